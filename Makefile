@@ -1,4 +1,4 @@
-# What a person types. `make` alone lists it.
+# The commands for developers; `make` lists them.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -55,6 +55,7 @@ bench: build ## speed and size, as ratios to the real peer in the same run
 	@bench/pods --limit 8
 	@bench/launch
 	@bench/answers
+	@bench/forecast
 	@bench/mnist-cpp
 	@bench/opctl
 	@bench/oci
@@ -65,7 +66,7 @@ gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a s
 
 fmt: ## format the sources
 	@scripts/install-packages lint
-	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+	@git ls-files '*.cc' '*.h' 'web/*.js' | xargs clang-format-19 -i
 
 lint: ## formatting and clang-tidy on what changed
 	@scripts/install-packages build test lint

@@ -1,5 +1,5 @@
-# muster_build_info(TARGET): arena/install/build_info.h's constants, of the commit that is built. Asked at
-# each build; only a change compiles anything. Run as a script it writes OUT.
+# muster_build_info(TARGET): the constants of arena/install/build_info.h, for the commit that is built. Checked at
+# each build; compiles only if they changed. As a script, it writes OUT.
 if(CMAKE_SCRIPT_MODE_FILE)
   function(ask result)
     execute_process(COMMAND git -c safe.directory=* -C ${SOURCE} ${ARGN} OUTPUT_VARIABLE answer
@@ -11,7 +11,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endfunction()
   set(ENV{TZ} UTC)
   ask(COMMIT rev-parse HEAD)
-  # Not the time of the build: the same source gives the same program.
+  # Not the time of the build, so that the same source gives the same program.
   ask(DATE log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
   ask(changes status --porcelain --untracked-files=no)
   if(changes STREQUAL "")
@@ -21,7 +21,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   else()
     set(STATE dirty)
   endif()
-  # Of a tree without .git, such as an image is built from, whoever sends it says what it is (scripts/image).
+  # Without .git, as in the build of an image, the caller passes them (scripts/image).
   if(COMMIT STREQUAL unknown AND NOT "$ENV{MUSTER_COMMIT}" STREQUAL "")
     set(COMMIT "$ENV{MUSTER_COMMIT}")
     set(DATE "$ENV{MUSTER_COMMIT_DATE}")

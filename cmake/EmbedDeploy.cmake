@@ -1,4 +1,4 @@
-# The files of deploy/ that `muster install` applies, as text in the binary (src/arena/install/deploy_files.h).
+# Embeds the files of deploy/ that `muster install` applies as text in the binary (src/arena/install/deploy_files.h).
 function(muster_embed_deploy target)
   set(out ${CMAKE_BINARY_DIR}/generated/deploy_files.cc)
   set(text "// Made from deploy/ by cmake/EmbedDeploy.cmake.\n#include \"arena/install/deploy_files.h\"\n\nnamespace arena {\n\n")

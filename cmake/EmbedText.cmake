@@ -1,4 +1,4 @@
-# A file as text in the binary: `variable` of namespace `space`, declared in `header`.
+# Embeds a file as text in the binary: `variable` of namespace `space`, declared in `header`.
 function(muster_embed_text target file header space variable)
   get_filename_component(name ${file} NAME)
   set(out ${CMAKE_BINARY_DIR}/generated/${name}.cc)

@@ -1,4 +1,4 @@
-# Run as a script: OUT/man1/*.1 and OUT/muster.{bash,zsh,fish}, as MUSTER and LAUNCH print them.
+# As a script, writes OUT/man1/*.1 and OUT/muster.{bash,zsh,fish}, as printed by MUSTER and LAUNCH.
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT}/man1)
 function(run result)
@@ -10,7 +10,7 @@ foreach(shell bash zsh fish)
   run(script ${MUSTER} completion ${shell})
   file(WRITE ${OUT}/muster.${shell} "${script}")
 endforeach()
-# The launcher's help is its own.
+# The launcher prints its own help.
 run(help ${LAUNCH} --help)
 string(REPLACE "\\" "\\e" help "${help}")
 string(REPLACE "-" "\\-" help "${help}")

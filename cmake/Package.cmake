@@ -1,4 +1,4 @@
-# What `cmake --install` puts beside the programs, and `make package` packs: the pages of the manual and the completions, which
+# What `cmake --install` installs with the programs, and `make package` packs: the manual pages and the completions, which
 # the programs print themselves, and the licence.
 set(manual ${CMAKE_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual}/stamp VERBATIM
@@ -26,7 +26,7 @@ set(CPACK_STRIP_FILES TRUE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# libcurl is loaded when a cluster is talked to; git and rsync bring code into pods.
+# libcurl is loaded to connect to a cluster; git and rsync fetch code into pods.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4 | libcurl4t64, ca-certificates, python3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "git, rsync, podman")
 include(CPack)

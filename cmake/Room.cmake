@@ -1,13 +1,13 @@
-# One static library per room of src/. On its include path stand its own headers and those of the rooms it names, and nothing
-# else: an arrow that the design forbids does not compile (tests/structure). A room names every room whose headers it reads, be
-# it by way of another's. Tests (*_test.cc) beside the sources are gathered into one test program per room; what they share is in
-# <room>/testing, which they see of every room that theirs names, and no library does.
+# One static library for each room of src/. Its include path has only its own headers and those of the rooms that it names, so
+# an undeclared dependency does not compile (tests/structure). A room names every room whose headers it reads, even
+# indirectly. The tests (*_test.cc) beside the sources form one test program for each room; code that they share is in
+# <room>/testing, which the tests of a room see for every room that it names, and libraries never.
 #
 #   muster_room(<name> [FOLDERS folder...] [LAYERS folder...] [USES room...] [TEST_USES room...] [LIBS target...]
 #               [TEST_LIBS target...] [EXCLUDE regex...])
 #
 # `name` is the path below src/: local/store, whose target is muster_local_store. FOLDERS are parts of it
-# that are not rooms. LAYERS are such folders in order: each includes only those before it (tests/structure sees to that).
+# that are not rooms. LAYERS are such folders in order: each includes only those before it (checked by tests/structure).
 
 set(MUSTER_INCLUDE_ROOT ${CMAKE_BINARY_DIR}/include)
 file(REMOVE_RECURSE ${MUSTER_INCLUDE_ROOT})
@@ -33,7 +33,7 @@ function(_muster_include_root target path out)
   set(${out} ${root} PARENT_SCOPE)
 endfunction()
 
-# Shows `target` what tests share in <room>/testing, and in that of the folder that the room is in.
+# Adds <room>/testing, and that of the folder that contains the room, to the include path of `target`.
 function(_muster_see_testing target room)
   string(REGEX REPLACE "/[^/]*$" "" above ${room})
   set(folders ${room} ${above})
@@ -93,7 +93,7 @@ function(muster_room name)
   endif()
 endfunction()
 
-# What is not a room, a program of ours or of the tests, sees those that it names and all that they use.
+# A program, which is not a room, sees the rooms that it names and all rooms that they use.
 #
 #   muster_use_rooms(<target> room...)
 function(muster_use_rooms target)

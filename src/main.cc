@@ -1,4 +1,4 @@
-// The one binary: dispatch by the name it was called under and by sub-command.
+// The one binary: dispatches by the name under which it was called, and by sub-command.
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,10 +28,12 @@
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
+#include "dashboard/dash.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
 #include "local/node/shim/shim.h"
+#include "watch/watch.h"
 
 namespace {
 
@@ -61,7 +63,7 @@ std::string SelfPath() {
   return {self.data(), length > 0 ? static_cast<size_t>(length) : 0};
 }
 
-// Becomes the static launcher, which lies beside this program. Returns only when that fails.
+// Executes the static launcher, which is beside this program. Returns only on failure.
 int BecomeLauncher(const char* name, char** args) {
   std::string path = SelfPath();
   path = path.substr(0, path.rfind('/') + 1) + "muster-launch";
@@ -74,7 +76,8 @@ int BecomeLauncher(const char* name, char** args) {
   return cli::kExitFailure;
 }
 
-// For the list of commands and its completion; main has become the launcher before they are asked.
+// For the list of commands and its completion; main executes the launcher before this command would
+// run.
 void AddLaunch(cli::Command& root) {
   root.Add("launch", "Start the processes of a distributed program here (torchrun's flags)")
       .Long("Takes torchrun's command lines unchanged: see \"muster launch --help\".")
@@ -87,10 +90,11 @@ void AddLaunch(cli::Command& root) {
 }
 
 void AddGroups(cli::Command& root) {
-  root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
-                      "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
-      .Group("Runs", {"history", "show", "explain", "stacks", "compare", "rerun", "code", "files",
-                      "cp", "prune"})
+  root.Group("Jobs",
+             {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "dash", "suspend",
+              "resume", "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
+      .Group("Runs", {"history", "show", "report", "explain", "stacks", "compare", "rerun", "code",
+                      "files", "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",
                          "install", "uninstall", "operator", "whoami"})
       .Group("Programs", {"launch", "python-shim", "opctl"});
@@ -113,7 +117,7 @@ void AddColour(cli::Command& root) {
 
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
 
-// What opctl needs of the rooms that it does not know: a cluster, and how a job is followed there.
+// What opctl needs from rooms that it does not see: a cluster, and following a job in it.
 class OpctlCluster {
  public:
   OpctlCluster(const base::Environment& environment, base::Clock& clock, const std::string& program)
@@ -183,7 +187,7 @@ ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster)
   return context;
 }
 
-// Under the name `ads` there is opctl alone.
+// Under the name `ads` there is only opctl.
 int RunAds(const std::vector<std::string>& args) {
   base::SetLogForm(base::LogForm::kText);
   const std::string program(kAds);
@@ -199,7 +203,7 @@ int RunAds(const std::vector<std::string>& args) {
   return outcome.exit_code;
 }
 
-// Which of its names the kubeconfig was given by: --kubeconfig comes before --config.
+// The flag that set the kubeconfig: --kubeconfig overrides --config.
 std::string_view FlagOfKubeconfig(const arena::GlobalFlags& flags) {
   return flags.kubeconfig.empty() && !flags.config.empty() ? "--config" : "--kubeconfig";
 }
@@ -229,6 +233,8 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) {
+    watch::AddWatch(root, context, SelfPath());
+    dashboard::AddDash(root, context);
     AddLaunch(root);
     AddGroups(root);
     AddColour(root);
@@ -247,7 +253,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
     TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {
-                 // Of a flag that has no effect; the rest says what happens.
+                 // About a flag that has no effect; the rest tells what happens.
                  base::Log(
                      warning.starts_with("--") ? base::LogLevel::kWarn : base::LogLevel::kInfo,
                      warning);
@@ -277,14 +283,14 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   cli::FdOutput err(STDERR_FILENO);
   const cli::Outcome outcome = cli::Execute(root, args, out, err);
   if (outcome.error) base::LogError("{}", outcome.error->message);
-  // Arena knows 0 and 1 only.
+  // Arena knows only 0 and 1.
   return is_arena && outcome.exit_code != 0 ? cli::kExitFailure : outcome.exit_code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  // What the program starts of itself: nothing of the command line's is set up for them.
+  // Programs that muster starts itself: they need nothing of the command line's setup.
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "shim") return local::node::ShimMain();
   if (verb == "daemon") {

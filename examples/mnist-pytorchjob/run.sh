@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The shapes of the training on bare metal: every node is a process group of this machine, started with
-# the command that would start it on a machine of its own.
+# Runs the shapes of the training on bare metal: every node is a process group of this machine, started with
+# the command that would start it on a separate machine.
 #
 #   ./run.sh [--print] SHAPE [FLAG OF THE PROGRAM...]
 #
@@ -9,14 +9,14 @@
 #               mp-8x1        8 nodes of 1 process, mp.spawn, ranks meet at tcp://
 #               mp-2x4-env    2 nodes of 4 processes, mp.spawn, env://
 #               mp-2x4-file   the same, file://
-#               all           one after the other
-#   --print     only says the commands, which can be given on machines of their own
-#   FLAG        goes to the program, behind --epochs=1 --batch-size=256
+#               all           all shapes, one after the other
+#   --print     only prints the commands, to be run on separate machines
+#   FLAG        is passed to the program, after --epochs=1 --batch-size=256
 #
-# MASTER_ADDR and MASTER_PORT (127.0.0.1, 22222) are where the ranks meet, DIST_FILE where those of
-# file:// do, PYTHON the interpreter, LAUNCHER how nodes of a launcher start: "muster launch" where there
-# is muster, else "python -m torch.distributed.launch". A machine has four GPUs here, as in the printed
-# commands; with fewer, all train on the CPU. Every line of output begins with its node's number.
+# MASTER_ADDR and MASTER_PORT (127.0.0.1, 22222) are the address at which the ranks meet, DIST_FILE that of
+# file://, PYTHON the interpreter, LAUNCHER the command that starts a node's launcher: "muster launch" if
+# muster is installed, otherwise "python -m torch.distributed.launch". A machine needs four GPUs, as in the printed
+# commands; with fewer, all ranks use the CPU. Every line of output begins with the number of its node.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -52,7 +52,7 @@ gpus_of() { # NODE PROCESSES
   echo "$list"
 }
 
-# The command of each node, a line each.
+# The command of each node, one per line.
 commands_of() { # SHAPE
   local nodes=1 processes=1 node start
   [[ $1 =~ ^[a-z]+-([0-9])x([0-9]) ]] && nodes=${BASH_REMATCH[1]} processes=${BASH_REMATCH[2]}

@@ -11,7 +11,7 @@
 namespace ads {
 namespace {
 
-// Where the context has none yet: its cloud, its job backend, and runs of a job that is there.
+// Fills in what the context lacks: the cloud, the job backend, and runs of an existing job.
 void ConnectToOci(Context& context) {
   if (!context.oci) {
     context.oci = [&context](const LoginFlags& login) -> std::unique_ptr<OciServices> {

@@ -1,4 +1,4 @@
-// `muster opctl` and `ads opctl`: the verbs on the command tree, and what they share.
+// `muster opctl` and `ads opctl`: adds the verbs to the command tree, and holds what they share.
 #pragma once
 
 #include <functional>
@@ -17,44 +17,45 @@
 
 namespace ads {
 
-// A cluster that a backend starts a PyTorchJob in.
+// The cluster in which a backend creates a PyTorchJob.
 struct Cluster {
   cluster::Client* client = nullptr;  // owned by the code that connected
   std::string namespace_name;
 };
 
-// What a run of the program knows. Outlives the command tree; one thread.
+// The context of a run of the program. Outlives the command tree; one thread.
 struct Context {
   base::Environment environment;
   base::Clock& clock;
-  std::string program = "ads";                // messages repeat it: "ads" or "muster"
+  std::string program = "ads";                // used in messages: "ads" or "muster"
   std::string self;                           // this binary's path
-  std::function<void(base::Duration)> pause;  // blocks for that long, or until the breaker breaks
+  std::function<void(base::Duration)> pause;  // blocks for that long, or until the breaker is
+                                              // broken
   std::shared_ptr<oci::Breaker> breaker = std::make_shared<oci::Breaker>();  // never null
 
-  // The embedded cluster, started when it is not there; or the one of a kubeconfig.
+  // The embedded cluster, started if necessary; or that of a kubeconfig.
   struct ClusterFlags {
     bool is_local = false;
     std::string kubeconfig, context, namespace_name;
   };
   std::function<base::Result<Cluster>(const ClusterFlags&)> connect = {};
-  // Prints the log of all of the job's pods to `out` until it has ended; the exit code of muster.
+  // Prints the logs of all pods of the job to `out` until it has ended; returns muster's exit code.
   std::function<base::Result<int>(const Cluster&, const text::Json& job, cli::Output& out)> follow =
       {};
 
-  // What a GET of an http or https URL answers with.
+  // The body of the answer to a GET of an http or https URL.
   std::function<base::Result<std::string>(const std::string& url)> fetch_url = {};
 
-  // The cloud, for this login. Nothing is read before it is asked for something.
+  // The cloud for this login. Reads nothing before it is used.
   std::function<std::unique_ptr<OciServices>(const LoginFlags&)> oci = {};
-  // `run -b job`; unset where the cloud is not built in.
+  // `run -b job`; unset in a build without the cloud.
   std::function<std::unique_ptr<Backend>()> job_backend = {};
-  // `run --ocid`: new runs of a job that is there.
+  // `run --ocid`: starts new runs of an existing job.
   std::function<base::Result<int>(const ExistingJobRequest&, cli::Output& out, cli::Output& err)>
       run_existing_job = {};
 };
 
-// Adds `opctl` to the root. `root` and `context` outlive the tree.
+// Adds `opctl` to the root. `root` and `context` must outlive the tree.
 void AddOpctl(cli::Command& root, Context& context);
 
 }  // namespace ads

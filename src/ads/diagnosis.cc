@@ -51,7 +51,7 @@ std::string PortText(const std::pair<int, int>& ports) {
   return fmt::format("{}-{}", ports.first, ports.second);
 }
 
-// One job run's look around. What an earlier look found is used by the later ones.
+// Checks one job run. Later checks use the results of earlier ones.
 class Diagnoser {
  public:
   Diagnoser(OciCloud& cloud, const base::Environment& environment)

@@ -26,7 +26,7 @@ base::Result<std::unique_ptr<Interrupts>> Interrupts::Catch(oci::Breaker& breake
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
   base::Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop) return base::Fail(base::Errno(errno, "eventfd"));
-  // A blocked signal reaches the descriptor although it is ignored.
+  // A blocked signal reaches the descriptor even if it is ignored.
   const int hang_up = IsIgnored(SIGHUP) ? SIGINT : SIGHUP;
   const int terminate = IsIgnored(SIGTERM) ? SIGINT : SIGTERM;
   TRY_ASSIGN(base::Fd signals, process::OpenSignalFd({SIGINT, hang_up, terminate}));
@@ -50,7 +50,7 @@ Interrupts::~Interrupts() {
   (void)!::write(stop_.get(), &one, sizeof one);
   thread_.join();
   breaker_.Mend();
-  // Nobody is to die of what was written to a pipe meanwhile.
+  // Removes a pending SIGPIPE, so that it does not end the process later.
   sigset_t pipe;
   ::sigemptyset(&pipe);
   ::sigaddset(&pipe, SIGPIPE);
@@ -69,7 +69,7 @@ void Interrupts::Run() {
   }
 }
 
-// Either thread finds it: a signal that was sent before this is asked is known after it.
+// Either thread may find it: a signal sent before this call is known after it.
 bool Interrupts::HasCome() {
   const std::lock_guard lock(mutex_);
   while (process::ReadSignal(signals_.get())) breaker_.Break();

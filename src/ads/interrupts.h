@@ -1,4 +1,5 @@
-// Interrupts: Ctrl-C, SIGTERM and a terminal that is closed, where ending on the spot costs money.
+// Interrupts: handles Ctrl-C, SIGTERM and a closed terminal where ending at once would leave runs
+// that cost money.
 #pragma once
 
 #include <signal.h>
@@ -14,21 +15,21 @@
 
 namespace ads {
 
-// While it lives these signals end no process: the first breaks the waits for the cloud and has
-// come. SIGPIPE does nothing. Made and asked by one thread, and before others that take signals
-// start; a thread of its own hears of them. Signals that the process was started to ignore (nohup)
-// stay ignored.
+// While it lives, these signals do not end the process: the first one breaks waits for the cloud
+// and is reported by HasCome. SIGPIPE is ignored. Created and used by one thread, before other
+// threads that would get signals start; a thread of its own receives them. Signals that were
+// ignored when the process started (nohup) stay ignored.
 class Interrupts {
  public:
-  // `breaker` outlives it.
+  // `breaker` must outlive it.
   static base::Result<std::unique_ptr<Interrupts>> Catch(oci::Breaker& breaker);
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  // Whether one has come since the start, or since Rearm.
+  // Whether a signal has come since the start, or since Rearm.
   bool HasCome();
-  // Waits are waited for again; the next signal breaks these.
+  // Allows waits again; the next signal breaks them.
   void Rearm();
 
  private:
@@ -39,11 +40,12 @@ class Interrupts {
   const sigset_t before_;
   const base::Fd signals_;
   const base::Fd stop_;
-  std::mutex mutex_;  // held from when a signal is read until its break is done
+  std::mutex mutex_;  // held from the read of a signal until its break is complete
   std::thread thread_;
 };
 
-// What a verb ends with that may have been interrupted: that is told on `err`, and is 130.
+// The result of a verb that may have been interrupted: if so, reports that on `err` and returns
+// 130.
 base::Result<int> ExitOrInterrupted(base::Result<int> result, cli::Output& err);
 
 }  // namespace ads

@@ -6,7 +6,7 @@
 
 namespace ads {
 
-// Byte by byte: what comes after the line is for the program that is started next.
+// Byte by byte: the input after the line is for the program that is started next.
 std::optional<std::string> ReadLine() {
   std::string line;
   while (true) {

@@ -1,4 +1,4 @@
-// What the user types.
+// The user's input.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace ads {
 
-// The next line of stdin without its end; nothing at the end of the input.
+// The next line of stdin without its end; nullopt at the end of the input.
 std::optional<std::string> ReadLine();
 
 }  // namespace ads

@@ -1,5 +1,5 @@
-// One function a verb, each in a file of its own: declares it below `parent`. `parent` and
-// `context` outlive the tree.
+// One function for each verb, each in a file of its own: adds the verb to `parent`. `parent` and
+// `context` must outlive the tree.
 #pragma once
 
 #include "ads/app.h"

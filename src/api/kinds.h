@@ -1,4 +1,4 @@
-// What muster reads of the kinds other than Pod and PyTorchJob.
+// Accessors for kinds other than Pod and PyTorchJob.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,13 @@ std::string_view NodeAddress(const text::Json& node, std::string_view type);
 // From the node-role.kubernetes.io/* labels, sorted and joined by ','; "<none>" when there is none.
 std::string NodeRoles(const text::Json& node);
 
-// Secret: the decoded value of data[key], else stringData[key]. kNotFound names both;
+// Secret: the decoded value of data[key], otherwise stringData[key]. kNotFound names both;
 // kInvalidArgument when the base64 is malformed.
 base::Result<std::string> SecretValue(const text::Json& secret, std::string_view key);
-// ConfigMap: data[key], else the decoded binaryData[key]. Errors likewise.
+// ConfigMap: data[key], otherwise the decoded binaryData[key]. Errors as above.
 base::Result<std::string> ConfigMapValue(const text::Json& config_map, std::string_view key);
 
-// PersistentVolumeClaim
-// Short forms in Kubernetes' order: RWO, ROX, RWX, RWOP.
+// PersistentVolumeClaim: short forms of the access modes in Kubernetes' order: RWO, ROX, RWX, RWOP.
 std::vector<std::string> AccessModes(const text::Json& claim);
 
 // Service: the port of that name, nullopt when there is none.

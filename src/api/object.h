@@ -1,4 +1,4 @@
-// What every object has: metadata, read without copying, and the parts of it that we write.
+// Metadata of any object: read without copying, and written where muster writes it.
 #pragma once
 
 #include <map>
@@ -19,16 +19,16 @@ std::string_view Uid(const text::Json& object);
 std::string_view ResourceVersion(const text::Json& object);
 std::string_view Label(const text::Json& object, std::string_view key);
 std::string_view Annotation(const text::Json& object, std::string_view key);
-// A copy; values that are not strings are left out.
+// A copy, without values that are not strings.
 std::map<std::string, std::string> Labels(const text::Json& object);
 std::map<std::string, std::string> Annotations(const text::Json& object);
-// deletionTimestamp is set.
+// Whether deletionTimestamp is set.
 bool IsDeleting(const text::Json& object);
 std::optional<base::Time> CreationTime(const text::Json& object);
-// RFC 3339 at `path`; nullopt when absent or malformed.
+// The RFC 3339 time at `path`; nullopt when absent or malformed.
 std::optional<base::Time> GetTime(const text::Json& object, text::Path path);
 
-// The one ownerReference with controller: true, else nullptr.
+// The ownerReference with controller: true; nullptr when there is none.
 const text::Json* ControllerReference(const text::Json& object);
 std::string_view ControllerUid(const text::Json& object);  // "" without a controller
 
@@ -36,10 +36,10 @@ std::string_view ControllerUid(const text::Json& object);  // "" without a contr
 text::Json MakeControllerReference(const Resource& resource, const text::Json& owner);
 text::Json MakeControllerReference(const Resource& resource, std::string_view name,
                                    std::string_view uid);
-// {name, namespace, labels}; empty ones are left out.
+// {name, namespace, labels}, without empty ones.
 text::Json MakeMetadata(std::string_view name, std::string_view namespace_name,
                         const std::map<std::string, std::string>& labels = {});
-// metadata.labels[key] = value, likewise annotations.
+// metadata.labels[key] = value; likewise for annotations.
 void SetLabel(text::Json& object, std::string_view key, std::string_view value);
 void SetAnnotation(text::Json& object, std::string_view key, std::string_view value);
 

@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "base/quantity.h"
+#include "gpu/vendor.h"
 #include "text/projection.h"
 
 namespace api {
@@ -67,8 +68,8 @@ void AddAmount(std::string_view resource, int64_t amount, ResourceRequest& out) 
     out.cpu_milli = amount;
   } else if (resource == "memory") {
     out.memory_bytes = amount;
-  } else if (resource == kGpuResource) {
-    out.gpus = amount;
+  } else if (gpu::IsResource(resource)) {
+    out.gpus = std::max(out.gpus, amount);
   } else if (resource.find('/') != std::string_view::npos && amount != 0) {
     out.devices[std::string(resource)] = amount;
   }
@@ -180,7 +181,7 @@ std::optional<Disruption> DisruptionOf(const text::Json& pod) {
 }
 
 std::string DescribeDisruption(const Disruption& disruption) {
-  // The words of Kubernetes, also those of before 1.26.
+  // Kubernetes' reasons, including those of versions before 1.26.
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"EvictionByEvictionAPI", "was evicted"},
       {"PreemptionByScheduler", "was preempted"},
@@ -242,7 +243,7 @@ void ResourceRequest::RaiseTo(const ResourceRequest& other) {
 ResourceRequest PodRequest(const text::Json& pod) {
   ResourceRequest running;  // containers and sidecars
   ResourceRequest sidecars;
-  ResourceRequest starting;  // the most that an init container needs, with the sidecars before it
+  ResourceRequest starting;  // the most that any init container needs, with the sidecars before it
   if (const text::Array* const containers = text::FindArray(pod, {"spec", "containers"})) {
     for (const text::Json& container : *containers) running += ContainerRequest(container);
   }

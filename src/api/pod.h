@@ -1,4 +1,4 @@
-// What muster reads of a Pod.
+// Accessors for Pods.
 #pragma once
 
 #include <cstdint>
@@ -20,36 +20,39 @@ std::string_view Phase(const text::Json& pod);
 // Succeeded or Failed.
 bool IsPodFinished(const text::Json& pod);
 
-// Leaves of a pod that has ended its metadata, without annotations, and status.phase and startTime;
-// other pods as they are. Never to be written back.
+// Reduces a pod that has ended to its metadata without annotations, status.phase and startTime;
+// leaves other pods alone. The result must never be written back.
 void TrimFinishedPod(text::Json& pod);
-// A pod's text, read and trimmed so; of one that has ended no more than that is ever in memory.
+// Parses a pod's text and reduces it in that way; of a pod that has ended nothing else is ever in
+// memory.
 base::Result<text::Json> ReadUnfinishedPod(std::string_view text);
-// Condition Ready is True.
+// Whether the condition Ready is True.
 bool IsPodReady(const text::Json& pod);
-std::string_view NodeName(const text::Json& pod);          // "" while not bound
-std::string_view PriorityClass(const text::Json& pod);     // of a pod or a pod template; "" unset
+std::string_view NodeName(const text::Json& pod);          // "" while it is not bound
+std::string_view PriorityClass(const text::Json& pod);     // of a pod or a pod template; "": unset
 std::string_view PodRestartPolicy(const text::Json& pod);  // "Always" when unset
-// The pod's condition of that type, else nullptr.
+// The pod's condition of that type; nullptr when there is none.
 const text::Json* PodCondition(const text::Json& pod, std::string_view type);
 
-// Who has asked a pod to go though its program had not ended: an eviction (`kubectl drain`), a
-// preemption, a taint, the node itself.
+// What asked a pod to stop while its program was running: an eviction (`kubectl drain`), a
+// preemption, a taint, or the node itself.
 struct Disruption {
   std::string_view reason;   // "EvictionByEvictionAPI", "PreemptionByScheduler", ...
   std::string_view message;  // "Eviction API: evicting"
   std::optional<base::Time> at;
 };
-// By such a condition of a pod that is going or has failed. None when its program had ended before.
+// Read from a condition of a pod that is being deleted or has failed. Nullopt when its program had
+// ended before.
 std::optional<Disruption> DisruptionOf(const text::Json& pod);
-// DisruptionTarget, or Volcano's word for it: Ready with the reason Evict. nullptr without.
+// The condition DisruptionTarget, or Volcano's equivalent: Ready with the reason Evict. nullptr
+// without.
 const text::Json* DisruptionCondition(const text::Json& pod);
 // "was evicted (Eviction API: evicting)"
 std::string DescribeDisruption(const Disruption& disruption);
 
 struct Terminated {
   int exit_code = 0;
-  int signal = 0;  // 0 unless the runtime says so; most say 128 + signal as exit code only
+  int signal = 0;  // 0 unless the runtime reports it; most report only the exit code 128 + signal
   std::string_view reason;
   std::string_view message;
   std::optional<base::Time> started;
@@ -73,12 +76,12 @@ struct ContainerStatus {
 std::vector<ContainerStatus> ContainerStatuses(const text::Json& pod);
 std::vector<ContainerStatus> InitContainerStatuses(const text::Json& pod);
 
-// Of the terminated container of that name; nullopt when it has not terminated.
+// Exit code of the container of that name; nullopt when it has not terminated.
 std::optional<int> ExitCodeOf(const text::Json& pod, std::string_view container);
 // Restarts of all containers and init containers.
 int RestartCount(const text::Json& pod);
 
-// What a pod asks of a node.
+// The resources that a pod requests from a node.
 struct ResourceRequest {
   int64_t gpus = 0;  // nvidia.com/gpu
   int64_t cpu_milli = 0;
@@ -86,14 +89,14 @@ struct ResourceRequest {
   std::map<std::string, int64_t> devices;  // other extended resources, "amd.com/gpu"
 
   ResourceRequest& operator+=(const ResourceRequest& other);
-  // Each value the greater of the two.
+  // Raises each value to that of `other` if that is greater.
   void RaiseTo(const ResourceRequest& other);
   bool operator==(const ResourceRequest&) const = default;
 };
 
-// Of a pod or a pod template, as the Kubernetes scheduler counts: containers and sidecars summed,
-// no less than any init container needs, a limit standing in for a missing request, plus the
-// overhead. Quantities that do not parse count as nothing.
+// The request of a pod or a pod template as the Kubernetes scheduler computes it: the sum over
+// containers and sidecars, at least what any init container needs, with limits in place of missing
+// requests, plus the overhead. Quantities that do not parse count as zero.
 ResourceRequest PodRequest(const text::Json& pod);
 // Sum over containers of limits[resource] in whole units.
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource);

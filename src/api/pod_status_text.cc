@@ -6,7 +6,7 @@
 namespace api {
 namespace {
 
-// A sidecar: an init container that is never done.
+// A sidecar: an init container that does not end.
 bool IsSidecar(const text::Json& pod, std::string_view name) {
   const text::Array* const containers = text::FindArray(pod, {"spec", "initContainers"});
   if (containers == nullptr) return false;
@@ -24,7 +24,7 @@ std::string DescribeTerminated(const Terminated& terminated) {
   return fmt::format("ExitCode:{}", terminated.exit_code);
 }
 
-// What the first init container that is not done says; "" when all are done.
+// The state of the first init container that has not completed; "" when all have.
 std::string InitStatus(const text::Json& pod) {
   const text::Array* const declared = text::FindArray(pod, {"spec", "initContainers"});
   const size_t total = declared != nullptr ? declared->size() : 0;
@@ -50,7 +50,8 @@ bool IsConditionTrue(const text::Json& pod, std::string_view type) {
   return condition != nullptr && text::GetString(*condition, {"status"}) == "True";
 }
 
-// What the containers say, the first one last; `otherwise` when they say nothing.
+// The state of the containers, where the first one has the last word; `otherwise` when none has
+// one.
 std::string MainStatus(const text::Json& pod, std::string otherwise) {
   std::string text = std::move(otherwise);
   bool has_running = false;

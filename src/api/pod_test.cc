@@ -64,13 +64,21 @@ TEST(PodRequest, SumsContainersAndFallsBackToLimits) {
   const ResourceRequest request = RequestOf(R"({"containers": [
     {"resources": {"limits": {"nvidia.com/gpu": "8", "cpu": "4", "memory": "2Gi"},
                    "requests": {"cpu": "500m"}}},
-    {"resources": {"requests": {"cpu": 1, "memory": "1Ki", "amd.com/gpu": 2,
+    {"resources": {"requests": {"cpu": 1, "memory": "1Ki", "a.b/card": 2,
                                 "ephemeral-storage": "1Gi"}}},
     {}]})");
   EXPECT_EQ(request.gpus, 8);
   EXPECT_EQ(request.cpu_milli, 1500);
   EXPECT_EQ(request.memory_bytes, (int64_t{2} << 30) + 1024);
-  EXPECT_EQ(request.devices, (std::map<std::string, int64_t>{{"amd.com/gpu", 2}}));
+  EXPECT_EQ(request.devices, (std::map<std::string, int64_t>{{"a.b/card", 2}}));
+}
+
+TEST(PodRequest, GpusAreOneThingWhoeverMakesThem) {
+  const ResourceRequest request = RequestOf(R"({"containers": [
+    {"resources": {"limits": {"amd.com/gpu": 4}, "requests": {"amd.com/gpu": 4}}},
+    {"resources": {"limits": {"nvidia.com/gpu": "1"}}}]})");
+  EXPECT_EQ(request.gpus, 5);
+  EXPECT_TRUE(request.devices.empty());
 }
 
 TEST(PodRequest, IsNoLessThanAnInitContainerNeeds) {
@@ -153,7 +161,7 @@ constexpr StatusCase kStatusCases[] = {
 TEST(PodStatusText, IsKubectlsColumn) {
   for (const StatusCase& entry : kStatusCases) {
     EXPECT_EQ(PodStatusText(Parsed(entry.pod)), entry.text) << entry.what;
-    // What a list reads of it is enough.
+    // The fields that a list reads are enough.
     const auto part = text::ParsePart(entry.pod, SummarizedParts());
     EXPECT_EQ(part ? PodStatusText(*part) : part.error().message, entry.text) << entry.what;
   }

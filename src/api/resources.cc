@@ -78,7 +78,7 @@ constexpr Spelling kSpellings[] = {
     {&kPyTorchJobs, "PyTorchJobList", "kubeflow.org/v1"},
 };
 
-// Copies of a Resource spell the same, so not by address.
+// Compared by value, because copies of a Resource have other addresses.
 const Spelling* SpellingOf(const Resource& resource) {
   for (const Spelling& spelling : kSpellings) {
     if (spelling.resource->kind == resource.kind && spelling.resource->group == resource.group &&

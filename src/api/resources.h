@@ -1,4 +1,4 @@
-// The kinds of objects that muster reads and writes, by their place in the Kubernetes REST API.
+// The kinds of objects that muster reads and writes, and their place in the Kubernetes REST API.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace api {
 
 struct Resource {
-  std::string_view group;  // "" is core
+  std::string_view group;  // "": core
   std::string_view version;
   std::string_view plural;
   std::string_view singular;
@@ -37,7 +37,7 @@ extern const Resource kSchedulerPluginsPodGroups;
 extern const Resource kPyTorchJobs;
 
 std::span<const Resource* const> AllResources();
-// nullptr when unknown. `version` is matched too.
+// nullptr when unknown. The version has to match too.
 const Resource* FindResource(std::string_view group, std::string_view version,
                              std::string_view plural);
 // By apiVersion ("kubeflow.org/v1") and kind. nullptr when unknown.

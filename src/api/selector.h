@@ -15,15 +15,15 @@ namespace api {
 // `a=b,c==d,e!=f,g,!h,i in (x,y),j notin (x),k>1,l<2`; "" matches everything.
 class LabelSelector {
  public:
-  // kInvalidArgument, with the requirement that could not be read.
+  // kInvalidArgument names the requirement that cannot be parsed.
   static base::Result<LabelSelector> Parse(std::string_view text);
   // A LabelSelector object: {matchLabels, matchExpressions}. An empty object matches everything.
   static base::Result<LabelSelector> FromJson(const text::Json& selector);
 
-  bool Matches(const text::Json& object) const;  // by its metadata.labels
+  bool Matches(const text::Json& object) const;  // matches metadata.labels
   bool MatchesLabels(const text::Object* labels) const;
   bool is_empty() const { return requirements_.empty(); }
-  // The value that `key` must have, when the selector says so: for indexes.
+  // The value that the selector requires `key` to have, if it requires one: for indexes.
   std::optional<std::string_view> ExactValue(std::string_view key) const;
 
  private:
@@ -40,13 +40,13 @@ class LabelSelector {
   std::vector<Requirement> requirements_;
 };
 
-// `metadata.name=a,status.phase!=Running`; "" matches everything. A field that is absent is "".
-// Known: metadata.name, metadata.namespace, spec.nodeName, spec.restartPolicy, spec.schedulerName,
-// spec.serviceAccountName, status.phase, status.podIP, involvedObject.*, type, reason,
-// reportingComponent, source.
+// `metadata.name=a,status.phase!=Running`; "" matches everything. An absent field equals "".
+// Supported fields: metadata.name, metadata.namespace, spec.nodeName, spec.restartPolicy,
+// spec.schedulerName, spec.serviceAccountName, status.phase, status.podIP, involvedObject.*, type,
+// reason, reportingComponent, source.
 class FieldSelector {
  public:
-  // kInvalidArgument: `field label not supported: x`, or the part that could not be read.
+  // kInvalidArgument: `field label not supported: x`, or the part that cannot be parsed.
   static base::Result<FieldSelector> Parse(std::string_view text);
 
   bool Matches(const text::Json& object) const;

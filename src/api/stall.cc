@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "base/strings.h"
 
 namespace api {
 namespace {
@@ -37,11 +38,45 @@ std::string TextOfStall(std::string_view note) {
   return parts ? fmt::format("{} {}", parts->kind, parts->text) : "";
 }
 
-std::string StallOf(const text::Json& job, base::Time now) {
-  const auto parts = ReadStall(Annotation(job, kStallAnnotation));
+std::string SayStall(std::string_view note, base::Time now) {
+  const auto parts = ReadStall(note);
   if (!parts) return "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - parts->since).count();
   return fmt::format("{} {} s: {}", parts->kind, std::max<int64_t>(0, seconds), parts->text);
+}
+
+std::string StallOf(const text::Json& job, base::Time now) {
+  return SayStall(Annotation(job, kStallAnnotation), now);
+}
+
+std::string WithPastStall(std::string_view past, std::string_view note, base::Time end) {
+  const auto parts = ReadStall(note);
+  if (!parts) return std::string(past);
+  std::vector<std::string> stalls;
+  for (std::string& stall : base::Split(past, ' ')) {
+    if (!stall.empty()) stalls.push_back(std::move(stall));
+  }
+  stalls.push_back(
+      fmt::format("{}/{}", base::FormatRfc3339(parts->since), base::FormatRfc3339(end)));
+  if (stalls.size() > kMostPastStalls) {
+    stalls.erase(stalls.begin(), stalls.end() - kMostPastStalls);
+  }
+  return base::Join(stalls, " ");
+}
+
+std::vector<PastStall> StallsOf(const text::Json& job, base::Time now) {
+  std::vector<PastStall> stalls;
+  for (const std::string& stall : base::Split(Annotation(job, kStallsAnnotation), ' ')) {
+    const size_t slash = std::min(stall.find('/'), stall.size());
+    const auto begin = base::ParseRfc3339(std::string_view(stall).substr(0, slash));
+    const auto end =
+        base::ParseRfc3339(std::string_view(stall).substr(std::min(slash + 1, stall.size())));
+    if (begin && end) stalls.push_back({*begin, *end});
+  }
+  if (const auto parts = ReadStall(Annotation(job, kStallAnnotation))) {
+    stalls.push_back({parts->since, now});
+  }
+  return stalls;
 }
 
 }  // namespace api

@@ -1,9 +1,10 @@
-// What a job's annotation says of who holds it up (kStallAnnotation): "stalled
-// 2026-07-30T10:00:00Z rank 1 has not entered all_reduce (train.py:88)".
+// The annotation that tells what stalls a job (kStallAnnotation): "stalled 2026-07-30T10:00:00Z
+// rank 1 has not entered all_reduce (train.py:88)".
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "text/json.h"
@@ -13,11 +14,28 @@ namespace api {
 // `kind`: "stalled" or "waiting".
 std::string StallNote(std::string_view kind, base::Time since, std::string_view text);
 
-// Kind and text of a note, less its time; "" of none.
+// Kind and text of a note, without its time; "" for an empty note.
 std::string TextOfStall(std::string_view note);
 
-// Of a job: "stalled 34 s: rank 1 has not ..."; "" when nothing holds it up, or the annotation is
-// malformed.
+// "stalled 34 s: rank 1 has not ..." for a note; "" for a malformed one.
+std::string SayStall(std::string_view note, base::Time now);
+
+// For display: "stalled 34 s: rank 1 has not ..."; "" when the job is not stalled, or the
+// annotation is malformed.
 std::string StallOf(const text::Json& job, base::Time now);
+
+struct PastStall {
+  base::Time begin{};
+  base::Time end{};
+};
+inline constexpr size_t kMostPastStalls = 64;
+
+// The value of kStallsAnnotation with the stall that `note` tells of and that ended at `end`: a
+// "BEGIN/END" each, the latest kMostPastStalls of them. `past` as it is, when the note is
+// malformed.
+std::string WithPastStall(std::string_view past, std::string_view note, base::Time end);
+
+// When ranks were held up, the one that lasts until `now` too; what is malformed is left out.
+std::vector<PastStall> StallsOf(const text::Json& job, base::Time now);
 
 }  // namespace api

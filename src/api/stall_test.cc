@@ -18,7 +18,7 @@ TEST(StallNote, IsReadAsItWasWritten) {
   EXPECT_EQ(TextOfStall(note), "stalled rank 1 has not entered barrier (a.py:2)");
   EXPECT_EQ(StallOf(JobWith(note), since + std::chrono::seconds(34)),
             "stalled 34 s: rank 1 has not entered barrier (a.py:2)");
-  // A clock that was set back.
+  // The clock was set back.
   EXPECT_EQ(StallOf(JobWith(note), since - std::chrono::seconds(5)),
             "stalled 0 s: rank 1 has not entered barrier (a.py:2)");
 }
@@ -26,6 +26,7 @@ TEST(StallNote, IsReadAsItWasWritten) {
 TEST(StallNote, WhatIsNoneIsNone) {
   for (const char* note : {"", "stalled", "stalled 2026-07-30T10:00:00Z", "stalled soon rank 1"}) {
     EXPECT_EQ(TextOfStall(note), "") << note;
+    EXPECT_EQ(SayStall(note, {}), "") << note;
     EXPECT_EQ(StallOf(JobWith(note), {}), "") << note;
   }
 }

@@ -1,5 +1,5 @@
-// $(NAME) in a container's command, args and env: Kubernetes puts the variable's value in its
-// place, and $$(NAME) stays $(NAME). Pure.
+// $(NAME) in a container's command, args and env: Kubernetes replaces it by the variable's value,
+// and $$(NAME) by $(NAME). Pure.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace api {
 
-// What is put into an object so that the container has `text` as it is.
+// Escapes `text`, so that the container gets it unchanged.
 std::string EscapeReferences(std::string_view text);
 
 }  // namespace api

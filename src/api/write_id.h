@@ -1,4 +1,5 @@
-// Of a request to the embedded cluster: a write that comes twice under one id is carried out once.
+// Id of a write to the embedded cluster: a write that arrives twice under one id is carried out
+// once.
 #pragma once
 
 #include <string_view>

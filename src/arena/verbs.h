@@ -8,9 +8,11 @@ namespace arena {
 
 void AddRun(cli::Command& root, Context& context);
 void AddSubmit(cli::Command& root, Context& context);
+void AddWhatIf(cli::Command& root, Context& context);
 void AddList(cli::Command& root, Context& context);
 void AddHistory(cli::Command& root, Context& context);
 void AddShow(cli::Command& root, Context& context);
+void AddReport(cli::Command& root, Context& context);
 void AddExplain(cli::Command& root, Context& context);
 void AddStacks(cli::Command& root, Context& context);
 void AddCompare(cli::Command& root, Context& context);
@@ -42,7 +44,7 @@ void AddWhoami(cli::Command& root, Context& context);
 void AddArenaCompletion(cli::Command& root);
 // Arena's commands for what muster does not run (serve, cron, ...), and its other trainers below
 // `submit`: each says so in one line.
-void AddForeignCommands(cli::Command& root);
-void AddForeignTrainers(cli::Command& submit);
+void AddUnsupportedCommands(cli::Command& root);
+void AddUnsupportedTrainers(cli::Command& submit);
 
 }  // namespace arena

@@ -11,7 +11,7 @@ class Backoff {
  public:
   Backoff(Duration first, Duration cap) : first_(first), cap_(cap) {}
 
-  // The wait before the next try; doubles with each call up to the cap.
+  // The delay before the next attempt; doubles with each call up to the cap.
   Duration Next() {
     const Duration wait = next_ == Duration::zero() ? first_ : next_;
     next_ = std::min(cap_, wait * 2);

@@ -1,4 +1,4 @@
-// For the start of threads that are to take no signals.
+// Used when starting threads that must not handle signals.
 #pragma once
 
 #include <pthread.h>
@@ -6,8 +6,9 @@
 
 namespace base {
 
-// While it lives, this thread takes no signal; nor do, ever, the threads that it starts meanwhile.
-// Signals are the main thread's: one that another took could end the program on the spot.
+// Blocks all signals in this thread for its lifetime, and in the threads that are started meanwhile
+// for ever. The main thread handles signals: one that another thread took could end the program at
+// once.
 class BlockSignals {
  public:
   BlockSignals() {

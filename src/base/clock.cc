@@ -132,7 +132,7 @@ std::string ShortDuration(Duration duration) {
 
 namespace {
 
-constexpr uint64_t kMaxNanos = uint64_t{1} << 63;  // of a negative duration; one less otherwise
+constexpr uint64_t kMaxNanos = uint64_t{1} << 63;  // for negative durations; one less for others
 
 struct Unit {
   std::string_view name;
@@ -147,8 +147,8 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
 
-// The digits that `text` begins with, as whole / scale; digits that do not fit are dropped, as Go
-// does with those of a fraction. Nothing when there is none.
+// The leading digits of `text`, as whole / scale; digits that do not fit are dropped, as Go does
+// with those of a fraction. Nullopt when there is none.
 struct Digits {
   uint64_t value = 0;
   double scale = 1;
@@ -171,7 +171,7 @@ std::optional<Digits> TakeNumber(std::string_view& text) {
 
 }  // namespace
 
-// Whole parts are exact, fractions cut, as in Go.
+// Whole parts are exact, fractions truncated, as in Go.
 Result<std::chrono::nanoseconds> ParseGoDuration(std::string_view text) {
   const auto invalid = [&](std::string_view why) {
     return Fail(Code::kInvalidArgument, fmt::format("time: {} \"{}\"", why, text));
@@ -205,7 +205,7 @@ Result<std::chrono::nanoseconds> ParseGoDuration(std::string_view text) {
       nanos += static_cast<uint64_t>(static_cast<double>(fraction->value) *
                                      (static_cast<double>(unit->nanos) / fraction->scale));
     }
-    total += nanos;  // both at most 2^63: no wrap
+    total += nanos;  // both are at most 2^63, so there is no overflow
     if (nanos > kMaxNanos || total > kMaxNanos) return invalid("invalid duration");
   }
   if (negative) return std::chrono::nanoseconds(static_cast<int64_t>(0 - total));

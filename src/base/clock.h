@@ -24,7 +24,7 @@ class Clock {
 // The system's clock. Never destroyed.
 Clock& SystemClock();
 
-// A clock that stands still until told otherwise. Not thread safe.
+// A clock that moves only when it is told to. Not thread safe.
 class FakeClock : public Clock {
  public:
   explicit FakeClock(Time now) : now_(now) {}
@@ -47,7 +47,8 @@ std::string FormatRfc3339Micro(Time time);
 // Any RFC 3339 time with optional fraction and offset. kInvalidArgument otherwise.
 Result<Time> ParseRfc3339(std::string_view text);
 
-// One unit, floored, as kubectl and Arena print ages: 59s, 1m, 1h, 1d, 1y; below -1 s "<invalid>".
+// One unit, rounded down, as kubectl and Arena print ages: 59s, 1m, 1h, 1d, 1y; below -1 s
+// "<invalid>".
 std::string ShortDuration(Duration duration);
 
 // Go's time.ParseDuration: "1h30m", "300ms", "1.5h", "0". kInvalidArgument otherwise.

@@ -1,9 +1,9 @@
-// Whether what is written to a terminal may be coloured.
+// Whether output to a terminal may be coloured.
 #pragma once
 
 namespace base {
 
-// kAuto colours a terminal, unless NO_COLOR is set to something.
+// kAuto colours a terminal unless NO_COLOR is set to a non-empty value.
 enum class Colour { kAuto, kAlways, kNever };
 
 // For the whole process; thread safe. kAuto at the start.

@@ -19,7 +19,7 @@ std::string ExistingPartOf(std::string path) {
   return path.empty() ? "." : path;
 }
 
-// The highest directory above the path that is of the same file system.
+// The highest directory above the path on the same file system.
 std::string MountOf(std::string path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return "/";

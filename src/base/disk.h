@@ -1,4 +1,4 @@
-// How full the disk below a path is.
+// Free space of the disk that holds a path.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ namespace base {
 
 struct DiskSpace {
   uint64_t total = 0;
-  uint64_t free = 0;  // to this user
+  uint64_t free = 0;  // available to this user
 };
 
-// Of the disk that holds the path, or would: of its nearest directory that exists. All the numbers
-// of a disk that does not tell are the greatest.
+// The disk that holds the path, or would: that of its nearest existing directory. When the disk
+// does not tell, all numbers are the maximum.
 DiskSpace DiskSpaceOf(const std::string& path);
 
 // `no space left on the disk of "/home/me/state" (mounted on /home)`
 std::string NoSpaceOn(const std::string& path);
 
-// Errno(), of what was to be written to `path`: `what path: ...`, and a disk that is full is named.
+// Errno() for a failed write to `path`: `what path: ...`; names the disk if it is full.
 Error WriteErrno(int os_errno, std::string_view what, const std::string& path);
 
-// Bytes that the files below a folder take on their disk; 0 where there is none.
+// The disk space of the files below a folder, in bytes; 0 when there is none.
 int64_t DiskUse(const std::string& folder);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// The process environment as a value, so that whoever reads it can be tested.
+// The process environment as a value, so that code that reads it can be tested.
 #pragma once
 
 #include <map>
@@ -23,10 +23,10 @@ class Environment {
   std::string GetOr(std::string_view name, std::string_view otherwise) const;
   const std::map<std::string, std::string>& values() const { return values_; }
   void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
-  // "NAME=VALUE", as programs are started with.
+  // "NAME=VALUE", as for exec.
   std::vector<std::string> AsList() const;
 
-  // $HOME, else the password database, else "/".
+  // $HOME, otherwise from the password database, otherwise "/".
   std::string Home() const;
   // $XDG_CONFIG_HOME/muster, by default ~/.config/muster.
   std::string ConfigDir() const;
@@ -34,9 +34,9 @@ class Environment {
   std::string StateDir() const;
   // $XDG_CACHE_HOME/muster, by default ~/.cache/muster.
   std::string CacheDir() const;
-  // $XDG_RUNTIME_DIR/muster-<hash of the state directory> where that is a directory of this user's
-  // that nobody else can enter, else `run` in the state directory: a place that others cannot make
-  // first. Two state directories never share a runtime directory. Not created here.
+  // $XDG_RUNTIME_DIR/muster-<hash of the state directory> if that is a directory of this user that
+  // nobody else can enter, otherwise `run` in the state directory, where others cannot create it
+  // first. Two state directories never share a runtime directory. Does not create it.
   std::string RuntimeDir() const;
 
  private:

@@ -1,4 +1,5 @@
-// Apart from the rest of Environment: the password database cannot be linked into a static program.
+// Apart from the rest of Environment, because the password database cannot be linked into a static
+// program.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pwd.h>
@@ -41,7 +42,7 @@ std::string Environment::CacheDir() const {
 }
 std::string Environment::RuntimeDir() const {
   const auto runtime = Get("XDG_RUNTIME_DIR");
-  // Of another user after `su`; gone after a logout; unset in cron's jobs.
+  // It belongs to another user after `su`, is gone after a logout, and is not set in cron jobs.
   if (!runtime || !IsPrivateFolder(*runtime)) return StateDir() + "/run";
   return fmt::format("{}/muster-{}", *runtime, Md5Hex(StateDir()).substr(0, 8));
 }

@@ -43,7 +43,7 @@ Status RemoveEntry(int dir_fd, const char* name, const std::string& shown, dev_t
   }
   Fd fd(openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd && errno == EACCES) {
-    // Programs leave read-only directories behind (Go's module cache does).
+    // Some programs leave read-only directories behind (Go's module cache does).
     fchmodat(dir_fd, name, 0700, 0);
     fd.Reset(openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
@@ -144,7 +144,7 @@ Status CopyContent(int from, int to, const std::string& shown) {
 
 Status MakeDirs(const std::string& path, unsigned mode) {
   if (path.empty() || path == "/") return {};
-  // The umask has taken its bits from what mkdir made.
+  // mkdir applies the umask.
   const auto make = [&] {
     return ::mkdir(path.c_str(), mode) == 0 && ::chmod(path.c_str(), mode) == 0;
   };
@@ -162,7 +162,7 @@ Status MakeDirs(const std::string& path, unsigned mode) {
 }
 
 Status RemoveTree(const std::string& path) {
-  // With a slash at its end a link would be followed.
+  // With a trailing slash, a link would be followed.
   std::string entry = path;
   while (entry.size() > 1 && entry.back() == '/') entry.pop_back();
   struct stat info{};

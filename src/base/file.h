@@ -1,4 +1,4 @@
-// Whole files and directories, with errors that name the path.
+// Whole files and directories; errors name the path.
 #pragma once
 
 #include <string>
@@ -13,25 +13,26 @@ Result<std::string> ReadFile(const std::string& path, size_t limit = 64 << 20);
 
 enum class Durability { kNone, kSync };
 
-// Replaces `path` in one step (temporary file in the same directory, rename). With kSync the
-// content and the directory entry are on disk when it returns. `mode` is exact, whatever the umask.
+// Replaces `path` in one step (temporary file in the same directory, rename). With kSync, content
+// and directory entry are on disk when it returns. `mode` is exact, regardless of the umask.
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode,
                        Durability durability);
 
-// The whole content, into a descriptor that blocks. `shown` names it in errors.
+// Writes the whole content to a blocking descriptor. `shown` names it in errors.
 Status WriteAll(int fd, std::string_view content, const std::string& shown);
 
-// Copies what is left of `from` to the end of `to`; on file systems that can, the two share the
-// bytes. `shown` is the path of `to` for errors.
+// Copies the rest of `from` to the end of `to`; file systems that support it share the blocks.
+// `shown` is the path of `to` for errors.
 Status CopyContent(int from, int to, const std::string& shown);
 
-// What the path lies in, by its text: "/" of "/bin", "" of "bin".
+// The parent directory by the path's text: "/" of "/bin", "" of "bin".
 std::string DirectoryOf(std::string_view path);
 
-// mkdir -p; each directory that is made gets `mode`.
+// mkdir -p; each created directory gets `mode`.
 Status MakeDirs(const std::string& path, unsigned mode = 0700);
 
-// rm -rf, never following a link and never crossing into another mount. Absent is success.
+// rm -rf that never follows a link and never crosses into another mount. OK when the tree is
+// absent.
 Status RemoveTree(const std::string& path);
 
 }  // namespace base

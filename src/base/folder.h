@@ -1,4 +1,4 @@
-// What is in a directory.
+// The contents of a directory.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace base {
 
-// The names, in no order; none where it cannot be read.
+// The names in no particular order; empty when it cannot be read.
 std::vector<std::string> EntriesOf(const std::string& directory);
 
 }  // namespace base

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for the launcher, a small static program that links no
-// OpenSSL.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for the launcher, a small static program that does not
+// link OpenSSL.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ using Digest = std::array<uint8_t, 32>;
 
 Digest Sha256(std::string_view bytes);
 Digest HmacSha256(std::string_view key, std::string_view bytes);
-// In a time that does not depend on where they differ.
+// In constant time, wherever they differ.
 bool SameDigest(std::string_view a, std::string_view b);
 std::string Hex(const Digest& digest);
 inline std::string_view ViewOf(const Digest& digest) {

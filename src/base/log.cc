@@ -4,9 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <mutex>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/colour.h"
+#include "base/log_writer.h"
 
 namespace base {
 namespace {
@@ -37,14 +41,25 @@ LevelText TextOf(LogLevel level) {
   return {"ERRO", "error", 31};
 }
 
-// logrus leaves a word of these alone.
+// Never destroyed: threads log until the very end.
+std::mutex& WriterMutex() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+std::function<void(std::string_view)>& Writer() {
+  static auto* const writer = new std::function<void(std::string_view)>;
+  return *writer;
+}
+
+// logrus does not quote a word of these characters.
 bool IsBare(std::string_view text) {
   return text.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/@^+") ==
          std::string_view::npos;
 }
 
-// As Go's %q for text without odd Unicode.
+// Equals Go's %q for ordinary text.
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -85,6 +100,11 @@ Result<LogLevel> ParseLogLevel(std::string_view text) {
   return Fail(Code::kInvalidArgument, "unknown loglevel,only support:[info,debug,error,warn]");
 }
 
+void SetLogWriter(std::function<void(std::string_view)> write) {
+  const std::lock_guard lock(WriterMutex());
+  Writer() = std::move(write);
+}
+
 void SetLogForm(LogForm form) { g_form.store(form, std::memory_order_relaxed); }
 void SetLogLevel(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
 bool LogEnabled(LogLevel level) { return level >= g_level.load(std::memory_order_relaxed); }
@@ -116,7 +136,11 @@ void Log(LogLevel level, std::string_view message, LogFields fields) {
     line = fmt::format("time=\"{}\" level={} msg={}{}\n", FormatRfc3339(SystemClock().Now()),
                        text.word, IsBare(message) ? std::string(message) : Quote(message), after);
   }
-  // One write: lines of several threads or processes do not mix.
+  {
+    const std::lock_guard lock(WriterMutex());
+    if (Writer()) return Writer()(line);
+  }
+  // One write, so that lines of several threads or processes do not mix.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

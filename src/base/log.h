@@ -1,4 +1,4 @@
-// Log lines to stderr. Thread safe. Secrets are the caller's duty.
+// Log lines on stderr. Thread safe. Callers must keep secrets out.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace base {
 
 enum class LogForm {
-  // Arena's two (compat/arena.md 2.1): kText, coloured, on a terminal; elsewhere
+  // Arena's two formats (compat/arena.md 2.1): kText, coloured, on a terminal; otherwise
   // `time="2026-07-30T10:00:00Z" level=info msg="text"`.
   kArena,
   // `INFO[0000] text`, elapsed seconds in brackets; coloured on a terminal.
@@ -21,15 +21,15 @@ enum class LogForm {
 };
 void SetLogForm(LogForm form);
 
-// kFatal is a word in the line: it is said where Arena says it, and ends nothing by itself.
+// kFatal only appears in the line, as in Arena's, and ends nothing.
 enum class LogLevel { kDebug, kInfo, kWarn, kError, kFatal };
 
-// debug, info, warn or error; otherwise Arena's message.
+// debug, info, warn or error; otherwise Arena's error message.
 Result<LogLevel> ParseLogLevel(std::string_view text);
 void SetLogLevel(LogLevel level);
 bool LogEnabled(LogLevel level);
 void Log(LogLevel level, std::string_view message);
-// With fields after it, ` key=value`, in either form.
+// Appends fields, ` key=value`, in either format.
 using LogFields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 void Log(LogLevel level, std::string_view message, LogFields fields);
 

@@ -12,7 +12,7 @@
 namespace base {
 namespace {
 
-// What `write` sends to stderr while that is `to`, read from `from`.
+// What `write` sends to stderr while `to` stands for it, read from `from`.
 template <typename F>
 std::string Captured(Fd from, Fd to, F write) {
   const Fd saved(dup(STDERR_FILENO));
@@ -44,7 +44,7 @@ std::string ToTerminal(F write) {
   return Captured(Fd(master), Fd(slave), write);
 }
 
-// Without `time="..." `, after checking its shape.
+// The line without `time="..." `, whose format is checked.
 std::string WithoutTime(const std::string& line) {
   constexpr std::string_view kShape = "time=\"2026-07-30T10:00:00Z\" ";
   EXPECT_TRUE(line.starts_with("time=\"20")) << line;

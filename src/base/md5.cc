@@ -1,4 +1,5 @@
-// RFC 1321. Ours, so that programs that must stay small and static need no OpenSSL for a name.
+// RFC 1321. An implementation of our own, so that small static programs need no OpenSSL just for a
+// name.
 #include <array>
 #include <bit>
 #include <cstdint>

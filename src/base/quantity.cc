@@ -13,7 +13,7 @@
 namespace base {
 namespace {
 
-// digits * 2^binary * 10^decimal, `digits` being decimal digits without a point.
+// digits * 2^binary * 10^decimal, where `digits` are decimal digits without a point.
 struct Amount {
   bool negative = false;
   std::string digits;
@@ -44,7 +44,7 @@ constexpr std::array<Suffix, 16> kSuffixes{{{"", 0, 0},
                                             {"Pi", 50, 0},
                                             {"Ei", 60, 0}}};
 
-// Beyond it every exponent gives 0, 1 or the largest number.
+// Beyond this, every exponent gives 0, 1 or the maximum.
 constexpr int64_t kMaxExponent = 1'000'000'000;
 
 size_t TakeDigits(std::string_view text, size_t at, std::string& digits) {
@@ -68,8 +68,8 @@ bool ReadSuffix(std::string_view text, Amount& amount) {
   return true;
 }
 
-// As lenient as ParseQuantity of k8s.io/apimachinery: "1.", ".5", and no digit at all ("m", "-") is
-// zero.
+// As lenient as ParseQuantity of k8s.io/apimachinery: accepts "1." and ".5", and no digits at all
+// ("m", "-") are zero.
 std::optional<Amount> Read(std::string_view text) {
   if (text.empty()) return std::nullopt;
   Amount amount;
@@ -85,7 +85,7 @@ std::optional<Amount> Read(std::string_view text) {
     amount.decimal -= static_cast<int64_t>(amount.digits.size() - before);
   }
   if (!ReadSuffix(text.substr(at), amount)) return std::nullopt;
-  // Where it leaves its fast path, ParseQuantity does want a digit.
+  // Outside of its fast path, ParseQuantity does require a digit.
   if (amount.digits.empty() && (amount.binary >= 50 || amount.decimal < -9)) return std::nullopt;
   return amount;
 }

@@ -1,5 +1,5 @@
-// Result<T>: the value, or why there is none. Every fallible function of the project returns one;
-// no exception crosses a room.
+// Result<T>: a value or an error. Every fallible function of the project returns one; no exception
+// crosses a room.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace base {
 
-// What the caller can do about an error. The HTTP status that a Kubernetes API server would answer
-// with is in brackets.
+// What the caller can do about an error. The HTTP status that a Kubernetes API server would use is
+// in brackets.
 enum class Code {
   kInvalidArgument,   // [400/422] fix the input
   kNotFound,          // [404]
@@ -32,9 +32,9 @@ std::string_view CodeName(Code code);
 struct Error {
   Code code = Code::kInternal;
   std::string message;
-  int os_errno = 0;  // 0 unless it came through Errno()
+  int os_errno = 0;  // 0 unless it was made by Errno()
 
-  // The same error with `context: ` put before its message.
+  // The same error with `context: ` prepended to its message.
   Error Wrap(std::string_view context) const;
 };
 
@@ -51,15 +51,15 @@ inline tl::unexpected<Error> Fail(Code code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message), 0});
 }
 
-// The one door from errno: `context: strerror`, code by errno (ENOENT -> kNotFound, EEXIST ->
-// kAlreadyExists, EACCES/EPERM -> kPermissionDenied, ENOSPC/EDQUOT/ENOMEM/EMFILE -> kExhausted,
-// ECONNREFUSED -> kUnavailable, ETIMEDOUT -> kTimeout, else kInternal).
+// The only conversion from errno: `context: strerror`, with a code by errno (ENOENT -> kNotFound,
+// EEXIST -> kAlreadyExists, EACCES/EPERM -> kPermissionDenied, ENOSPC/EDQUOT/ENOMEM/EMFILE ->
+// kExhausted, ECONNREFUSED -> kUnavailable, ETIMEDOUT -> kTimeout, otherwise kInternal).
 Error Errno(int os_errno, std::string_view context);
 
 }  // namespace base
 
-// Evaluates `expr` (a Result); on error returns it from the enclosing function, else declares
-// `lhs`.
+// Evaluates `expr` (a Result); on an error returns it from the enclosing function, otherwise
+// declares `lhs`.
 #define MUSTER_CONCAT_(a, b) a##b
 #define MUSTER_CONCAT(a, b) MUSTER_CONCAT_(a, b)
 #define TRY_ASSIGN_(tmp, lhs, expr)                      \

@@ -36,6 +36,22 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
+std::string OneLine(std::string_view text, size_t most) {
+  std::string line;
+  for (const char c : Trim(text)) {
+    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+    if (!is_blank) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+    if (line.size() > most + 4) break;  // room for a character to be cut
+  }
+  if (line.size() <= most) return line;
+  while (most > 0 && (static_cast<unsigned char>(line[most]) & 0xC0U) == 0x80U) --most;
+  return line.substr(0, most) + "...";
+}
+
 std::string ToLower(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), LowerChar);

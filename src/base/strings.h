@@ -1,4 +1,4 @@
-// Small string functions that the standard library lacks.
+// String functions that the standard library lacks.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,20 @@ namespace base {
 std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view Trim(std::string_view text);
+// For display: spaces, control characters and line breaks that stand together become one space;
+// what is over `most` bytes is cut, between characters of UTF-8, and "..." follows.
+std::string OneLine(std::string_view text, size_t most);
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string ToLower(std::string_view text);  // ASCII only
 std::string ToUpper(std::string_view text);  // ASCII only
 bool EqualsIgnoreCase(std::string_view a, std::string_view b);
-// Decimal with optional sign, whole text, in range; nothing otherwise.
+// Decimal with an optional sign, the whole text, in range; otherwise nullopt.
 std::optional<int64_t> ParseInt(std::string_view text);
 // Number of single-character edits (insert, delete, replace) between a and b.
 size_t EditDistance(std::string_view a, std::string_view b);
-// %41 is A; anything that is not an escape stays as it is.
+// %41 becomes A; text that is not an escape stays.
 std::string PercentDecode(std::string_view text);
-// One word that a POSIX shell reads back as `text`.
+// A word that a POSIX shell reads as `text`.
 std::string ShellQuote(std::string_view text);
 // Lower-case hex MD5: an identifier, never a protection (compat/arena.md 1.3.5).
 std::string Md5Hex(std::string_view text);

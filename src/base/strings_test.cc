@@ -17,6 +17,16 @@ TEST(Split, KeepsEmptyParts) {
   EXPECT_EQ(Split("abc", ','), (Parts{"abc"}));
 }
 
+TEST(OneLine, HasNoControlCharactersAndAnEnd) {
+  EXPECT_EQ(OneLine("", 5), "");
+  EXPECT_EQ(OneLine(" a\r\n\t b\x1b[2J ", 100), "a b [2J");
+  EXPECT_EQ(OneLine("12345", 5), "12345");
+  EXPECT_EQ(OneLine("123456", 5), "12345...");
+  EXPECT_EQ(OneLine("1234\u00e4", 5), "1234...");
+  EXPECT_EQ(OneLine("\u20ac", 1), "...");
+  EXPECT_EQ(OneLine(std::string(1000, '\n') + "a" + std::string(1000, '\n'), 5), "a");
+}
+
 TEST(Join, IsTheInverseOfSplit) {
   EXPECT_EQ(Join({}, ","), "");
   EXPECT_EQ(Join({"a"}, ","), "a");

@@ -5,7 +5,7 @@
 
 namespace base {
 
-// A random UUID (version 4), as metadata.uid carries it.
+// A random UUID (version 4), the format of metadata.uid.
 std::string NewUid();
 // `count` characters that read well in names: bcdfghjklmnpqrstvwxz2456789 (as Kubernetes uses).
 std::string RandomName(size_t count);

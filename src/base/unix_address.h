@@ -1,5 +1,5 @@
-// The address of a Unix socket by way of its opened folder: a path of any length fits into the 108
-// bytes that the kernel allows, and what was asked of the folder holds for the socket in it.
+// The address of a Unix socket relative to its opened folder: a path of any length fits into the
+// 108 bytes that the kernel allows, and the checks of the folder apply to the socket in it.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,18 +13,18 @@
 namespace base {
 
 struct UnixAddress {
-  Fd folder;  // to stay open while the address is in use
+  Fd folder;  // must stay open while the address is in use
   sockaddr_un address{};
 
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
 // kNotFound when there is no such folder; kInvalidArgument when the file's own name is too long. A
-// link in the folder's place is not followed.
+// link in place of the folder is not followed.
 Result<UnixAddress> UnixAddressOf(const std::string& path);
 
-// Whether the folder is this user's and nobody else can enter it. kPermissionDenied otherwise.
-// `shown` names it.
+// Whether the folder belongs to this user and nobody else can enter it. kPermissionDenied
+// otherwise. `shown` names it.
 Status CheckPrivateFolder(int fd, const std::string& shown);
 
 }  // namespace base

@@ -1,5 +1,4 @@
-// Flags, help and refusals with Click's habits, for `opctl` (compat/opctl.md 1): the same
-// declarations as pflag's style, and single-dash long names beside them.
+// Help and refusals as Click lays them out, for `opctl` (compat/opctl.md 1).
 #pragma once
 
 #include <string>
@@ -12,32 +11,6 @@
 
 namespace cli {
 
-// Parses as Click 8 does: --x v, --x=v, -xv, -x v, -long v, -long=v, combined shorts, --,
-// interspersed positionals. Errors have Click's texts. Unknown names are never completed.
-class ClickParser {
- public:
-  explicit ClickParser(std::vector<Flag*> flags) : flags_(std::move(flags)) {}
-
-  // With `interspersed` false the first positional ends the flags. The flags that a command wants
-  // are looked for at the end, unless help was asked for.
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed);
-
- private:
-  struct Cursor {
-    const std::vector<std::string>& args;
-    size_t next = 0;
-  };
-  base::Status ParseOption(const std::string& text, Cursor& cursor);
-  base::Status ParseShorts(const std::string& text, Cursor& cursor);
-  base::Status TakeValue(Flag& flag, std::string_view spelling, Cursor& cursor);
-  base::Status Set(Flag& flag, std::string_view value);
-  base::Error NoSuchOption(std::string_view spelling) const;
-  Flag* FindLong(std::string_view spelling) const;
-  Flag* FindShort(char shorthand) const;
-
-  std::vector<Flag*> flags_;
-};
-
 // A whole number: `'x' is not a valid integer.` otherwise.
 Flag& ClickInt(FlagSet& set, int64_t* to, std::string name, int64_t otherwise, std::string usage);
 
@@ -47,10 +20,10 @@ class ClickText {
   explicit ClickText(const Command& command) : command_(command) {}
 
   std::string Help() const;
-  // The usage line, where help is found, and `Error: <message>`.
+  // The usage line, how to get help, and `Error: <message>`.
   std::string UsageFailure(std::string_view message) const;
   std::string NoSuchCommand(const std::string& name) const;
-  // How many positionals there are against how many the command names.
+  // Checks the number of positionals against the names that the command declares.
   base::Status Check(const std::vector<std::string>& positionals) const;
 
  private:
@@ -61,8 +34,8 @@ class ClickText {
   const Command& command_;
 };
 
-// A failure of a command in Click's style, for stderr: `<Kind>Error: <message> ` and a newline;
-// what names no kind is an `Error`.
+// A failure in Click's style, for stderr: `<Kind>Error: <message> ` and a newline; without a kind
+// it is an `Error`.
 std::string ClickFailure(const base::Error& error);
 
 }  // namespace cli

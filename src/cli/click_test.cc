@@ -11,7 +11,7 @@ struct ClickCase {
   bool is_pushed = false, is_dry = false;
 };
 
-// `ads opctl init [NAME]`, run with these arguments.
+// The result of `ads opctl init [NAME]` with these arguments.
 struct ClickOutcome {
   int code;
   std::string out, err;

@@ -240,7 +240,7 @@ std::string Command::UsageText() const {
   if (!example_.empty()) out += fmt::format("\n\nExamples:\n{}", TrimEnd(example_));
   if (has_children) out += ChildrenText();
   const std::vector<Flag*> own = OwnFlags();
-  // By heading, in the order of their declaration; those under none come first.
+  // By heading, in the order of declaration; flags without a heading come first.
   std::vector<std::string> headings = {""};
   for (const Flag* flag : own) {
     if (std::find(headings.begin(), headings.end(), flag->group()) == headings.end()) {

@@ -1,4 +1,4 @@
-// A tree of commands with cobra's habits: aliases, help, suggestions, completion.
+// A tree of commands that behaves like cobra's: aliases, help, suggestions, completion.
 #pragma once
 
 #include <functional>
@@ -26,12 +26,12 @@ class Command;
 struct Invocation {
   const Command& command;
   std::vector<std::string> args;  // positionals
-  std::optional<size_t> dash;     // how many of them stood before `--`
+  std::optional<size_t> dash;     // how many positionals preceded `--`
   Output& out;
   Output& err;
 };
 
-// Its errors are usage errors (exit code 2): nothing may be contacted or changed in it.
+// Its errors are usage errors (exit code 2), so it must not contact or change anything.
 using CheckFunction = std::function<base::Status(Invocation&)>;
 // Returns the exit code; its errors are failures (exit code 1).
 using RunFunction = std::function<base::Result<int>(Invocation&)>;
@@ -50,8 +50,8 @@ class Command {
   Command(std::string use, std::string summary);
 
   Command& Aliases(std::vector<std::string> aliases);
-  // Words for commands below this one that are none of their names: {"kill", "stop"}. They are not
-  // taken; who types one is told the other.
+  // Other programs' names for commands below this one: {"kill", "stop"}. They are not accepted, but
+  // the user is told the right name.
   Command& Synonyms(std::map<std::string, std::string> synonyms);
   Command& Long(std::string text);
   Command& Example(std::string text);
@@ -64,30 +64,30 @@ class Command {
   // Root only: adds --version, which prints `text` and a newline.
   Command& Version(std::string text);
   Command& CompleteArgs(ArgCompleter completer);
-  // Everything after the command's name is a positional, flags too.
+  // Everything after the command's name is a positional, including flags.
   Command& RawArgs();
   // The first positional ends the flags.
   Command& StopAtFirstArg();
-  // What is said of an unknown flag behind a positional, besides that it is unknown.
+  // Added to the error about an unknown flag that follows a positional.
   Command& UnknownFlagHint(std::string text);
-  // This command and those below are parsed, explained and refused as Click does (cli/click.h).
-  // The flags of the commands above it are not theirs.
+  // This command and those below are parsed, explained and refused in Click's style (cli/click.h).
+  // Flags of the commands above do not apply to them.
   Command& ClickStyle();
-  // In Click's style: the positionals' names as the usage line shows them, "[IMAGE]" for one that
-  // may be left out, "OCID..." for at least one; more than these are refused.
+  // In Click's style: the names of the positionals as the usage line shows them, "[IMAGE]" for an
+  // optional one, "OCID..." for at least one; additional ones are refused.
   Command& ClickArgs(std::vector<std::string> names);
-  // Help shows these children under this heading, in this order; the others come last.
+  // Help shows these children under this heading, in this order, and all others after the groups.
   Command& Group(std::string heading, std::vector<std::string> names);
-  // What a call without a command, on a terminal, does instead of showing help.
+  // What a call without a command does on a terminal, instead of showing help.
   Command& RunAlone(RunFunction run);
   // In Click's style: -h is not a flag of this command.
   Command& WithoutShortHelp();
 
-  // The new child; valid as long as this command.
+  // The new child; valid while this command lives.
   Command& Add(std::string use, std::string summary);
 
   FlagSet& flags() { return flags_; }                  // this command only
-  FlagSet& persistent_flags() { return persistent_; }  // this one and those below
+  FlagSet& persistent_flags() { return persistent_; }  // this command and those below
 
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }
@@ -98,10 +98,10 @@ class Command {
   bool is_click() const { return is_click_ || (parent_ != nullptr && parent_->is_click()); }
   std::string Path() const;      // "muster submit pytorchjob"
   std::string HelpText() const;  // ends with a newline
-  std::string ManPage() const;   // its page of section 1, in man's macros (cli/man.cc)
-  // A flag that is visible here was set on the command line.
+  std::string ManPage() const;   // the man page, section 1, in man's macros (cli/man.cc)
+  // Whether the command line set a flag that is visible here.
   bool Changed(std::string_view flag) const;
-  // By name or alias; nullptr when there is none.
+  // By name or alias; nullptr when absent.
   Command* FindChild(std::string_view name) const;
 
  private:
@@ -112,7 +112,7 @@ class Command {
   std::vector<Flag*> InheritedFlags() const;  // nearest first
   std::string UsageText() const;
   std::string UseLine() const;
-  std::string ChildrenText() const;  // the headings and what stands under them
+  std::string ChildrenText() const;  // the headings and the commands below them
 
   std::string name_;
   std::string use_;
@@ -146,12 +146,12 @@ class Command {
 
 struct Outcome {
   int exit_code = 0;
-  std::optional<base::Error> error;  // for the caller to print; its text may have several lines
+  std::optional<base::Error> error;  // to be printed by the caller; may have several lines
 };
 
-// Finds the command that `args` (without the program's name) names, parses, checks, runs. Adds
-// `help`, `completion` and the hidden `__complete` to the root, and -h to each command. Help and
-// completions go to `out`, deprecation lines to `err`.
+// Finds the command that `args` (without the program's name) names, parses, checks and runs it.
+// Adds `help`, `completion` and the hidden `__complete` to the root, and -h to each command. Help
+// and completions go to `out`, deprecation messages to `err`.
 Outcome Execute(Command& root, const std::vector<std::string>& args, Output& out, Output& err);
 
 }  // namespace cli

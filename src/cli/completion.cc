@@ -5,7 +5,7 @@
 namespace cli {
 namespace {
 
-// @ stands for the program's name, @@ for one that a shell function may have.
+// @ stands for the program's name, @@ for that name as part of a shell function's name.
 constexpr std::string_view kBash = R"(# bash completion for @
 __@@_complete() {
     local rest=${COMP_LINE:0:COMP_POINT} cur= breaks= prefix= word line out directive i last

@@ -1,4 +1,4 @@
-// The `completion` command: scripts for shells that ask `<program> __complete`.
+// The `completion` command: scripts for shells that call `<program> __complete`.
 #pragma once
 
 #include <optional>

@@ -31,14 +31,14 @@ class Executor {
   base::Status Parse(Command& command, const std::vector<std::string>& args, ParsedArgs* parsed);
   base::Status CheckCall(Command& command, Invocation& call) const;
   Outcome Call(Command& command, ParsedArgs parsed);
-  Outcome CallClick(Command& command, ParsedArgs parsed);
-  Outcome ClickUsageFailure(const Command& command, const base::Error& error);
+  Outcome CallNothing(Command& command, const ParsedArgs& parsed);
   base::Result<Command*> Topic(const std::vector<std::string>& path) const;
   void PrintHelp(const Command& command) { (void)out_.Write(command.HelpText()); }
   Outcome Complete(const std::vector<std::string>& words);
   std::vector<std::string> Candidates(const Found& found, const std::string& word);
 
-  static Outcome UsageFailure(base::Error error) { return {kExitUsage, std::move(error)}; }
+  const Dialect& DialectOf(const Command& command) const;
+  Outcome UsageFailure(const Command& command, base::Error error);
 
   Command& root_;
   Output& out_;
@@ -49,41 +49,18 @@ namespace {
 
 constexpr std::string_view kArenaName = "arena";
 
-bool TakesNext(std::string_view text, const std::vector<Flag*>& flags) {
-  if (text.find('=') != std::string_view::npos) return false;
-  for (const Flag* flag : flags) {
-    if (flag->is_bool()) continue;
-    if (text.starts_with("--") ? flag->Matches(text.substr(2))
-                               : (text.size() == 2 && flag->shorthand() == text[1]) ||
-                                     text.substr(1) == flag->single_dash()) {
-      return true;
-    }
-  }
-  return false;
+// The flag whose value is the next word; nullptr where `word` has it, or is none that takes one.
+const Flag* TakesNext(std::string_view word, const std::vector<Flag*>& flags) {
+  const auto found = std::find_if(flags.begin(), flags.end(), [word](const Flag* flag) {
+    return !flag->is_bool() && flag->IsSpelt(word);
+  });
+  return found == flags.end() ? nullptr : *found;
 }
 
 template <typename T>
 std::vector<T> Joined(std::vector<T> a, const std::vector<T>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-// What pflag says of a value in the words of Go's libraries, in words for users. Scripts that know
-// Arena read pflag's under that name.
-std::string WithoutGosWords(std::string message) {
-  const auto end_at = [&message](std::string_view go, std::string_view plain) {
-    if (const size_t at = message.rfind(go); at != std::string::npos) {
-      message.replace(at, std::string::npos, plain);
-    }
-  };
-  if (message.ends_with("value out of range")) end_at("strconv.ParseInt:", "it is too large");
-  end_at("strconv.ParseInt:", "must be a whole number");
-  end_at("strconv.ParseBool:", "must be true or false");
-  for (const std::string_view go :
-       {"time: invalid duration", "time: missing unit", "time: unknown unit"}) {
-    end_at(go, "must be a duration such as 90s or 2h30m");
-  }
-  return message;
 }
 
 std::string Described(const std::string& name, const std::string& summary) {
@@ -94,7 +71,7 @@ std::string Described(const std::string& name, const std::string& summary) {
 
 void Executor::AddStandardCommands() {
   if (root_.children().empty()) return;
-  // Bound anew by each Execute: they call back into this executor.
+  // Bound again by each Execute, because they call back into this executor.
   Command* help = root_.FindChild("help");
   if (help == nullptr) help = &root_.Add("help [command]", "Help about any command");
   help->Check([this](Invocation& call) -> base::Status {
@@ -141,7 +118,8 @@ void Executor::AddStandardCommands() {
 void Executor::AddHelpFlag(Command& command) {
   if (command.is_raw_ || command.flags_.Find("help") != nullptr) return;
   if (command.is_click()) {
-    Flag& help = command.flags_.Bool(&command.wants_help_, "help", false, "Show this message.");
+    Flag& help =
+        command.flags_.Bool(&command.wants_help_, "help", false, "Show this message.").Eager();
     if (command.has_short_help_) help.Short('h');
     return;
   }
@@ -161,8 +139,8 @@ Executor::Found Executor::Find(const std::vector<std::string>& args) const {
     if (found.command->is_raw_ || text == "--") break;
     if (text.size() > 1 && text[0] == '-') {
       found.args.push_back(text);
-      const bool takes_next =
-          TakesNext(text, Joined(found.command->OwnFlags(), found.command->InheritedFlags()));
+      const bool takes_next = TakesNext(text, Joined(found.command->OwnFlags(),
+                                                     found.command->InheritedFlags())) != nullptr;
       if (takes_next && at + 1 < args.size()) found.args.push_back(args[++at]);
       continue;
     }
@@ -192,6 +170,11 @@ std::string Executor::Suggest(const Command& command, std::string_view name) con
   return out.empty() ? "" : "\n\nDid you mean this?\n" + out;
 }
 
+const Dialect& Executor::DialectOf(const Command& command) const {
+  if (command.is_click()) return kClick;
+  return root_.name() == kArenaName ? kPflag : kMuster;
+}
+
 base::Status Executor::Parse(Command& command, const std::vector<std::string>& args,
                              ParsedArgs* parsed) {
   if (command.is_raw_) {
@@ -199,43 +182,42 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
     return {};
   }
   AddHelpFlag(command);
-  if (command.is_click()) {
-    ClickParser parser(command.OwnFlags());
-    TRY_ASSIGN(*parsed, parser.Parse(args, command.children_.empty()));
-    return {};
-  }
   FlagParser parser(
       Joined(command.OwnFlags(), command.InheritedFlags()),
       [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); },
-      command.unknown_flag_hint_);
-  auto result = parser.Parse(args, !command.stops_at_first_arg_);
-  if (!result) {
-    base::Error error = std::move(result.error());
-    if (root_.name() != kArenaName) error.message = WithoutGosWords(std::move(error.message));
-    return base::Fail(std::move(error));
-  }
-  *parsed = std::move(*result);
+      command.unknown_flag_hint_, DialectOf(command));
+  const bool stops = command.is_click() ? !command.children_.empty() : command.stops_at_first_arg_;
+  TRY_ASSIGN(*parsed, parser.Parse(args, !stops));
   return {};
 }
 
 base::Status Executor::CheckCall(Command& command, Invocation& call) const {
   if (command.args_) TRY(command.args_(call));
-  std::vector<std::string> missing;
-  for (const Flag* flag : Joined(command.OwnFlags(), command.InheritedFlags())) {
-    if (flag->is_required() && !flag->changed())
-      missing.push_back(fmt::format("\"{}\"", flag->name()));
-  }
-  if (!missing.empty()) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("required flag(s) {} not set", base::Join(missing, ", ")));
-  }
+  TRY(FlagParser(Joined(command.OwnFlags(), command.InheritedFlags()), DialectOf(command))
+          .CheckRequired());
+  if (command.is_click()) TRY(ClickText(command).Check(call.args));
   std::vector<Command*> line;
   for (Command* at = &command; at != nullptr; at = at->parent_) line.insert(line.begin(), at);
   for (Command* at : line) {
-    if (at->before_) TRY(at->before_(call));
+    if (at->before_ && !command.is_click()) TRY(at->before_(call));
   }
   if (command.check_) TRY(command.check_(call));
   return {};
+}
+
+// What a command says that cannot be called by itself.
+Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
+  const bool is_click = command.is_click();
+  if (!parsed.positionals.empty()) {
+    const std::string& name = parsed.positionals[0];
+    std::string message = is_click ? ClickText(command).NoSuchCommand(name)
+                                   : fmt::format("unknown command \"{}\" for \"{}\"{}", name,
+                                                 command.Path(), Suggest(command, name));
+    return UsageFailure(command, {base::Code::kInvalidArgument, std::move(message), 0});
+  }
+  // As Click since 8.2: help on stderr, for nothing was asked for.
+  (void)(is_click ? err_ : out_).Write(command.HelpText());
+  return {is_click ? kExitUsage : 0, std::nullopt};
 }
 
 Outcome Executor::Call(Command& command, ParsedArgs parsed) {
@@ -247,26 +229,24 @@ Outcome Executor::Call(Command& command, ParsedArgs parsed) {
     (void)out_.Write(command.version_ + "\n");
     return {};
   }
-  if (!command.run_) {
-    if (!parsed.positionals.empty()) {
-      const std::string& name = parsed.positionals[0];
-      return UsageFailure({base::Code::kInvalidArgument,
-                           fmt::format("unknown command \"{}\" for \"{}\"{}", name, command.Path(),
-                                       Suggest(command, name)),
-                           0});
-    }
-    if (!command.run_alone_ || !out_.IsTerminal()) {
-      PrintHelp(command);
-      return {};
-    }
-  }
+  const bool runs_alone =
+      parsed.positionals.empty() && command.run_alone_ != nullptr && out_.IsTerminal();
+  if (!command.run_ && !runs_alone) return CallNothing(command, parsed);
   Invocation call{command, std::move(parsed.positionals), parsed.dash, out_, err_};
   if (base::Status status = CheckCall(command, call); !status) {
-    return UsageFailure(std::move(status.error()));
+    return UsageFailure(command, std::move(status.error()));
   }
   base::Result<int> code = command.run_ ? command.run_(call) : command.run_alone_(call);
-  if (!code) return {kExitFailure, std::move(code.error())};
-  return {*code, std::nullopt};
+  if (code) return {*code, std::nullopt};
+  if (!command.is_click()) return {kExitFailure, std::move(code.error())};
+  (void)err_.Write(ClickFailure(code.error()));
+  return {kExitFailure, std::nullopt};
+}
+
+Outcome Executor::UsageFailure(const Command& command, base::Error error) {
+  if (!command.is_click()) return {kExitUsage, std::move(error)};
+  (void)err_.Write(ClickText(command).UsageFailure(error.message));
+  return {kExitUsage, std::nullopt};
 }
 
 base::Result<Command*> Executor::Topic(const std::vector<std::string>& path) const {
@@ -285,70 +265,22 @@ Outcome Executor::Run(const std::vector<std::string>& args) {
   AddStandardCommands();
   const Found found = Find(args);
   ParsedArgs parsed;
-  const bool is_click = found.command->is_click();
   if (base::Status status = Parse(*found.command, found.args, &parsed); !status) {
-    return is_click ? ClickUsageFailure(*found.command, status.error())
-                    : UsageFailure(std::move(status.error()));
+    return UsageFailure(*found.command, std::move(status.error()));
   }
-  return is_click ? CallClick(*found.command, std::move(parsed))
-                  : Call(*found.command, std::move(parsed));
-}
-
-Outcome Executor::ClickUsageFailure(const Command& command, const base::Error& error) {
-  (void)err_.Write(ClickText(command).UsageFailure(error.message));
-  return {kExitUsage, std::nullopt};
-}
-
-Outcome Executor::CallClick(Command& command, ParsedArgs parsed) {
-  if (parsed.help || command.wants_help_) {
-    PrintHelp(command);
-    return {};
-  }
-  const ClickText text(command);
-  if (!command.run_) {
-    // As Click since 8.2: help on stderr, for nothing was asked for.
-    if (parsed.positionals.empty()) {
-      (void)err_.Write(command.HelpText());
-      return {kExitUsage, std::nullopt};
-    }
-    const std::string& name = parsed.positionals[0];
-    (void)err_.Write(text.UsageFailure(text.NoSuchCommand(name)));
-    return {kExitUsage, std::nullopt};
-  }
-  if (base::Status status = text.Check(parsed.positionals); !status) {
-    return ClickUsageFailure(command, status.error());
-  }
-  Invocation call{command, std::move(parsed.positionals), parsed.dash, out_, err_};
-  if (command.check_) {
-    if (base::Status status = command.check_(call); !status) {
-      return ClickUsageFailure(command, status.error());
-    }
-  }
-  base::Result<int> code = command.run_(call);
-  if (code) return {*code, std::nullopt};
-  (void)err_.Write(ClickFailure(code.error()));
-  return {kExitFailure, std::nullopt};
+  return Call(*found.command, std::move(parsed));
 }
 
 std::vector<std::string> Executor::Candidates(const Found& found, const std::string& word) {
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
-  // What is typed already says where to look. A line that is not whole may well not parse: what did
-  // parse is enough.
+  // What is typed so far tells where to look. An incomplete line may not parse: the parsed part is
+  // enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);
-  if (!found.args.empty() && found.args.back().starts_with("-") &&
-      TakesNext(found.args.back(), flags)) {
-    const std::string& last = found.args.back();
-    for (const Flag* flag : flags) {
-      if (last.starts_with("--") ? flag->Matches(last.substr(2))
-                                 : (last.size() == 2 && flag->shorthand() == last[1]) ||
-                                       last.substr(1) == flag->single_dash()) {
-        return CompleteFlagValue(*flag, word);
-      }
-    }
-  }
+  const Flag* const asked = found.args.empty() ? nullptr : TakesNext(found.args.back(), flags);
+  if (asked != nullptr) return CompleteFlagValue(*asked, word);
   std::vector<std::string> out;
   if (word.starts_with("--") && word.find('=') != std::string::npos) {
     const size_t equals = word.find('=');
@@ -385,7 +317,7 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   return out;
 }
 
-// cobra's protocol: a candidate a line, a tab before its description, at last `:<directive>`.
+// cobra's protocol: one candidate per line, a tab before its description, finally `:<directive>`.
 Outcome Executor::Complete(const std::vector<std::string>& words) {
   constexpr int kDefault = 0;
   constexpr int kNoFiles = 4;

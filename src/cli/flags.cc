@@ -6,30 +6,10 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
-#include "cli/table.h"
+#include "cli/columns.h"
 
 namespace cli {
 namespace {
-
-// Go's %q for what can stand on a command line.
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 base::Result<bool> ParseBool(std::string_view text) {
   for (const std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
@@ -39,7 +19,7 @@ base::Result<bool> ParseBool(std::string_view text) {
     if (text == no) return false;
   }
   return base::Fail(base::Code::kInvalidArgument,
-                    fmt::format("strconv.ParseBool: parsing {}: invalid syntax", Quoted(text)));
+                    fmt::format("strconv.ParseBool: parsing {}: invalid syntax", GoQuoted(text)));
 }
 
 bool IsDecimal(std::string_view text) {
@@ -91,11 +71,26 @@ Unquoted UnquoteUsage(const std::string& type, const std::string& usage) {
   return {type, usage};
 }
 
-base::Error Usage(std::string message) {
-  return base::Error{base::Code::kInvalidArgument, std::move(message), 0};
-}
-
 }  // namespace
+
+std::string GoQuoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
 
 Flag& Flag::Short(char shorthand) {
   shorthand_ = shorthand;
@@ -139,8 +134,23 @@ Flag& Flag::OptionalValue(std::string otherwise) {
   return *this;
 }
 
+Flag& Flag::Eager() {
+  is_eager_ = true;
+  return *this;
+}
+Flag& Flag::Unabbreviated() {
+  is_abbreviated_ = false;
+  return *this;
+}
+
 bool Flag::Matches(std::string_view name) const {
   return name_ == name || std::find(old_names_.begin(), old_names_.end(), name) != old_names_.end();
+}
+
+bool Flag::IsSpelt(std::string_view word) const {
+  if (word.starts_with("--")) return Matches(word.substr(2));
+  if (word.size() < 2 || word[0] != '-') return false;
+  return (word.size() == 2 && shorthand_ == word[1]) || word.substr(1) == single_dash_;
 }
 
 Flag& FlagSet::Add(std::string name, std::string type, std::string usage, Flag::Setter set) {
@@ -158,7 +168,7 @@ Flag& FlagSet::String(std::string* to, std::string name, std::string otherwise, 
     *to = value;
     return base::Status();
   });
-  if (!otherwise.empty()) flag.default_ = Quoted(otherwise);
+  if (!otherwise.empty()) flag.default_ = GoQuoted(otherwise);
   *to = std::move(otherwise);
   return flag;
 }
@@ -179,7 +189,7 @@ Flag& FlagSet::Int(int64_t* to, std::string name, int64_t otherwise, std::string
         if (!number) {
           return base::Fail(
               base::Code::kInvalidArgument,
-              fmt::format("strconv.ParseInt: parsing {}: {}", Quoted(value),
+              fmt::format("strconv.ParseInt: parsing {}: {}", GoQuoted(value),
                           IsDecimal(value) ? "value out of range" : "invalid syntax"));
         }
         *to = *number;
@@ -223,173 +233,24 @@ Flag* FlagSet::Find(std::string_view name) const {
   return nullptr;
 }
 
-Flag* FlagParser::Find(std::string_view name) const {
-  for (Flag* flag : flags_) {
-    if (flag->Matches(name)) return flag;
-  }
-  return nullptr;
-}
-
-Flag* FlagParser::FindShort(char shorthand) const {
-  for (Flag* flag : flags_) {
-    if (flag->shorthand() == shorthand) return flag;
-  }
-  return nullptr;
-}
-
-std::string FlagParser::Suggest(std::string_view name) const {
-  constexpr size_t kFarthest = 2;
-  std::string best;
-  size_t best_distance = kFarthest + 1;
-  for (const Flag* flag : flags_) {
-    if (flag->is_hidden()) continue;
-    size_t distance = base::EditDistance(base::ToLower(name), base::ToLower(flag->name()));
-    // "--share-mem" for "--share-memory"
-    if (name.size() >= 3 && flag->name().starts_with(name))
-      distance = std::min<size_t>(distance, 1);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = flag->name();
-    }
-  }
-  return best.empty() ? "" : fmt::format("\n\nDid you mean this?\n\t--{}\n", best);
-}
-
-base::Status FlagParser::Set(Flag& flag, std::string_view spelling, std::string_view value) {
-  if (base::Status status = flag.set_(value); !status) {
-    const std::string shown = flag.shorthand_ != 0
-                                  ? fmt::format("-{}, --{}", flag.shorthand_, flag.name_)
-                                  : fmt::format("--{}", flag.name_);
-    return base::Fail(Usage(fmt::format("invalid argument {} for {} flag: {}", Quoted(value),
-                                        Quoted(shown), status.error().message)));
-  }
-  flag.changed_ = true;
-  flag.given_.emplace_back(value);
-  has_ended_ = has_ended_ || flag.ends_flags_;
-  if (spelling.size() > 1 && spelling != flag.name_) {
-    notice_(fmt::format("Flag --{} has been deprecated, please use --{} instead", spelling,
-                        flag.name_));
-  }
-  return {};
-}
-
-// Both return whether help was asked for.
-base::Result<bool> FlagParser::ParseLong(std::string_view text,
-                                         const std::vector<std::string>& args, size_t* next) {
-  const std::string_view body = text.substr(2);
-  if (body.empty() || body[0] == '-' || body[0] == '=') {
-    return base::Fail(Usage(fmt::format("bad flag syntax: {}", text)));
-  }
-  const size_t equals = body.find('=');
-  const std::string_view name = body.substr(0, equals);
-  Flag* flag = Find(name);
-  if (flag == nullptr) {
-    if (name == "help") return true;
-    return base::Fail(Usage(fmt::format("unknown flag: --{}{}", name, Suggest(name))));
-  }
-  if (equals != std::string_view::npos) {
-    TRY(Set(*flag, name, body.substr(equals + 1)));
-  } else if (flag->is_bool()) {
-    TRY(Set(*flag, name, "true"));
-  } else if (*next < args.size()) {
-    TRY(Set(*flag, name, args[(*next)++]));
-  } else {
-    return base::Fail(Usage(fmt::format("flag needs an argument: --{}", name)));
-  }
-  return false;
-}
-
-base::Result<bool> FlagParser::ParseShorts(std::string_view text,
-                                           const std::vector<std::string>& args, size_t* next) {
-  std::string_view shorts = text.substr(1);
-  while (!shorts.empty()) {
-    const std::string_view name = shorts.substr(0, 1);
-    Flag* flag = FindShort(name[0]);
-    if (flag == nullptr) {
-      if (name == "h") return true;
-      return base::Fail(Usage(fmt::format("unknown shorthand flag: '{}' in -{}", name, shorts)));
-    }
-    if (shorts.size() > 2 && shorts[1] == '=') {
-      TRY(Set(*flag, name, shorts.substr(2)));
-      return false;
-    }
-    if (flag->is_bool()) {
-      TRY(Set(*flag, name, "true"));
-      shorts.remove_prefix(1);
-      continue;
-    }
-    if (shorts.size() > 1) {
-      TRY(Set(*flag, name, shorts.substr(1)));
-    } else if (*next < args.size()) {
-      TRY(Set(*flag, name, args[(*next)++]));
-    } else {
-      return base::Fail(Usage(fmt::format("flag needs an argument: '{}' in -{}", name, shorts)));
-    }
-    return false;
-  }
-  return false;
-}
-
-base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args,
-                                           bool interspersed) {
-  ParsedArgs parsed;
-  for (size_t next = 0; next < args.size();) {
-    const std::string& text = args[next++];
-    if (text.size() < 2 || text[0] != '-' || has_ended_) {
-      parsed.positionals.push_back(text);
-      if (interspersed && !has_ended_) continue;
-      parsed.positionals.insert(parsed.positionals.end(),
-                                args.begin() + static_cast<ptrdiff_t>(next), args.end());
-      break;
-    }
-    if (text == "--") {
-      parsed.dash = parsed.positionals.size();
-      parsed.positionals.insert(parsed.positionals.end(),
-                                args.begin() + static_cast<ptrdiff_t>(next), args.end());
-      break;
-    }
-    const auto help =
-        text[1] == '-' ? ParseLong(text, args, &next) : ParseShorts(text, args, &next);
-    if (!help) {
-      const bool is_unknown = help.error().message.starts_with("unknown ");
-      const bool may_be_anothers = !parsed.positionals.empty() || !interspersed;
-      const bool is_hinted = is_unknown && may_be_anothers && !hint_.empty();
-      return base::Fail(Usage(help.error().message + (is_hinted ? ": " + hint_ : "")));
-    }
-    parsed.help = *help;
-    if (parsed.help) break;
-  }
-  return parsed;
-}
-
 std::string FlagUsages(std::vector<const Flag*> flags) {
   std::erase_if(flags, [](const Flag* flag) { return flag->is_hidden(); });
   std::sort(flags.begin(), flags.end(),
             [](const Flag* a, const Flag* b) { return a->name() < b->name(); });
-  std::vector<std::pair<std::string, std::string>> lines;
-  size_t widest = 0;
+  std::vector<std::pair<std::string, std::string>> rows;
   for (const Flag* flag : flags) {
-    const auto [value_name, usage] = UnquoteUsage(flag->type_, flag->usage_);
-    std::string left = flag->shorthand_ != 0
-                           ? fmt::format("  -{}, --{}", flag->shorthand_, flag->name_)
-                           : fmt::format("      --{}", flag->name_);
+    const auto [value_name, usage] = UnquoteUsage(flag->type(), flag->usage());
+    std::string left = flag->shorthand() != 0
+                           ? fmt::format("  -{}, --{}", flag->shorthand(), flag->name())
+                           : fmt::format("      --{}", flag->name());
     if (!value_name.empty()) left += " " + value_name;
-    widest = std::max(widest, left.size());
     std::string right = usage;
-    if (!flag->default_.empty()) right += fmt::format(" (default {})", flag->default_);
-    lines.emplace_back(std::move(left), std::move(right));
-  }
-  std::string out;
-  for (const auto& [left, right] : lines) {
-    std::string body = right;
-    const std::string continuation = "\n" + std::string(widest + 3, ' ');
-    for (size_t at = 0; (at = body.find('\n', at)) != std::string::npos;
-         at += continuation.size()) {
-      body.replace(at, 1, continuation);
+    if (!flag->shown_default().empty()) {
+      right += fmt::format(" (default {})", flag->shown_default());
     }
-    out += fmt::format("{:<{}}   {}\n", left, widest, body);
+    rows.emplace_back(std::move(left), std::move(right));
   }
-  return out;
+  return InColumns(rows, {.gap = 3});
 }
 
 std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix) {

@@ -27,7 +27,7 @@ void EndWith(const std::string& words) {
 }
 
 void OnInterrupt(int) {
-  // In this order: Release looks at them in the other.
+  // In this order: Release reads them in the opposite one.
   const bool is_first = !g_has_come.exchange(true);
   if (!g_is_held) EndWith(*g_words);
   if (!is_first) EndWith(*g_in_doubt);
@@ -55,7 +55,7 @@ InterruptNotice::~InterruptNotice() {
 }
 
 const std::string* InterruptNotice::Keep(std::string words) {
-  // Behind the ^C of the terminal.
+  // After the terminal's ^C.
   return &lines_.emplace_back(fmt::format("\n{}\n", words));
 }
 

@@ -1,4 +1,4 @@
-// The last words of a command that may be interrupted at any time.
+// The message of a command that is interrupted.
 #pragma once
 
 #include <deque>
@@ -6,9 +6,9 @@
 
 namespace cli {
 
-// As long as it lives, Ctrl-C, SIGTERM and a hang-up say one line on stderr and end the program,
-// whatever it waits for. One lives at a time. A signal that the program was started to ignore
-// (nohup) stays ignored.
+// While it lives, Ctrl-C, SIGTERM and a hang-up print one line on stderr and end the program,
+// whatever it waits for. Only one may exist. Signals that were ignored when the program started
+// (nohup) stay ignored.
 class InterruptNotice {
  public:
   InterruptNotice(std::string words, int exit_code);
@@ -16,18 +16,18 @@ class InterruptNotice {
   InterruptNotice& operator=(const InterruptNotice&) = delete;
   ~InterruptNotice();
 
-  // What a signal says from now on.
+  // Sets the message that a signal prints from now on.
   void Say(std::string words);
-  // Until Release a signal waits, so that what is being made is whole or not there at all; who
-  // insists by a second one hears `in_doubt`.
+  // Delays signals until Release, so that what is being created is complete or absent; a second
+  // signal ends the program with `in_doubt`.
   void Hold(std::string in_doubt);
-  // Ends the program when a signal has come meanwhile, with the words of the last Say.
+  // If a signal has come meanwhile, ends the program with the message of the last Say.
   void Release();
 
  private:
   const std::string* Keep(std::string words);
 
-  std::deque<std::string> lines_;  // all of them: a handler may be reading one
+  std::deque<std::string> lines_;  // all of them, because a handler may be reading one
 };
 
 }  // namespace cli

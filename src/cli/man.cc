@@ -10,7 +10,7 @@
 namespace cli {
 namespace {
 
-// Nothing in it is one of troff's requests, escapes or, by its hyphens, a soft line end.
+// Escapes troff's requests and escapes, and hyphens, which would permit a line break.
 std::string Escaped(std::string_view text) {
   std::string out;
   bool is_at_start = true;
@@ -85,7 +85,7 @@ std::string Command::ManPage() const {
                                 Escaped(base::ToUpper(PageName(*this))), Escaped(root->version_),
                                 Escaped(PageName(*this)), Escaped(summary_));
   if (is_click() || is_raw_) {
-    // Their help is laid out as the programs do that they stand for.
+    // Their help has the layout of the programs that they replace.
     return out + fmt::format(".SH DESCRIPTION\n{}", AsWritten(HelpText()));
   }
   out += ".SH SYNOPSIS\n";

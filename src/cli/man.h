@@ -1,4 +1,4 @@
-// The pages of the manual, from the same declarations as help.
+// Man pages, from the same declarations as help.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 namespace cli {
 
 // Writes <folder>/muster.1 and a page for each command below `root` that help shows
-// (muster-submit-pytorchjob.1). `folder` is there.
+// (muster-submit-pytorchjob.1). `folder` must exist.
 base::Status WriteManual(const Command& root, const std::string& folder);
 
-// The reference in Markdown: <folder>/README.md lists the commands that help shows,
-// and a page for each of them (submit.md) with the help of all commands below it. `folder` is
-// there.
+// The reference in Markdown: <folder>/README.md lists the commands that help shows, and each has a
+// page (submit.md) with the help of all commands below it. `folder` must exist.
 base::Status WriteReference(const Command& root, const std::string& folder);
 
 }  // namespace cli

@@ -42,35 +42,34 @@ TEST(Table, CountsCodePoints) {
   EXPECT_EQ(table.Render(), "é   x\nab  y\n");
 }
 
-TEST(LinePrinter, PrintsPlainLinesWhereThereIsNoTerminal) {
-  StringOutput out;
-  LinePrinter printer(out);
-  printer.Status("1/2");
-  printer.Line("done");
-  printer.Finish();
-  EXPECT_EQ(out.text(), "1/2\ndone\n");
-}
-
 class Terminal : public StringOutput {
  public:
   bool IsTerminal() const override { return true; }
   int Width() const override { return 9; }
 };
 
-TEST(LinePrinter, OverwritesTheStatusOnATerminal) {
+TEST(BottomLines, AreDrawnOverThemselvesAndTakenAway) {
   Terminal out;
-  LinePrinter printer(out);
-  printer.Status("abcdefghijkl");
-  printer.Line("kept");
-  printer.Status("s");
-  printer.Finish();
-  EXPECT_EQ(out.text(), "\rabc...jkl\x1b[K\r\x1b[Kkept\n\rs\x1b[K\n");
+  BottomLines lines(out);
+  lines.Draw({"abcdefghijkl"});
+  lines.Draw({"abcdefghijkl"});
+  lines.Draw({"a", "b"});
+  lines.Draw({"c"});
+  lines.Clear();
+  lines.Clear();
+  EXPECT_EQ(out.text(),
+            "\rabc...jkl\x1b[K"
+            "\ra\x1b[K\nb\x1b[K"
+            "\r\x1b[Ac\x1b[K\x1b[J"
+            "\r\x1b[K");
 }
 
 TEST(ElideMiddle, KeepsWhatFits) {
   EXPECT_EQ(ElideMiddle("abc", 3), "abc");
   EXPECT_EQ(ElideMiddle("abcdefgh", 7), "ab...gh");
   EXPECT_EQ(ElideMiddle("abcdefgh", 2), "..");
+  EXPECT_EQ(ElideMiddle("█████", 5), "█████");
+  EXPECT_EQ(ElideMiddle("██████", 5), "█...█");
 }
 
 TEST(Table, ColoursTakeNoColumns) {

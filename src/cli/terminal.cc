@@ -73,43 +73,47 @@ std::string PaintedState(const Output& output, std::string_view state) {
   return std::string(state);
 }
 
-// What a terminal that is gone makes of it concerns nobody, so errors of Write are dropped here.
-void LinePrinter::Status(std::string_view line) {
-  if (!output_.IsTerminal()) return Line(line);
+std::string BottomLines::ToTop() const {
   std::string text = "\r";
+  for (size_t i = 1; i < drawn_.size(); ++i) text += "\x1b[A";
+  return text;
+}
+
+// What a terminal that is gone makes of it concerns nobody, so errors of Write are dropped here.
+void BottomLines::Draw(const std::vector<std::string>& lines) {
+  if (lines == drawn_) return;
+  if (lines.empty()) return Clear();
   const int width = output_.Width();
-  text += width > 0 ? ElideMiddle(line, static_cast<size_t>(width)) : std::string(line);
-  text += "\x1b[K";
+  std::string text = ToTop();
+  for (const std::string& line : lines) {
+    if (&line != &lines.front()) text += '\n';
+    text += width > 0 ? ElideMiddle(line, static_cast<size_t>(width)) : line;
+    text += "\x1b[K";
+  }
+  if (lines.size() < drawn_.size()) text += "\x1b[J";
   (void)output_.Write(text);
-  has_status_ = true;
+  drawn_ = lines;
 }
 
-void LinePrinter::Line(std::string_view line) {
-  std::string text = has_status_ ? "\r\x1b[K" : "";
-  text += line;
-  text += '\n';
-  (void)output_.Write(text);
-  has_status_ = false;
-}
-
-void LinePrinter::Clear() {
-  if (has_status_) (void)output_.Write("\r\x1b[K");
-  has_status_ = false;
-}
-
-void LinePrinter::Finish() {
-  if (has_status_) (void)output_.Write("\n");
-  has_status_ = false;
+void BottomLines::Clear() {
+  if (drawn_.empty()) return;
+  (void)output_.Write(ToTop() + "\x1b[K" + (drawn_.size() > 1 ? "\x1b[J" : ""));
+  drawn_.clear();
 }
 
 std::string ElideMiddle(std::string_view text, size_t width) {
   constexpr std::string_view kDots = "...";
-  if (text.size() <= width) return std::string(text);
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  std::vector<size_t> starts;  // of each code point
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (begins(text[i])) starts.push_back(i);
+  }
+  if (starts.size() <= width) return std::string(text);
   if (width <= kDots.size()) return std::string(kDots.substr(0, width));
   const size_t kept = width - kDots.size();
   const size_t head = kept / 2;
-  return std::string(text.substr(0, head)) + std::string(kDots) +
-         std::string(text.substr(text.size() - (kept - head)));
+  return std::string(text.substr(0, starts[head])) + std::string(kDots) +
+         std::string(text.substr(starts[starts.size() - (kept - head)]));
 }
 
 }  // namespace cli

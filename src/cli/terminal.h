@@ -1,8 +1,9 @@
-// Where a command's output goes, and what is known of the terminal there.
+// The output of a command, and the properties of its terminal.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -11,17 +12,16 @@ namespace cli {
 class Output {
  public:
   virtual ~Output() = default;
-  // All of it, at once: nothing is held back.
+  // Writes everything at once, without buffering.
   virtual base::Status Write(std::string_view text) = 0;
   virtual bool IsTerminal() const { return false; }
-  // Whether words may be coloured there.
+  // Whether the output may be coloured.
   virtual bool HasColour() const { return false; }
   // Columns; 0 when unknown.
   virtual int Width() const { return 0; }
 };
 
-// A file descriptor that somebody else owns. A failed write is reported, and later ones are
-// dropped with the same error.
+// A borrowed file descriptor. After a failed write, all later ones fail with the same error.
 class FdOutput : public Output {
  public:
   explicit FdOutput(int fd);
@@ -49,34 +49,32 @@ class StringOutput : public Output {
 };
 
 enum class Paint { kGood, kBusy, kWaiting, kBad, kStrong };
-// `text` in that colour where `output` has colours, else as it is.
+// `text` in that colour if `output` has colours, otherwise unchanged.
 std::string Painted(const Output& output, Paint paint, std::string_view text);
 
-// A state of a job, an instance or a node, by what it means.
+// A state of a job, an instance or a node, coloured by its meaning.
 std::string PaintedState(const Output& output, std::string_view state);
 
-// One status line that overwrites itself on a terminal, plain lines elsewhere.
-class LinePrinter {
+// Lines at the bottom of a terminal, which are drawn over and over. Not for anything else than a
+// terminal.
+class BottomLines {
  public:
-  explicit LinePrinter(Output& output) : output_(output) {}
-  ~LinePrinter() { Finish(); }
+  explicit BottomLines(Output& output) : output_(output) {}
 
-  // Replaces the status line; shortened in the middle to the terminal's width. Not a terminal:
-  // printed as a line.
-  void Status(std::string_view line);
-  // A line that stays.
-  void Line(std::string_view line);
-  // Removes the status line.
+  // In place of those that stand; each is shortened in the middle to the terminal's width.
+  void Draw(const std::vector<std::string>& lines);
+  // Takes them away; what is written next begins where they began.
   void Clear();
-  // Ends a status line that stands.
-  void Finish();
+  bool has_lines() const { return !drawn_.empty(); }
 
  private:
+  std::string ToTop() const;
+
   Output& output_;
-  bool has_status_ = false;
+  std::vector<std::string> drawn_;
 };
 
-// `text` shortened to `width` columns by "..." in its middle.
+// `text` shortened to `width` columns, a code point each, by "..." in its middle.
 std::string ElideMiddle(std::string_view text, size_t width);
 
 }  // namespace cli

@@ -8,7 +8,8 @@
 
 #include "api/resources.h"
 #include "base/strings.h"
-#include "cluster/client.h"
+#include "net/http/failed_answer.h"
+#include "text/json.h"
 
 namespace cluster {
 namespace {
@@ -17,50 +18,26 @@ using base::Code;
 
 // Of what somebody else wrote, to keep a line a line.
 constexpr size_t kMaxQuoted = 2000;
+// Of an answer that is not a metav1.Status.
+constexpr size_t kMaxQuotedBody = 512;
 constexpr std::string_view kNoSuchResource = "the server could not find the requested resource";
 
-// Without line ends and control characters, and not endless.
-std::string Quotable(std::string_view text) {
-  std::string line;
-  for (const char c : base::Trim(text)) {
-    if (line.size() >= kMaxQuoted) return line + "...";
-    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    if (!is_blank) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  return line;
+// The reasons that say more than the HTTP status does (metav1.StatusReason,
+// k8s.io/apimachinery/pkg/apis/meta/v1/types.go).
+Code CodeFromReason(std::string_view reason, int http_status) {
+  if (reason == "AlreadyExists") return Code::kAlreadyExists;
+  if (reason == "ServerTimeout") return Code::kTimeout;
+  return net::CodeFromStatus(http_status);
 }
 
-bool IsHtml(const net::Headers& headers, std::string_view body) {
-  if (base::ToLower(net::FindHeader(headers, "Content-Type")).find("html") != std::string::npos) {
-    return true;
-  }
-  const std::string start = base::ToLower(base::Trim(body.substr(0, 64)));
-  return start.starts_with("<!doctype html") || start.starts_with("<html");
-}
-
-// What the page calls itself.
-std::string TitleOf(std::string_view body) {
-  const std::string page = base::ToLower(body.substr(0, 64 << 10));
-  const size_t tag = page.find("<title");
-  const size_t begin = tag == std::string::npos ? tag : page.find('>', tag);
-  const size_t end = begin == std::string::npos ? begin : page.find('<', begin);
-  if (end == std::string::npos) return "";
-  const std::string title = Quotable(body.substr(begin + 1, end - begin - 1).substr(0, 100));
-  return title.empty() ? "" : fmt::format(", \"{}\"", title);
-}
-
-base::Error FromHtml(int status, std::string_view body) {
-  Code code = ErrorFromStatus(status, "").code;
+base::Error FromWebPage(int status, const std::string& title) {
+  Code code = net::CodeFromStatus(status);
   // No object is missing: what answered knows of none.
   if (code == Code::kNotFound || status < 400) code = Code::kUnavailable;
   return {code,
           fmt::format("a web page came back instead of an answer (HTTP {}{}): is server in the "
                       "kubeconfig an API server, and not a login page or a proxy before it?",
-                      status, TitleOf(body)),
+                      status, title.empty() ? "" : fmt::format(", \"{}\"", title)),
           0};
 }
 
@@ -100,19 +77,36 @@ std::optional<base::Error> MissingKind(const net::HttpRequest& request, int stat
 
 }  // namespace
 
+base::Error ErrorFromStatus(int http_status, std::string_view body) {
+  base::Error error{net::CodeFromStatus(http_status), "", 0};
+  const base::Result<text::Json> status = text::ParseJson(body);
+  if (status && text::GetString(*status, {"kind"}) == "Status") {
+    const std::string_view reason = text::GetString(*status, {"reason"});
+    error.code = CodeFromReason(reason, http_status);
+    error.message = text::GetString(*status, {"message"});
+    if (error.message.empty()) error.message = reason;
+  } else {
+    error.message = base::Trim(body.substr(0, kMaxQuotedBody));
+  }
+  if (error.message.empty()) {
+    error.message = fmt::format("the server answered with HTTP status {}", http_status);
+  }
+  return error;
+}
+
 base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
                             const net::Headers& headers, std::string_view body) {
   if (status >= 300 && status < 400) {
     return {Code::kUnavailable,
             fmt::format("the answer is a redirect to {} (HTTP {}): is server in the kubeconfig an "
                         "API server?",
-                        Quotable(net::FindHeader(headers, "Location")), status),
+                        base::OneLine(net::FindHeader(headers, "Location"), kMaxQuoted), status),
             0};
   }
-  if (IsHtml(headers, body)) return FromHtml(status, body);
+  if (const auto title = net::TitleOfWebPage(headers, body)) return FromWebPage(status, *title);
   if (auto missing = MissingKind(request, status, body)) return *missing;
   base::Error error = ErrorFromStatus(status, body);
-  error.message = Quotable(error.message);
+  error.message = base::OneLine(error.message, kMaxQuoted);
   if (status == 429) {
     const std::string_view after = net::FindHeader(headers, "Retry-After");
     error.message =
@@ -124,7 +118,7 @@ base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
 
 base::Error ErrorFromGarbage(const net::HttpRequest& request, const net::Headers& headers,
                              std::string_view body, std::string_view why) {
-  if (IsHtml(headers, body)) return FromHtml(200, body);
+  if (const auto title = net::TitleOfWebPage(headers, body)) return FromWebPage(200, *title);
   return {Code::kInternal,
           fmt::format("{} {}: the answer is not JSON: {}", request.method, PathOf(request), why),
           0};

@@ -12,6 +12,9 @@ namespace cluster {
 base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
                             const net::Headers& headers, std::string_view body);
 
+// A metav1.Status body to an Error: code by `reason` then by HTTP status; its message as it stands.
+base::Error ErrorFromStatus(int http_status, std::string_view body);
+
 // Of a success whose body is not JSON; `why` is the parser's word.
 base::Error ErrorFromGarbage(const net::HttpRequest& request, const net::Headers& headers,
                              std::string_view body, std::string_view why);

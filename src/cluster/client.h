@@ -60,7 +60,7 @@ class Watch {
  public:
   explicit Watch(std::unique_ptr<net::BodyStream> body, ObjectReader read = {})
       : body_(std::move(body)), read_(std::move(read)) {}
-  // Nothing at the end of the stream: resume from the last resourceVersion. kExpired: list again.
+  // nullopt at the end of the stream: resume from the last resourceVersion. kExpired: list again.
   base::Result<std::optional<WatchEvent>> Next();
   void Cancel() { body_->Cancel(); }
 
@@ -198,8 +198,5 @@ class Client {
   std::unique_ptr<Transport> transport_;
   WarningSink warnings_;
 };
-
-// A metav1.Status body to an Error: code by `reason` then by HTTP status; its message as it stands.
-base::Error ErrorFromStatus(int http_status, std::string_view body);
 
 }  // namespace cluster

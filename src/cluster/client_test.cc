@@ -332,48 +332,5 @@ TEST_F(ClientTest, TellsAnAnswerThatIsNoJson) {
   EXPECT_NE(pod.error().message.find("GET /api/v1/namespaces/team/pods/p"), std::string::npos);
 }
 
-struct StatusCase {
-  int http;
-  const char* reason;
-  base::Code code;
-};
-
-TEST(ErrorFromStatus, TakesTheReasonThenTheHttpStatus) {
-  using base::Code;
-  const StatusCase cases[] = {
-      {404, "NotFound", Code::kNotFound},
-      {409, "AlreadyExists", Code::kAlreadyExists},
-      {409, "Conflict", Code::kConflict},
-      {422, "Invalid", Code::kInvalidArgument},
-      {400, "BadRequest", Code::kInvalidArgument},
-      {403, "Forbidden", Code::kPermissionDenied},
-      {410, "Expired", Code::kExpired},
-      {410, "Gone", Code::kExpired},
-      {401, "Unauthorized", Code::kUnauthenticated},
-      {504, "Timeout", Code::kTimeout},
-      {500, "ServerTimeout", Code::kTimeout},
-      {429, "TooManyRequests", Code::kExhausted},
-      {503, "ServiceUnavailable", Code::kUnavailable},
-      {500, "InternalError", Code::kInternal},
-      {409, "", Code::kConflict},
-      {507, "SomethingNew", Code::kExhausted},
-      {418, "", Code::kInternal},
-  };
-  for (const auto& [http, reason, code] : cases) {
-    const std::string body =
-        std::string(R"({"kind":"Status","message":"why","reason":")") + reason + "\"}";
-    const base::Error error = ErrorFromStatus(http, body);
-    EXPECT_EQ(error.code, code) << http << " " << reason;
-    EXPECT_EQ(error.message, "why");
-  }
-}
-
-TEST(ErrorFromStatus, QuotesABodyThatIsNoStatus) {
-  EXPECT_EQ(ErrorFromStatus(502, " bad gateway\n").message, "bad gateway");
-  EXPECT_EQ(ErrorFromStatus(502, "").message, "the server answered with HTTP status 502");
-  EXPECT_EQ(ErrorFromStatus(500, std::string(10'000, 'x')).message.size(), 512U);
-  EXPECT_EQ(ErrorFromStatus(404, R"({"kind":"Status","reason":"NotFound"})").message, "NotFound");
-}
-
 }  // namespace
 }  // namespace cluster

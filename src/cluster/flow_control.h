@@ -32,7 +32,7 @@ class FlowControl {
     int least = 2;
     int most = 64;
     int most_background = 4;
-    // Requests a second and how many of them at once after a rest; 0 is no such limit.
+    // Requests a second and how many of them at once after a rest; 0: no such limit.
     double rate = 0;
     double burst = 1;
     // Told of each answer of FlowControlled; status 0: none came.
@@ -67,7 +67,7 @@ class FlowControl {
  private:
   using Instant = std::chrono::steady_clock::time_point;
   int GrantLocked(Lane lane, int wanted, Instant now);
-  // Until when it is certain that nothing can be granted; nothing: until something changes.
+  // Until when it is certain that nothing can be granted; nullopt: until something changes.
   std::optional<Instant> HoldLocked(Lane lane, Instant now) const;
   void RefillLocked(Instant now);
   void WakeLocked();

@@ -8,8 +8,8 @@
 #include "cluster/kubeconfig/certificate.h"
 #include "cluster/kubeconfig/credentials.h"
 #include "cluster/kubernetes_transport.h"
-#include "net/client/proxy.h"
 #include "net/curl/client.h"
+#include "net/curl/proxy.h"
 #include "net/socket/url.h"
 
 namespace cluster {

@@ -62,7 +62,7 @@ class Reflector::Impl {
   base::Result<bool> HasHistoryGoneBack(const std::string& version);
   base::Status WatchFrom(std::string& version, const std::stop_token& stop);
   base::Status GiveOut(Watch& watch, std::string& version, const std::stop_token& stop);
-  void CountRefusal(const base::Error& error);
+  void Count(const base::Error& error);
   void Pause(const std::stop_token& stop);
 
   Client& client_;
@@ -70,10 +70,11 @@ class Reflector::Impl {
   const ListOptions options_;
   const ReflectorHandler handler_;
   base::Backoff backoff_{kFirstPause, kLongestPause};
-  bool has_watched_ = false;  // since the last list
-  bool has_broken_ = false;   // the last watch: the server may not be the one it was
-  std::string newest_;        // version that was seen
-  int refusals_ = 0;          // one after another
+  bool has_watched_ = false;     // since the last list
+  bool has_broken_ = false;      // the last watch: the server may not be the one it was
+  std::string newest_;           // version that was seen
+  int refusals_ = 0;             // one after another
+  bool is_unreachable_ = false;  // and was told so
 
   std::mutex mutex_;
   std::condition_variable_any stopped_;
@@ -87,7 +88,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
     base::Result<std::string> version = Replace(stop);
     if (!version) {
       base::LogDebug("list {}: {}", resource_.plural, version.error().message);
-      CountRefusal(version.error());
+      Count(version.error());
       Pause(stop);
       continue;
     }
@@ -98,7 +99,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
       has_broken_ = !watched.has_value();
       if (watched || stop.stop_requested()) continue;
       base::LogDebug("watch {}: {}", resource_.plural, watched.error().message);
-      CountRefusal(watched.error());
+      Count(watched.error());
       const bool is_expired = watched.error().code == base::Code::kExpired;
       // A version that is too old as soon as it is listed would make a loop without a rest.
       if (!is_expired || !has_watched_) Pause(stop);
@@ -148,7 +149,10 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
       return base::Fail(base::Code::kExpired, "the server's history has gone back");
   }
   TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
-  if (std::exchange(refusals_, 0) >= kRefusals && handler_.recovered) handler_.recovered();
+  const bool was_refused = std::exchange(refusals_, 0) >= kRefusals;
+  if ((std::exchange(is_unreachable_, false) || was_refused) && handler_.recovered) {
+    handler_.recovered();
+  }
   Watch& watch = *opened;
   {
     const std::lock_guard lock(mutex_);
@@ -186,13 +190,18 @@ base::Status Reflector::Impl::GiveOut(Watch& watch, std::string& version,
   return {};
 }
 
-void Reflector::Impl::CountRefusal(const base::Error& error) {
+void Reflector::Impl::Count(const base::Error& error) {
   using base::Code;
   const bool is_refused = error.code == Code::kPermissionDenied ||
                           error.code == Code::kUnauthenticated || error.code == Code::kNotFound ||
                           error.code == Code::kInvalidArgument;
   refusals_ = is_refused ? refusals_ + 1 : 0;
   if (refusals_ >= kRefusals && handler_.refused) handler_.refused(error);
+  const bool is_answer =
+      is_refused || error.code == Code::kExpired || error.code == Code::kCancelled;
+  if (is_answer || !handler_.unreachable) return;
+  is_unreachable_ = true;
+  handler_.unreachable(error);
 }
 
 void Reflector::Impl::Pause(const std::stop_token& stop) {

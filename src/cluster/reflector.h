@@ -23,7 +23,10 @@ struct ReflectorHandler {
   std::function<void(const base::Error& error)> refused{};
   // Before a `replace` whose versions begin anew below those of before.
   std::function<void()> history_lost{};
-  // After `refused`: it is watched again, with or without a new list.
+  // A try to list or to watch came to nothing for another reason: nobody answers there. Trying goes
+  // on.
+  std::function<void(const base::Error& error)> unreachable{};
+  // After either: it is watched again, with or without a new list.
   std::function<void()> recovered{};
 };
 

@@ -13,7 +13,7 @@ inline constexpr int kMaxAttempts = 5;
 inline constexpr std::chrono::seconds kLongestRetryAfter{30};
 
 // How long to wait before the request is sent again, its `attempt`-th try (from 1) having been
-// answered so. Nothing: the answer stands.
+// answered so. nullopt: the answer stands.
 std::optional<std::chrono::seconds> RetryAfter(const net::HttpRequest& request, int status,
                                                const net::Headers& headers, int attempt);
 

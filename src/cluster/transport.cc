@@ -27,17 +27,7 @@ class ClientTransport final : public Transport {
     net::HttpRequest sent = WithExtraHeaders(request);
     sent.lifetime = timeout_;
     TRY_ASSIGN(const auto stream, client_->Open(sent));
-    net::HttpResponse response{stream->status(), stream->headers(), ""};
-    const bool is_success = response.status / 100 == 2;
-    while (true) {
-      TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
-      if (!bytes) return response;
-      if (is_success) {
-        TRY(take(*bytes));
-      } else if (response.body.size() < kMaxErrorBody) {
-        response.body += *bytes;
-      }
-    }
+    return ReceiveStream(*stream, take);
   }
   std::vector<base::Result<net::HttpResponse>> SendAll(
       std::span<const net::HttpRequest> requests) override {
@@ -66,6 +56,21 @@ class ClientTransport final : public Transport {
 };
 
 }  // namespace
+
+base::Result<net::HttpResponse> Transport::ReceiveStream(net::BodyStream& stream,
+                                                         const TakeBody& take) {
+  net::HttpResponse response{stream.status(), stream.headers(), ""};
+  const bool is_success = response.status / 100 == 2;
+  while (true) {
+    TRY_ASSIGN(const std::optional<std::string> bytes, stream.Read());
+    if (!bytes) return response;
+    if (is_success) {
+      TRY(take(*bytes));
+    } else if (response.body.size() < kMaxErrorBody) {
+      response.body += *bytes;
+    }
+  }
+}
 
 base::Result<net::HttpResponse> Transport::Receive(const net::HttpRequest& request,
                                                    const TakeBody& take) {

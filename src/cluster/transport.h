@@ -35,6 +35,11 @@ class Transport {
   // transport has none.
   virtual base::Result<net::WebSocketAnswer> OpenWebSocket(
       const net::HttpRequest& request, const std::vector<std::string>& protocols);
+
+ protected:
+  // Receive of an answer whose head has come.
+  static base::Result<net::HttpResponse> ReceiveStream(net::BodyStream& stream,
+                                                       const TakeBody& take);
 };
 
 // An API server answers in milliseconds; past this something is broken.

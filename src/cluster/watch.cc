@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "cluster/answer_error.h"
 #include "cluster/client.h"
 #include "text/projection.h"
 

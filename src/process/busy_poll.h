@@ -1,6 +1,6 @@
-// BusyPoll: how long a loop looks for events before it sleeps. A wake-up costs tens of
-// microseconds, which is most of a small request's time; looking costs a processor's. So it looks
-// only while what it waits for comes soon, and no longer than that is likely to take.
+// BusyPoll: how long a loop polls for events before it sleeps. A wake-up costs tens of
+// microseconds, most of the time of a small request, while polling costs a processor's time. So the
+// loop polls only while events come soon, and no longer than they are likely to take.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class BusyPoll {
   // Zero until waits have been short.
   Duration budget() const { return budget_; }
 
-  // `wait`: from the moment that there was nothing to do until there was, looking included.
+  // `wait`: the time for which there was nothing to do, including the polling.
   void Ended(Duration wait) {
     if (wait <= kLongest) {
       budget_ = std::clamp(budget_ * 2, kShortest, kLongest);

@@ -21,9 +21,9 @@ uint64_t Pack(uint32_t generation, int fd) {
   return static_cast<uint64_t>(generation) << 32 | static_cast<uint32_t>(fd);
 }
 
-// Whether more threads want to run than there are processors. Who looks for events then is behind
-// the others in the kernel's queue; who sleeps is before them when it is woken. Of the whole
-// machine, so it is asked once in a while for all loops of a thread.
+// Whether more threads want to run than there are processors. A thread that polls is then behind
+// the others in the kernel's queue, while one that sleeps gets ahead of them when it is woken. The
+// answer concerns the whole machine, so it is computed now and then for all loops of a thread.
 bool ProcessorsAreTaken(std::chrono::steady_clock::time_point now) {
   constexpr std::chrono::milliseconds kKept{20};
   thread_local const int fd = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

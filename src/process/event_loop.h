@@ -34,24 +34,24 @@ class EventLoop {
 
   static base::Result<std::unique_ptr<EventLoop>> Create(base::Clock& clock);
 
-  // Calls `callback` while `fd` is ready for `events` (level triggered). The loop does not own fd;
-  // unwatch it before closing it. Watching again replaces.
+  // Calls `callback` while `fd` is ready for `events` (level triggered). The loop does not own fd:
+  // unwatch it before closing it. Watching it again replaces the callback.
   base::Status Watch(int fd, uint32_t events, FdCallback callback);
   void Unwatch(int fd);
 
   TimerId At(TimePoint when, Callback callback);
   TimerId After(base::Duration wait, Callback callback);
-  // Of a timer that has fired or is unknown: nothing happens.
+  // No effect when the timer has fired or is unknown.
   void Cancel(TimerId id);
 
-  // From now on it looks for events for up to BusyPoll::kLongest before it sleeps, while they come
-  // that fast. For loops whose peers wait for each answer. Not where there is but one processor.
+  // From now on the loop polls for up to BusyPoll::kLongest before it sleeps, while events come
+  // that fast. For loops whose peers wait for each answer. Has no effect on a single processor.
   void PollBusily();
 
   void Post(Callback callback);
   void Stop();
 
-  // Until Stop. An error only when the kernel refuses to wait.
+  // Runs until Stop. An error only when the kernel refuses to wait.
   base::Status Run();
 
  private:

@@ -1,4 +1,4 @@
-// Locks between processes (flock): held as long as any copy of the descriptor is open.
+// Locks between processes (flock), held while any copy of the descriptor is open.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,11 @@
 
 namespace process {
 
-// Opens `path` (made with mode 0600 when absent) and locks it. Nullopt when somebody else holds it.
+// Opens `path` (created with mode 0600 when absent) and locks it. Nullopt when another process
+// holds the lock.
 base::Result<std::optional<base::Fd>> TryLockFile(const std::string& path);
 
-// Waits for the lock, however long its holder lives: for a child process that may be killed.
+// Waits for the lock, however long it is held: for a child process that may be killed.
 base::Result<base::Fd> LockFile(const std::string& path);
 
 }  // namespace process

@@ -11,7 +11,7 @@ base::Result<Inotify> Inotify::Create() {
   base::Fd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!fd) {
     base::Error error = base::Errno(errno, "inotify");
-    if (errno == EMFILE) error.message += " (fs.inotify.max_user_instances is used up)";
+    if (errno == EMFILE) error.message += " (fs.inotify.max_user_instances is exhausted)";
     return base::Fail(std::move(error));
   }
   return Inotify(std::move(fd));
@@ -22,7 +22,7 @@ base::Result<int> Inotify::Watch(const std::string& path, uint32_t mask) {
   if (watch < 0) {
     base::Error error = base::Errno(errno, "watch " + path);
     if (errno == ENOSPC)
-      error.message = "watch " + path + ": fs.inotify.max_user_watches is used up";
+      error.message = "watch " + path + ": fs.inotify.max_user_watches is exhausted";
     return base::Fail(std::move(error));
   }
   return watch;

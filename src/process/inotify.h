@@ -17,7 +17,7 @@ class Inotify {
   struct Event {
     int watch;
     uint32_t mask;     // IN_MODIFY ...; IN_Q_OVERFLOW with watch -1: events were lost
-    std::string name;  // within a watched directory; else ""
+    std::string name;  // within a watched directory; otherwise ""
   };
 
   static base::Result<Inotify> Create();
@@ -28,7 +28,7 @@ class Inotify {
 
   // Readable while there are events.
   int fd() const { return fd_.get(); }
-  // Everything pending; empty when nothing is. Does not block.
+  // All pending events; may be empty. Does not block.
   std::vector<Event> Read();
 
  private:

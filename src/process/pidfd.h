@@ -1,4 +1,4 @@
-// Processes by descriptor, so that a reused pid is never mistaken for the one that was meant.
+// Processes by descriptor, so that a reused pid is never mistaken for the original process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,13 +14,13 @@ namespace process {
 // kNotFound when there is no such process.
 base::Result<base::Fd> OpenPidfd(pid_t pid);
 
-// kNotFound when it has ended. `value` travels in si_value (as sigqueue sends it).
+// kNotFound when it has ended. `value` is passed in si_value (like sigqueue).
 base::Status SendSignal(int pidfd, int signal, std::optional<int> value = std::nullopt);
 
-// Until the process has ended; kTimeout after `timeout`.
+// Waits until the process has ended; kTimeout after `timeout`.
 base::Status WaitForEnd(int pidfd, std::chrono::milliseconds timeout);
 
-// Until `fd` is readable or closed by its writer; kTimeout after `timeout`.
+// Waits until `fd` is readable or closed by its writer; kTimeout after `timeout`.
 base::Status WaitReadable(int fd, std::chrono::milliseconds timeout);
 
 }  // namespace process

@@ -125,7 +125,7 @@ std::vector<ProcessStat> Descendants(pid_t root) {
 }
 
 bool HasInEnvironment(pid_t pid, std::string_view entry) {
-  // Empty for a zombie, forbidden for other users' processes.
+  // Empty for a zombie, not permitted for other users' processes.
   const auto text = base::ReadFile(fmt::format("/proc/{}/environ", pid), kEnvironLimit);
   if (!text || text->empty()) return false;
   const std::string framed = fmt::format("{0}{1}{0}", '\0', *text);

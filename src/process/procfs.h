@@ -1,4 +1,4 @@
-// What /proc knows of processes. Nothing here blocks.
+// Information about processes from /proc. No function blocks.
 #pragma once
 
 #include <sys/types.h>
@@ -18,32 +18,33 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;
-  bool is_exiting = false;   // it is on its way out of the kernel, and no zombie yet
-  uint64_t start_ticks = 0;  // clock ticks since boot: with pid and boot id, an identity
+  bool is_exiting = false;   // the kernel is removing it, but it is not a zombie yet
+  uint64_t start_ticks = 0;  // clock ticks since boot: identifies the process together with pid and
+                             // boot id
 };
 
 // kNotFound when there is no such process.
 base::Result<ProcessStat> ReadStat(pid_t pid);
-// The text of /proc/<pid>/stat; a program's name may hold anything.
+// Parses /proc/<pid>/stat; the program's name may contain anything.
 base::Result<ProcessStat> ParseStat(std::string_view text);
 
-// Of the running kernel.
+// The id of the present boot.
 base::Result<std::string> BootId();
 
 std::vector<pid_t> AllPids();
 
-// Children, their children and so on, zombies included. A snapshot: more may be born meanwhile.
+// Children, their children and so on, including zombies. A snapshot: more may be created meanwhile.
 std::vector<ProcessStat> Descendants(pid_t root);
 
-// Processes whose initial environment holds `entry` ("NAME=value"), zombies and those of other
-// users excluded.
+// Processes whose initial environment contains `entry` ("NAME=value"), except for zombies and those
+// of other users.
 std::vector<pid_t> FindByEnvironment(std::string_view entry);
 bool HasInEnvironment(pid_t pid, std::string_view entry);
 
-// Memory that it has in RAM, shared pages too; 0 of a process that is gone.
+// Its resident memory, including shared pages; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 
-// The kernel's count of processes killed for want of memory since boot; 0 when unknown.
+// The kernel's count of out-of-memory kills since boot; 0 when unknown.
 uint64_t OomKillCount();
 
 }  // namespace process

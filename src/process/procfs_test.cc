@@ -57,7 +57,7 @@ TEST(Procfs, FindsDescendantsAndProcessesByTheirEnvironment) {
   EXPECT_EQ(found[0].pid, *pid);
   EXPECT_EQ(found[1].parent, *pid);
   const std::string mark = options.env[1];
-  // While it becomes `sleep`, the kernel shows no environment of it.
+  // While it executes `sleep`, the kernel shows no environment.
   while (FindByEnvironment(mark).size() < 2) std::this_thread::yield();
   EXPECT_TRUE(FindByEnvironment(mark.substr(0, mark.size() - 1)).empty());
   EXPECT_TRUE(FindByEnvironment(mark.substr(1)).empty());

@@ -24,7 +24,7 @@ base::Result<Pipe> MakePipe() {
   return Pipe{base::Fd(ends[0]), base::Fd(ends[1])};
 }
 
-// Closes `fd` at its end.
+// Closes `fd` at the end of its data.
 void ReadSome(base::Fd& fd, std::string& to) {
   char buffer[64 << 10];
   const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);

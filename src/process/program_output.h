@@ -1,4 +1,4 @@
-// Asking a program that ends soon, and waiting for what it writes: `git rev-parse HEAD`.
+// Runs a short program and returns its output: `git rev-parse HEAD`.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct ProgramOutput {
   std::string err;
 };
 
-// Runs argv[0], which is looked for in PATH of `environment`, with no input. Blocks until it has
-// ended. kNotFound when there is no such program.
+// Runs argv[0], searched in PATH of `environment`, without input. Blocks until it has ended.
+// kNotFound when there is no such program.
 base::Result<ProgramOutput> OutputOf(const std::vector<std::string>& argv,
                                      const base::Environment& environment);
 

@@ -14,14 +14,14 @@ namespace {
 
 constexpr int kMostCapabilities = 64;
 
-// From the bounding set, which is all that a program of root's is given of them, and from the
-// inheritable one. Who has no right to do so (a user other than root) has none to give on.
+// Removes them from the bounding set, which limits a program of root, and from the inheritable set.
+// A process that may not do this (of a user other than root) has no capabilities to pass on.
 MUSTER_UNSANITIZED int DropCapabilities(uint64_t dropped) {
   if (dropped == 0) return 0;
   for (int capability = 0; capability < kMostCapabilities; ++capability) {
     if ((dropped >> capability & 1) == 0) continue;
     const bool is_gone = ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;
-    // EINVAL: this kernel has no such capability.
+    // EINVAL: this kernel does not have the capability.
     if (!is_gone && errno != EINVAL && ::geteuid() == 0) return errno;
   }
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};

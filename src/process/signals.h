@@ -1,4 +1,4 @@
-// Signals as descriptors.
+// Signals as file descriptors.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -11,7 +11,7 @@
 
 namespace process {
 
-// Blocks `signals` in the calling thread (call it before other threads start) and gives a
+// Blocks `signals` in the calling thread (call it before other threads start) and returns a
 // non-blocking descriptor that is readable while one is pending.
 base::Result<base::Fd> OpenSignalFd(std::initializer_list<int> signals);
 

@@ -25,8 +25,8 @@
 #include "process/unsanitized.h"
 
 #ifdef MUSTER_SANITIZED
-// ThreadSanitizer takes clone for a fork, and the threads of the parent for lost. Not so glibc's
-// own name for it.
+// ThreadSanitizer treats clone as a fork, and the parent's threads as lost; glibc's internal name
+// avoids that.
 extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument, ...);
 #define clone __clone
 #endif
@@ -47,19 +47,19 @@ enum class Step : int {
   kExec
 };
 
-// What the child writes to the pipe that exec closes.
+// What the child writes to the pipe, which exec closes.
 struct Outcome {
   Step step = Step::kNone;
   int os_errno = 0;
   pid_t detached_pid = 0;
 };
 
-// Holds two calls of depth three and no buffer; the C library's own spawn takes 32 KiB.
+// Room for two calls of depth three and no buffer; the C library's own spawn uses 32 KiB.
 struct alignas(16) Stack {
   std::array<std::byte, 32 << 10> bytes;
 };
 
-// All that the child needs, made before it starts: it shares our memory and may not allocate.
+// Everything that the child needs, prepared in advance: it shares our memory and may not allocate.
 struct Prepared {
   const SpawnOptions* options;
   std::vector<char*> argv;
@@ -68,13 +68,13 @@ struct Prepared {
   int last_target = 2;
   int report = -1;
   pid_t parent = 0;
-  std::string cgroup_processes;  // the file that takes them
+  std::string cgroup_processes;  // the file that takes its processes
   std::unique_ptr<std::array<Stack, 2>>
-      stacks;  // of the child, and of a detached start's grandchild
+      stacks;  // of the child, and of the grandchild of a detached start
 };
 
-// vfork, but for the stack: ours stays as it is, and children can have children. Returns when the
-// child has called exec or ended.
+// vfork with a stack of its own: ours stays unchanged, and children can have children. Returns when
+// the child has called exec or ended.
 MUSTER_UNSANITIZED pid_t StartSharing(int (*run)(void*), Prepared& prepared, size_t depth) {
   Stack& stack = (*prepared.stacks)[depth];
   return ::clone(run, stack.bytes.data() + stack.bytes.size(), CLONE_VM | CLONE_VFORK | SIGCHLD,
@@ -91,7 +91,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 
 [[noreturn]] MUSTER_UNSANITIZED void Abandon(int report, Step step) {
   const Outcome outcome{step, errno, 0};
-  // A pipe takes a message of this size whole or not at all.
+  // A pipe takes a message of this size as a whole or not at all.
   [[maybe_unused]] const ssize_t written = ::write(report, &outcome, sizeof outcome);
   ::_exit(127);
 }
@@ -100,7 +100,7 @@ MUSTER_UNSANITIZED void ResetSignals() {
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
-  // The C library keeps 32 and 33 to itself, and some parents (GNU make) hand them on ignored. A
+  // The C library reserves signals 32 and 33, and some parents (GNU make) pass them on ignored. A
   // kernel sigaction of zeros is the default action, whatever its layout.
   const uint64_t kernel_action[4] = {};
   for (const int signal : {32, 33}) {
@@ -124,14 +124,14 @@ MUSTER_UNSANITIZED void PlaceFds(Prepared& prepared) {
   for (size_t i = 0; i < mappings.size(); ++i) {
     if (::dup2(prepared.sources[i], mappings[i].to) < 0) Abandon(prepared.report, Step::kFds);
   }
-  // Best effort beside O_CLOEXEC, against libraries that forget it.
+  // Best effort in addition to O_CLOEXEC, against libraries that forget it.
   ::syscall(SYS_close_range, static_cast<unsigned>(prepared.last_target + 1), ~0U,
             CLOSE_RANGE_CLOEXEC);
 }
 
 MUSTER_UNSANITIZED void DieWithParent(const Prepared& prepared) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Abandon(prepared.report, Step::kParent);
-  // The parent may have died before the request stood.
+  // The parent may have died before the request took effect.
   if (::getppid() != prepared.parent) ::_exit(127);
 }
 
@@ -160,7 +160,7 @@ MUSTER_UNSANITIZED int RunChild(void* argument) {
   if (options.rights.AreReduced()) {
     errno = TakeRights(options.rights);
     if (errno != 0) Abandon(prepared.report, Step::kRights);
-    // Who becomes another user is forgotten by its parent's death.
+    // Changing the user clears the request.
     if (options.dies_with_parent) DieWithParent(prepared);
   }
   if (options.umask) ::umask(*options.umask);
@@ -169,7 +169,7 @@ MUSTER_UNSANITIZED int RunChild(void* argument) {
   Abandon(prepared.report, Step::kExec);
 }
 
-// In the child of a detached start: has the grandchild, tells its pid, and ends.
+// Runs in the child of a detached start: starts the grandchild, reports its pid, and ends.
 MUSTER_UNSANITIZED int RunIntermediate(void* argument) {
   Prepared& prepared = *static_cast<Prepared*>(argument);
   prepared.parent = ::getpid();
@@ -189,7 +189,7 @@ base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
       struct stat info{};
       base::Error error = base::Errno(outcome.os_errno, fmt::format("exec \"{}\"", options.path));
       if (outcome.os_errno == ENOENT && ::stat(options.path.c_str(), &info) == 0) {
-        error.message += " (the interpreter that it names is missing)";
+        error.message += " (the interpreter in its first line is missing)";
       }
       return error;
     }
@@ -210,7 +210,7 @@ base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
   }
 }
 
-// Everything that the pipe brings until exec or death closes it: at most two messages.
+// Reads until exec or death closes the pipe: at most two messages.
 Outcome ReadOutcome(int fd) {
   Outcome all;
   Outcome one;
@@ -254,7 +254,7 @@ base::Result<pid_t> Spawn(const SpawnOptions& options) {
   }
   prepared.parent = ::getpid();
 
-  // No handler of ours may run in the child while it shares our memory.
+  // No signal handler of ours may run in the child while it shares our memory.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -1,4 +1,4 @@
-// Starting programs: exec with everything set that a supervised process needs.
+// Starts programs: exec with all the settings that a supervised process needs.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,37 +16,38 @@ namespace process {
 
 struct FdMapping {
   int from;  // ours
-  int to;    // the program's
+  int to;    // the program's descriptor
 };
 
 struct SpawnOptions {
-  std::string path;               // no search; see FindProgram
-  std::vector<std::string> argv;  // argv[0] included
+  std::string path;               // not searched; see FindProgram
+  std::vector<std::string> argv;  // including argv[0]
   std::vector<std::string> env;   // "NAME=value", complete
-  std::string cwd;                // "" keeps ours
-  std::vector<FdMapping> fds;     // everything else is closed in the program
+  std::string cwd;                // "": ours
+  std::vector<FdMapping> fds;     // all other descriptors are closed in the program
   enum class Group { kInherit, kProcessGroup, kSession };
   Group group = Group::kInherit;
   bool has_terminal = false;      // with kSession: fd 0 becomes the controlling terminal
   bool dies_with_parent = false;  // SIGKILL when the calling thread's process ends
-  std::optional<mode_t> umask{};  // nothing keeps ours
+  std::optional<mode_t> umask{};  // nullopt: ours
   Rights rights{};
-  std::string cgroup;        // the directory of one (v2) that it is to be in; "" is ours
+  std::string cgroup;        // directory of the cgroup (v2) to run in; "": ours
   bool is_detached = false;  // a child of init (or of a subreaper above us), never a zombie
 };
 
 // Starts the program, with default signal dispositions and an empty signal mask. Returns its pid
-// once exec has succeeded; otherwise the failing step and path: `exec "x": No such file or
-// directory`. A program that is not detached must be reaped by the caller.
+// once exec has succeeded; otherwise the error has the failing step and the path: `exec "x": No
+// such file or directory`. The caller must reap a program that is not detached.
 base::Result<pid_t> Spawn(const SpawnOptions& options);
-// The same with nothing on its stdin, its stdout to nobody, and this process's stderr.
+// The same with empty stdin, discarded stdout, and this process's stderr.
 base::Result<pid_t> SpawnQuietly(SpawnOptions options);
 
-// Of this process, which nobody can ask for without setting it: not while other threads make files.
+// The umask of this process. Reading it requires setting it, so not while other threads create
+// files.
 mode_t CurrentUmask();
 
-// `name` itself when it holds a slash, else the first executable file of that name in `path_list`
-// ("/usr/bin:/bin"). kNotFound: `exec: "name": executable file not found in $PATH`.
+// `name` itself when it contains a slash, otherwise the first executable file of that name in
+// `path_list` ("/usr/bin:/bin"). kNotFound: `exec: "name": executable file not found in $PATH`.
 base::Result<std::string> FindProgram(const std::string& name, std::string_view path_list);
 
 }  // namespace process

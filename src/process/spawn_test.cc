@@ -89,7 +89,7 @@ TEST(Spawn, ReportsWhatFailed) {
   options = Shell("true");
   options.path = "/etc/passwd";
   EXPECT_EQ(Spawn(options).error().code, base::Code::kPermissionDenied);
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no zombie stays
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no zombie is left
 }
 
 TEST(Spawn, NamesAMissingInterpreter) {
@@ -98,7 +98,7 @@ TEST(Spawn, NamesAMissingInterpreter) {
   SpawnOptions options = Shell("");
   options.path = script;
   EXPECT_TRUE(Spawn(options).error().message.ends_with(
-      "No such file or directory (the interpreter that it names is missing)"));
+      "No such file or directory (the interpreter in its first line is missing)"));
   ::unlink(script.c_str());
 }
 

@@ -1,5 +1,6 @@
-// For functions that run in a child which shares its parent's memory.
+// For functions that run in a child that shares its parent's memory.
 #pragma once
 
-// What the sanitizers add to a function counts on the thread's own stack and on a return.
+// The code that sanitizers add to a function expects the thread's own stack, and that the function
+// returns.
 #define MUSTER_UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))

@@ -28,24 +28,24 @@ MaybeTime FinishedAt(const Pod& pod) {
   return newest;
 }
 
-Event ExitedWithCode(const Pass& pass, const Pod& pod, int64_t code) {
+Event ExitedWithCode(const JobState& state, const Pod& pod, int64_t code) {
   return Normal("ExitedWithCode", fmt::format("Pod: {}.{} exited with code {}",
-                                              pass.job.namespace_name, pod.name, code));
+                                              state.job.namespace_name, pod.name, code));
 }
 
-void AnnounceExit(Pass& pass, const Pod& pod) {
+void AnnounceExit(JobState& state, const Pod& pod) {
   const auto code = pod.ExitCode();
-  if (code) pass.plan.events.push_back(ExitedWithCode(pass, pod, *code));
+  if (code) state.plan.events.push_back(ExitedWithCode(state, pod, *code));
 }
 
-void AnnounceExits(Pass& pass, const Replicas& replicas) {
+void AnnounceExits(JobState& state, const Replicas& replicas) {
   std::vector<const Pod*> succeeded;
   for (const Pod& pod : replicas.pods) {
     if (!replicas.IsWanted(pod)) continue;
-    if (pod.phase == Phase::kFailed && !pod.is_terminating) AnnounceExit(pass, pod);
+    if (pod.phase == Phase::kFailed && !pod.is_terminating) AnnounceExit(state, pod);
     if (HasSucceeded(pod)) succeeded.push_back(&pod);
   }
-  const auto& stored = pass.job.status.replica_statuses;
+  const auto& stored = state.job.status.replica_statuses;
   const auto found = stored.find(std::string(replicas.type));
   const size_t told = found != stored.end() && found->second.succeeded > 0
                           ? static_cast<size_t>(found->second.succeeded)
@@ -53,10 +53,10 @@ void AnnounceExits(Pass& pass, const Replicas& replicas) {
   if (succeeded.size() <= told) return;
   std::stable_sort(succeeded.begin(), succeeded.end(),
                    [](const Pod* a, const Pod* b) { return FinishedAt(*a) < FinishedAt(*b); });
-  for (size_t i = told; i < succeeded.size(); ++i) AnnounceExit(pass, *succeeded[i]);
+  for (size_t i = told; i < succeeded.size(); ++i) AnnounceExit(state, *succeeded[i]);
 }
 
-// What is wrong with a pod, and since when.
+// A problem of a pod, and since when it has it.
 struct Trouble {
   base::Time since;
   Event event;
@@ -64,8 +64,8 @@ struct Trouble {
 
 class Troubles {
  public:
-  Troubles(const Pass& pass, const Pod& pod)
-      : pass_(pass), pod_(pod), told_until_(pass.job.status.last_reconcile_time) {}
+  Troubles(const JobState& state, const Pod& pod)
+      : state_(state), pod_(pod), told_until_(state.job.status.last_reconcile_time) {}
 
   std::vector<Trouble> Find() {
     for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
@@ -79,25 +79,25 @@ class Troubles {
   }
 
  private:
-  // `since` is only asked for when there is something to say: most pods are well.
+  // `since` is called only for a problem, since most pods have none.
   template <typename Since>
   void Add(Since since, Event event) {
     const MaybeTime time = since();
     if (told_until_ && (!time || *time <= *told_until_)) return;
-    found_.push_back({time.value_or(pass_.now), std::move(event)});
+    found_.push_back({time.value_or(state_.now), std::move(event)});
   }
 
   void ReadContainer(const text::Json& status) {
-    const text::Json* const state = text::Find(status, {"state"});
-    if (state == nullptr) return;
+    const text::Json* const container_state = text::Find(status, {"state"});
+    if (container_state == nullptr) return;
     const std::string_view name = text::GetString(status, {"name"});
-    if (const text::Json* const terminated = text::Find(*state, {"terminated"})) {
+    if (const text::Json* const terminated = text::Find(*container_state, {"terminated"})) {
       ReadTerminated(name, *terminated);
     }
-    const std::string_view message = text::GetString(*state, {"waiting", "message"});
+    const std::string_view message = text::GetString(*container_state, {"waiting", "message"});
     if (message.empty()) return;
     Add([&] { return NewestDate(); },
-        Warning(text::GetString(*state, {"waiting", "reason"}),
+        Warning(text::GetString(*container_state, {"waiting", "reason"}),
                 fmt::format("Error pod {} container {} waiting message: {}", pod_.name, name,
                             message)));
   }
@@ -108,7 +108,7 @@ class Troubles {
       const MaybeTime finished = api::GetTime(terminated, {"finishedAt"});
       return finished ? finished : NewestDate();
     };
-    if (name == api::kContainerName) Add(since, ExitedWithCode(pass_, pod_, code));
+    if (name == api::kContainerName) Add(since, ExitedWithCode(state_, pod_, code));
     if (code == 0) return;
     Add(since,
         Warning(text::GetString(terminated, {"reason"}),
@@ -116,7 +116,7 @@ class Troubles {
                             pod_.name, name, code, text::GetString(terminated, {"message"}))));
   }
 
-  // The condition that changed last speaks for a pod whose containers have not been started.
+  // While no container has started, the condition that changed last describes the pod.
   void ReadConditions() {
     const text::Array* const conditions = text::FindArray(*pod_.object, {"status", "conditions"});
     if (conditions == nullptr) return;
@@ -154,7 +154,7 @@ class Troubles {
     return newest;
   }
 
-  const Pass& pass_;
+  const JobState& state_;
   const Pod& pod_;
   const MaybeTime told_until_;
   std::vector<Trouble> found_;
@@ -162,26 +162,26 @@ class Troubles {
 
 }  // namespace
 
-void AnnounceExits(Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) AnnounceExits(pass, *replicas);
+void AnnounceExits(JobState& state) {
+  for (const Replicas* const replicas : state.Types()) AnnounceExits(state, *replicas);
 }
 
-void AnnounceAbnormalPods(Pass& pass) {
+void AnnounceAbnormalPods(JobState& state) {
   MaybeTime newest;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     for (const Pod& pod : replicas->pods) {
       const bool has_ended = pod.phase == Phase::kSucceeded || pod.phase == Phase::kFailed;
       if (has_ended || pod.is_terminating) continue;
-      for (Trouble& trouble : Troubles(pass, pod).Find()) {
+      for (Trouble& trouble : Troubles(state, pod).Find()) {
         newest = std::max(newest, MaybeTime(trouble.since));
-        pass.plan.events.push_back(std::move(trouble.event));
+        state.plan.events.push_back(std::move(trouble.event));
       }
     }
   }
-  // A clock ahead of ours must not make its trouble news again and again.
+  // A node whose clock is ahead of ours must not have its events repeated.
   if (newest) {
-    pass.status.last_reconcile_time =
-        std::max(pass.stamp, base::Time(std::chrono::ceil<std::chrono::seconds>(*newest)));
+    state.status.last_reconcile_time =
+        std::max(state.stamp, base::Time(std::chrono::ceil<std::chrono::seconds>(*newest)));
   }
 }
 

@@ -1,26 +1,27 @@
 // Events about pods (compat/pytorchjob.md 2.10).
 //
-// v1 repeats them on every pass and leaves it to the client to drop most. Here each is said once,
-// and what has been said is read off the status:
+// v1 emits them again in every reconciliation and leaves it to the client to drop most of them.
+// Here each event is emitted once. The status tells which events have been emitted already:
 //
-// * The end of a pod. A failed pod is news in every pass that sees it, since that pass replaces it
-//   or ends the job. Of succeeded ones as many are news as the stored count of the type lacks,
-//   the ones that finished last.
-// * Trouble of a pod that has not ended: waiting for its image, crashing and being restarted,
-//   unschedulable. It is news when it is younger than status.lastReconcileTime, which is then set
-//   to the time of the youngest, or to now if that is later: one status write for each new trouble,
-//   and none for old ones. Kubernetes dates terminations and conditions; a container that waits has
-//   no date of its own and takes the newest one that its pod shows, so the second of two waits of
-//   one pod without anything dated in between is not told.
+// * A pod has ended. A failed pod is reported by every reconciliation that sees it, because that
+//   reconciliation replaces the pod or ends the job. Succeeded pods are reported, latest first,
+//   until as many are reported as the stored count of the type lacks.
+// * A pod that has not ended is in trouble: it waits for its image, crashes and is restarted, or is
+//   unschedulable. The event is emitted when it is younger than status.lastReconcileTime, which is
+//   then set to the time of the youngest event, or to now if that is later. Each new trouble costs
+//   one status write, old ones cost none. Kubernetes dates terminations and conditions. A waiting
+//   container has no date of its own and takes the newest date that its pod shows, so of two waits
+//   of one pod with nothing dated in between, the second is not reported.
 #pragma once
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 
-// `Pod: <namespace>.<pod> exited with code <n>` for pods whose end is news. Before RecordCounts().
-void AnnounceExits(Pass& pass);
+// Emits `Pod: <namespace>.<pod> exited with code <n>` for each pod whose end has not been reported.
+// Call it before RecordCounts().
+void AnnounceExits(JobState& state);
 
-void AnnounceAbnormalPods(Pass& pass);
+void AnnounceAbnormalPods(JobState& state);
 
 }  // namespace reconcile

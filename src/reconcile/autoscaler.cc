@@ -42,7 +42,7 @@ text::Json BuildAutoscaler(const api::PyTorchJob& job) {
   return autoscaler;
 }
 
-// Fields that we do not write (`behavior`) are somebody else's.
+// Fields that we do not write, such as `behavior`, belong to somebody else.
 bool IsAsWanted(const text::Json& existing, const text::Object& spec) {
   for (const auto& [key, value] : spec) {
     if (!IsSameValue(&value, text::Find(existing, {"spec", std::string_view(key)}))) return false;
@@ -52,29 +52,29 @@ bool IsAsWanted(const text::Json& existing, const text::Object& spec) {
 
 }  // namespace
 
-void ReconcileAutoscaler(Pass& pass) {
-  if (!WantsAutoscaler(pass.job)) return DeleteAutoscaler(pass);
-  const text::Json* const existing = pass.observed.autoscaler;
+void ReconcileAutoscaler(JobState& state) {
+  if (!WantsAutoscaler(state.job)) return DeleteAutoscaler(state);
+  const text::Json* const existing = state.observed.autoscaler;
   if (existing == nullptr) {
-    pass.plan.writes.push_back(Create(api::kHorizontalPodAutoscalers, BuildAutoscaler(pass.job)));
+    state.plan.writes.push_back(Create(api::kHorizontalPodAutoscalers, BuildAutoscaler(state.job)));
     return;
   }
-  if (!IsControlledBy(*existing, pass.job.uid)) return;
+  if (!IsControlledBy(*existing, state.job.uid)) return;
   if (api::IsDeleting(*existing)) return;
-  text::Object spec = BuildSpec(pass.job);
+  text::Object spec = BuildSpec(state.job);
   if (IsAsWanted(*existing, spec)) return;
   text::Json next = *existing;
   for (auto& [key, value] : spec) {
     text::Set(next, {"spec", std::string_view(key)}, std::move(value));
   }
-  pass.plan.writes.push_back(Update(api::kHorizontalPodAutoscalers, std::move(next)));
+  state.plan.writes.push_back(Update(api::kHorizontalPodAutoscalers, std::move(next)));
 }
 
-void DeleteAutoscaler(Pass& pass) {
-  const text::Json* const existing = pass.observed.autoscaler;
-  if (existing == nullptr || !IsControlledBy(*existing, pass.job.uid)) return;
+void DeleteAutoscaler(JobState& state) {
+  const text::Json* const existing = state.observed.autoscaler;
+  if (existing == nullptr || !IsControlledBy(*existing, state.job.uid)) return;
   if (api::IsDeleting(*existing)) return;
-  pass.plan.writes.push_back(Delete(api::kHorizontalPodAutoscalers, *existing));
+  state.plan.writes.push_back(Delete(api::kHorizontalPodAutoscalers, *existing));
 }
 
 }  // namespace reconcile

@@ -9,8 +9,8 @@
 namespace reconcile {
 namespace {
 
-// A container that waits for its restart: the job that it is one too many for need not wait with
-// it.
+// The restart that a container waits for counts already: if it exceeds the limit, the job need not
+// wait for it.
 int64_t RestartsToCome(const text::Json& pod) {
   const auto statuses = api::ContainerStatuses(pod);
   return std::count_if(statuses.begin(), statuses.end(), [](const api::ContainerStatus& status) {
@@ -32,9 +32,9 @@ bool CountsRestarts(const Replicas& replicas) {
   return false;
 }
 
-int64_t RestartsOfRunningPods(const Pass& pass) {
+int64_t RestartsOfRunningPods(const JobState& state) {
   int64_t restarts = 0;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     if (!CountsRestarts(*replicas)) continue;
     for (const Pod& pod : replicas->pods) {
       if (pod.phase != Phase::kRunning || pod.is_terminating) continue;
@@ -44,16 +44,16 @@ int64_t RestartsOfRunningPods(const Pass& pass) {
   return restarts;
 }
 
-bool HasFailure(const Pass& pass) {
+bool HasFailure(const JobState& state) {
   int64_t failed = 0;
   int64_t active = 0;
   int64_t wanted = 0;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     wanted += replicas->Wanted();
     for (const Pod& pod : replicas->pods) {
       if (!replicas->IsWanted(pod) || pod.is_terminating) continue;
-      if (IsOutdated(pass.job, *replicas, pod)) continue;
-      if (pod.phase == Phase::kFailed && CountsTowardsLimit(pass.job, pod)) ++failed;
+      if (IsOutdated(state.job, *replicas, pod)) continue;
+      if (pod.phase == Phase::kFailed && CountsTowardsLimit(state.job, pod)) ++failed;
       if (pod.phase == Phase::kRunning || pod.phase == Phase::kPending) ++active;
     }
   }
@@ -62,12 +62,12 @@ bool HasFailure(const Pass& pass) {
 
 }  // namespace
 
-bool HasReachedBackoffLimit(const Pass& pass) {
-  const auto& limit = pass.job.run_policy.backoff_limit;
+bool HasReachedBackoffLimit(const JobState& state) {
+  const auto& limit = state.job.run_policy.backoff_limit;
   if (!limit) return false;
-  if (HasSpentRestarts(pass)) return true;
-  if (*limit < 1 && HasFailure(pass)) return true;
-  const int64_t restarts = RestartsOfRunningPods(pass);
+  if (HasSpentRestarts(state)) return true;
+  if (*limit < 1 && HasFailure(state)) return true;
+  const int64_t restarts = RestartsOfRunningPods(state);
   return *limit == 0 ? restarts > 0 : restarts >= *limit;
 }
 

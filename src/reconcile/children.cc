@@ -52,7 +52,7 @@ Replicas* FindType(Children& children, std::string_view label) {
   return nullptr;
 }
 
-// Of two that claim one index the one with the right name stays; others become strays.
+// If two claim one index, the one with the right name keeps it and the others become strays.
 template <typename T>
 void SortByIndex(std::vector<T>& children, std::vector<T>& strays, const api::PyTorchJob& job,
                  std::string_view type) {

@@ -15,9 +15,9 @@ bool Stays(const Pod& pod, api::CleanPodPolicy policy) {
   return pod.phase == Phase::kSucceeded || pod.phase == Phase::kFailed;
 }
 
-void DeleteUnlessGoing(Pass& pass, const api::Resource& resource, const Child& child) {
+void DeleteUnlessGoing(JobState& state, const api::Resource& resource, const Child& child) {
   if (!child.is_own || child.is_terminating) return;
-  pass.plan.writes.push_back(DeleteChild(resource, child));
+  state.plan.writes.push_back(DeleteChild(resource, child));
 }
 
 bool HasPodThatStays(const Replicas& replicas, const Child& service, api::CleanPodPolicy policy) {
@@ -27,46 +27,46 @@ bool HasPodThatStays(const Replicas& replicas, const Child& service, api::CleanP
   return pod != replicas.pods.end() && pod->index == service.index && Stays(*pod, policy);
 }
 
-void DeleteReplicas(Pass& pass, const Replicas& replicas, api::CleanPodPolicy policy) {
+void DeleteReplicas(JobState& state, const Replicas& replicas, api::CleanPodPolicy policy) {
   for (const Pod& pod : replicas.pods) {
-    if (!Stays(pod, policy)) DeleteUnlessGoing(pass, api::kPods, pod);
+    if (!Stays(pod, policy)) DeleteUnlessGoing(state, api::kPods, pod);
   }
   for (const Child& service : replicas.services) {
     if (!HasPodThatStays(replicas, service, policy)) {
-      DeleteUnlessGoing(pass, api::kServices, service);
+      DeleteUnlessGoing(state, api::kServices, service);
     }
   }
 }
 
-void EndUnlessEnding(Pass& pass, const Pod& pod) {
+void EndUnlessEnding(JobState& state, const Pod& pod) {
   if (!pod.is_own || pod.is_terminating) return;
   if (pod.phase == Phase::kSucceeded || pod.phase == Phase::kFailed) return;
   if (api::NodeName(*pod.object).empty()) {
-    pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+    state.plan.writes.push_back(DeleteChild(api::kPods, pod));
   } else if (api::Annotation(*pod.object, api::kEndAnnotation).empty()) {
-    pass.plan.writes.push_back(EndPod(pass.job, pod));
+    state.plan.writes.push_back(EndPod(state.job, pod));
   }
 }
 
 }  // namespace
 
-void DeleteChildren(Pass& pass, api::CleanPodPolicy policy) {
+void DeleteChildren(JobState& state, api::CleanPodPolicy policy) {
   if (policy != api::CleanPodPolicy::kAll && policy != api::CleanPodPolicy::kRunning) return;
-  for (const Replicas* const replicas : pass.Types()) DeleteReplicas(pass, *replicas, policy);
-  for (const Pod& pod : pass.children.stray_pods) {
-    if (!Stays(pod, policy)) DeleteUnlessGoing(pass, api::kPods, pod);
+  for (const Replicas* const replicas : state.Types()) DeleteReplicas(state, *replicas, policy);
+  for (const Pod& pod : state.children.stray_pods) {
+    if (!Stays(pod, policy)) DeleteUnlessGoing(state, api::kPods, pod);
   }
   if (policy != api::CleanPodPolicy::kAll) return;
-  for (const Child& service : pass.children.stray_services) {
-    DeleteUnlessGoing(pass, api::kServices, service);
+  for (const Child& service : state.children.stray_services) {
+    DeleteUnlessGoing(state, api::kServices, service);
   }
 }
 
-void EndPods(Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
-    for (const Pod& pod : replicas->pods) EndUnlessEnding(pass, pod);
+void EndPods(JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
+    for (const Pod& pod : replicas->pods) EndUnlessEnding(state, pod);
   }
-  for (const Pod& pod : pass.children.stray_pods) EndUnlessEnding(pass, pod);
+  for (const Pod& pod : state.children.stray_pods) EndUnlessEnding(state, pod);
 }
 
 }  // namespace reconcile

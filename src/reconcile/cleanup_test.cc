@@ -14,7 +14,7 @@ struct Policy {
   Strings left;
 };
 
-// P1, P3, P4, O3: a master that is done, a worker that runs, one that is pending.
+// P1, P3, P4, O3: a succeeded master, a running worker and a pending one.
 TEST(CleanUp, FollowsCleanPodPolicy) {
   const Policy cases[] = {
       {R"("All")", {}},
@@ -70,7 +70,7 @@ TEST(CleanUp, LetsARankThatIsAboutToStartEndByItself) {
   EXPECT_EQ(cluster.pods.size(), 2U);
 }
 
-// The log of a pod goes with it: what has failed stays after a limit too, unless All is written.
+// A pod's log is deleted with it: failed pods stay after a limit too, unless the policy is All.
 TEST(CleanUp, KeepsFailedPodsAfterALimit) {
   const Policy cases[] = {{"null", {"j-master-0"}},
                           {R"("None")", {"j-master-0"}},
@@ -90,7 +90,7 @@ TEST(CleanUp, KeepsFailedPodsAfterALimit) {
   }
 }
 
-// One way to fail: what the job asks for, and what happens to it.
+// A way to fail: the job's settings and what happens to it.
 struct WayToFail {
   const char* name;
   TestJob job;
@@ -236,7 +236,8 @@ TEST(CleanUp, WhatIsGoingIsNotDeletedTwice) {
   EXPECT_TRUE(cluster.Look().is_settled);
 }
 
-// The end is on record before pods go: a refused status write cannot make the job run again.
+// The end is recorded before pods are deleted: a refused status write cannot make the job run
+// again.
 TEST(CleanUp, ComesAPassAfterTheEnd) {
   FakeCluster cluster(TestJob{.run_policy = R"({"cleanPodPolicy":"All"})"});
   cluster.Settle();

@@ -1,5 +1,5 @@
 // The list of conditions and the rules by which it changes. Clients compare whole lists, so the
-// order and the texts are contract (compat/pytorchjob.md 2.5).
+// order and the texts are part of the contract (compat/pytorchjob.md 2.5).
 #pragma once
 
 #include <string>
@@ -25,9 +25,10 @@ inline constexpr std::string_view kFailedReason = "PyTorchJobFailed";
 inline constexpr std::string_view kSuspendedReason = "PyTorchJobSuspended";
 inline constexpr std::string_view kResumedReason = "PyTorchJobResumed";
 
-// Appends the condition in place of the old one of its type, and returns true; or leaves the list
-// alone and returns false: when the job has failed, or when status and reason are as they were.
-// Running and Restarting drive each other out; Succeeded and Failed turn both to False in place.
+// Replaces the condition of that type by the new one, at the end of the list, and returns true.
+// Leaves the list alone and returns false when the job has failed, or when status and reason are
+// unchanged. Running and Restarting remove each other; Succeeded and Failed set both to False in
+// place.
 bool SetCondition(api::JobStatus& status, std::string_view type, bool is_true,
                   std::string_view reason, std::string message, base::Time now);
 

@@ -9,11 +9,11 @@
 
 namespace reconcile {
 
-// `start` and so many seconds; nullopt when that is beyond what a clock will ever show.
+// `start` plus `seconds`; nullopt when a clock cannot represent the sum.
 std::optional<base::Time> After(base::Time start, int64_t seconds);
 
-// The moment at which the job has been active for too long. Nothing without a deadline, and before
-// the job has started.
+// The moment from which the job has been active for too long; nullopt without a deadline, and
+// before the job has started.
 std::optional<base::Time> Deadline(const api::RunPolicy& policy, const api::JobStatus& status);
 
 }  // namespace reconcile

@@ -32,7 +32,7 @@ int64_t CountNodes(const api::PyTorchJob& job) {
   return nodes;
 }
 
-// `auto`, `cpu` and `gpu` are known to torchrun only: they count as one process here.
+// Only torchrun knows the values `auto`, `cpu` and `gpu`: they count as one process here.
 int64_t ProcessesPerNode(const api::PyTorchJob& job) {
   if (!job.nproc_per_node) return 1;
   return base::ParseInt(*job.nproc_per_node).value_or(1);

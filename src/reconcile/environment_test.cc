@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kToken = "MUSTER_RDZV_TOKEN=uid-of-j ";
 
-// "NAME=value NAME=value" in the order of injection, without the token that v1 has not.
+// "NAME=value NAME=value" in the order of injection, without the token, which v1 does not have.
 std::string EnvOf(const text::Json& pod, size_t container = 0) {
   std::string all;
   const text::Json& spec = text::Find(pod, {"spec", "containers"})->at(container);
@@ -28,7 +28,7 @@ struct Mode {
   std::map<std::string, std::string> environment;
 };
 
-// Golden `env_modes`: what v1 injects, in its order.
+// Golden `env_modes`: what v1 injects, in the same order.
 std::vector<Mode> GoldenModes() {
   return {
       {"nproc=4",
@@ -182,7 +182,7 @@ TEST(Environment, IsThatOfV1InEveryMode) {
   }
 }
 
-// Golden `basic`: appended after the user's, to every container, so that the later one wins.
+// Golden `basic`: appended after the user's variables in every container, so that ours win.
 TEST(Environment, IsAppendedToEveryContainerButNotToInitContainers) {
   TestJob job;
   job.pod_template = R"({"spec":{"initContainers":[{"name":"i"}],"containers":[
@@ -256,7 +256,7 @@ TEST(Environment, TheAssignedPortStandsInForTheWorkersButNotForRdzvPort) {
             "PET_RDZV_ENDPOINT=j-worker-0:7 PET_RDZV_BACKEND=c10d PET_NNODES=2:2");
 }
 
-// E1 and E6: a port of the user's own.
+// E1 and E6: a port that the user's template names.
 TEST(Environment, ThePortIsTheTemplates) {
   TestJob job{.has_master = false, .workers = 1};
   job.pod_template = R"({"spec":{"containers":[{"name":"pytorch","ports":[

@@ -35,25 +35,25 @@ std::string_view TemplateScheduler(const api::ReplicaSpec& spec) {
   return text::GetString(spec.template_json, {"spec", "schedulerName"});
 }
 
-std::string QueueOf(const Pass& pass, const api::SchedulingPolicy& policy) {
-  if (pass.observed.pod_group != nullptr) {
-    const std::string_view queue = text::GetString(*pass.observed.pod_group, {"spec", "queue"});
+std::string QueueOf(const JobState& state, const api::SchedulingPolicy& policy) {
+  if (state.observed.pod_group != nullptr) {
+    const std::string_view queue = text::GetString(*state.observed.pod_group, {"spec", "queue"});
     if (!queue.empty()) return std::string(queue);
   }
   return policy.queue.empty() ? std::string(kDefaultQueue) : policy.queue;
 }
 
-// Every field that we own; null stands for one that is to be absent.
-text::Object BuildSpec(const Pass& pass) {
+// Every field that we own; null marks a field that has to be absent.
+text::Object BuildSpec(const JobState& state) {
   const api::SchedulingPolicy policy =
-      pass.job.run_policy.scheduling_policy.value_or(api::SchedulingPolicy());
-  const int32_t min_member = policy.min_available.value_or(pass.job.TotalReplicas());
+      state.job.run_policy.scheduling_policy.value_or(api::SchedulingPolicy());
+  const int32_t min_member = policy.min_available.value_or(state.job.TotalReplicas());
   text::Object spec;
   spec["minMember"] = min_member;
   spec["minResources"] =
-      policy.min_resources ? *policy.min_resources : text::Json(MinResources(pass, min_member));
-  if (IsVolcano(pass.options)) {
-    spec["queue"] = QueueOf(pass, policy);
+      policy.min_resources ? *policy.min_resources : text::Json(MinResources(state, min_member));
+  if (IsVolcano(state.options)) {
+    spec["queue"] = QueueOf(state, policy);
     spec["priorityClassName"] =
         policy.priority_class.empty() ? text::Json() : text::Json(policy.priority_class);
   } else {
@@ -64,21 +64,21 @@ text::Object BuildSpec(const Pass& pass) {
   return spec;
 }
 
-text::Json BuildPodGroup(const Pass& pass) {
+text::Json BuildPodGroup(const JobState& state) {
   text::Object metadata;
-  metadata["name"] = pass.job.name;
-  metadata["namespace"] = pass.job.namespace_name;
-  if (!pass.job.annotations.empty()) {
+  metadata["name"] = state.job.name;
+  metadata["namespace"] = state.job.namespace_name;
+  if (!state.job.annotations.empty()) {
     text::Object annotations;
-    for (const auto& [key, value] : pass.job.annotations) annotations[key] = value;
+    for (const auto& [key, value] : state.job.annotations) annotations[key] = value;
     metadata["annotations"] = std::move(annotations);
   }
-  metadata["ownerReferences"] = OwnerReferences(pass.job);
+  metadata["ownerReferences"] = OwnerReferences(state.job);
   text::Object spec;
-  for (auto& [key, value] : BuildSpec(pass)) {
+  for (auto& [key, value] : BuildSpec(state)) {
     if (!value.is_null()) spec[key] = std::move(value);
   }
-  const api::Resource& resource = PodGroups(pass.options);
+  const api::Resource& resource = PodGroups(state.options);
   text::Object group;
   group["apiVersion"] = resource.api_version();
   group["kind"] = resource.kind;
@@ -87,10 +87,10 @@ text::Json BuildPodGroup(const Pass& pass) {
   return group;
 }
 
-// Fields that we do not own stay as somebody else wrote them.
-std::optional<text::Json> BuildUpdate(const Pass& pass) {
-  const text::Json& existing = *pass.observed.pod_group;
-  text::Object spec = BuildSpec(pass);
+// Fields that we do not own keep the values that others wrote.
+std::optional<text::Json> BuildUpdate(const JobState& state) {
+  const text::Json& existing = *state.observed.pod_group;
+  text::Object spec = BuildSpec(state);
   const bool is_as_wanted = std::all_of(spec.begin(), spec.end(), [&](const auto& field) {
     return IsSameValue(&field.value(),
                        text::Find(existing, {"spec", std::string_view(field.key())}));
@@ -112,10 +112,10 @@ bool IsAdmitted(const text::Json& pod_group) {
   return !phase.empty() && phase != "Pending";
 }
 
-int32_t Priority(const Pass& pass, const api::ReplicaSpec& spec) {
+int32_t Priority(const JobState& state, const api::ReplicaSpec& spec) {
   const std::string name(api::PriorityClass(spec.template_json));
-  const auto found = pass.observed.priority_values.find(name);
-  return found != pass.observed.priority_values.end() ? found->second : 0;
+  const auto found = state.observed.priority_values.find(name);
+  return found != state.observed.priority_values.end() ? found->second : 0;
 }
 
 void AddRequests(const api::ReplicaSpec& spec, ResourceSum& sum) {
@@ -130,43 +130,44 @@ void AddRequests(const api::ReplicaSpec& spec, ResourceSum& sum) {
 
 }  // namespace
 
-bool HasToWaitForPodGroup(Pass& pass) {
-  if (!IsOn(pass.options)) return false;
-  const text::Json* const existing = pass.observed.pod_group;
+bool HasToWaitForPodGroup(JobState& state) {
+  if (!IsOn(state.options)) return false;
+  const text::Json* const existing = state.observed.pod_group;
   if (existing == nullptr) {
-    pass.plan.writes.push_back(Create(PodGroups(pass.options), BuildPodGroup(pass)));
-    return IsVolcano(pass.options);
+    state.plan.writes.push_back(Create(PodGroups(state.options), BuildPodGroup(state)));
+    return IsVolcano(state.options);
   }
-  if (auto next = BuildUpdate(pass)) {
-    pass.plan.writes.push_back(Update(PodGroups(pass.options), *std::move(next)));
+  if (auto next = BuildUpdate(state)) {
+    state.plan.writes.push_back(Update(PodGroups(state.options), *std::move(next)));
   }
-  return IsVolcano(pass.options) && !IsAdmitted(*existing);
+  return IsVolcano(state.options) && !IsAdmitted(*existing);
 }
 
-void DeletePodGroup(Pass& pass) {
-  const text::Json* const existing = pass.observed.pod_group;
-  if (!IsOn(pass.options) || existing == nullptr) return;
-  if (!IsControlledBy(*existing, pass.job.uid)) return;
+void DeletePodGroup(JobState& state) {
+  const text::Json* const existing = state.observed.pod_group;
+  if (!IsOn(state.options) || existing == nullptr) return;
+  if (!IsControlledBy(*existing, state.job.uid)) return;
   if (api::IsDeleting(*existing)) return;
-  pass.plan.events.push_back(Normal("JobTerminated", "Job has been terminated. Deleting PodGroup"));
-  Write write = Delete(PodGroups(pass.options), *existing);
-  write.on_success = Normal("SuccessfulDeletePodGroup", "Deleted PodGroup: " + pass.job.name);
+  state.plan.events.push_back(
+      Normal("JobTerminated", "Job has been terminated. Deleting PodGroup"));
+  Write write = Delete(PodGroups(state.options), *existing);
+  write.on_success = Normal("SuccessfulDeletePodGroup", "Deleted PodGroup: " + state.job.name);
   write.on_failure = Warning("FailedDeletePodGroup", "Error deleting: ");
-  pass.plan.writes.push_back(std::move(write));
+  state.plan.writes.push_back(std::move(write));
 }
 
-void DecorateForGang(const Pass& pass, const Replicas& replicas, text::Json& pod) {
-  if (!IsOn(pass.options)) return;
+void DecorateForGang(const JobState& state, const Replicas& replicas, text::Json& pod) {
+  if (!IsOn(state.options)) return;
   if (text::GetString(pod, {"spec", "schedulerName"}).empty()) {
-    text::Set(pod, {"spec", "schedulerName"}, text::Json(SchedulerName(pass.options)));
+    text::Set(pod, {"spec", "schedulerName"}, text::Json(SchedulerName(state.options)));
   }
-  if (!IsVolcano(pass.options)) {
+  if (!IsVolcano(state.options)) {
     text::Set(pod, {"metadata", "labels", "scheduling.x-k8s.io/pod-group"},
-              text::Json(pass.job.name));
+              text::Json(state.job.name));
     return;
   }
   text::Set(pod, {"metadata", "annotations", "scheduling.k8s.io/group-name"},
-            text::Json(pass.job.name));
+            text::Json(state.job.name));
   text::Set(pod, {"metadata", "annotations", "volcano.sh/task-spec"}, text::Json(replicas.label));
 }
 
@@ -178,13 +179,13 @@ bool HasOtherScheduler(const api::PyTorchJob& job, const Options& options) {
   });
 }
 
-text::Object MinResources(const Pass& pass, int32_t min_member) {
+text::Object MinResources(const JobState& state, int32_t min_member) {
   std::vector<const api::ReplicaSpec*> specs;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     if (replicas->spec != nullptr) specs.push_back(replicas->spec);
   }
   std::stable_sort(specs.begin(), specs.end(), [&](const auto* a, const auto* b) {
-    return Priority(pass, *a) > Priority(pass, *b);
+    return Priority(state, *a) > Priority(state, *b);
   });
   ResourceSum sum;
   int32_t left = min_member;

@@ -4,25 +4,25 @@
 #include <string>
 #include <string_view>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 
-// Makes the PodGroup, or updates it when its spec differs. Returns whether pods have to wait:
-// Volcano has not admitted the group yet.
-bool HasToWaitForPodGroup(Pass& pass);
+// Creates the PodGroup, or updates it when its spec differs. Returns whether pods have to wait
+// because Volcano has not admitted the group yet.
+bool HasToWaitForPodGroup(JobState& state);
 
-// With the two events that announce it.
-void DeletePodGroup(Pass& pass);
+// Emits the two events that announce the deletion, too.
+void DeletePodGroup(JobState& state);
 
-// Scheduler name and membership of a pod. Nothing when gang scheduling is off.
-void DecorateForGang(const Pass& pass, const Replicas& replicas, text::Json& pod);
+// Sets the pod's scheduler name and its group. Does nothing when gang scheduling is off.
+void DecorateForGang(const JobState& state, const Replicas& replicas, text::Json& pod);
 
 // Whether any template names a scheduler that is not the gang's.
 bool HasOtherScheduler(const api::PyTorchJob& job, const Options& options);
 
-// What `min_member` pods ask for, container by container (limits where there are no requests), the
-// types with the highest priority first and Master before Worker among equals.
-text::Object MinResources(const Pass& pass, int32_t min_member);
+// What `min_member` pods request, container by container (the limits where there are no requests).
+// Types of higher priority come first, and Master before Worker where priorities are equal.
+text::Object MinResources(const JobState& state, int32_t min_member);
 
 }  // namespace reconcile

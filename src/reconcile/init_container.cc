@@ -21,7 +21,8 @@ void ReplaceAll(std::string& in, std::string_view what, std::string_view with) {
   }
 }
 
-// Of a pod that is not restarted although its policy is OnFailure: as long as restarts would try.
+// For a pod that is not restarted although its policy is OnFailure: tries for as long as restarts
+// would.
 constexpr int kTriesOfADay = 24 * 60 * 60 / 2;
 
 Options WithTries(const api::PyTorchJob& job, Options options) {
@@ -51,8 +52,8 @@ std::optional<text::Array> FromTemplate(const Options& options, std::string_view
   return Parse(yaml);
 }
 
-// What Kubernetes' "restricted" profile asks of a container, and the user whom the job runs as:
-// who may not be root is not root here either, and images that know no other user still start.
+// What Kubernetes' "restricted" profile asks of a container, and the job's user: a job that may not
+// run as root does not run as root here either, and images without another user still start.
 text::Object LeastPrivileges(const api::PyTorchJob& job) {
   text::Object context{{"allowPrivilegeEscalation", false},
                        {"capabilities", text::Object{{"drop", text::Array{"ALL"}}}},
@@ -77,7 +78,7 @@ text::Array BuiltIn(const api::PyTorchJob& job, const Options& options, std::str
                    {"requests", text::Object{{"cpu", "50m"}, {"memory", "10Mi"}}}};
   container["command"] = text::Array{
       "sh", "-c",
-      // Small images have the one or the other; the operator's own has getent.
+      // A small image has one of the two; the operator's own image has getent.
       fmt::format("err=1;for i in $(seq {0}); do if nslookup {1} 2>/dev/null || getent hosts {1}; "
                   "then err=0 && break; fi;echo waiting for master; sleep 2; done; exit $err",
                   options.init_container_max_tries, master)};
@@ -87,7 +88,7 @@ text::Array BuiltIn(const api::PyTorchJob& job, const Options& options, std::str
   return containers;
 }
 
-// Training images have Python; other images some other way to try a port.
+// Training images have Python; other images have another way to probe a port.
 constexpr std::string_view kPortScript =
     "h=$0; p=$1; i=0; while [ $i -lt $2 ]; do "
     "if command -v python3 >/dev/null; then python3 -c "
@@ -108,7 +109,7 @@ text::Array ForPort(const api::PyTorchJob& job, const Options& options, std::str
     const std::string_view pull = text::GetString(*main, {"imagePullPolicy"});
     if (!pull.empty()) container["imagePullPolicy"] = pull;
   }
-  // Starting Python takes more than looking up a name.
+  // Starting Python needs more than a DNS query does.
   container["resources"] =
       text::Object{{"limits", text::Object{{"cpu", "500m"}, {"memory", "128Mi"}}},
                    {"requests", text::Object{{"cpu", "50m"}, {"memory", "32Mi"}}}};

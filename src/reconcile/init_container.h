@@ -10,22 +10,23 @@
 
 namespace reconcile {
 
-// How workers of a job wait: the job's annotation muster.dev/init-step, else the options'.
+// How the workers of a job wait: as the job's annotation muster.dev/init-step says, otherwise as
+// the options say.
 enum class InitStep {
-  kDns,   // until the master's name resolves, in an image of its own; v1's, and an operator's
+  kDns,   // until the master's name resolves; in its own image, as in v1, or by the operator's
           // template
-  kPort,  // until the master's port is open, in the job's own image and with the least privileges
+  kPort,  // until the master's port is open; in the job's image, with the least privileges
   kNone,
 };
 InitStep InitStepOf(const api::PyTorchJob& job, const Options& options);
 
-// Containers to put after the template's own initContainers: one, or what the operator's template
-// says, for the workers of a job that has a master; else none. A template that is not a list of
-// containers yields the built-in one. `master_port` is as in Observed.
+// The containers to append to the template's own initContainers: one, or those of the operator's
+// template, for the workers of a job that has a master; otherwise none. A template that is not a
+// list of containers is replaced by the built-in one. `master_port` is as in Observed.
 text::Array InitContainers(const api::PyTorchJob& job, std::string_view type,
                            const Options& options, std::optional<int> master_port = {});
 
-// Whether `init_container_template` can be used: for callers that read it from a file.
+// Whether the text is usable as `init_container_template`: for callers that read it from a file.
 bool IsInitContainerTemplate(std::string_view yaml);
 
 }  // namespace reconcile

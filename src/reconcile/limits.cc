@@ -9,34 +9,34 @@
 namespace reconcile {
 namespace {
 
-std::string BackoffMessage(const Pass& pass) {
+std::string BackoffMessage(const JobState& state) {
   return fmt::format("Job {} has failed because it has reached the specified backoff limit",
-                     pass.job.name);
+                     state.job.name);
 }
 
-std::string DeadlineMessage(const Pass& pass) {
+std::string DeadlineMessage(const JobState& state) {
   return fmt::format("Job {} has failed because it was active longer than specified deadline",
-                     pass.job.name);
+                     state.job.name);
 }
 
 }  // namespace
 
-std::optional<Failure> FindExceededLimit(const Pass& pass) {
-  if (HasReachedBackoffLimit(pass)) {
-    Failure failure{false, BackoffMessage(pass)};
-    AddFirstFailure(pass, ": ", failure);
+std::optional<Failure> FindExceededLimit(const JobState& state) {
+  if (HasReachedBackoffLimit(state)) {
+    Failure failure{false, BackoffMessage(state)};
+    AddFirstFailure(state, ": ", failure);
     return failure;
   }
-  const auto deadline = Deadline(pass.job.run_policy, pass.status);
-  if (deadline && pass.now >= *deadline) return Failure{false, DeadlineMessage(pass)};
+  const auto deadline = Deadline(state.job.run_policy, state.status);
+  if (deadline && state.now >= *deadline) return Failure{false, DeadlineMessage(state)};
   return std::nullopt;
 }
 
-bool HasEndedByLimit(const Pass& pass) {
-  const api::Condition* const failed = pass.status.Find(kFailed);
+bool HasEndedByLimit(const JobState& state) {
+  const api::Condition* const failed = state.status.Find(kFailed);
   return failed != nullptr && failed->status == "True" &&
-         (failed->message.starts_with(BackoffMessage(pass)) ||
-          failed->message == DeadlineMessage(pass));
+         (failed->message.starts_with(BackoffMessage(state)) ||
+          failed->message == DeadlineMessage(state));
 }
 
 }  // namespace reconcile

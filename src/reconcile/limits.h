@@ -1,19 +1,19 @@
-// The end of a job that has run into one of its limits.
+// Ends a job that has exceeded one of its limits.
 #pragma once
 
 #include <optional>
 
+#include "reconcile/job_state.h"
 #include "reconcile/outcome.h"
-#include "reconcile/pass.h"
 
 namespace reconcile {
 
-// When the job is to end now by its back-off limit or deadline.
-std::optional<Failure> FindExceededLimit(const Pass& pass);
+// Why the job has to end now, by its back-off limit or deadline; nullopt when neither is exceeded.
+std::optional<Failure> FindExceededLimit(const JobState& state);
 
-// Whether a limit ended the job. What still runs goes then, whatever cleanPodPolicy says. Told by
-// the message of Failed: the status is written first and the pods are deleted by later passes, so
-// that neither a crash nor a refused write between the two makes the job run again.
-bool HasEndedByLimit(const Pass& pass);
+// Whether a limit ended the job. What still runs is then deleted whatever cleanPodPolicy says. This
+// is read off the message of Failed: the status is written first and later reconciliations delete
+// the pods, so that neither a crash nor a refused write in between makes the job run again.
+bool HasEndedByLimit(const JobState& state);
 
 }  // namespace reconcile

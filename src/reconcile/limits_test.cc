@@ -20,8 +20,8 @@ struct Restarts {
   bool is_exceeded;
 };
 
-// B1, B2, golden `restart_count_backoff`: the sum over the whole job, and the limit itself is too
-// much.
+// B1, B2, golden `restart_count_backoff`: the sum over the whole job counts, and reaching the limit
+// is too much already.
 TEST(BackoffLimit, CountsRestartsInPlace) {
   const Restarts cases[] = {{3, 1, 1, false}, {3, 1, 2, true},  {3, 3, 0, true},
                             {0, 0, 0, false}, {0, 1, 0, true},  {1, 1, 0, true},
@@ -67,7 +67,7 @@ TEST(BackoffLimit, AllGoesWhateverCleanPodPolicySays) {
   EXPECT_EQ(cluster.Counts("Worker"), "a0 s0 f0") << "none of them runs any more";
 }
 
-// The restart that is one too many is not waited for.
+// The job does not wait for the restart that would exceed the limit.
 TEST(BackoffLimit, CountsTheRestartThatAContainerWaitsFor) {
   for (const int restarts : {1, 2}) {
     FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":3})"});
@@ -87,12 +87,12 @@ TEST(BackoffLimit, OfZeroRestartsNothing) {
   EXPECT_EQ(text::GetString(cluster.pods.at("j-worker-0"), {"spec", "restartPolicy"}), "Never");
   EXPECT_EQ(text::GetString(cluster.pods.at("j-master-0"), {"spec", "restartPolicy"}), "Always")
       << "it asks for restarts after success as well";
-  // Its init step would have been restarted until the master is there.
+  // Otherwise its init step would be restarted until the master is there.
   const std::string worker = text::ToJson(cluster.pods.at("j-worker-0"));
   EXPECT_NE(worker.find("seq 43200"), std::string::npos) << worker;
 }
 
-// That one is counted among the failed ones must not hide the failure of another.
+// A pod that is counted as failed must not hide the failure of another.
 TEST(BackoffLimit, OfZeroSeesAFailureBesideAPodThatIsGoing) {
   for (const bool is_evicted : {false, true}) {
     FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":0})"});
@@ -131,7 +131,7 @@ TEST(BackoffLimit, InitContainersCount) {
   EXPECT_EQ(cluster.Types(), "Created=True Failed=True");
 }
 
-// O5: what v1 does not count is not counted here.
+// O5: v1 does not count them either.
 TEST(BackoffLimit, PodsThatAreReplacedAreNotCounted) {
   FakeCluster cluster(TestJob{.worker_policy = "ExitCode", .run_policy = R"({"backoffLimit":2})"});
   for (int i = 0; i < 8; ++i) {

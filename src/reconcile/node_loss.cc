@@ -29,7 +29,7 @@ std::optional<base::Time> LossOf(const text::Json& pod, base::Duration patience,
   if (!api::IsDeleting(pod) || text::GetString(pod, {"status", "reason"}) != kNodeLost) {
     return std::nullopt;
   }
-  // It has been gone for longer than anybody asks for.
+  // The node has been gone for longer than any job allows.
   return api::GetTime(pod, {"metadata", "deletionTimestamp"});
 }
 

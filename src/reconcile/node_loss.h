@@ -1,7 +1,7 @@
-// Pods whose node has died. Kubernetes marks them for deletion after five minutes and then waits,
-// for ever, for a kubelet that does not answer (kubeflow/trainer#2072); so does v1. A job that says
-// how long a node may be gone has such pods counted as failed, and what is deleted of them deleted
-// by force: a node that is cut off and lives may still run them.
+// Pods whose node has died. Kubernetes marks them for deletion after five minutes and then waits
+// for ever for a kubelet that does not answer (kubeflow/trainer#2072); v1 does the same. A job can
+// say how long a node may be gone: its pods there then count as failed and are deleted by force. A
+// node that is only cut off may still run them.
 #pragma once
 
 #include <map>
@@ -17,11 +17,12 @@ namespace reconcile {
 // Seconds.
 inline constexpr std::string_view kNodeLostAnnotation = "muster.dev/node-lost-seconds";
 
-// How long a node may be gone; nullopt where the job does not say.
+// How long a node may be gone; nullopt when the job does not say.
 std::optional<base::Duration> NodePatience(const text::Json& job);
 
-// When the pod is to count as lost; nullopt when its node is there, or it has ended. `lost_nodes`:
-// since when the nodes that are gone have been. Without them the pod itself tells, later.
+// When the pod will count as lost; nullopt when its node is there, or the pod has ended.
+// `lost_nodes` maps each node that is gone to the time since when. Without it, the pod's own fields
+// tell, later.
 std::optional<base::Time> LossOf(const text::Json& pod, base::Duration patience,
                                  const std::map<std::string, base::Time>& lost_nodes);
 

@@ -9,7 +9,7 @@ using std::chrono::seconds;
 
 constexpr const char* kPatient = R"({"annotations": {"muster.dev/node-lost-seconds": "30"}})";
 
-// A running job of a master on node a and workers on nodes b and c.
+// A running job whose master is on node a and whose workers are on nodes b and c.
 FakeCluster RunningOnNodes(const TestJob& built, Options options = {}) {
   FakeCluster cluster(built, std::move(options));
   cluster.is_graceful = true;
@@ -50,7 +50,7 @@ TEST(NodeLoss, ADeletionThatNobodyCarriesOutIsForced) {
   cluster.BeginDeletion("j-worker-1", 30);
   cluster.Step();
   EXPECT_TRUE(cluster.pods.contains("j-worker-1"));
-  // No word of nodes: the pod itself tells, when its deletion is overdue.
+  // Without reports about nodes, the pod itself shows it when its deletion is overdue.
   text::Set(cluster.pods.at("j-worker-1"), {"status", "reason"}, text::Json("NodeLost"));
   EXPECT_EQ(cluster.Step().look_again, cluster.now + seconds(30));
   cluster.now += seconds(30);

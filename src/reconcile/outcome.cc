@@ -18,36 +18,36 @@ namespace reconcile {
 namespace {
 
 // v1 names the job's namespace in some messages of jobs without a master.
-std::string LongName(const Pass& pass) {
-  return fmt::format("{}/{}", pass.job.namespace_name, pass.job.name);
+std::string LongName(const JobState& state) {
+  return fmt::format("{}/{}", state.job.namespace_name, state.job.name);
 }
 
-// One that is disrupted has not come to its end even if it says so: programs that save their state
-// when they are told to go end with 0.
+// A disrupted pod has not completed even if it reports so: programs that save their state when they
+// are told to stop exit with 0.
 bool CountsAsFailed(const Pod& pod) {
   return pod.phase == Phase::kFailed || (pod.phase == Phase::kRunning && pod.is_terminating) ||
          (pod.phase == Phase::kSucceeded && pod.is_disrupted);
 }
 
-// What is to be restarted with others does not fail the job by its own end.
-bool Matters(const Pass& pass, const Replicas& replicas, const Pod& pod) {
-  return replicas.IsWanted(pod) && !pod.is_left_over && !IsOutdated(pass.job, replicas, pod);
+// A pod that will be restarted together with others does not fail the job by its own end.
+bool Matters(const JobState& state, const Replicas& replicas, const Pod& pod) {
+  return replicas.IsWanted(pod) && !pod.is_left_over && !IsOutdated(state.job, replicas, pod);
 }
 
-// Whether all that `failed` is a consequence of a pod that failed before it and is to be restarted,
-// and `failed` with it.
-bool FollowsARestart(const Pass& pass, const Replicas& of_failed) {
-  const RestartScope scope = ScopeOf(pass.job);
+// Whether everything that `failed` reports was caused by an earlier failure that leads to a
+// restart, and `failed` is restarted with it.
+bool FollowsARestart(const JobState& state, const Replicas& of_failed) {
+  const RestartScope scope = ScopeOf(state.job);
   if (scope != RestartScope::kJob && scope != RestartScope::kReplica) return false;
   std::vector<const text::Json*> pods;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     if (scope == RestartScope::kReplica && replicas != &of_failed) continue;
     for (const Pod& pod : replicas->pods) {
-      if (Matters(pass, *replicas, pod)) pods.push_back(pod.object);
+      if (Matters(state, *replicas, pod)) pods.push_back(pod.object);
     }
   }
-  const text::Json* const first = api::FindFirstFailure(pods, pass.HasMaster()).pod;
-  for (const Replicas* const replicas : pass.Types()) {
+  const text::Json* const first = api::FindFirstFailure(pods, state.HasMaster()).pod;
+  for (const Replicas* const replicas : state.Types()) {
     for (const Pod& pod : replicas->pods) {
       if (pod.object == first) return CallsForRestart(*replicas->spec, pod);
     }
@@ -55,16 +55,16 @@ bool FollowsARestart(const Pass& pass, const Replicas& of_failed) {
   return false;
 }
 
-std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
+std::optional<Failure> FindFailure(const JobState& state, const Replicas& replicas) {
   if (replicas.spec == nullptr) return std::nullopt;
   const api::RestartPolicy policy = replicas.spec->Policy();
   if (policy == api::RestartPolicy::kExitCode) {
     for (const Pod& pod : replicas.pods) {
-      if (!Matters(pass, replicas, pod) || pod.is_terminating) continue;
+      if (!Matters(state, replicas, pod) || pod.is_terminating) continue;
       if (pod.phase != Phase::kFailed || IsToBeReplaced(*replicas.spec, pod)) continue;
-      if (FollowsARestart(pass, replicas)) return std::nullopt;
+      if (FollowsARestart(state, replicas)) return std::nullopt;
       return Failure{true, fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
-                                       pass.job.name, replicas.type)};
+                                       state.job.name, replicas.type)};
     }
     return std::nullopt;
   }
@@ -73,15 +73,15 @@ std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
   }
   const auto failed = std::count_if(
       replicas.pods.begin(), replicas.pods.end(),
-      [&](const Pod& pod) { return Matters(pass, replicas, pod) && CountsAsFailed(pod); });
+      [&](const Pod& pod) { return Matters(state, replicas, pod) && CountsAsFailed(pod); });
   if (failed == 0) return std::nullopt;
   return Failure{false, fmt::format("PyTorchJob {} is failed because {} {} replica(s) failed.",
-                                    pass.job.name, failed, replicas.type)};
+                                    state.job.name, failed, replicas.type)};
 }
 
 // "pod j-worker-0 is lost with its node n1"
-std::string FirstLoss(const Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
+std::string FirstLoss(const JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
     for (const Pod& pod : replicas->pods) {
       if (!pod.is_lost) continue;
       return fmt::format("pod {} is lost with its node {}", pod.name, api::NodeName(*pod.object));
@@ -111,87 +111,87 @@ bool HasSucceeded(const Pod& pod) {
   return pod.phase == Phase::kSucceeded && !pod.is_left_over && !pod.is_disrupted;
 }
 
-bool HasSucceeded(const Pass& pass) {
-  const Replicas& deciding = pass.HasMaster() ? pass.children.master : pass.children.worker;
+bool HasSucceeded(const JobState& state) {
+  const Replicas& deciding = state.HasMaster() ? state.children.master : state.children.worker;
   const int32_t wanted = deciding.Wanted();
   if (wanted <= 0) return false;
   const int32_t succeeded = Count(deciding).succeeded;
-  const bool one_is_enough = !pass.HasMaster() && pass.job.elastic_policy.has_value();
+  const bool one_is_enough = !state.HasMaster() && state.job.elastic_policy.has_value();
   return succeeded >= (one_is_enough ? 1 : wanted);
 }
 
-bool IsRunning(const Pass& pass) {
-  return Count(pass.HasMaster() ? pass.children.master : pass.children.worker).active > 0;
+bool IsRunning(const JobState& state) {
+  return Count(state.HasMaster() ? state.children.master : state.children.worker).active > 0;
 }
 
-std::optional<Failure> FindFailure(const Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
-    if (auto failure = FindFailure(pass, *replicas)) {
-      AddFirstFailure(pass, " ", *failure);
+std::optional<Failure> FindFailure(const JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
+    if (auto failure = FindFailure(state, *replicas)) {
+      AddFirstFailure(state, " ", *failure);
       return failure;
     }
   }
   return std::nullopt;
 }
 
-void AddFirstFailure(const Pass& pass, std::string_view before, Failure& failure) {
-  if (!pass.options.tells_first_failure) return;
+void AddFirstFailure(const JobState& state, std::string_view before, Failure& failure) {
+  if (!state.options.tells_first_failure) return;
   std::vector<const text::Json*> pods;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     for (const Pod& pod : replicas->pods) {
-      if (Matters(pass, *replicas, pod)) pods.push_back(pod.object);
+      if (Matters(state, *replicas, pod)) pods.push_back(pod.object);
     }
   }
-  api::FirstFailure first = api::FindFirstFailure(pods, pass.HasMaster());
-  if (first.text.empty()) first.text = FirstLoss(pass);
+  api::FirstFailure first = api::FindFirstFailure(pods, state.HasMaster());
+  if (first.text.empty()) first.text = FirstLoss(state);
   if (first.text.empty()) return;
   failure.message.append(before).append(first.text);
   failure.last_lines = std::move(first.last_lines);
 }
 
-void RecordCounts(Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
+void RecordCounts(JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
     const std::string type(replicas->type);
     if (replicas->spec == nullptr) {
-      pass.status.replica_statuses.erase(type);
+      state.status.replica_statuses.erase(type);
       continue;
     }
     const Tally tally = Count(*replicas);
-    api::ReplicaStatus& status = pass.status.replica_statuses[type];
+    api::ReplicaStatus& status = state.status.replica_statuses[type];
     status.active = tally.active;
     status.succeeded = tally.succeeded;
     status.failed = tally.failed;
-    if (status.selector.empty()) status.selector = Selector(pass.job, replicas->label);
+    if (status.selector.empty()) status.selector = Selector(state.job, replicas->label);
   }
-  if (!pass.status.start_time) pass.status.start_time = pass.stamp;
+  if (!state.status.start_time) state.status.start_time = state.stamp;
 }
 
-void RecordRunning(Pass& pass) {
-  if (!IsRunning(pass)) return;
-  SetCondition(
-      pass.status, kRunning, true, kRunningReason,
-      fmt::format("PyTorchJob {} is running.", pass.HasMaster() ? pass.job.name : LongName(pass)),
-      pass.stamp);
+void RecordRunning(JobState& state) {
+  if (!IsRunning(state)) return;
+  SetCondition(state.status, kRunning, true, kRunningReason,
+               fmt::format("PyTorchJob {} is running.",
+                           state.HasMaster() ? state.job.name : LongName(state)),
+               state.stamp);
 }
 
-void RecordSuccess(Pass& pass) {
+void RecordSuccess(JobState& state) {
   const std::string message =
-      pass.HasMaster() ? fmt::format("PyTorchJob {} is successfully completed.", pass.job.name)
-                       : fmt::format("PyTorchJob {} successfully completed.", LongName(pass));
-  SetCondition(pass.status, kSucceeded, true, kSucceededReason, message, pass.stamp);
-  if (!pass.status.completion_time) pass.status.completion_time = pass.stamp;
-  pass.plan.events.push_back(Normal(kSucceededReason, message));
-  pass.plan.counters.push_back(Counter::kSucceeded);
+      state.HasMaster() ? fmt::format("PyTorchJob {} is successfully completed.", state.job.name)
+                        : fmt::format("PyTorchJob {} successfully completed.", LongName(state));
+  SetCondition(state.status, kSucceeded, true, kSucceededReason, message, state.stamp);
+  if (!state.status.completion_time) state.status.completion_time = state.stamp;
+  state.plan.events.push_back(Normal(kSucceededReason, message));
+  state.plan.counters.push_back(Counter::kSucceeded);
 }
 
-void RecordFailure(Pass& pass, Failure failure) {
+void RecordFailure(JobState& state, Failure failure) {
   std::string message = failure.message;
   if (!failure.last_lines.empty()) message.append(api::kLastLinesMark).append(failure.last_lines);
-  SetCondition(pass.status, kFailed, true, kFailedReason, std::move(message), pass.stamp);
-  if (!pass.status.completion_time) pass.status.completion_time = pass.stamp;
-  pass.plan.events.push_back(
+  SetCondition(state.status, kFailed, true, kFailedReason, std::move(message), state.stamp);
+  if (!state.status.completion_time) state.status.completion_time = state.stamp;
+  state.plan.events.push_back(
       {failure.is_warning, std::string(kFailedReason), std::move(failure.message)});
-  pass.plan.counters.push_back(Counter::kFailed);
+  state.plan.counters.push_back(Counter::kFailed);
 }
 
 }  // namespace reconcile

@@ -83,9 +83,9 @@ TEST(Outcome, RetryableExitCodes) {
 struct Pods {
   const char* master;  // "": no master
   Strings workers;
-  const char* types;                    // after the pass that sees them
+  const char* types;                    // after the reconciliation that sees them
   const char* worker_policy = "Never";  // and the master's
-  int exit_code = 1;                    // of the failed ones
+  int exit_code = 1;                    // of the failed pods
 };
 
 // J16, J14.
@@ -137,7 +137,7 @@ struct Failing {
   const char* pod;
   int exit_code;
   bool is_recreated;
-  Strings conditions;  // in the end
+  Strings conditions;  // at the end
   const char* master;
   const char* worker;
   size_t pods;
@@ -185,7 +185,8 @@ Strings Deleted(const Strings& names) {
   return events;
 }
 
-// Golden `failures`, less the Restarting event and the missing completionTime of permanent exits.
+// Golden `failures`, without the Restarting event and the missing completionTime of permanent
+// exits.
 std::vector<Failing> GoldenFailures() {
   const Strings running = {kCreatedLine, kRunningLine};
   const Strings failed = {kCreatedLine, kRunningFalse, kByNever};
@@ -472,8 +473,8 @@ TEST(Outcome, PodsThatAreStillGoingFromBeforeTheResumptionDoNotFailTheJob) {
   EXPECT_EQ(cluster.Types(), "Created=True Suspended=False Running=True");
 }
 
-// A kubelet asks once more, at the end: the time of that is after the resumption. The program may
-// have saved its state and ended with 0.
+// A kubelet requests the deletion once more at the end, at a time after the resumption. The program
+// may have saved its state and exited with 0.
 TEST(Outcome, WhatOldPodsComeToAfterTheResumptionSaysNothing) {
   for (const char* const policy : {"Never", "OnFailure", "ExitCode"}) {
     for (const int code : {0, 1, 143}) {
@@ -511,7 +512,7 @@ TEST(Outcome, WhatOldPodsComeToAfterTheResumptionSaysNothing) {
   }
 }
 
-// All in one second: runs are told apart nevertheless.
+// All within one second: the runs are told apart nevertheless.
 TEST(Outcome, SuspendedAndResumedTwiceInASecond) {
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"});
   cluster.is_graceful = true;
@@ -537,7 +538,7 @@ TEST(Outcome, SuspendedAndResumedTwiceInASecond) {
   EXPECT_NE(cluster.Types().find("Failed=True"), std::string::npos) << "that one is of this run";
 }
 
-// The pods were asked to go, but the resumption came before that was told.
+// The pods were asked to stop, but the job was resumed before that was reported.
 TEST(Outcome, ASuspensionIsOnRecordBeforeAPodIsTouched) {
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"});
   cluster.Settle();

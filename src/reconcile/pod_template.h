@@ -1,4 +1,4 @@
-// What the reconciler reads out of a pod template.
+// What the reconciler reads from a pod template.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 
 namespace reconcile {
 
-// The container `pytorch`, or the first one when none is called so; nullptr without containers.
+// The container named `pytorch`, otherwise the first one; nullptr without containers.
 const text::Json* MainContainer(const text::Json& pod_template);
 text::Json* MainContainer(text::Json& pod_template);
 
-// The number of `pytorchjob-port`: `assigned` when the cluster gives one per job, else what the
-// main container says, else 23456.
+// The number of `pytorchjob-port`: `assigned` when the cluster assigns a port for each job,
+// otherwise the main container's, otherwise 23456.
 int JobPort(const text::Json& pod_template, std::optional<int> assigned);
 
 }  // namespace reconcile

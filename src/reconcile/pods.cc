@@ -30,33 +30,33 @@ bool HoldsTheMasterRole(const api::PyTorchJob& job, const Replicas& replicas, in
   return index == 0;
 }
 
-text::Json BuildMetadata(const Pass& pass, const Replicas& replicas, int index) {
+text::Json BuildMetadata(const JobState& state, const Replicas& replicas, int index) {
   const text::Json& pod_template = replicas.spec->template_json;
   text::Object metadata;
-  metadata["name"] = api::ReplicaName(pass.job.name, replicas.type, index);
-  metadata["namespace"] = pass.job.namespace_name;
+  metadata["name"] = api::ReplicaName(state.job.name, replicas.type, index);
+  metadata["namespace"] = state.job.namespace_name;
   const text::Object* const labels = text::FindObject(pod_template, {"metadata", "labels"});
   text::Object all = labels != nullptr ? *labels : text::Object();
-  for (auto& [key, value] : ReplicaLabels(pass.job, replicas.label, index)) {
+  for (auto& [key, value] : ReplicaLabels(state.job, replicas.label, index)) {
     all[key] = std::move(value);
   }
-  if (HoldsTheMasterRole(pass.job, replicas, index)) all[api::kJobRoleLabel] = "master";
+  if (HoldsTheMasterRole(state.job, replicas, index)) all[api::kJobRoleLabel] = "master";
   metadata["labels"] = std::move(all);
   for (const std::string_view kept : {"annotations", "finalizers"}) {
     const text::Json* const value = text::Find(pod_template, {"metadata", kept});
     if (value != nullptr && !value->is_null()) metadata[kept] = *value;
   }
-  if (const int restarts = RestartsOf(pass.job, replicas, index); restarts > 0) {
+  if (const int restarts = RestartsOf(state.job, replicas, index); restarts > 0) {
     text::Json& annotations = metadata["annotations"];
     if (!annotations.is_object()) annotations.emplace_object();
     annotations.get_object()[api::kRestartsAnnotation] = fmt::to_string(restarts);
   }
-  if (std::string run = RunOf(pass.status); !run.empty()) {
+  if (std::string run = RunOf(state.status); !run.empty()) {
     text::Json& annotations = metadata["annotations"];
     if (!annotations.is_object()) annotations.emplace_object();
     annotations.get_object()[api::kRunAnnotation] = std::move(run);
   }
-  metadata["ownerReferences"] = OwnerReferences(pass.job);
+  metadata["ownerReferences"] = OwnerReferences(state.job);
   return metadata;
 }
 
@@ -78,8 +78,8 @@ void AddEnvironment(text::Json& pod, const text::Array& before, const text::Arra
   }
 }
 
-// Where the template says nothing, a failed container's last lines are in its status: that is how
-// they come into the job's (outcome.h).
+// Where the template does not say otherwise, a failed container's last lines are in its status,
+// from where they get into the job's status (outcome.h).
 void KeepLastLines(text::Json& spec) {
   for (const std::string_view list : {"containers", "initContainers"}) {
     text::Json* const containers = text::Find(spec, {list});
@@ -101,8 +101,8 @@ void AssignPort(text::Json& pod, int port) {
   }
 }
 
-// On its node's network a port that is named is taken, and two pods that name the same cannot share
-// the node. Only rank 0 listens on it.
+// In the network of its node a named port is reserved, so two pods that name the same one cannot
+// share the node. Only rank 0 listens on it.
 void DropHostPort(text::Json& pod) {
   text::Json* const container = MainContainer(pod);
   if (container == nullptr || !container->is_object()) return;
@@ -113,73 +113,74 @@ void DropHostPort(text::Json& pod) {
   }
 }
 
-bool IsRank0(const Pass& pass, const Replicas& replicas, int index) {
-  return index == 0 && (&replicas == &pass.children.master || !pass.HasMaster());
+bool IsRank0(const JobState& state, const Replicas& replicas, int index) {
+  return index == 0 && (&replicas == &state.children.master || !state.HasMaster());
 }
 
-void AddOnce(Pass& pass, Event event) {
-  auto& events = pass.plan.events;
+void AddOnce(JobState& state, Event event) {
+  auto& events = state.plan.events;
   if (std::find(events.begin(), events.end(), event) == events.end()) {
     events.push_back(std::move(event));
   }
 }
 
-// Once a pass, however many pods it is said of.
-void WarnOfTemplate(Pass& pass, const api::ReplicaSpec& spec) {
+// Warns once in a reconciliation, however many pods are affected.
+void WarnOfTemplate(JobState& state, const api::ReplicaSpec& spec) {
   if (!text::GetString(spec.template_json, {"spec", "restartPolicy"}).empty()) {
-    AddOnce(pass, Warning("SetPodTemplateRestartPolicy",
-                          "Restart policy in pod template will be overwritten by restart policy in "
-                          "replica spec"));
+    AddOnce(state,
+            Warning("SetPodTemplateRestartPolicy",
+                    "Restart policy in pod template will be overwritten by restart policy in "
+                    "replica spec"));
   }
-  if (HasOtherScheduler(pass.job, pass.options)) {
-    AddOnce(pass, Warning("SetPodTemplateSchedulerName",
-                          "Another scheduler is specified when gang-scheduling is enabled and it "
-                          "will not be overwritten"));
+  if (HasOtherScheduler(state.job, state.options)) {
+    AddOnce(state, Warning("SetPodTemplateSchedulerName",
+                           "Another scheduler is specified when gang-scheduling is enabled and it "
+                           "will not be overwritten"));
   }
 }
 
-// The job runs without them: it is rank 0 that is found by a service.
-void WarnOfNames(Pass& pass, const Replicas& replicas, int32_t nameable) {
-  pass.plan.events.push_back(
+// The job runs without these services: only rank 0 is found through one.
+void WarnOfNames(JobState& state, const Replicas& replicas, int32_t nameable) {
+  state.plan.events.push_back(
       Warning("FailedCreateService",
               fmt::format("No service for {} and those after it: its name would be too long",
-                          api::ReplicaName(pass.job.name, replicas.type, nameable))));
+                          api::ReplicaName(state.job.name, replicas.type, nameable))));
 }
 
-void CreateMissing(Pass& pass, const Replicas& replicas) {
-  const int32_t nameable = NameableServices(pass, replicas);
+void CreateMissing(JobState& state, const Replicas& replicas) {
+  const int32_t nameable = NameableServices(state, replicas);
   const std::vector<int> pods =
-      MustWaitForRestart(pass, replicas)
+      MustWaitForRestart(state, replicas)
           ? std::vector<int>()
-          : MissingIndexes(replicas.pods, replicas.Wanted(), pass.observed.most_creations);
+          : MissingIndexes(replicas.pods, replicas.Wanted(), state.observed.max_creations);
   const std::vector<int> services =
-      MissingIndexes(replicas.services, nameable, pass.observed.most_creations);
-  if (!pods.empty()) WarnOfTemplate(pass, *replicas.spec);
-  if (!pods.empty() && pods.back() >= nameable) WarnOfNames(pass, replicas, nameable);
-  if (std::max(std::ssize(pods), std::ssize(services)) >= pass.observed.most_creations) {
-    pass.plan.has_more = true;
+      MissingIndexes(replicas.services, nameable, state.observed.max_creations);
+  if (!pods.empty()) WarnOfTemplate(state, *replicas.spec);
+  if (!pods.empty() && pods.back() >= nameable) WarnOfNames(state, replicas, nameable);
+  if (std::max(std::ssize(pods), std::ssize(services)) >= state.observed.max_creations) {
+    state.plan.has_more = true;
   }
   auto pod = pods.begin();
   auto service = services.begin();
   while (pod != pods.end() || service != services.end()) {
     if (service == services.end() || (pod != pods.end() && *pod <= *service)) {
-      pass.plan.writes.push_back(CreateChild(api::kPods, BuildPod(pass, replicas, *pod++)));
+      state.plan.writes.push_back(CreateChild(api::kPods, BuildPod(state, replicas, *pod++)));
     } else {
-      pass.plan.writes.push_back(
-          CreateChild(api::kServices, BuildService(pass, replicas, *service++)));
+      state.plan.writes.push_back(
+          CreateChild(api::kServices, BuildService(state, replicas, *service++)));
     }
   }
 }
 
-void DeleteSurplus(Pass& pass, const Replicas& replicas) {
+void DeleteSurplus(JobState& state, const Replicas& replicas) {
   for (const Pod& pod : replicas.pods) {
     if (!replicas.IsWanted(pod) && !pod.is_terminating) {
-      pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+      state.plan.writes.push_back(DeleteChild(api::kPods, pod));
     }
   }
   for (const Child& service : replicas.services) {
     if (!replicas.IsWanted(service) && service.is_own && !service.is_terminating) {
-      pass.plan.writes.push_back(DeleteChild(api::kServices, service));
+      state.plan.writes.push_back(DeleteChild(api::kServices, service));
     }
   }
 }
@@ -200,38 +201,39 @@ std::string Selector(const api::PyTorchJob& job, std::string_view label) {
                      api::kOperatorNameLabel, api::kControllerName, api::kReplicaTypeLabel, label);
 }
 
-text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
+text::Json BuildPod(const JobState& state, const Replicas& replicas, int index) {
   const text::Json* const spec = text::Find(replicas.spec->template_json, {"spec"});
   text::Json pod = text::Object{{"apiVersion", "v1"}, {"kind", "Pod"}};
   text::Object& fields = pod.get_object();
-  fields["metadata"] = BuildMetadata(pass, replicas, index);
+  fields["metadata"] = BuildMetadata(state, replicas, index);
   fields["spec"] = spec != nullptr && spec->is_object() ? *spec : text::Json(text::Object());
-  text::Set(pod, {"spec", "restartPolicy"}, text::Json(PodRestartPolicy(pass.job, *replicas.spec)));
-  if (pass.observed.master_port) {
+  text::Set(pod, {"spec", "restartPolicy"},
+            text::Json(PodRestartPolicy(state.job, *replicas.spec)));
+  if (state.observed.master_port) {
     const bool is_on_host = text::GetBool(pod, {"spec", "hostNetwork"}).value_or(false);
-    if (is_on_host && !IsRank0(pass, replicas, index)) {
+    if (is_on_host && !IsRank0(state, replicas, index)) {
       DropHostPort(pod);
     } else {
-      AssignPort(pod, *pass.observed.master_port);
+      AssignPort(pod, *state.observed.master_port);
     }
   }
-  AddEnvironment(pod, EnvironmentBefore(pass.job),
-                 Environment(pass.job, replicas.type, index, pass.observed.master_port));
+  AddEnvironment(pod, EnvironmentBefore(state.job),
+                 Environment(state.job, replicas.type, index, state.observed.master_port));
   text::Array init_containers =
-      InitContainers(pass.job, replicas.type, pass.options, pass.observed.master_port);
+      InitContainers(state.job, replicas.type, state.options, state.observed.master_port);
   if (!init_containers.empty()) {
     text::Array& all = EnsureArray(fields["spec"], "initContainers");
     for (text::Json& container : init_containers) all.push_back(std::move(container));
   }
-  if (pass.options.tells_first_failure) KeepLastLines(fields["spec"]);
-  DecorateForGang(pass, replicas, pod);
+  if (state.options.tells_first_failure) KeepLastLines(fields["spec"]);
+  DecorateForGang(state, replicas, pod);
   return pod;
 }
 
-void ReconcileReplicas(Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
-    if (replicas->spec != nullptr) CreateMissing(pass, *replicas);
-    DeleteSurplus(pass, *replicas);
+void ReconcileReplicas(JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
+    if (replicas->spec != nullptr) CreateMissing(state, *replicas);
+    DeleteSurplus(state, *replicas);
   }
 }
 

@@ -1,10 +1,10 @@
-// Which pods there should be, and what each looks like (compat/pytorchjob.md 2.3).
+// Which pods a job needs, and how each is built (compat/pytorchjob.md 2.3).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 
@@ -14,9 +14,10 @@ text::Object ReplicaLabels(const api::PyTorchJob& job, std::string_view label, i
 std::string Selector(const api::PyTorchJob& job, std::string_view label);
 
 // core/v1 Pod.
-text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index);
+text::Json BuildPod(const JobState& state, const Replicas& replicas, int index);
 
-// Indexes below `wanted` that no child claims, at most `limit`. `children` is ordered by index.
+// The indexes below `wanted` that no child claims, at most `limit` of them. `children` is sorted by
+// index.
 template <typename T>
 std::vector<int> MissingIndexes(const std::vector<T>& children, int32_t wanted, int limit) {
   std::vector<int> missing;
@@ -28,8 +29,8 @@ std::vector<int> MissingIndexes(const std::vector<T>& children, int32_t wanted, 
   return missing;
 }
 
-// Creates what is missing of every type, pod and service side by side, and deletes what is beyond
+// Creates the missing replicas of each type, a pod and a service for each, and deletes those beyond
 // the number of replicas. A child that is being deleted holds its index until it is gone.
-void ReconcileReplicas(Pass& pass);
+void ReconcileReplicas(JobState& state);
 
 }  // namespace reconcile

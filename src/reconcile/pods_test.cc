@@ -126,7 +126,7 @@ TEST(Pods, APlanHoldsNoMoreCreationsThanItIsTold) {
   const FakeCluster cluster(TestJob{.has_master = false, .workers = 10});
   Observed observed;
   observed.job = &cluster.job;
-  observed.most_creations = 4;
+  observed.max_creations = 4;
   const Plan plan = Reconcile(observed, {}, cluster.now);
   EXPECT_EQ(plan.writes.size(), 8U);
   EXPECT_TRUE(plan.has_more);
@@ -143,8 +143,8 @@ TEST(Pods, MissingIndexes) {
 }
 
 TEST(Pods, AHugeJobIsMadeInParts) {
-  FakeCluster cluster(TestJob{.has_master = false, .workers = kMaxCreationsPerPass + 10});
-  EXPECT_EQ(cluster.Step().writes.size(), 2u * kMaxCreationsPerPass);
+  FakeCluster cluster(TestJob{.has_master = false, .workers = kMaxCreationsPerPlan + 10});
+  EXPECT_EQ(cluster.Step().writes.size(), 2u * kMaxCreationsPerPlan);
   EXPECT_EQ(cluster.Step().writes.size(), 20u);
   EXPECT_TRUE(cluster.Step().writes.empty());
 }
@@ -224,7 +224,7 @@ TEST(Pods, ATerminatingPodHoldsItsOwnIndexOnly) {
   EXPECT_EQ(cluster.Types(), "Created=True Running=True");
 }
 
-// O13: a pod of the needed name that belongs to nobody.
+// O13: a pod of the needed name that nobody controls.
 TEST(Pods, AForeignPodIsNotTakenForOurs) {
   FakeCluster cluster(TestJob{});
   cluster.pods["j-worker-0"] = Parse(R"({"metadata":{"name":"j-worker-0","uid":"x","labels":{

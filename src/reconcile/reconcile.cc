@@ -13,16 +13,17 @@
 #include "reconcile/conditions.h"
 #include "reconcile/deadline.h"
 #include "reconcile/gang.h"
+#include "reconcile/job_state.h"
 #include "reconcile/limits.h"
 #include "reconcile/master_port.h"
 #include "reconcile/outcome.h"
-#include "reconcile/pass.h"
 #include "reconcile/pods.h"
 #include "reconcile/restart.h"
 #include "reconcile/restart_scope.h"
 #include "reconcile/services.h"
 #include "reconcile/suspend.h"
 #include "reconcile/ttl.h"
+#include "reconcile/wait_for.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -32,37 +33,37 @@ bool IsManagedElsewhere(const api::PyTorchJob& job) {
   return job.run_policy.managed_by && *job.run_policy.managed_by != api::kManagedByUs;
 }
 
-// After a limit what has ended stays, for its log tells why, unless the user has written All. The
-// original deletes everything then (2.5).
-api::CleanPodPolicy CleanPolicyOf(const Pass& pass) {
-  const api::CleanPodPolicy wanted = pass.job.run_policy.Clean();
-  if (!HasEndedByLimit(pass) || wanted == api::CleanPodPolicy::kAll) return wanted;
+// After a limit, pods that have ended stay because their logs tell why, unless the user has written
+// All. The original deletes everything then (2.5).
+api::CleanPodPolicy CleanPolicyOf(const JobState& state) {
+  const api::CleanPodPolicy wanted = state.job.run_policy.Clean();
+  if (!HasEndedByLimit(state) || wanted == api::CleanPodPolicy::kAll) return wanted;
   return api::CleanPodPolicy::kRunning;
 }
 
-// Whether what still runs of a finished job ends and stays. Of one that has succeeded only where
-// nobody has written what is to become of it.
-bool EndsInPlace(const Pass& pass) {
-  if (!pass.options.ends_pods_in_place) return false;
+// Whether the running pods of a finished job are ended in place and stay. For a succeeded job only
+// when the user has not said what happens to them.
+bool EndsInPlace(const JobState& state) {
+  if (!state.options.ends_pods_in_place) return false;
   const text::Json* const written =
-      text::Find(*pass.observed.job, {"spec", "runPolicy", "cleanPodPolicy"});
-  return pass.status.Is(kFailed) || written == nullptr || written->is_null();
+      text::Find(*state.observed.job, {"spec", "runPolicy", "cleanPodPolicy"});
+  return state.status.Is(kFailed) || written == nullptr || written->is_null();
 }
 
-// Until when clean-up waits for pods of a succeeded job to end by themselves.
-std::optional<base::Time> EndOfPatience(const Pass& pass) {
+// Until when clean-up waits for the pods of a succeeded job to end by themselves.
+std::optional<base::Time> EndOfPatience(const JobState& state) {
   const bool ends_what_runs =
-      EndsInPlace(pass) || CleanPolicyOf(pass) == api::CleanPodPolicy::kRunning;
-  if (pass.options.success_grace <= base::Duration::zero() || !pass.status.Is(kSucceeded) ||
-      !ends_what_runs || !pass.status.completion_time) {
+      EndsInPlace(state) || CleanPolicyOf(state) == api::CleanPodPolicy::kRunning;
+  if (state.options.success_grace <= base::Duration::zero() || !state.status.Is(kSucceeded) ||
+      !ends_what_runs || !state.status.completion_time) {
     return std::nullopt;
   }
-  const base::Time end = *pass.status.completion_time + pass.options.success_grace;
-  if (pass.now >= end) return std::nullopt;
-  const auto types = pass.Types();
+  const base::Time end = *state.status.completion_time + state.options.success_grace;
+  if (state.now >= end) return std::nullopt;
+  const auto types = state.Types();
   const bool is_running = std::any_of(types.begin(), types.end(), [](const Replicas* replicas) {
     return std::any_of(replicas->pods.begin(), replicas->pods.end(), [](const Pod& pod) {
-      // A pod that has its place is about to run.
+      // A pod that has a node is about to run.
       const bool has_begun = pod.phase == Phase::kRunning ||
                              (pod.phase == Phase::kPending && !api::NodeName(*pod.object).empty());
       return pod.is_own && !pod.is_terminating && has_begun;
@@ -71,119 +72,125 @@ std::optional<base::Time> EndOfPatience(const Pass& pass) {
   return is_running ? std::optional(end) : std::nullopt;
 }
 
-// What still runs when the job has succeeded has done its part.
+// Pods that still run when the job has succeeded have done their part.
 void CountActiveAsSucceeded(api::JobStatus& status) {
   for (auto& [type, replicas] : status.replica_statuses) {
     replicas.succeeded += std::exchange(replicas.active, 0);
   }
 }
 
-// Nothing but clean-up is ever done for a finished job.
-void KeepFinished(Pass& pass) {
-  RepairCompletionTime(pass.status);
-  if (pass.status.Is(kSucceeded)) CountActiveAsSucceeded(pass.status);
-  const auto expiry = Expiry(pass.job.run_policy, pass.status);
-  if (expiry && pass.now >= *expiry) {
-    // The children go with the job.
-    pass.plan.writes.push_back(DeleteJob(pass.job));
-    pass.plan.counters.push_back(Counter::kDeleted);
+// A finished job gets clean-up and nothing else.
+void KeepFinished(JobState& state) {
+  RepairCompletionTime(state.status);
+  if (state.status.Is(kSucceeded)) CountActiveAsSucceeded(state.status);
+  const auto expiry = Expiry(state.job.run_policy, state.status);
+  if (expiry && state.now >= *expiry) {
+    // The garbage collector deletes the children with the job.
+    state.plan.writes.push_back(DeleteJob(state.job));
+    state.plan.counters.push_back(Counter::kDeleted);
     return;
   }
-  pass.plan.look_again = expiry;
-  if (const auto patience = EndOfPatience(pass)) {
-    pass.plan.look_again = expiry ? std::min(*expiry, *patience) : *patience;
+  state.plan.look_again = expiry;
+  if (const auto patience = EndOfPatience(state)) {
+    state.plan.look_again = expiry ? std::min(*expiry, *patience) : *patience;
     return;
   }
-  if (EndsInPlace(pass)) {
-    EndPods(pass);
+  if (EndsInPlace(state)) {
+    EndPods(state);
   } else {
-    DeleteChildren(pass, CleanPolicyOf(pass));
+    DeleteChildren(state, CleanPolicyOf(state));
   }
-  DeletePodGroup(pass);
-  DeleteAutoscaler(pass);
+  DeletePodGroup(state);
+  DeleteAutoscaler(state);
 }
 
-void RecordCreation(Pass& pass) {
-  if (pass.status.Find(kCreated) != nullptr) return;
-  SetCondition(pass.status, kCreated, true, kCreatedReason,
-               fmt::format("PyTorchJob {} is created.", pass.job.name), pass.stamp);
-  pass.plan.counters.push_back(Counter::kCreated);
+void RecordCreation(JobState& state) {
+  if (state.status.Find(kCreated) != nullptr) return;
+  SetCondition(state.status, kCreated, true, kCreatedReason,
+               fmt::format("PyTorchJob {} is created.", state.job.name), state.stamp);
+  state.plan.counters.push_back(Counter::kCreated);
 }
 
 std::optional<base::Time> Earlier(std::optional<base::Time> a, std::optional<base::Time> b) {
   return a && b ? std::min(*a, *b) : (a ? a : b);
 }
 
-// Whether the job has come to its end. Success is asked first: a job whose master is done has
-// succeeded, whatever else has happened since the last pass. The pods are touched by later passes
-// only, when the end is on record, so that they cannot be made anew.
-bool RecordEnd(Pass& pass) {
-  if (HasSucceeded(pass)) {
-    AnnounceExits(pass);
-    RecordCounts(pass);
-    RecordSuccess(pass);
-    CountActiveAsSucceeded(pass.status);
+// Records the end of the job, if it has ended, and returns whether it has. Success is checked
+// first: a job whose master succeeded has succeeded, whatever else has happened since the last
+// reconciliation. Only later reconciliations, with the end recorded, touch the pods, so that they
+// cannot be created anew.
+bool RecordEnd(JobState& state) {
+  if (HasSucceeded(state)) {
+    AnnounceExits(state);
+    RecordCounts(state);
+    RecordSuccess(state);
+    CountActiveAsSucceeded(state.status);
     return true;
   }
-  if (auto limit = FindExceededLimit(pass)) {
-    RecordCounts(pass);
-    // What runs is deleted.
-    for (auto& [type, status] : pass.status.replica_statuses) status.active = 0;
-    RecordFailure(pass, *std::move(limit));
+  if (auto limit = FindExceededLimit(state)) {
+    RecordCounts(state);
+    // Running pods are deleted.
+    for (auto& [type, status] : state.status.replica_statuses) status.active = 0;
+    RecordFailure(state, *std::move(limit));
     return true;
   }
-  if (auto failure = FindFailure(pass)) {
-    AnnounceExits(pass);
-    RecordCounts(pass);
-    RecordFailure(pass, *std::move(failure));
+  if (auto failure = FindFailure(state)) {
+    AnnounceExits(state);
+    RecordCounts(state);
+    RecordFailure(state, *std::move(failure));
     return true;
   }
-  if (auto nameless = FindNamelessRank0(pass)) {
-    RecordCounts(pass);
-    RecordFailure(pass, {true, *std::move(nameless)});
+  if (auto nameless = FindNamelessRank0(state)) {
+    RecordCounts(state);
+    RecordFailure(state, {true, *std::move(nameless)});
     return true;
   }
   return false;
 }
 
-// Written when the wait begins, and not again while it lasts: a write would call for the next pass.
-void RecordWait(Pass& pass) {
-  if (pass.status.last_reconcile_time && AreEqual(pass.status, pass.job.status)) return;
-  pass.status.last_reconcile_time = pass.stamp;
+// Written when the wait begins and not while it lasts, because each write triggers another
+// reconciliation.
+void RecordWait(JobState& state) {
+  if (state.status.last_reconcile_time && AreEqual(state.status, state.job.status)) return;
+  state.status.last_reconcile_time = state.stamp;
 }
 
-void Run(Pass& pass) {
-  if (pass.status.IsFinished()) return KeepFinished(pass);
-  RecordCreation(pass);
-  if (pass.job.run_policy.suspend) return Suspend(pass);
-  if (ResumeIfSuspended(pass)) return RecordCounts(pass);
-  AnnounceAbnormalPods(pass);
-  if (RecordEnd(pass)) return;
-  if (RecordRestarts(pass)) {
-    // First it is on record, then it is done.
-    AnnounceDisruptions(pass);
+void Run(JobState& state) {
+  if (state.status.IsFinished()) return KeepFinished(state);
+  RecordCreation(state);
+  if (state.job.run_policy.suspend) {
+    if (!EndWait(state)) Suspend(state);
     return;
   }
-  ReconcileAutoscaler(pass);
-  const bool has_to_wait = HasToWaitForPodGroup(pass);
-  if (has_to_wait) {
-    RecordWait(pass);
-  } else {
-    AnnounceExits(pass);
-    const bool is_restarting = ReplaceFailedPods(pass);
-    ReconcileReplicas(pass);
-    RecordCounts(pass);
-    if (!is_restarting) RecordRunning(pass);
+  if (ResumeIfSuspended(state)) return RecordCounts(state);
+  AnnounceAbnormalPods(state);
+  if (RecordEnd(state)) return;
+  if (RecordRestarts(state)) {
+    // The restart is recorded first and carried out later.
+    AnnounceDisruptions(state);
+    return;
   }
-  pass.plan.look_again =
-      Earlier(Deadline(pass.job.run_policy, pass.status), pass.children.next_loss);
+  ReconcileAutoscaler(state);
+  const bool has_to_wait = HasToWaitForPodGroup(state);
+  if (has_to_wait) {
+    RecordWait(state);
+  } else {
+    AnnounceExits(state);
+    const bool is_restarting = ReplaceFailedPods(state);
+    ReconcileReplicas(state);
+    RecordCounts(state);
+    if (!is_restarting) RecordRunning(state);
+  }
+  state.plan.look_again =
+      Earlier(Deadline(state.job.run_policy, state.status), state.children.next_loss);
 }
 
-Plan Finish(Pass& pass) {
-  if (!AreEqual(pass.status, pass.job.status)) pass.plan.status = api::StatusToJson(pass.status);
-  pass.plan.is_settled = pass.job.status.IsFinished() && pass.plan.writes.empty() &&
-                         !pass.plan.status && !pass.plan.look_again;
-  return std::move(pass.plan);
+Plan Finish(JobState& state) {
+  if (!AreEqual(state.status, state.job.status))
+    state.plan.status = api::StatusToJson(state.status);
+  state.plan.is_settled = state.job.status.IsFinished() && state.plan.writes.empty() &&
+                          !state.plan.status && !state.plan.look_again;
+  return std::move(state.plan);
 }
 
 }  // namespace
@@ -201,15 +208,15 @@ Plan Reconcile(const Observed& observed, const Options& options, base::Time now)
   if (job->Master() == nullptr && job->Worker() == nullptr) return {};
   const auto chosen_port = observed.master_port ? std::nullopt : ChosenMasterPort(*job);
   if (!chosen_port) {
-    Pass pass(observed, options, now, *std::move(job));
-    Run(pass);
-    return Finish(pass);
+    JobState state(observed, options, now, *std::move(job));
+    Run(state);
+    return Finish(state);
   }
   Observed with_port = observed;
   with_port.master_port = chosen_port;
-  Pass pass(with_port, options, now, *std::move(job));
-  Run(pass);
-  return Finish(pass);
+  JobState state(with_port, options, now, *std::move(job));
+  Run(state);
+  return Finish(state);
 }
 
 }  // namespace reconcile

@@ -1,5 +1,5 @@
-// The one reconciler: a pure function from what exists to what is to be done
-// (compat/pytorchjob.md 2). It does no I/O, keeps no state and knows no clock.
+// The reconciler: a pure function from what exists to what has to be done (compat/pytorchjob.md 2).
+// It does no I/O, keeps no state and reads no clock.
 #pragma once
 
 #include <map>
@@ -15,44 +15,54 @@
 namespace reconcile {
 
 struct Options {
-  // Workers wait for the master's name in an init container (2.3). The embedded cluster needs none.
+  // Workers wait for the master's name in an init container (2.3). Off in the embedded cluster.
   bool init_container = true;
   std::string init_container_image = "alpine:3.10";
   int init_container_max_tries = 100;
-  std::string init_container_template;  // YAML list with {{.MasterAddr}} ...; "" is the built-in
-  // How workers wait for the master where the job does not say: by its name (`dns`, as v1), by its
+  std::string init_container_template;  // YAML list with {{.MasterAddr}} ...; "": the built-in one
+  // How workers wait for the master when the job does not say: for its name (`dns`, as v1), for its
   // port (`port`, in the job's own image), or not at all (`none`).
   std::string init_step = "dns";
-  std::string gang_scheduler_name;  // "" is off (2.11)
-  // Failed says which pod failed first and how, after v1's text.
+  std::string gang_scheduler_name;  // "": gang scheduling is off (2.11)
+  // The message of Failed says, after v1's text, which pod failed first and how.
   bool tells_first_failure = false;
-  // What still runs of a failed job is ended where it is, whatever cleanPodPolicy says: the pods
-  // stay with their logs until the job is deleted. So it is of one that has succeeded and has no
-  // cleanPodPolicy. Needs a node that knows kEndAnnotation.
+  // The running pods of a failed job are ended where they are, whatever cleanPodPolicy says: they
+  // stay, with their logs, until the job is deleted. The same happens to a succeeded job that has
+  // no cleanPodPolicy. Needs nodes that understand kEndAnnotation.
   bool ends_pods_in_place = false;
-  // What still runs when the job has succeeded may end by itself that long before cleanPodPolicy
-  // Running takes it: ranks rarely end in the same instant.
+  // How long after the job's success running pods may end by themselves before cleanPodPolicy
+  // Running deletes them: ranks rarely end at the same instant.
   base::Duration success_grace{0};
 };
 
-// Creations of one type in one plan, pods and services counted apart; the next passes make the
-// rest. A plan is held in memory whole.
-inline constexpr int kMaxCreationsPerPass = 250;
+// The most creations of one type in one plan, with pods and services counted apart; later
+// reconciliations create the rest. A plan is held in memory as a whole.
+inline constexpr int kMaxCreationsPerPlan = 250;
+
+// A job that another one waits for.
+struct Awaited {
+  enum class Outcome { kOpen, kSucceeded, kFailed, kGone };
+  std::string name;
+  Outcome outcome = Outcome::kOpen;
+  std::string reason;  // of a failure, one line; "" is not known
+};
 
 // What exists, borrowed for the call.
 struct Observed {
   const text::Json* job = nullptr;
-  std::vector<const text::Json*> pods;      // by the job's labels, with any controller or none
-  std::vector<const text::Json*> services;  // by the job's labels
-  const text::Json* autoscaler = nullptr;   // HorizontalPodAutoscaler of the job's name
+  std::vector<const text::Json*> pods;      // matched by the job's labels, whoever controls them
+  std::vector<const text::Json*> services;  // matched by the job's labels
+  const text::Json* autoscaler = nullptr;   // the HorizontalPodAutoscaler named like the job
   const text::Json* pod_group = nullptr;
   std::map<std::string, int32_t> priority_values;  // PriorityClass name -> value
-  // Nodes that are gone, since when; asked for by jobs with kNodeLostAnnotation (node_loss.h).
+  // Nodes that are gone, and since when; needed for jobs with kNodeLostAnnotation (node_loss.h).
   std::map<std::string, base::Time> lost_nodes;
-  // Port of rank 0 when the cluster assigns one per job; replaces pytorchjob-port everywhere.
+  std::vector<Awaited> awaited;  // of a job that waits for others (wait_for.h)
+  // Port of rank 0 when the cluster assigns one for each job; it replaces pytorchjob-port
+  // everywhere.
   std::optional<int> master_port;
-  // At most kMaxCreationsPerPass, at least one: less where many jobs are planned at once.
-  int most_creations = kMaxCreationsPerPass;
+  // Between 1 and kMaxCreationsPerPlan: smaller when many jobs are planned at once.
+  int max_creations = kMaxCreationsPerPlan;
 };
 
 struct Event {
@@ -68,28 +78,29 @@ struct Write {
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of a pod
-  std::string uid;         // kDelete: precondition, so that a successor of the same name is spared
-  bool is_forced = false;  // kDelete: at once, whatever still runs
+  text::Json object;       // kCreate, kUpdate; kPatch: merge patch of a pod or the job
+  std::string uid;         // kDelete: precondition, which spares a successor of the same name
+  bool is_forced = false;  // kDelete: without a grace period
   std::optional<Event> on_success;
-  // Emitted with `: <error>` replaced by the error's text appended to the message.
+  // Emitted with the error's text appended to the message.
   std::optional<Event> on_failure;
 };
 
-// What to add to the operator's counters.
+// Counters of the operator to increment.
 enum class Counter { kCreated, kDeleted, kSucceeded, kFailed, kRestarted };
 
 struct Plan {
-  std::vector<Write> writes;  // may be carried out at once, in any order
-  // Complete next status; absent when it is as stored. To be written after `writes`, also when some
-  // of them failed: it says nothing that they have to bring about.
+  std::vector<Write> writes;  // may be written at the same time, in any order
+  // The complete next status; absent when it equals the stored one. It is written after `writes`,
+  // even when some of them failed, because it only states what does not depend on them.
   std::optional<text::Json> status;
-  std::vector<Event> events;  // best effort, after the writes
+  std::vector<Event> events;  // emitted after the writes, best effort
   std::vector<Counter> counters;
-  std::optional<base::Time> look_again;  // deadline, TTL
-  // There is more to be made than one plan may hold: look again once this one is carried out.
+  std::optional<base::Time> look_again;  // when to reconcile again: a deadline or a TTL
+  // One plan could not hold all creations: reconcile again once this one has been applied.
   bool has_more = false;
-  // The job is finished or foreign, and no later pass can find work: its cache may be dropped.
+  // The job is finished or managed by somebody else, and no later reconciliation will find work:
+  // its cache may be dropped.
   bool is_settled = false;
 };
 

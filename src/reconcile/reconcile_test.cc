@@ -51,7 +51,7 @@ TEST(Reconcile, WhatIsNoJobIsNotTouched) {
   }
 }
 
-// O14: whatever was patched before the first pass.
+// O14: whatever was patched before the first reconciliation.
 TEST(Reconcile, CreatedIsSetWheneverItIsMissing) {
   FakeCluster cluster(TestJob{});
   cluster.Settle();

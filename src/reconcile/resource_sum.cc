@@ -18,7 +18,7 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
   return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-// The largest unit in which the number is whole.
+// The largest unit in which the number is an integer.
 std::string Scale(int64_t value, int64_t factor, std::initializer_list<std::string_view> units) {
   std::string_view unit;
   for (const std::string_view larger : units) {

@@ -11,7 +11,7 @@ namespace reconcile {
 
 class ResourceSum {
  public:
-  // Adds every quantity of a core/v1 ResourceList; a value that is not a quantity is skipped.
+  // Adds every quantity of a core/v1 ResourceList; skips a value that is not a quantity.
   void Add(const text::Object& resources);
   // {"cpu": "1500m", "memory": "2Gi"}, sorted by name.
   text::Object ToJson() const;
@@ -19,7 +19,7 @@ class ResourceSum {
  private:
   struct Quantity {
     int64_t milli = 0;
-    bool is_binary = false;  // written with Ki, Mi, ...: that of the first one added
+    bool is_binary = false;  // written with Ki, Mi, ...: as the first one added is
   };
   static std::string ToText(const Quantity& quantity);
 

@@ -28,9 +28,9 @@ Event Disrupted(const Pod& pod) {
   return Warning(pod.is_lost ? "NodeLost" : "Disrupted", std::move(message));
 }
 
-// What becomes of pods that others than their programs end: nothing more is to be done for those
-// that are going. Returns whether there is one.
-bool RecordDisruptions(Pass& pass, const Replicas& replicas) {
+// Handles pods that something other than their programs ends: pods that are already being deleted
+// need nothing more. Returns whether there is such a pod.
+bool RecordDisruptions(JobState& state, const Replicas& replicas) {
   if (replicas.spec == nullptr) return false;
   bool any = false;
   for (const Pod& pod : replicas.pods) {
@@ -38,29 +38,29 @@ bool RecordDisruptions(Pass& pass, const Replicas& replicas) {
     if (!CallsForRestart(*replicas.spec, pod)) continue;
     any = true;
     const std::string message =
-        fmt::format("job {} is restarting because {}.", pass.job.name, Describe(pod));
+        fmt::format("job {} is restarting because {}.", state.job.name, Describe(pod));
     const bool is_new =
-        SetCondition(pass.status, kRestarting, true, kRestartingReason, message, pass.stamp);
-    if (is_new) pass.plan.events.push_back(Warning(kRestartingReason, message));
-    if (is_new && ScopeOf(pass.job) == RestartScope::kUnset) {
-      pass.plan.events.push_back(Disrupted(pod));
+        SetCondition(state.status, kRestarting, true, kRestartingReason, message, state.stamp);
+    if (is_new) state.plan.events.push_back(Warning(kRestartingReason, message));
+    if (is_new && ScopeOf(state.job) == RestartScope::kUnset) {
+      state.plan.events.push_back(Disrupted(pod));
     }
   }
   return any;
 }
 
-// How many of the pods that go have failed: with a scope, others go with them.
-int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
+// How many of the deleted pods have failed: with a scope, others are deleted with them.
+int ReplaceFailedPods(JobState& state, const Replicas& replicas) {
   if (replicas.spec == nullptr) return 0;
-  const bool has_scope = ScopeOf(pass.job) != RestartScope::kUnset;
+  const bool has_scope = ScopeOf(state.job) != RestartScope::kUnset;
   int failed = 0;
   for (const Pod& pod : replicas.pods) {
     if (!replicas.IsWanted(pod) || pod.is_terminating) continue;
     const bool has_failed = IsToBeReplaced(*replicas.spec, pod);
-    if (has_scope ? !IsOutdated(pass.job, replicas, pod) : !has_failed) continue;
-    pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+    if (has_scope ? !IsOutdated(state.job, replicas, pod) : !has_failed) continue;
+    state.plan.writes.push_back(DeleteChild(api::kPods, pod));
     if (!has_failed) continue;
-    pass.plan.counters.push_back(Counter::kRestarted);
+    state.plan.counters.push_back(Counter::kRestarted);
     ++failed;
   }
   return failed;
@@ -94,31 +94,31 @@ bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod) {
          IsRetryable(pod.ExitCode());
 }
 
-void AnnounceDisruptions(Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
+void AnnounceDisruptions(JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
     for (const Pod& pod : replicas->pods) {
       if (!replicas->IsWanted(pod) || !pod.is_disrupted) continue;
-      if (pod.is_left_over || IsOutdated(pass.job, *replicas, pod)) continue;
-      pass.plan.events.push_back(Disrupted(pod));
+      if (pod.is_left_over || IsOutdated(state.job, *replicas, pod)) continue;
+      state.plan.events.push_back(Disrupted(pod));
     }
   }
 }
 
-bool ReplaceFailedPods(Pass& pass) {
+bool ReplaceFailedPods(JobState& state) {
   bool any = false;
-  for (const Replicas* const replicas : pass.Types()) {
-    any |= RecordDisruptions(pass, *replicas);
-    const int replaced = ReplaceFailedPods(pass, *replicas);
+  for (const Replicas* const replicas : state.Types()) {
+    any |= RecordDisruptions(state, *replicas);
+    const int replaced = ReplaceFailedPods(state, *replicas);
     if (replaced == 0) continue;
     any = true;
     const std::string first = fmt::format("job {} is restarting because {} replica(s) failed.",
-                                          pass.job.name, replicas->type);
-    SetCondition(pass.status, kRestarting, true, kRestartingReason, first, pass.stamp);
-    pass.plan.events.push_back(Warning(kRestartingReason, first));
-    pass.plan.events.push_back(
+                                          state.job.name, replicas->type);
+    SetCondition(state.status, kRestarting, true, kRestartingReason, first, state.stamp);
+    state.plan.events.push_back(Warning(kRestartingReason, first));
+    state.plan.events.push_back(
         Warning(kRestartingReason,
                 fmt::format("PyTorchJob {} is restarting because {} {} replica(s) failed.",
-                            pass.job.name, replaced, replicas->type)));
+                            state.job.name, replaced, replicas->type)));
   }
   return any;
 }

@@ -16,7 +16,7 @@
 namespace reconcile {
 namespace {
 
-// A count on record beyond this is nonsense.
+// A recorded count beyond this is corrupt.
 constexpr int64_t kMostRestarts = 1'000'000;
 constexpr std::string_view kCountedReason = "CountedByScope";
 
@@ -44,7 +44,7 @@ void AddTo(Record& record, std::string_view text) {
 Record ReadRecord(const api::PyTorchJob& job, std::string_view condition = kRestarts,
                   std::string_view annotation = api::kRestartsAnnotation) {
   Record record;
-  // Where an older operator has kept it.
+  // The place where an older operator kept it.
   AddTo(record, AnnotationOf(job, annotation));
   if (const api::Condition* const kept = job.status.Find(condition)) AddTo(record, kept->message);
   return record;
@@ -80,19 +80,19 @@ std::string ToText(const Record& record) {
   return text;
 }
 
-void KeepRecord(const Record& record, std::string_view type, Pass& pass) {
+void KeepRecord(const Record& record, std::string_view type, JobState& state) {
   api::Condition kept;
   kept.type = type;
   kept.status = "True";
   kept.reason = kCountedReason;
   kept.message = ToText(record);
-  kept.last_update_time = pass.stamp;
-  kept.last_transition_time = pass.stamp;
-  if (const api::Condition* const old = pass.status.Find(type)) {
+  kept.last_update_time = state.stamp;
+  kept.last_transition_time = state.stamp;
+  if (const api::Condition* const old = state.status.Find(type)) {
     kept.last_transition_time = old->last_transition_time;
   }
-  DropCondition(pass.status, type);
-  pass.status.conditions.insert(pass.status.conditions.begin(), std::move(kept));
+  DropCondition(state.status, type);
+  state.status.conditions.insert(state.status.conditions.begin(), std::move(kept));
 }
 
 int64_t SumOf(const Record& record) {
@@ -101,15 +101,16 @@ int64_t SumOf(const Record& record) {
   return sum;
 }
 
-// The scopes that failed and disrupted pods call to restart, and that have not been since; whether
-// a disruption does it.
-std::map<std::string, bool> FindNew(const Pass& pass, RestartScope scope, const Record& record) {
+// The scopes that failed and disrupted pods require to restart, and that have not been restarted
+// since, each with whether a disruption is the reason.
+std::map<std::string, bool> FindNew(const JobState& state, RestartScope scope,
+                                    const Record& record) {
   std::map<std::string, bool> keys;
-  for (const Replicas* const replicas : pass.Types()) {
+  for (const Replicas* const replicas : state.Types()) {
     if (replicas->spec == nullptr) continue;
     for (const Pod& pod : replicas->pods) {
       if (!replicas->IsWanted(pod) || !CallsForRestart(*replicas->spec, pod)) continue;
-      // One that is going is gone by itself: only others may have to go with it.
+      // A left-over pod goes by itself: only others may have to be deleted with it.
       if (pod.is_left_over) continue;
       const std::string key = KeyOf(scope, *replicas, pod.index);
       if (CountOf(pod) >= CountOf(record, key)) keys[key] |= pod.is_disrupted;
@@ -136,37 +137,37 @@ bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod) {
   return !pod.is_disrupted || CountsDisruptions(job);
 }
 
-bool HasSpentRestarts(const Pass& pass) {
-  const RestartScope scope = ScopeOf(pass.job);
-  const auto& limit = pass.job.run_policy.backoff_limit;
+bool HasSpentRestarts(const JobState& state) {
+  const RestartScope scope = ScopeOf(state.job);
+  const auto& limit = state.job.run_policy.backoff_limit;
   if (scope == RestartScope::kUnset || !limit) return false;
-  const Record record = ReadRecord(pass.job);
-  const std::map<std::string, bool> fresh = FindNew(pass, scope, record);
+  const Record record = ReadRecord(state.job);
+  const std::map<std::string, bool> fresh = FindNew(state, scope, record);
   if (fresh.empty()) return false;
-  const bool counts_all = CountsDisruptions(pass.job);
+  const bool counts_all = CountsDisruptions(state.job);
   int64_t spent = SumOf(record);
-  if (!counts_all) spent -= SumOf(ReadRecord(pass.job, kDisruptions, api::kDisruptionsAnnotation));
+  if (!counts_all) spent -= SumOf(ReadRecord(state.job, kDisruptions, api::kDisruptionsAnnotation));
   const auto counted = std::count_if(
       fresh.begin(), fresh.end(), [&](const auto& entry) { return counts_all || !entry.second; });
   return counted > 0 && spent + counted > *limit;
 }
 
-bool RecordRestarts(Pass& pass) {
-  const RestartScope scope = ScopeOf(pass.job);
+bool RecordRestarts(JobState& state) {
+  const RestartScope scope = ScopeOf(state.job);
   if (scope == RestartScope::kUnset) return false;
-  Record record = ReadRecord(pass.job);
-  const std::map<std::string, bool> fresh = FindNew(pass, scope, record);
+  Record record = ReadRecord(state.job);
+  const std::map<std::string, bool> fresh = FindNew(state, scope, record);
   if (fresh.empty()) return false;
-  Record disruptions = ReadRecord(pass.job, kDisruptions, api::kDisruptionsAnnotation);
+  Record disruptions = ReadRecord(state.job, kDisruptions, api::kDisruptionsAnnotation);
   for (const auto& [key, is_disruption] : fresh) {
     ++record[key];
     if (is_disruption) ++disruptions[key];
   }
-  pass.status = pass.job.status;
-  pass.plan.events.clear();
-  pass.plan.counters.clear();
-  if (!disruptions.empty()) KeepRecord(disruptions, kDisruptions, pass);
-  KeepRecord(record, kRestarts, pass);
+  state.status = state.job.status;
+  state.plan.events.clear();
+  state.plan.counters.clear();
+  if (!disruptions.empty()) KeepRecord(disruptions, kDisruptions, state);
+  KeepRecord(record, kRestarts, state);
   return true;
 }
 
@@ -180,15 +181,15 @@ bool IsOutdated(const api::PyTorchJob& job, const Replicas& replicas, const Pod&
   return CountOf(pod) < RestartsOf(job, replicas, pod.index);
 }
 
-bool MustWaitForRestart(const Pass& pass, const Replicas& replicas) {
-  const RestartScope scope = ScopeOf(pass.job);
+bool MustWaitForRestart(const JobState& state, const Replicas& replicas) {
+  const RestartScope scope = ScopeOf(state.job);
   if (scope != RestartScope::kReplica && scope != RestartScope::kJob) return false;
-  const auto has_outdated = [&pass](const Replicas& type) {
+  const auto has_outdated = [&state](const Replicas& type) {
     return std::any_of(type.pods.begin(), type.pods.end(),
-                       [&](const Pod& pod) { return IsOutdated(pass.job, type, pod); });
+                       [&](const Pod& pod) { return IsOutdated(state.job, type, pod); });
   };
   if (scope == RestartScope::kReplica) return has_outdated(replicas);
-  return has_outdated(pass.children.master) || has_outdated(pass.children.worker);
+  return has_outdated(state.children.master) || has_outdated(state.children.worker);
 }
 
 int RestartsOf(const api::PyTorchJob& job, const Replicas& replicas, int index) {

@@ -19,14 +19,14 @@ std::string OnRecord(const FakeCluster& cluster, std::string_view type = kRestar
   const text::Array* const conditions = text::FindArray(cluster.job, {"status", "conditions"});
   for (const text::Json& condition : *conditions) {
     if (text::GetString(condition, {"type"}) != type) continue;
-    // The last one tells the job's state.
+    // The last condition tells the job's state.
     EXPECT_LT(&condition - conditions->data(), 2);
     return std::string(text::GetString(condition, {"message"}));
   }
   return "";
 }
 
-// The conditions without the counting ones.
+// The conditions without the two that count.
 std::string States(const FakeCluster& cluster) {
   std::string types = cluster.Types();
   for (const std::string counter : {"Restarts=True ", "Disruptions=True "}) {
@@ -41,7 +41,7 @@ std::map<std::string, std::string> Uids(const FakeCluster& cluster) {
   return uids;
 }
 
-// Names of the pods that are others than before.
+// The names of the pods that have been replaced.
 Strings Replaced(const std::map<std::string, std::string>& before, const FakeCluster& cluster) {
   Strings replaced;
   for (const auto& [name, uid] : Uids(cluster)) {
@@ -89,7 +89,7 @@ TEST(RestartScope, IsOnRecordBeforeAPodIsTouched) {
   EXPECT_TRUE(first.writes.empty());
   EXPECT_TRUE(first.events.empty());
   EXPECT_EQ(OnRecord(cluster), "job=1");
-  // Whoever looks next goes on from there, and counts nothing twice.
+  // The next reconciliation goes on from there and counts nothing twice.
   const Plan second = cluster.Step();
   EXPECT_EQ(second.writes.size(), 3U);
   cluster.Settle();
@@ -192,7 +192,7 @@ TEST(Disruption, RestartsTheScopeAtOnceAndIsNotCounted) {
                          "Warning PyTorchJobRestarting: job j is restarting because pod j-worker-1 "
                          "was evicted (Eviction API: evicting)."),
               1);
-    // None of these ends is the job's.
+    // None of these exits is the outcome of the job.
     cluster.EndDeletion("j-master-0", round == 1 ? 0 : 1);
     cluster.EndDeletion("j-worker-0", 1);
     cluster.Settle();
@@ -227,7 +227,7 @@ TEST(Disruption, CountsWhereTheJobSaysSo) {
   }
 }
 
-// A node under pressure deletes nothing; the exit code is the program's own.
+// A node under pressure does not delete the pod; the exit code is the program's own.
 TEST(Disruption, OfANodeReplacesWhateverTheExitCode) {
   for (const char* const scope : {"", "job"}) {
     FakeCluster cluster(ScopedJob(scope, R"({"backoffLimit":0})"));
@@ -248,7 +248,7 @@ TEST(Disruption, OfANodeReplacesWhateverTheExitCode) {
   }
 }
 
-// Volcano has its own word, which the kubelet overwrites soon.
+// Volcano uses a reason of its own, which the kubelet soon overwrites.
 TEST(Disruption, ByVolcanoIsOne) {
   FakeCluster cluster(ScopedJob("job"));
   cluster.is_graceful = true;
@@ -284,7 +284,7 @@ TEST(Disruption, OfAMasterIsNoSuccess) {
   cluster.FinishDeletions();
   cluster.Settle();
   EXPECT_EQ(cluster.pods.size(), 3U);
-  // It had ended before: that is what it came to.
+  // It had ended before: that end counts.
   cluster.AllRunning();
   cluster.Settle();
   cluster.End("j-master-0", 0);
@@ -338,7 +338,7 @@ TEST(RestartScope, TheFirstOfTwoEndsDecides) {
   }
 }
 
-// The restart is on record, and another ends by itself before it is asked to go.
+// The restart is recorded, and another pod ends by itself before it is asked to stop.
 TEST(RestartScope, AnEndBetweenTheRecordAndTheDeletionFailsNothing) {
   FakeCluster cluster(ScopedJob("job", R"({"backoffLimit":1})"));
   cluster.Settle();
@@ -443,7 +443,7 @@ TEST(FirstFailure, IsToldAfterV1sText) {
   EXPECT_EQ(FakeCluster::Names(limited.pods), Strings{"j-worker-1"});
 }
 
-// Whose log goes with the pod, and may be read in the job then; events hold no more than a line.
+// The log is lost with the pod, so the job quotes it; events hold no more than one line.
 TEST(FirstFailure, BringsTheLastLinesOfItsLog) {
   Options options;
   options.tells_first_failure = true;

@@ -35,7 +35,7 @@ text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assi
   text::Array ports;
   if (declared == nullptr) return ports;
   std::set<int64_t> seen;
-  // Those with a name come first: of two with one number it is theirs that is kept.
+  // Named ports come first: if two have the same number, the named one is kept.
   for (const text::Json& port : *declared) {
     const std::string_view name = text::GetString(port, {"name"});
     if (name.empty()) continue;
@@ -51,24 +51,24 @@ text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assi
   return ports;
 }
 
-text::Json BuildService(const Pass& pass, const Replicas& replicas, int index) {
+text::Json BuildService(const JobState& state, const Replicas& replicas, int index) {
   text::Object metadata;
-  metadata["name"] = api::ReplicaName(pass.job.name, replicas.type, index);
-  metadata["namespace"] = pass.job.namespace_name;
-  metadata["labels"] = ReplicaLabels(pass.job, replicas.label, index);
-  metadata["ownerReferences"] = OwnerReferences(pass.job);
+  metadata["name"] = api::ReplicaName(state.job.name, replicas.type, index);
+  metadata["namespace"] = state.job.namespace_name;
+  metadata["labels"] = ReplicaLabels(state.job, replicas.label, index);
+  metadata["ownerReferences"] = OwnerReferences(state.job);
   text::Object spec;
   spec["clusterIP"] = "None";
-  spec["selector"] = ReplicaLabels(pass.job, replicas.label, index);
-  spec["ports"] = ServicePorts(replicas.spec->template_json, pass.observed.master_port);
+  spec["selector"] = ReplicaLabels(state.job, replicas.label, index);
+  spec["ports"] = ServicePorts(replicas.spec->template_json, state.observed.master_port);
   text::Object service{{"apiVersion", "v1"}, {"kind", "Service"}};
   service["metadata"] = std::move(metadata);
   service["spec"] = std::move(spec);
   return service;
 }
 
-int32_t NameableServices(const Pass& pass, const Replicas& replicas) {
-  const size_t without_index = api::ReplicaName(pass.job.name, replicas.type, 0).size() - 1;
+int32_t NameableServices(const JobState& state, const Replicas& replicas) {
+  const size_t without_index = api::ReplicaName(state.job.name, replicas.type, 0).size() - 1;
   if (without_index >= kLongestName) return 0;
   int64_t nameable = 1;
   for (size_t length = without_index; length < kLongestName && nameable < replicas.Wanted();
@@ -78,15 +78,15 @@ int32_t NameableServices(const Pass& pass, const Replicas& replicas) {
   return static_cast<int32_t>(std::min<int64_t>(nameable, replicas.Wanted()));
 }
 
-std::optional<std::string> FindNamelessRank0(const Pass& pass) {
-  for (const Replicas* const replicas : pass.Types()) {
-    if (replicas->Wanted() < 1 || NameableServices(pass, *replicas) > 0) continue;
-    const std::string name = api::ReplicaName(pass.job.name, replicas->type, 0);
+std::optional<std::string> FindNamelessRank0(const JobState& state) {
+  for (const Replicas* const replicas : state.Types()) {
+    if (replicas->Wanted() < 1 || NameableServices(state, *replicas) > 0) continue;
+    const std::string name = api::ReplicaName(state.job.name, replicas->type, 0);
     return fmt::format(
         "PyTorchJob {} is failed because its Service {} would have a name of {} characters, and "
         "{} are possible: a job's name may have {}.",
-        pass.job.name, name, name.size(), kLongestName,
-        kLongestName - (name.size() - pass.job.name.size()));
+        state.job.name, name, name.size(), kLongestName,
+        kLongestName - (name.size() - state.job.name.size()));
   }
   return std::nullopt;
 }

@@ -1,26 +1,27 @@
-// One headless service a replica (compat/pytorchjob.md 2.4).
+// The headless service of each replica (compat/pytorchjob.md 2.4).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 
-// core/v1 Service of the same name as the pod.
-text::Json BuildService(const Pass& pass, const Replicas& replicas, int index);
+// core/v1 Service with the name of the pod.
+text::Json BuildService(const JobState& state, const Replicas& replicas, int index);
 
-// Every port of the main container as {name, port}. Where v1 lets ports without a name collapse
-// into one that the API server then refuses, each is called `port-<number>`; a number that came
-// before is left out, because a service may have it once only.
+// Every port of the main container as {name, port}. v1 merges ports without a name into one that
+// the API server then rejects; here each is named `port-<number>`. A number that occurred before is
+// left out, because a service may have it only once.
 text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assigned);
 
-// A Service's name is a DNS label, of at most 63 characters; a pod's may be longer.
-// Of how many replicas of the type the services can have their names: those of the lowest indexes.
-int32_t NameableServices(const Pass& pass, const Replicas& replicas);
-// Why the job can never begin: rank 0 is found by the service of an index 0. Nullopt when it can.
-std::optional<std::string> FindNamelessRank0(const Pass& pass);
+// How many replicas of the type, counted from index 0, can have a service: the name of a Service is
+// a DNS label of at most 63 characters, while that of a pod may be longer.
+int32_t NameableServices(const JobState& state, const Replicas& replicas);
+// Why the job cannot start: rank 0 is found through its service, and no service can have its name.
+// Nullopt when it can start.
+std::optional<std::string> FindNamelessRank0(const JobState& state);
 
 }  // namespace reconcile

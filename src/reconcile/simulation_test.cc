@@ -1,4 +1,4 @@
-// Random lives of random jobs: whatever happens to the pods, what the reconciler does makes sense.
+// Random lives of random jobs, with the invariants that must hold whatever happens to the pods.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -189,7 +189,7 @@ class Life {
     }
   }
 
-  // With nothing happening any more the plan becomes empty, and stays so.
+  // Once nothing happens any more, the plan becomes empty and stays empty.
   void CheckItSettles() {
     if (cluster_.pod_groups.contains("j")) {
       text::Set(cluster_.pod_groups.at("j"), {"status", "phase"}, text::Json("Running"));

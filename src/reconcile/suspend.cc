@@ -12,31 +12,31 @@
 
 namespace reconcile {
 
-void Suspend(Pass& pass) {
-  const std::string message = fmt::format("PyTorchJob {} is suspended.", pass.job.name);
-  if (pass.status.Is(kRunning)) {
-    SetCondition(pass.status, kRunning, false, kSuspendedReason, message, pass.stamp);
+void Suspend(JobState& state) {
+  const std::string message = fmt::format("PyTorchJob {} is suspended.", state.job.name);
+  if (state.status.Is(kRunning)) {
+    SetCondition(state.status, kRunning, false, kSuspendedReason, message, state.stamp);
   }
-  DropCondition(pass.status, kRestarting);
-  for (auto& [type, status] : pass.status.replica_statuses) status.active = 0;
-  if (SetCondition(pass.status, kSuspended, true, kSuspendedReason, message, pass.stamp)) {
-    pass.plan.events.push_back(Normal(kSuspendedReason, message));
+  DropCondition(state.status, kRestarting);
+  for (auto& [type, status] : state.status.replica_statuses) status.active = 0;
+  if (SetCondition(state.status, kSuspended, true, kSuspendedReason, message, state.stamp)) {
+    state.plan.events.push_back(Normal(kSuspendedReason, message));
     return;
   }
-  DeleteChildren(pass, api::CleanPodPolicy::kAll);
-  DeletePodGroup(pass);
-  DeleteAutoscaler(pass);
+  DeleteChildren(state, api::CleanPodPolicy::kAll);
+  DeletePodGroup(state);
+  DeleteAutoscaler(state);
 }
 
-bool ResumeIfSuspended(Pass& pass) {
-  if (!pass.status.Is(kSuspended)) return false;
-  const std::string message = fmt::format("PyTorchJob {} is resumed.", pass.job.name);
-  SetCondition(pass.status, kSuspended, false, kResumedReason, message, pass.stamp);
-  const bool is_the_same_second = pass.status.start_time == pass.stamp;
-  pass.status.start_time = pass.stamp + std::chrono::seconds(is_the_same_second ? 1 : 0);
-  // What was told or waited for before is of the run before.
-  if (pass.status.last_reconcile_time) pass.status.last_reconcile_time = pass.stamp;
-  pass.plan.events.push_back(Normal(kResumedReason, message));
+bool ResumeIfSuspended(JobState& state) {
+  if (!state.status.Is(kSuspended)) return false;
+  const std::string message = fmt::format("PyTorchJob {} is resumed.", state.job.name);
+  SetCondition(state.status, kSuspended, false, kResumedReason, message, state.stamp);
+  const bool is_the_same_second = state.status.start_time == state.stamp;
+  state.status.start_time = state.stamp + std::chrono::seconds(is_the_same_second ? 1 : 0);
+  // What was reported or waited for before belongs to the previous run.
+  if (state.status.last_reconcile_time) state.status.last_reconcile_time = state.stamp;
+  state.plan.events.push_back(Normal(kResumedReason, message));
   return true;
 }
 

@@ -3,24 +3,25 @@
 
 #include <string>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 
-// Says Suspended, and takes everything away in the passes after that: pods that die then are known
-// to, even if the job is resumed meanwhile. startTime stays as it was.
-void Suspend(Pass& pass);
+// Sets Suspended; later reconciliations delete the children. Pods that end after that are then
+// known to be of the suspended run, even if the job is resumed meanwhile. startTime is kept.
+void Suspend(JobState& state);
 
-// For a job that is not suspended: if it was, starts its time anew, says so and returns true. Pods
-// are made by later passes only, for they carry the new run.
-bool ResumeIfSuspended(Pass& pass);
+// If the job was suspended: sets a new startTime, records the resumption and returns true. Pods are
+// created only by later reconciliations, because they carry the id of the new run.
+bool ResumeIfSuspended(JobState& state);
 
-// What pods of a job that has been resumed carry as kRunAnnotation: its startTime, never that of
-// the run before. "" before the first resumption.
+// The value of kRunAnnotation on the pods of a resumed job: its startTime, which always differs
+// from that of the run before. "" before the first resumption.
 std::string RunOf(const api::JobStatus& status);
 
-// Whether a pod that is being deleted was made before the job's last resumption. Not told by times:
-// a kubelet that ends a pod renews its deletionTimestamp, and clocks have whole seconds and differ.
+// Whether a pod that is being deleted was created before the job's last resumption. Times do not
+// tell: a kubelet that ends a pod renews its deletionTimestamp, and clocks count whole seconds and
+// differ.
 bool IsOfAnEarlierRun(const api::JobStatus& status, const text::Json& pod);
 
 }  // namespace reconcile

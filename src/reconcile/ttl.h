@@ -8,10 +8,10 @@
 
 namespace reconcile {
 
-// When the job object is to be deleted. Nothing without a TTL, and before the job has finished.
+// When the job object has to be deleted; nullopt without a TTL, and before the job has finished.
 std::optional<base::Time> Expiry(const api::RunPolicy& policy, const api::JobStatus& status);
 
-// A finished job without completionTime (v1 leaves it out after a permanent exit code) gets that of
+// Gives a finished job without completionTime (v1 omits it after a permanent exit code) the time of
 // the condition that ended it.
 void RepairCompletionTime(api::JobStatus& status);
 

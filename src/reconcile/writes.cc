@@ -73,7 +73,7 @@ Write DeleteJob(const api::PyTorchJob& job) {
   write.resource = &api::kPyTorchJobs;
   write.name = job.name;
   write.uid = job.uid;
-  // Sic: the reasons are those of pods.
+  // Sic: the reasons are the ones used for pods.
   write.on_success = Normal("SuccessfulDeletePod", "Deleted job: " + job.name);
   write.on_failure = Warning("FailedDeletePod", "Error deleting: ");
   return write;

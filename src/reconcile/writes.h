@@ -1,5 +1,5 @@
-// The writes and events of a plan, with the texts that users and tests read
-// (compat/pytorchjob.md 2.10).
+// The writes and events of a plan, with the texts that users and tests read (compat/pytorchjob.md
+// 2.10).
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ namespace reconcile {
 Event Normal(std::string_view reason, std::string message);
 Event Warning(std::string_view reason, std::string message);
 
-// metadata.ownerReferences of whatever the job controls.
+// metadata.ownerReferences of everything that the job controls.
 text::Array OwnerReferences(const api::PyTorchJob& job);
 
-// Creation of a pod or a service, with its events.
+// Creates a pod or a service, with its events.
 Write CreateChild(const api::Resource& resource, text::Json object);
-// Deletion of a pod or a service, with its events.
+// Deletes a pod or a service, with its events.
 Write DeleteChild(const api::Resource& resource, const Child& child);
-// Has the node end the pod's processes (kEndAnnotation), with its event.
+// Asks the node to end the pod's processes (kEndAnnotation), with its event.
 Write EndPod(const api::PyTorchJob& job, const Child& pod);
 Write DeleteJob(const api::PyTorchJob& job);
 

@@ -34,7 +34,7 @@ bool IsThere(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-// Whether a folder is in a git work tree, by what git looks for.
+// Whether a folder is in a git work tree, by the files that git looks for.
 bool IsBelowGit(std::string path) {
   while (true) {
     if (IsThere(path + "/.git")) return true;
@@ -44,7 +44,7 @@ bool IsBelowGit(std::string path) {
   }
 }
 
-// Of git in `folder`. kInvalidArgument with its last line when it refuses.
+// Runs git in `folder`. kInvalidArgument with git's last line when it fails.
 base::Result<std::string> AskGit(const std::string& folder, std::vector<std::string> args,
                                  const base::Environment& environment) {
   std::vector<std::string> argv = {"git", "-C", folder};
@@ -62,7 +62,7 @@ std::vector<std::string> SplitAtNul(std::string_view text) {
   return parts;
 }
 
-// Gathers entries, and stops at what is too much.
+// Collects entries, and stops at the limits.
 class Lister {
  public:
   Lister(const Folder& folder, const ListLimits& limits, const base::Environment& environment)
@@ -98,7 +98,7 @@ class Lister {
       const std::string path = Joined(inside, name);
       struct stat info{};
       if (::lstat((root_ + "/" + path).c_str(), &info) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR) continue;  // tracked, and deleted
+        if (errno == ENOENT || errno == ENOTDIR) continue;  // tracked, but deleted
         return Fail(base::Errno(errno, "look at " + path));
       }
       if (S_ISDIR(info.st_mode)) {
@@ -139,13 +139,13 @@ class Lister {
   }
 
   base::Status Add(const std::string& path, const struct stat& info) {
-    // A repository of the whole home folder may hold it.
+    // The work tree may be the whole home folder, which contains it.
     if ((root_ + "/" + path).starts_with(environment_.StateDir() + "/")) return {};
     Entry entry{path, info, ""};
     if (S_ISLNK(info.st_mode)) {
       TRY(ReadLink(entry));
     } else if (!S_ISREG(info.st_mode)) {
-      return {};  // sockets and pipes are nobody's code
+      return {};  // sockets and pipes are not code
     } else {
       if (::access((root_ + "/" + path).c_str(), R_OK) != 0) {
         return Fail(base::Errno(errno, "read " + path));
@@ -213,7 +213,7 @@ base::Result<Folder> FindFolder(const std::string& path, const base::Environment
   Folder folder{whole, "", false, "", 0};
   if (!IsBelowGit(whole)) return folder;
   auto root = AskGit(whole, {"rev-parse", "--show-toplevel"}, environment);
-  // Without git, or in the .git folder itself, it is a folder as any other.
+  // Without git, or in the .git folder itself, it is an ordinary folder.
   if (!root && root.error().code == Code::kNotFound) return folder;
   if (!root) return Fail(root.error());
   folder.root = base::Trim(*root);

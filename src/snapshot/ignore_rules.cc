@@ -7,7 +7,7 @@
 namespace snapshot {
 namespace {
 
-// As fnmatch, and "**" stands for any folders, or none.
+// Like fnmatch, and "**" stands for any number of folders.
 bool Matches(const std::string& pattern, const std::string& path) {
   const size_t stars = pattern.find("**");
   if (stars == std::string::npos) {

@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <future>
 #include <map>
 #include <set>
 #include <span>
-#include <thread>
 
 #include "base/defer.h"
 #include "base/disk.h"
@@ -20,6 +18,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/hmac.h"
+#include "base/shared_work.h"
 #include "base/strings.h"
 #include "process/program_output.h"
 #include "process/spawn.h"
@@ -27,7 +26,7 @@
 namespace snapshot {
 namespace {
 
-// A thread is not worth its start for fewer.
+// Fewer files do not justify another thread.
 constexpr size_t kFilesAThread = 200;
 
 using base::Code;
@@ -35,7 +34,8 @@ using base::Fail;
 
 constexpr size_t kMaxFile = 1 << 30;
 constexpr size_t kMaxList = 256 << 20;
-// A file that was changed within the clock's grain of when it was read may change unseen.
+// A file that changed this shortly before it was read may change again without a visible
+// difference.
 constexpr int64_t kGrainNs = 2'000'000'000;
 
 using base::Hex;
@@ -83,14 +83,14 @@ base::Result<std::vector<File>> ParseList(std::string_view list) {
   return files;
 }
 
-// What a file looked like when it was read last: "<size> <mtime> <ctime> <inode>".
+// The state of a file when it was last read: "<size> <mtime> <ctime> <inode>".
 std::string LooksOf(const struct stat& info) {
   return fmt::format("{} {} {} {}", info.st_size, Nanoseconds(info.st_mtim),
                      Nanoseconds(info.st_ctim), info.st_ino);
 }
 
-// The hashes of a root's files as they were seen last, by path. Only ever a shortcut: a file of it
-// that cannot be read is an empty one.
+// The hashes of a root's files when they were last read, by path. Only an optimization: an
+// unreadable file counts as an empty one.
 class Seen {
  public:
   Seen(std::string path) : path_(std::move(path)) {
@@ -105,7 +105,7 @@ class Seen {
     }
   }
 
-  // "" when it is not known.
+  // "" when unknown.
   std::string HashOf(const Entry& entry) const {
     const auto it = known_.find(entry.path);
     return it != known_.end() && it->second.first == LooksOf(entry.info) ? it->second.second : "";
@@ -270,20 +270,10 @@ base::Status Store::WriteFiles(const Snapshot& snapshot, const std::string& targ
     if (folders.insert(folder).second) TRY(base::MakeDirs(folder, folder_mode));
   }
   // Most of a file's time is the kernel's: it makes files in several folders at once.
-  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
-  const size_t share = std::max(kFilesAThread, snapshot.files.size() / processors + 1);
-  std::vector<std::future<base::Status>> others;
   const std::span<const File> all(snapshot.files);
-  for (size_t from = share; from < all.size(); from += share) {
-    const auto part = all.subspan(from, std::min(share, all.size() - from));
-    others.push_back(std::async(std::launch::async, [&, part] { return WriteSome(part, target); }));
-  }
-  base::Status written = WriteSome(all.first(std::min(share, all.size())), target);
-  for (auto& other : others) {
-    const base::Status status = other.get();
-    if (written) written = status;
-  }
-  return written;
+  return base::ShareWork(all.size(), kFilesAThread, [&](size_t from, size_t count) {
+    return WriteSome(all.subspan(from, count), target);
+  });
 }
 
 base::Status Store::WriteSome(std::span<const File> files, const std::string& target) const {

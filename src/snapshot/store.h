@@ -1,4 +1,4 @@
-// Snapshots of folders, each file kept once however many snapshots hold it.
+// Snapshots of folders, which store each file once however many snapshots contain it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace snapshot {
 struct File {
   std::string path;
   enum class Kind { kPlain, kExecutable, kLink } kind = Kind::kPlain;
-  std::string hash;  // SHA-256 of what it holds, or of where the link leads to, in hexadecimal
+  std::string hash;  // SHA-256 of its contents, or of the link's target, in hexadecimal
   int64_t size = 0;
 };
 
@@ -31,21 +31,22 @@ class Store {
  public:
   explicit Store(std::string directory) : directory_(std::move(directory)) {}
 
-  // Keeps what the entries hold now. What has not changed since the last time (by size, times and
-  // inode) is not read again. kExhausted when the disk is full: then no snapshot is kept.
+  // Stores the present contents of the entries. Files that are unchanged since the last time (by
+  // size, times and inode) are not read again. kExhausted when the disk is full: no snapshot is
+  // stored then.
   base::Result<Snapshot> Take(const std::string& root, const std::vector<Entry>& entries);
-  // kNotFound when there is none of that hash.
+  // kNotFound when there is none with that hash.
   base::Result<Snapshot> Read(const std::string& hash) const;
-  // What a file holds, or where a link leads to.
+  // The contents of a file, or the target of a link.
   base::Result<std::string> ContentOf(const File& file) const;
-  // Makes the folder `target`, with the caller's umask. What was made is taken away on an error.
+  // Creates the folder `target`, with the caller's umask. Removes it again on an error.
   base::Status WriteTo(const Snapshot& snapshot, const std::string& target) const;
-  // A tar archive of it, compressed by gzip, made by this machine's `tar`: root's, and the same
-  // bytes for the same snapshot. kNotFound, naming the program, where there is none.
+  // A gzip-compressed tar archive of it, created by this machine's `tar`: owned by root, and with
+  // the same bytes for the same snapshot. kNotFound names the program when it is missing.
   base::Result<std::string> Pack(const Snapshot& snapshot,
                                  const base::Environment& environment) const;
-  // Removes the snapshots whose hash is not in `kept`, and the files that only they held; what was
-  // made within `grace` stays, for it may be another process's that is not yet done.
+  // Removes the snapshots whose hash is not in `kept`, and the files that only they contain. Keeps
+  // what was created within `grace`, because another process may be using it.
   void Prune(const std::set<std::string>& kept, base::Duration grace) const;
 
  private:

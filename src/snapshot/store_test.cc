@@ -34,7 +34,7 @@ class SnapshotTest : public testing::Test {
     fs::create_directories(fs::path(root_ + "/" + path).parent_path());
     ASSERT_TRUE(base::WriteFileAtomic(root_ + "/" + path, content, mode, base::Durability::kNone));
   }
-  // Older than the grain within which a file may change unseen.
+  // Makes it older than the time within which a change may go unnoticed.
   void Age(const std::string& path) {
     const timespec times[] = {{1000, 0}, {1000, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, (root_ + "/" + path).c_str(), times, 0), 0);
@@ -164,7 +164,7 @@ TEST_F(SnapshotTest, ManyFilesAreWrittenWholeOrNotAtAll) {
     EXPECT_EQ(base::ReadFile(fmt::format("{}/out/{}/{}.py", folder_, i % 7, i)).value_or(""),
               fmt::format("number = {}", i));
   }
-  // One that is missing, whichever part it is in.
+  // A missing file, whichever thread reads it.
   for (const size_t at : {size_t{0}, taken.files.size() - 1}) {
     Snapshot torn = taken;
     torn.files[at].hash = std::string(64, '0');
@@ -194,7 +194,7 @@ TEST_F(SnapshotTest, AChangeThatKeepsSizeAndTimeIsSeen) {
   Age("a.py");
   const Snapshot first = Take();
   Write("a.py", "2");
-  Age("a.py");  // the inode and the time of the change tell
+  Age("a.py");  // the inode and the change time differ
   EXPECT_NE(Take().hash, first.hash);
 }
 

@@ -27,13 +27,13 @@ bool IsPlain8(const char* at) {
   std::memcpy(&bytes, at, sizeof bytes);
   const uint64_t quote = bytes ^ (kOnes * '"');
   const uint64_t backslash = bytes ^ (kOnes * '\\');
-  // A byte below the subtrahend borrows its high bit; the first one that does is exact.
+  // A byte below the subtrahend borrows from the high bit; the first byte that does is exact.
   const uint64_t found = (bytes - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes) | bytes;
   return (found & kHighs) == 0;
 }
 
-// As Go's encoding/json prints without HTML escaping: U+2028, U+2029 and bytes that are not UTF-8
-// are escaped too.
+// Prints as Go's encoding/json does without HTML escaping: U+2028, U+2029 and bytes that are not
+// UTF-8 are escaped too.
 void AppendString(std::string& out, std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';

@@ -1,4 +1,4 @@
-// JSON values: Boost.JSON behind Results, with the printers and accessors that it lacks.
+// JSON values: Boost.JSON wrapped in Results, with printers and accessors that it lacks.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -27,10 +27,11 @@ inline constexpr size_t kMaxJsonDepth = 200;
 // One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins.
 base::Result<Json> ParseJson(std::string_view text);
 
-// Compact, keys in insertion order; whole doubles print without an exponent.
+// Compact, with keys in insertion order; integral doubles are printed without an exponent.
 std::string ToJson(const Json& value);
 struct JsonExtent {
-  size_t bytes = 0;   // about what ToJson makes: numbers and escapes are not counted exactly
+  size_t bytes = 0;   // approximately the size of ToJson's output: numbers and escapes are
+                      // estimated
   size_t height = 0;  // levels of containers
 };
 JsonExtent MeasureJson(const Json& value);
@@ -46,20 +47,20 @@ const Object* FindObject(const Json& value, Path path);
 std::string_view GetString(const Json& value, Path path);
 // As OpenAPI names it: "string", "integer", "number", "boolean", "array", "object" or "null".
 std::string_view TypeName(const Json& value);
-// Nullopt when absent or not a whole number.
+// Nullopt when absent or not an integer.
 std::optional<int64_t> GetInt(const Json& value, Path path);
 std::optional<bool> GetBool(const Json& value, Path path);
 
-// The value at `path`, made (with every object on the way) when absent; what stood in the way and
-// is not an object is replaced.
+// The value at `path`; creates it, and every object on the way, when absent, and replaces values on
+// the way that are not objects.
 Json& Ensure(Json& value, Path path);
 // Ensure(value, path) = to.
 void Set(Json& value, Path path, Json to);
-// The same, where nothing stands at `path` yet.
+// The same, unless `path` has a value already.
 void SetDefault(Json& value, Path path, Json to);
-// Removes the last key of `path`, keeping the order of the others. Absent is fine.
+// Removes the last key of `path`, keeping the order of the others. No effect when absent.
 void Erase(Json& value, Path path);
-// Removes what is there of `keys`, many in one pass, keeping the order of the others.
+// Removes all of `keys` that exist in one pass, keeping the order of the others.
 void EraseKeys(Object& object, const std::vector<std::string>& keys);
 
 }  // namespace text

@@ -1,5 +1,5 @@
-// How JSON text becomes a value: the handler that text/json.cc and text/projection.cc give to
-// Boost's parser. For those two files.
+// How JSON text becomes a value: the handler that text/json.cc and text/projection.cc pass to
+// Boost's parser. For those two files only.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace text {
 
-// Builds the value as boost::json::parser does, except that doubles are read again from their text:
-// Boost 1.81 is off by an ulp on some of them.
+// Builds the value as boost::json::parser does, except that it parses doubles again from their
+// text, because Boost 1.81 is off by one ulp for some.
 class ValueBuilder {
  public:
   explicit ValueBuilder(boost::json::storage_ptr storage = {}) : storage_(std::move(storage)) {}
@@ -80,7 +80,7 @@ class ValueBuilder {
     const auto [end, error] =
         std::from_chars(number_.data(), number_.data() + number_.size(), value);
     if (error == std::errc::result_out_of_range) {
-      // from_chars does not say which way; only an overflow is an error.
+      // from_chars does not tell overflow from underflow; only an overflow is an error.
       value = std::strtod(number_.c_str(), nullptr);
       if (std::isinf(value)) {
         ec = boost::json::error::exponent_overflow;
@@ -113,7 +113,7 @@ class ValueBuilder {
 // "JSON <line>:<column>: <why>"
 std::string DescribeAt(std::string_view text, size_t offset, std::string_view why);
 
-// One value, the whole text. The handler is made of `args`.
+// One value, the whole text. `args` construct the handler.
 template <typename Handler, typename... Args>
 base::Result<Json> ParseWith(std::string_view text, const Args&... args) {
   boost::json::parse_options options;

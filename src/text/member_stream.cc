@@ -9,7 +9,7 @@
 namespace text {
 namespace {
 
-// So much is kept before what has been given out is thrown away.
+// How much processed input is kept before it is discarded.
 constexpr size_t kCompactBytes = 256 << 10;
 
 }  // namespace
@@ -96,7 +96,7 @@ base::Result<bool> MemberStream::WaitForMore(bool is_all) {
   return false;
 }
 
-// The value at `scanner`; nothing while it may go on.
+// The value at `scanner`; nullopt while it may continue.
 std::optional<std::string_view> MemberStream::WholeValue(Scanner& scanner, bool is_all) const {
   const char first = scanner.Peek();
   const auto value = scanner.Value();

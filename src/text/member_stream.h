@@ -1,5 +1,5 @@
-// A JSON object read as its bytes come: the elements of one long array are given out one by one,
-// and neither the text nor the array is ever in memory whole.
+// Reads a JSON object as its bytes arrive: passes on the elements of one long array one by one, so
+// that neither the text nor the array is ever in memory as a whole.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,18 @@ class Scanner;
 // One thread. An error is final.
 class MemberStream {
  public:
-  // Of an element's text; its error ends the reading.
+  // Gets an element's text; an error ends the reading.
   using TakeElement = std::function<base::Status(std::string_view element)>;
 
-  // The array is the root's member `array`. Nothing that is longer than `max_bytes` is taken in.
+  // The array is the root's member `array`. Values longer than `max_bytes` are refused.
   MemberStream(std::string array, size_t max_bytes, TakeElement take)
       : array_(std::move(array)), max_bytes_(max_bytes), take_(std::move(take)) {}
 
-  // kInvalidArgument when this is no such object, kExhausted over the limit, and what `take` says.
+  // kInvalidArgument when the text is not such an object, kExhausted over the limit, or the error
+  // of `take`.
   base::Status Feed(std::string_view bytes);
-  // All has come: the object, without the array's elements. kInvalidArgument when it is not whole.
+  // Call it after all bytes: returns the object without the array's elements. kInvalidArgument when
+  // it is incomplete.
   base::Result<Json> Finish();
 
  private:
@@ -41,14 +43,14 @@ class MemberStream {
     kEnd
   };
 
-  // One step on, if what has come is enough for it.
+  // Takes one step, if enough bytes have arrived.
   base::Result<bool> Step(bool is_all);
   base::Result<bool> StepOverMember(bool is_all);
   base::Result<bool> StepOverElement(bool is_all);
   base::Status Advance(bool is_all);
   base::Result<bool> WaitForMore(bool is_all);
   std::optional<std::string_view> WholeValue(Scanner& scanner, bool is_all) const;
-  // The next byte that is not a blank; 0 when it has not come.
+  // The next byte that is not blank; 0 when it has not arrived.
   char Peek();
   base::Error Broken(std::string_view why) const;
 
@@ -56,10 +58,10 @@ class MemberStream {
   const size_t max_bytes_;
   const TakeElement take_;
   Place place_ = Place::kBegin;
-  std::string buffer_;  // not yet given out
-  size_t at_ = 0;       // of buffer_, what comes next
-  size_t gone_ = 0;     // bytes before buffer_
-  size_t needed_ = 0;   // bytes from at_ on that it takes to look again
+  std::string buffer_;  // not processed yet
+  size_t at_ = 0;       // the position in buffer_
+  size_t gone_ = 0;     // how many bytes preceded buffer_
+  size_t needed_ = 0;   // how many bytes from at_ on are needed before trying again
   Object rest_;
 };
 

@@ -14,7 +14,7 @@ constexpr std::string_view kList =
 
 struct StreamedList {
   std::vector<std::string> elements;
-  std::string rest;  // or why there is none
+  std::string rest;  // or the error
 };
 
 StreamedList ReadStream(std::string_view text, size_t piece) {

@@ -20,7 +20,7 @@ bool IsLetterOrLine(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <=
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsInner(char c) { return c == '/' || c == '.' || c == '-' || c == '@'; }
 
-// Of the whole word; "3/10" is 3, "95%" is 95.
+// Parses the whole word; "3/10" is 3, "95%" is 95.
 std::optional<double> NumberOf(std::string_view word) {
   while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == ')' ||
                            word.back() == ']' || word.back() == '%')) {
@@ -46,7 +46,7 @@ std::optional<double> NumberOf(std::string_view word) {
   return value;
 }
 
-// "" of what is not a name.
+// "" when it is not a name.
 std::string NameOf(std::string_view word) {
   while (!word.empty() && (word.front() == '(' || word.front() == '[' || word.front() == ',')) {
     word.remove_prefix(1);
@@ -88,7 +88,7 @@ std::vector<std::string_view> WordsOf(std::string_view line) {
 
 Metrics MetricsOf(std::string_view line) {
   line = base::Trim(line);
-  // `File "train.py", line 5, in <module>` is a traceback's.
+  // `File "train.py", line 5, in <module>` belongs to a traceback.
   if (line.size() > kMaxLine || line.starts_with("File \"")) return {};
   if (line.starts_with('{') && line.ends_with('}')) {
     if (Metrics metrics = OfJson(line); !metrics.empty()) return metrics;
@@ -100,7 +100,7 @@ Metrics MetricsOf(std::string_view line) {
     const size_t mark = word.find_first_of("=:");
     const bool has_next = i + 1 < words.size();
     if (mark != std::string_view::npos &&
-        mark + 1 < word.size()) {  // name=1 name:1, several by ","
+        mark + 1 < word.size()) {  // name=1 name:1, several separated by ","
       for (const std::string& part : base::Split(word, ',')) {
         const size_t at = part.find_first_of("=:");
         if (at == std::string::npos) continue;

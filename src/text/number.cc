@@ -7,7 +7,8 @@
 namespace text {
 namespace {
 
-// |value| = 0.d1d2d3... * 10^(exponent + 1), the fewest digits that tell it from its neighbours.
+// value| = 0.d1d2d3... * 10^(exponent + 1), with the fewest digits that distinguish it from its
+// neighbours.
 struct Decimal {
   std::string digits;
   int exponent = 0;

@@ -27,7 +27,7 @@ std::string Packing::Pack(std::string_view text) const {
   std::memcpy(out.data(), &length, sizeof length);
   const Length packed = LZ4_compress_fast_continue(&stream, text.data(), out.data() + sizeof length,
                                                    length, limit, /*acceleration=*/1);
-  return {out.data(), sizeof length + static_cast<size_t>(packed)};  // no room to spare
+  return {out.data(), sizeof length + static_cast<size_t>(packed)};  // without spare capacity
 }
 
 std::string Packing::Unpack(std::string_view packed) const {

@@ -1,6 +1,6 @@
-// Packing: short texts of one kind (JSON objects as an API server prints them) in a third of their
-// room, at some microseconds each: what they have in common is written down once, beforehand.
-// zlib with such a dictionary needs a third less and takes eight times as long.
+// Packing: compresses short texts of one kind (JSON objects as an API server prints them) to a
+// third, in a few microseconds each, by a dictionary of what they have in common. zlib with such a
+// dictionary needs a third less space and eight times the time.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@ union LZ4_stream_u;
 
 namespace text {
 
-// Immutable, so thread safe. A packed text is its length (four bytes, in this machine's order) and
-// a block of LZ4, before which the dictionary lies.
+// Immutable, so thread safe. A packed text is its length (four bytes, in this machine's byte order)
+// and a block of LZ4 compressed with the dictionary.
 class Packing {
  public:
-  // Of the dictionary the last 64 KiB can be referred to.
+  // Only the last 64 KiB of the dictionary are used.
   explicit Packing(std::string dictionary);
   ~Packing();
 
-  // At most some 2 GB (LZ4_MAX_INPUT_SIZE).
+  // At most about 2 GB (LZ4_MAX_INPUT_SIZE).
   std::string Pack(std::string_view text) const;
-  // `packed` is what Pack returned.
+  // `packed` must be the result of Pack.
   std::string Unpack(std::string_view packed) const;
 
  private:

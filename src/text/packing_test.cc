@@ -49,7 +49,7 @@ TEST(Packing, TakesWhatTheTextRepeatsFromTheText) {
   EXPECT_LT(Packing("").Pack(text).size(), text.size() / 20);
 }
 
-// Literals and matches of all lengths, around those at which their notation grows.
+// Literals and matches of all lengths, especially where their encoding grows.
 TEST(Packing, GivesBackRunsOfEveryLength) {
   const Packing packing("0123456789");
   for (size_t length = 0; length < 600; ++length) {

@@ -20,13 +20,13 @@ using base::Result;
 using base::Status;
 
 constexpr size_t kMaxOperations = 10'000;
-// Steps of one patch that are not paid for by its own bytes: values that a list moves up for
-// another, bytes that are carried from one place to another. Well under a second.
+// Limits the steps of a patch that its own bytes do not account for: values that move up in a list,
+// and bytes that are copied from one place to another. Well under a second.
 constexpr size_t kMaxSteps = 128 << 20;
 
 using Tokens = std::vector<std::string>;
 
-// RFC 6902 4.6: numbers by value, objects whatever their order.
+// RFC 6902 4.6: compares numbers by value, and objects regardless of order.
 bool IsEqual(const Json& a, const Json& b) {
   if (a.is_double() != b.is_double() && a.is_number() && b.is_number()) {
     return a.to_number<double>() == b.to_number<double>();
@@ -95,7 +95,7 @@ Json* Child(Json& value, std::string_view token) {
   return index ? &(*array)[*index] : nullptr;
 }
 
-// The value that the first `count` tokens lead to, or nullptr.
+// The value at the first `count` tokens, or nullptr.
 Json* Walk(Json& document, const Tokens& tokens, size_t count) {
   Json* at = &document;
   for (size_t i = 0; i < count && at != nullptr; ++i) at = Child(*at, tokens[i]);
@@ -114,12 +114,12 @@ class Patcher {
  private:
   Status Add(const Tokens& path, Json value);
   Status Replace(const Tokens& path, const Json& value);
-  // Puts what was there into `removed`.
+  // Moves the removed value into `removed`.
   Status Remove(const Tokens& path, Json& removed);
   Status MoveOrCopy(const Json& operation, const Tokens& path, bool is_move);
-  // The value at `path`, which has to be there.
+  // The value at `path`, which must exist.
   Result<Json*> Existing(const Tokens& path);
-  // Before `value` comes to `path`.
+  // To be called before `value` is put at `path`.
   Status Count(const Tokens& path, const Json& value);
   Status CountSteps(size_t steps);
 

@@ -8,15 +8,15 @@ namespace text {
 
 // RFC 7386.
 void MergePatch(Json& target, const Json& patch);
-// The merge patch that makes `to` of `from`: empty when they are equal. A null inside an object of
-// `to` cannot be said; it comes out as absence.
+// The merge patch that turns `from` into `to`: empty when they are equal. It cannot express a null
+// inside an object of `to`, which becomes an absent key.
 Json MakeMergePatch(const Json& from, const Json& to);
 
-// What a JSON patch may make of a document, and what all of its copies may come to. A document that
-// is larger already may be patched as long as it does not grow.
+// Limits the document that a JSON patch makes, and the sum of all of its copies. A larger document
+// may be patched as long as it does not grow.
 inline constexpr size_t kMaxPatchedBytes = 3 << 20;
-// RFC 6902, all or nothing. kInvalidArgument for a malformed patch or a failed `test`, and for one
-// that makes more than kMaxPatchedBytes, before they are made.
+// RFC 6902, all or nothing. kInvalidArgument for a malformed patch or a failed `test`, and, before
+// anything is changed, for a patch that would exceed kMaxPatchedBytes.
 base::Status JsonPatch(Json& target, const Json& patch);
 
 }  // namespace text

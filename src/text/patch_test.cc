@@ -168,7 +168,7 @@ TEST(JsonPatch, BoundsWhatItMakes) {
   }
   EXPECT_TRUE(Fails(R"({"a":[1,2,3]})", ToJson(Json(doubling))));
 
-  // Each operation hangs a chain of 100 under the end of the one before.
+  // Each operation appends a chain of 100 to the end of the previous one.
   std::string chain = "0";
   std::string path;
   for (int i = 0; i < 100; ++i) {
@@ -183,7 +183,7 @@ TEST(JsonPatch, BoundsWhatItMakes) {
   EXPECT_TRUE(Fails("{}", "[" + add("") + "," + add(path) + "," + add(path + path) + "]"));
 }
 
-// What was measured as a bomb: 908 bytes that became 7.8 GB.
+// A bomb that was measured: 908 bytes that became 7.8 GB.
 TEST(JsonPatch, CountsBytesNotOnlyValues) {
   const std::string seed(400, 'x');
   Array doubling{Json{{"op", "add"}, {"path", "/a"}, {"value", Array{seed}}}};
@@ -192,7 +192,7 @@ TEST(JsonPatch, CountsBytesNotOnlyValues) {
   EXPECT_NE(Patched("{}", ToJson(Json(doubling))).find("makes more than 3145728 bytes"),
             std::string::npos);
 
-  // Copies count together, also where what they made goes away again.
+  // Copies are added up, even if their results are removed again.
   const std::string megabyte(1 << 20, 'x');
   const std::string document = ToJson(Object{{"a", megabyte}});
   const std::string copy_away =
@@ -210,7 +210,7 @@ TEST(JsonPatch, BoundsWhatIsAddedAndReplaced) {
   EXPECT_FALSE(fails({put("add", "/a")}));
   EXPECT_TRUE(fails({put("add", "/c"), put("add", "/d")}));
   EXPECT_TRUE(fails({put("replace", "/a"), put("replace", "/b")}));
-  // What it takes the place of is not counted any more.
+  // A replaced value is not counted any more.
   EXPECT_FALSE(fails({put("replace", "/a"), put("replace", "/a"), put("add", "/a")}));
   EXPECT_FALSE(fails({put("add", "/c"), Json{{"op", "remove"}, {"path", "/c"}}, put("add", "/d")}));
 }
@@ -222,7 +222,8 @@ TEST(JsonPatch, LetsALargeDocumentShrink) {
   EXPECT_TRUE(Fails(large, R"([{"op":"add","path":"/c","value":[1,2,3,4,5,6,7,8]}])"));
 }
 
-// Nothing grows, but ten thousand times a megabyte is carried, or a long list is moved up.
+// The document does not grow, but a megabyte is copied ten thousand times, or a long list is moved
+// up.
 TEST(JsonPatch, BoundsTheWorkOfMoves) {
   const std::string document = ToJson(Object{{"a", std::string(1 << 20, 'x')}});
   Array to_and_fro;

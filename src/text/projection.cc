@@ -9,7 +9,7 @@
 namespace text {
 namespace {
 
-// Copies what a projection keeps of a text.
+// Copies the parts of a text that a projection keeps.
 class Reduction {
  public:
   Reduction(std::string_view text, const Projection& parts, std::string& out)
@@ -22,7 +22,7 @@ class Reduction {
   }
 
  private:
-  // The value that comes next, and `node` names what is kept of it.
+  // Copies the next value; `node` tells which of its parts are kept.
   base::Status Copy(size_t node, size_t depth) {
     const char first = scanner_.Peek();
     const bool is_container = first == '{' || first == '[';

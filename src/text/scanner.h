@@ -1,4 +1,4 @@
-// Finds the ends of JSON values without reading them. For text/projection.cc and
+// Finds the ends of JSON values without parsing them. For text/projection.cc and
 // text/member_stream.cc.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace text {
 
-// Of each byte whether a value nests or ends at it.
+// For each byte, whether it opens or closes a nested value.
 inline constexpr std::array<bool, 256> kNests = [] {
   std::array<bool, 256> table{};
   for (const char byte : {'"', '{', '}', '[', ']'}) table[static_cast<unsigned char>(byte)] = true;
@@ -25,7 +25,7 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   size_t at() const { return at_; }
-  // After blanks; 0 at the end.
+  // Skips blanks first; 0 at the end.
   char Peek() {
     while (at_ < text_.size() && IsBlank(text_[at_])) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -35,7 +35,7 @@ class Scanner {
     ++at_;
     return true;
   }
-  // With its quotes.
+  // Including its quotes.
   base::Result<std::string_view> String() {
     if (Peek() != '"') return Broken("a string is missing");
     const size_t begin = at_;
@@ -75,7 +75,7 @@ class Scanner {
  private:
   static bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-  // Past the string that begins here; at the end of the text when it does not end.
+  // Skips the string that begins here; to the end of the text when it is not terminated.
   bool SkipString() {
     for (++at_;; at_ += 2) {
       while (at_ + 8 <= text_.size() && IsPlain8(text_.data() + at_)) at_ += 8;
@@ -89,7 +89,7 @@ class Scanner {
     ++at_;
     return true;
   }
-  // Whether none of eight bytes is a quote or a backslash; may say no where one is above 0x7f.
+  // Whether none of eight bytes is a quote or a backslash; may be false if a byte is above 0x7f.
   static bool IsPlain8(const char* at) {
     constexpr uint64_t kOnes = 0x0101010101010101;
     uint64_t bytes = 0;

@@ -6,15 +6,16 @@
 
 namespace text {
 
-// Length of the sequence of one to four bytes that `at` begins with; 0 when it is not one.
+// Length of the sequence of one to four bytes at the start of `at`; 0 when it is invalid.
 size_t Utf8Length(std::string_view at);
 
 bool IsUtf8(std::string_view text);
 
-// The text with each byte that belongs to no sequence replaced by U+FFFD, as Go's encoding/json.
+// The text with each byte that belongs to no valid sequence replaced by U+FFFD, as in Go's
+// encoding/json.
 std::string ToValidUtf8(std::string_view text);
 
-// Whether NEL, LS, PS or BOM is in the text: YAML takes them for line ends or drops them.
+// Whether the text contains NEL, LS, PS or BOM, which YAML treats as line ends or drops.
 bool HasUnicodeBreak(std::string_view text);
 
 }  // namespace text

@@ -11,18 +11,18 @@
 namespace text {
 
 inline constexpr size_t kMaxYamlDepth = 200;
-// Values that aliases may expand to in one document; a bomb ends here.
+// The most values to which aliases may expand in one document, against YAML bombs.
 inline constexpr size_t kMaxYamlNodes = 1'000'000;
 
 // One document (an empty text is null). Anchors, aliases and merge keys are resolved, scalars are
 // typed by YAML 1.1 (yes/no/on/off, 0755 octal) as sigs.k8s.io/yaml does, a duplicate key is an
 // error. kInvalidArgument, `line L column C: why`.
 base::Result<Json> ParseYaml(std::string_view text);
-// Every document of a stream separated by `---`; documents that are empty are left out.
+// Every document of a stream separated by `---`, without empty documents.
 base::Result<std::vector<Json>> ParseYamlDocuments(std::string_view text);
 
-// The same with each document's place: the line that its value begins on, and its number in the
-// stream, empty documents counted too; both from 1.
+// The same with each document's position: the line on which its value begins, and its number in the
+// stream, counting empty documents; both from 1.
 struct YamlDocument {
   Json value;
   size_t line = 1;
@@ -30,8 +30,8 @@ struct YamlDocument {
 };
 base::Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text);
 
-// Block style with keys sorted, lists not indented, strings quoted when they would read back as
-// something else, `|` blocks for several lines: kubectl's look. Ends with a newline.
+// kubectl's style: block style with sorted keys, lists not indented, strings quoted when they would
+// be read as something else, `|` blocks for several lines. Ends with a newline.
 std::string ToYaml(const Json& value);
 
 }  // namespace text

@@ -15,12 +15,12 @@
 namespace text {
 namespace {
 
-// libyaml fails here only for want of memory, which ends the program as `new` would.
+// libyaml fails here only without memory, which ends the program as `new` would.
 void Must(int ok) {
   if (ok != 1) std::abort();
 }
 
-// The text is handed over as valid UTF-8 of these bytes.
+// The text is passed as valid UTF-8.
 yaml_char_t* Bytes(const std::string& text) {
   return reinterpret_cast<yaml_char_t*>(const_cast<char*>(text.data()));
 }
@@ -35,7 +35,7 @@ bool IsLetter(char c) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte >= 0x80;
 }
 
-// The number that begins at `at`, saturating, and its end.
+// The number that begins at `at`, saturated, and its end.
 std::pair<uint64_t, size_t> NumberAt(std::string_view text, size_t at, uint64_t start) {
   constexpr uint64_t kMax = 1'000'000'000'000'000'000;
   uint64_t number = start;
@@ -45,8 +45,9 @@ std::pair<uint64_t, size_t> NumberAt(std::string_view text, size_t at, uint64_t 
   return {number, at};
 }
 
-// go-yaml's order of keys: letters after the rest, runs of digits by number (a9 before a10). It is
-// no strict weak order (a2 < a12 < a1b < a2), so it only refines a sort by bytes.
+// go-yaml's order of keys: letters after other characters, runs of digits by number (a9 before
+// a10). It is not a strict weak order (a2 < a12 < a1b < a2), so it is only applied after a sort by
+// bytes.
 bool NaturalLess(std::string_view a, std::string_view b) {
   const auto [first, second] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (first == a.end() || second == b.end()) return a.size() < b.size();
@@ -76,7 +77,7 @@ std::vector<const Member*> SortedMembers(const Object& object) {
   for (const Member& member : object) members.push_back(&member);
   std::sort(members.begin(), members.end(),
             [](const Member* a, const Member* b) { return a->key() < b->key(); });
-  // Insertion, which any comparison is good for.
+  // Insertion sort, which works with any comparison.
   for (size_t i = 1; i < members.size(); ++i) {
     const Member* const moved = members[i];
     size_t to = i;
@@ -107,7 +108,7 @@ class YamlWriter {
     Value(value);
     Must(yaml_document_end_event_initialize(&event_, 1));
     Emit();
-    emitter_.open_ended = 0;  // no "..." after a block that ends the text
+    emitter_.open_ended = 0;  // no "..." after a block at the end of the text
     Must(yaml_stream_end_event_initialize(&event_));
     Emit();
     return std::move(out_);

@@ -22,7 +22,7 @@ using base::Code;
 using base::Fail;
 using base::Result;
 
-// A text that an alias repeats counts one value for each so many bytes.
+// A text that an alias repeats counts as one value for each that many bytes.
 constexpr size_t kTextBytesPerNode = 64;
 constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
 
@@ -54,7 +54,7 @@ tl::unexpected<base::Error> FailAt(const yaml_mark_t& mark, std::string_view why
               fmt::format("line {} column {}: {}", mark.line + 1, mark.column + 1, why));
 }
 
-// A value with what it would cost to repeat it.
+// A value with the cost of repeating it.
 struct Built {
   Json value;
   size_t nodes = 1;
@@ -71,7 +71,7 @@ class YamlReader {
   explicit YamlReader(std::string_view text) : text_(text) {
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
     if (is_ready_) {
-      // libyaml asserts that there is a text, even of no bytes.
+      // libyaml asserts that the pointer is not null, even for an empty text.
       const char* const begin = text.empty() ? "" : text.data();
       yaml_parser_set_input_string(&parser_, reinterpret_cast<const yaml_char_t*>(begin),
                                    text.size());
@@ -110,7 +110,7 @@ class YamlReader {
   std::string_view text_;
   yaml_parser_t parser_{};
   bool is_ready_ = false;
-  // By name; nothing while the value that bears it is still being read.
+  // By name; nullopt while the anchored value is being read.
   std::map<std::string, std::optional<Built>, std::less<>> anchors_;
   size_t repeated_ = 0;
 };
@@ -221,7 +221,7 @@ Result<Built> YamlReader::Value(const Event& event, size_t depth) {
     if (scalar.value.is_double() && !std::isfinite(scalar.value.get_double())) {
       return FailAt(event->start_mark, "infinities and NaN have no place in JSON");
     }
-    // sigs.k8s.io/yaml passes values through JSON text.
+    // sigs.k8s.io/yaml converts values to JSON text and back.
     built = BuiltScalar(WholeAsInteger(scalar.value));
   }
   if (!anchor.empty()) {
@@ -286,8 +286,8 @@ Result<std::string> YamlReader::Key(const Event& event, size_t depth) {
   return std::move(*key);
 }
 
-// Puts the members of `value`, a map or a list of maps (the first wins), over
-// the members that are there, explicit ones too: go-yaml v2 goes by the order in the text alone.
+// Puts the members of `value`, a map or a list of maps (the first wins), over the existing members,
+// including explicit ones: go-yaml v2 goes only by the order in the text.
 bool Merge(Json& value, Object& object, std::set<std::string, std::less<>>& merged) {
   if (Object* const from = value.if_object()) {
     for (auto& member : *from) {
@@ -356,7 +356,8 @@ Result<std::vector<YamlDocument>> YamlReader::Documents() {
   }
 }
 
-// For JSON that YAML 1.1 reads otherwise or not at all: NEL and its like, surrogate pairs.
+// For JSON that YAML 1.1 reads differently or not at all: NEL and similar characters, surrogate
+// pairs.
 std::optional<Json> TryJson(std::string_view text) {
   const std::string_view trimmed = base::Trim(text);
   if (!trimmed.starts_with('{') && !trimmed.starts_with('[')) return std::nullopt;

@@ -19,7 +19,7 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> word
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-// Takes what matches [0-9]+ off the front; its length.
+// Removes leading [0-9]+; returns its length.
 size_t TakeDigits(std::string_view& text) {
   const size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
   text.remove_prefix(count);
@@ -91,7 +91,7 @@ bool LooksLikeFloat(std::string_view text) {
   return TakeDigits(text) != 0 && text.empty();
 }
 
-// Nullopt when it overflows; what is too small is zero.
+// Nullopt when it overflows; zero when it underflows.
 std::optional<Json> ParseFloat(std::string_view text) {
   if (!LooksLikeFloat(text)) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -104,7 +104,7 @@ std::optional<Json> ParseFloat(std::string_view text) {
   return Json(value);
 }
 
-// Without underscores, each of which has to stand between digits.
+// Removes underscores, each of which must be between digits.
 std::optional<std::string> JoinDigits(std::string_view text) {
   std::string joined;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -118,7 +118,7 @@ std::optional<std::string> JoinDigits(std::string_view text) {
   return joined;
 }
 
-// One or two digits, min <= value <= max, off the front.
+// Removes one or two leading digits with min <= value <= max.
 std::optional<int> TakeNumber(std::string_view& text, int min, int max) {
   int value = 0;
   size_t count = 0;
@@ -154,8 +154,8 @@ bool IsZone(std::string_view text) {
   return TakeNumber(text, 0, 24) && TakeOneOf(text, ":") && TakeNumber(text, 0, 60) && text.empty();
 }
 
-// The four forms that go-yaml takes for a timestamp: yyyy-m-d, alone, with T or t, a time and a
-// zone, or with a space and a time.
+// The four forms that go-yaml recognizes as a timestamp: yyyy-m-d alone; with T or t, a time and a
+// zone; or with a space and a time.
 bool IsTimestamp(std::string_view text) {
   if (text.size() < 8 || text[4] != '-' ||
       !std::all_of(text.begin(), text.begin() + 4, base::IsDigit)) {

@@ -170,7 +170,7 @@ TEST(ParseYaml, AnchorsEndWithTheirDocument) {
   EXPECT_FALSE(ParseYamlDocuments("a: &x 1\n---\nb: *x\n").has_value());
 }
 
-// A merge overrides what stands before it, as go-yaml v2 has it.
+// A merge overrides what precedes it, as in go-yaml v2.
 TEST(ParseYaml, MergesMaps) {
   EXPECT_EQ(Read("b: &b {a: 1, c: 2}\nm: {<<: *b, a: 5}\n"),
             R"({"b":{"a":1,"c":2},"m":{"a":5,"c":2}})");
@@ -206,7 +206,7 @@ TEST(ParseYaml, LimitsTheDepth) {
   EXPECT_EQ(Read(nested(kMaxYamlDepth)), nested(kMaxYamlDepth));
   EXPECT_TRUE(Read(nested(kMaxYamlDepth + 1)).starts_with("error: line 1 column 201: more than"));
   EXPECT_TRUE(Read(std::string(1'000'000, '[')).starts_with("error: "));
-  // By way of aliases too.
+  // Through aliases, too.
   std::string chain = "- &a0 []\n";
   for (int i = 1; i < 300; ++i) {
     chain += "- &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
@@ -217,7 +217,7 @@ TEST(ParseYaml, LimitsTheDepth) {
 TEST(ParseYaml, TakesJson) {
   EXPECT_EQ(Read("{\n\t\"a\": [1, \"\\u00e9\", null],\n\t\"b\": {}}"),
             "{\"a\":[1,\"\xC3\xA9\",null],\"b\":{}}");
-  // Surrogate pairs, which YAML lacks.
+  // Surrogate pairs, which YAML does not have.
   EXPECT_EQ(Read(R"({"a": "\ud83d\ude00"})"), "{\"a\":\"\xF0\x9F\x98\x80\"}");
   EXPECT_TRUE(Read(R"({"a": "\ud83d"})").starts_with("error: line 1"));
 }

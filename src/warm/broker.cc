@@ -21,16 +21,16 @@ namespace warm {
 namespace {
 
 constexpr int kListener = 3;
-constexpr size_t kFixedFields = 7;  // before the environment
+constexpr size_t kFixedFields = 7;  // those before the environment
 // Between processes of one machine.
 constexpr std::chrono::milliseconds kLongestWish = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kLongestReply = std::chrono::seconds(10);
-// A pod's own: its processes are found by it, and ended.
+// It differs for each pod, whose processes are found by it and ended.
 constexpr std::string_view kOfOnePod = "MUSTER_POD_UID=";
 
 struct UnixAddress {
   sockaddr_un address{};
-  base::Fd folder;  // a path of any length fits, by way of it
+  base::Fd folder;  // by way of which a path of any length fits
 };
 
 base::Result<UnixAddress> AddressAt(const std::string& path) {
@@ -51,8 +51,7 @@ base::Result<UnixAddress> AddressAt(const std::string& path) {
 base::Result<base::Fd> ResidentFor(const Message& request, const std::string& runtime_dir,
                                    int lifeline) {
   if (request.size() < kFixedFields || request[0] != "wish") {
-    return base::Fail(base::Code::kInvalidArgument,
-                      "the launcher in the pod is of another version");
+    return base::Fail(base::Code::kInvalidArgument, "the launcher in the pod has another version");
   }
   Wish wish;
   wish.python = request[1];
@@ -66,9 +65,9 @@ base::Result<base::Fd> ResidentFor(const Message& request, const std::string& ru
   TRY_ASSIGN(const std::string place, PlaceOutside(wish.python));
   if (place != request[6]) {
     return base::Fail(base::Code::kUnavailable,
-                      "limits, rights or interpreter of this pod are others than outside of it");
+                      "this pod has other limits, rights or another interpreter than outside");
   }
-  // Apart from those of launchers outside, which outlive a daemon.
+  // Apart from those of launchers outside of pods, which outlive a daemon.
   return OpenResident(wish, place + "pods");
 }
 
@@ -78,7 +77,7 @@ void Answer(const base::Fd& connection, const std::string& runtime_dir, int life
   const auto request = reader.Await(connection.get(), kLongestWish);
   if (!request) return;
   const auto resident = ResidentFor(*request, runtime_dir, lifeline);
-  // A launcher that has gone meanwhile needs no answer.
+  // A launcher that has disconnected meanwhile needs no answer.
   if (resident) {
     (void)SendMessage(connection.get(), {"resident"}, {resident->get()});
   } else {
@@ -97,7 +96,8 @@ base::Result<base::Fd> AskBroker(const std::string& path, const Wish& wish,
     return base::Fail(base::Errno(errno, fmt::format("connect \"{}\"", path)));
   }
   if (!IsOwnUsers(fd.get())) {
-    return base::Fail(base::Code::kPermissionDenied, fmt::format("\"{}\" is another user's", path));
+    return base::Fail(base::Code::kPermissionDenied,
+                      fmt::format("\"{}\" belongs to another user", path));
   }
   Message request = {"wish",
                      wish.python,

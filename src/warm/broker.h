@@ -17,8 +17,8 @@ namespace warm {
 
 inline constexpr std::string_view kBrokerName = "muster warm-broker";
 
-// Asks the one that listens at `path` for a connection to an interpreter. `place` is PlaceOutside:
-// it has to be the broker's own. Blocks for milliseconds, at most ten seconds.
+// Asks the broker that listens at `path` for a connection to an interpreter. `place` is
+// PlaceOutside, and has to equal the broker's. Blocks for milliseconds, at most ten seconds.
 base::Result<base::Fd> AskBroker(const std::string& path, const Wish& wish,
                                  const std::string& place);
 

@@ -27,17 +27,18 @@ constexpr std::array<std::string_view, 12> kOfOneRank = {
     "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",   "ROLE_WORLD_SIZE",
     "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT", "MUSTER_STACKS"};
 
-// Read when a device is first used, not before.
+// Read only when a device is first used.
 constexpr std::array<std::string_view, 3> kReadLater = {
     "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"};
 
-// Python's tempfile keeps what it found, and so do modules that ask it while they are imported.
+// Python's tempfile keeps its first result, and so do modules that use it while they are imported.
 constexpr std::array<std::string_view, 3> kKept = {"TMPDIR", "TEMP", "TMP"};
 
-// The loader, the C library, Python, and the libraries that torch and numpy bring; and what tells
-// pods apart, each of which ends with everything that it started. OMP_NUM_THREADS is among them:
-// libgomp and OpenBLAS read it once, and what is set later (omp_set_num_threads) does not hold in
-// threads made after it. NCCL and Gloo are not: they read theirs when a process group is made.
+// Variables of the loader, the C library, Python, and the libraries that torch and numpy bring; and
+// the ones that distinguish pods, each of which ends with everything that it started.
+// OMP_NUM_THREADS is included, because libgomp and OpenBLAS read it once, and a later
+// omp_set_num_threads does not apply to threads made after it. NCCL and Gloo are not included: they
+// read their variables when a process group is created.
 constexpr std::array<std::string_view, 44> kLibraryPrefixes = {
     "LD_",      "LC_",     "LANG",    "TZ",     "GLIBC_",   "MALLOC_", "PYTHON",
     "OMP_",     "GOMP_",   "KMP_",    "MKL_",   "OPENBLAS", "GOTO",    "BLIS_",
@@ -49,7 +50,7 @@ constexpr std::array<std::string_view, 44> kLibraryPrefixes = {
 
 std::string_view NameOf(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
-// The lines of /proc/self/status that say what a process may do and where.
+// The lines of /proc/self/status that tell a process's rights and restrictions.
 std::string LinesOfStatus(std::initializer_list<const char*> fields) {
   const auto status = base::ReadFile("/proc/self/status", 1 << 16);
   std::string lines;
@@ -70,7 +71,7 @@ std::string Target(const std::string& link) {
 std::string InheritedHabits() {
   constexpr int kIoprioOfProcess = 1;
   int memory_policy = 0;
-  std::array<unsigned long, 16> memory_nodes{};  // 1024: as many as Linux can have
+  std::array<unsigned long, 16> memory_nodes{};  // 1024: the most that Linux can have
   ::syscall(SYS_get_mempolicy, &memory_policy, memory_nodes.data(), memory_nodes.size() * 64, 0, 0);
   std::string habits = fmt::format("memory {}", memory_policy);
   for (const unsigned long nodes : memory_nodes) habits += fmt::format(" {:x}", nodes);
@@ -109,8 +110,8 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
   const auto add = [&](std::string_view part) {
     text += fmt::format("{}:{}\n", part.size(), part);
   };
-  for (const std::string_view part : {kWarmResident, kWarmFrames, kWarmIdle, kWarmImports,
-                                      kWarmMemory, kWarmPod, kWarmRank, kWarmSettings, kWarmStacks})
+  for (const std::string_view part : {kWarmResident, kWarmIdle, kWarmImports, kWarmMemory, kWarmPod,
+                                      kWarmRank, kWarmRecorder, kWarmSettings, kWarmStacks})
     add(part);
   add(python);
   add(option);

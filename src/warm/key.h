@@ -1,5 +1,5 @@
-// Which launches may share a resident interpreter: the ones whose Python, imports, environment and
-// place on the machine would make the imports come out the same. Pure but for the place.
+// Which launches may share a resident interpreter: those whose Python, imports, environment and
+// place on the machine would give the imports the same result. Pure, except for the place.
 #pragma once
 
 #include <string>
@@ -10,38 +10,38 @@
 
 namespace warm {
 
-// The program of the resident interpreter: python/resident.py and the modules that it imports.
+// The program of the resident interpreter: python/resident.py with the modules that it imports.
 extern const std::string_view kWarmResident;
-extern const std::string_view kWarmFrames;
 extern const std::string_view kWarmIdle;
 extern const std::string_view kWarmImports;
 extern const std::string_view kWarmMemory;
 extern const std::string_view kWarmPod;
 extern const std::string_view kWarmRank;
 extern const std::string_view kWarmSettings;
+extern const std::string_view kWarmRecorder;
 extern const std::string_view kWarmStacks;
 
-// Set by the launcher, another for each rank: the resident interpreter does not have it.
+// Whether the launcher sets the variable differently for each rank, so that the resident
+// interpreter must not have it.
 bool IsOfOneRank(std::string_view name);
 
-// Libraries in C, the loader or the interpreter itself read it while they load, where nobody can
-// watch them; or is read so widely, as TMPDIR is, that each value has an interpreter of its own.
-// What else Python modules read is noted by the resident interpreter.
+// Whether libraries in C, the loader or the interpreter itself read the variable while they load,
+// where this cannot be observed, or whether it is read so widely, as TMPDIR is, that each value
+// needs an interpreter of its own. The resident interpreter records what else Python modules read.
 bool IsReadByLibraries(std::string_view name);
 
-// `environment` ("NAME=value", complete) without what is of one rank.
+// `environment` ("NAME=value", complete) without the variables of a single rank.
 std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& environment);
 
-// Of two launches with one key, either can be given ranks of the other's interpreter, except where
-// the interpreter itself says no. 32 hexadecimal digits.
-// `option` is the interpreter's own: -u or none.
+// Of two launches with the same key, either can get ranks from the other's interpreter, unless the
+// interpreter itself refuses. 32 hexadecimal digits. `option` is the interpreter's own: -u or none.
 std::string Key(std::string_view python, std::string_view option, std::string_view preload,
                 const std::vector<std::string>& environment, std::string_view place);
 
 // Everything else that a child inherits and an import may see: cgroup, namespaces, limits, CPUs,
-// rights, nice value; and which file `python` is. In two parts: what pods do not change, ...
+// rights, nice value, and which file `python` is. In two parts: what pods do not change, ...
 base::Result<std::string> PlaceOutside(const std::string& python);
-// ... and what a keeper that has entered a pod's namespaces has to find there too.
+// ... and what a keeper that has entered a pod's namespaces has to find there, too.
 std::string PlaceInside();
 
 }  // namespace warm

@@ -14,7 +14,7 @@
 namespace warm {
 namespace {
 
-// In a process of its own; whether there is another place than before.
+// Runs `change` in a process of its own; returns whether the place differs afterwards.
 bool ChangesThePlace(const std::function<void()>& change) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -44,7 +44,7 @@ TEST(Key, PythonImportsAndPlaceArePartOfIt) {
   EXPECT_NE(key, Key("/a", "", "m", {}, "p"));
   EXPECT_NE(key, Key("/a", "-u", "n", {}, "p"));
   EXPECT_NE(key, Key("/a", "-u", "m", {}, "q"));
-  // No text moves from one part into the next.
+  // No text may move from one part to the next.
   EXPECT_NE(Key("/a", "", "b", {}, ""), Key("/ab", "", "", {}, ""));
 }
 
@@ -95,7 +95,7 @@ TEST(Key, AMemoryPolicyMakesAnotherPlace) {
   const auto set = [&](int policy, unsigned long* nodes) {
     return ::syscall(SYS_set_mempolicy, policy, nodes, nodes == nullptr ? 0 : 64);
   };
-  // Containers may forbid it, and kernels may have none.
+  // Containers may forbid it, and some kernels lack it.
   if (set(kInterleave, &first_node) != 0) return;
   EXPECT_EQ(set(0, nullptr), 0);
   EXPECT_TRUE(ChangesThePlace([&] { set(kInterleave, &first_node); }));

@@ -13,9 +13,8 @@
 namespace warm {
 namespace {
 
-// A fork takes milliseconds; on a machine that swaps, more.
+// A fork takes milliseconds; more on a machine that swaps.
 constexpr std::chrono::milliseconds kLongestFork = std::chrono::seconds(30);
-constexpr std::chrono::milliseconds kLongestAnswer = std::chrono::seconds(2);
 
 int64_t NumberIn(const Message& message, size_t field) {
   return field < message.size() ? base::ParseInt(message[field]).value_or(0) : 0;
@@ -54,7 +53,7 @@ base::Result<pid_t> Link::Start(const process::SpawnOptions& options,
   request.insert(request.end(), options.argv.begin(), options.argv.end());
   request.insert(request.end(), options.env.begin(), options.env.end());
   if (auto sent = SendMessage(connection_.get(), request, fds); !sent) {
-    return base::Fail(sent.error());  // the loop sees the end, too
+    return base::Fail(sent.error());  // the loop notices the end, too
   }
   while (true) {
     auto answer = reader_.Await(connection_.get(), kLongestFork);
@@ -68,20 +67,6 @@ base::Result<pid_t> Link::Start(const process::SpawnOptions& options,
     if ((*answer)[0] == "started") return static_cast<pid_t>(NumberIn(*answer, 1));
     if ((*answer)[0] == "refused") {
       return base::Fail(base::Code::kUnavailable, answer->size() > 1 ? (*answer)[1] : "");
-    }
-    DispatchLater(std::move(*answer));
-  }
-}
-
-std::optional<std::string> Link::DumpOf(pid_t pid) {
-  if (!connection_ || !SendMessage(connection_.get(), {"where", fmt::format("{}", pid)}, {})) {
-    return std::nullopt;
-  }
-  while (true) {
-    auto answer = reader_.Await(connection_.get(), kLongestAnswer);
-    if (!answer) return std::nullopt;
-    if ((*answer)[0] == "where" && NumberIn(*answer, 1) == pid) {
-      return answer->size() > 2 ? (*answer)[2] : "";
     }
     DispatchLater(std::move(*answer));
   }

@@ -1,4 +1,5 @@
-// The agent's end of its keeper (warm_keeper.h): has ranks forked and hears how they end.
+// The agent's end of the connection to its keeper (warm_keeper.h): has ranks forked and learns how
+// they end.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +17,14 @@
 
 namespace warm {
 
-// One thread: the loop's. Events come from the loop, never from within Start.
+// Used in the loop's thread only. Callbacks come from the loop, never from within Start.
 class Link {
  public:
   struct Events {
     std::function<void(pid_t pid, int exit_code)> on_end;  // negative: minus the signal
-    std::function<void()> on_reaped;                       // something below a rank has ended
-    std::function<void()> on_lost;                         // once; its ranks are gone or dying
+    std::function<void()> on_reaped;                       // a descendant of a rank has ended
+    std::function<void()> on_lost;                         // called once; its ranks are gone or
+                                                           // dying
   };
 
   Link(process::EventLoop& loop, base::Fd connection, pid_t keeper, Events events);
@@ -32,16 +34,13 @@ class Link {
 
   base::Status Watch();
 
-  // Forks a rank that does what an exec of the options would: the interpreter, -u and its words,
-  // environment, descriptors 0 to 2; a session of its own, which dies with the keeper. Blocks for
-  // the milliseconds that it takes. The error's message says why it has to be executed.
-  // `ignored_signals`: what the program ignores from its start; the others have their defaults.
+  // Forks a rank that is like an exec with these options: the interpreter with -u and its
+  // arguments, environment, descriptors 0 to 2, and a session of its own, which ends with the
+  // keeper. Blocks for the milliseconds that it takes. On an error the rank has to be executed
+  // instead. `ignored_signals`: signals that the program ignores from its start; all others have
+  // their defaults.
   base::Result<pid_t> Start(const process::SpawnOptions& options,
                             const std::vector<int>& ignored_signals = {});
-
-  // Where the main thread of a rank of this keeper stands, in the form that PlaceInDump reads; ""
-  // when that cannot be told. Blocks for a millisecond. No value: the keeper does not answer.
-  std::optional<std::string> DumpOf(pid_t pid);
 
   bool is_alive() const { return static_cast<bool>(connection_); }
   pid_t keeper() const { return keeper_; }
@@ -57,7 +56,7 @@ class Link {
   pid_t keeper_;
   Events events_;
   MessageReader reader_;
-  std::vector<Message> waiting_;  // came while an answer was awaited
+  std::vector<Message> waiting_;  // arrived while an answer was awaited
 };
 
 }  // namespace warm

@@ -17,7 +17,7 @@ namespace warm {
 namespace {
 
 constexpr size_t kHeaderBytes = 4;
-// Longer than all that a keeper has to say.
+// Longer than any message of a keeper.
 constexpr size_t kLongestMessage = 1 << 20;
 constexpr size_t kMostFds = 4;
 

@@ -1,22 +1,20 @@
-// What launcher and keeper say to each other over a Unix stream socket: a length (4 bytes, little
-// endian), then fields between NUL bytes; descriptors travel with the first byte.
+// The messages between launcher and keeper over a Unix stream socket: a length (4 bytes, little
+// endian), then fields separated by NUL bytes; descriptors come with the first byte.
 //
 //   launcher: enter, place inside its namespaces          + namespaces: user, mnt, uts
 //             start, umask, ignored signals, number of words, words..., environment...
 //                                                   + working directory, 0, 1, 2
-//             where, pid
 //   keeper:   ready, its pid | stale | refused, why     at first
 //             entered | refused, why                    to enter
 //             started, pid | refused, why               to each start
-//             where, pid, its frames or ""             to each where (PythonFrames)
 //             ended, pid, exit code or minus the signal
 //             reaped                                    an orphan of a rank has ended
 //
-// and what a launcher in a pod and the broker outside say (broker.h):
+// and between a launcher in a pod and the broker outside (broker.h):
 //
 //   launcher: wish, python, option or "", preload, idle seconds, kept, place outside,
 //             environment...
-//   broker:   resident                                  + connection to it, where the above follows
+//   broker:   resident                                  + connection to it, for the messages above
 //             refused, why
 #pragma once
 
@@ -36,17 +34,17 @@ using Message = std::vector<std::string>;
 // Blocks while the other side does not read. kUnavailable when it has gone.
 base::Status SendMessage(int socket, const Message& message, const std::vector<int>& fds);
 
-// Cuts a stream into messages, and keeps the descriptors that came with it.
+// Splits a stream into messages, and keeps the descriptors that came with it.
 class MessageReader {
  public:
-  // Reads what is there without blocking. kUnavailable at the end of the stream or when it makes no
-  // sense.
+  // Reads what has arrived, without blocking. kUnavailable at the end of the stream or when it is
+  // malformed.
   base::Status Read(int socket);
-  // The next whole message that was read; its fields are at least one.
+  // The next complete message; it has at least one field.
   std::optional<Message> Next();
-  // Blocks for the next one; kTimeout, kUnavailable.
+  // Blocks until the next message; kTimeout, kUnavailable.
   base::Result<Message> Await(int socket, std::chrono::milliseconds timeout);
-  // The last descriptor that came; closed when nobody takes it. Without one when none came.
+  // The last descriptor received, which is closed unless it is taken. An empty Fd when none was.
   base::Fd TakeFd() { return std::move(fd_); }
 
  private:

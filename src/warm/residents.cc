@@ -22,8 +22,8 @@ namespace warm {
 namespace {
 
 constexpr int kBacklog = 64;
-// What a training program is going to import anyway, where it is there: the first step of an
-// optimizer brings the last one.
+// What a training program will import anyway, if it is installed: the first step of an optimizer
+// imports the last one.
 constexpr std::string_view kUsualModules = "?torch,?torch.distributed,?torch._dynamo";
 
 struct Places {
@@ -35,7 +35,7 @@ struct Places {
   std::string program() const { return fmt::format("{}/{}", path, key); }
 };
 
-// By way of the folder: a path of any length fits.
+// By way of the folder, so that a path of any length fits.
 sockaddr_un AddressOf(const Places& places) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -51,14 +51,14 @@ base::Result<base::Fd> NewSocket() {
   return fd;
 }
 
-// Absent when nobody listens.
+// An empty Fd when nobody listens.
 base::Result<base::Fd> Connect(const Places& places) {
   TRY_ASSIGN(base::Fd fd, NewSocket());
   const sockaddr_un address = AddressOf(places);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     if (!IsOwnUsers(fd.get())) {
       return base::Fail(base::Code::kPermissionDenied,
-                        fmt::format("\"{}\" is another user's", places.socket()));
+                        fmt::format("\"{}\" belongs to another user", places.socket()));
     }
     return fd;
   }
@@ -81,16 +81,17 @@ base::Status StartResident(const Wish& wish, const Places& places) {
   TRY_ASSIGN(const base::Fd listener, Listen(places));
   TRY(base::MakeDirs(places.program(), 0700));
   for (const auto& [name, text] :
-       {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_frames", kWarmFrames),
-        std::pair("muster_warm_idle", kWarmIdle), std::pair("muster_warm_imports", kWarmImports),
+       {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_idle", kWarmIdle),
+        std::pair("muster_warm_imports", kWarmImports),
         std::pair("muster_warm_memory", kWarmMemory), std::pair("muster_warm_pod", kWarmPod),
-        std::pair("muster_warm_rank", kWarmRank), std::pair("muster_warm_settings", kWarmSettings),
+        std::pair("muster_warm_rank", kWarmRank), std::pair("muster_warm_recorder", kWarmRecorder),
+        std::pair("muster_warm_settings", kWarmSettings),
         std::pair("muster_warm_stacks", kWarmStacks)}) {
     TRY(base::WriteFileAtomic(fmt::format("{}/{}.py", places.program(), name), text, 0600,
                               base::Durability::kNone));
   }
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  // What the imports print belongs to no rank: it must be known that they did.
+  // The output of the imports belongs to no rank, but it must be known that there was some.
   const base::Fd output(::memfd_create("imports", MFD_CLOEXEC));
   if (!null || !output) return base::Fail(base::Errno(errno, "start it"));
 
@@ -104,7 +105,7 @@ base::Status StartResident(const Wish& wish, const Places& places) {
   if (wish.lifeline >= 0) spawn.fds.push_back({wish.lifeline, 4});
   spawn.group = process::SpawnOptions::Group::kSession;
   spawn.is_detached = true;
-  std::string modules;  // ":" and PYTHONPATH, when there is one
+  std::string modules;  // ":" and PYTHONPATH, if set
   for (const std::string& entry : EnvironmentOfResident(wish.environment)) {
     if (entry.starts_with("PYTHONPATH=")) {
       modules = ":" + entry.substr(entry.find('=') + 1);
@@ -125,7 +126,7 @@ base::Status StartResident(const Wish& wish, const Places& places) {
   return {};
 }
 
-// Under the lock: of two launchers one starts it, and it does not leave meanwhile.
+// Under the lock: of two launchers one starts it, and it does not end meanwhile.
 base::Result<base::Fd> ConnectOrStart(const Wish& wish, const Places& places) {
   const base::Fd lock(::open(places.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
@@ -156,7 +157,7 @@ base::Result<base::Fd> OpenPrivateFolder(const std::string& path) {
   }
   if (info.st_uid != ::geteuid() || (info.st_mode & 077) != 0) {
     return base::Fail(base::Code::kPermissionDenied,
-                      fmt::format("\"{}\" is not this user's alone (chmod 700)", path));
+                      fmt::format("others can access \"{}\" (chmod 700)", path));
   }
   return folder;
 }

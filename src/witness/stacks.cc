@@ -30,7 +30,7 @@ constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
 constexpr std::chrono::milliseconds kPoll{5};
 
-// What the hook registers: SIGRTMAX as Python knows it, less two.
+// The signal of the hook: SIGRTMAX as Python defines it, minus two.
 int StacksSignal() { return SIGRTMAX - 2; }
 
 std::string FileOf(const std::string& folder, pid_t pid) {
@@ -56,7 +56,7 @@ bool Catches(pid_t pid, int signal) {
   return (bits >> (signal - 1) & 1) != 0;
 }
 
-// The file is opened anew by each program, and closed by an exec.
+// Each program opens the file again, because an exec closes it.
 bool HasOpen(pid_t pid, const std::string& path) {
   struct stat file{};
   if (::lstat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return false;
@@ -86,7 +86,7 @@ base::Fd OpenRegular(const std::string& path) {
   return fd;
 }
 
-// Empty once it ends: no more than `limit` bytes from `offset` on.
+// At most `limit` bytes from `offset` on; empty at the end of the file.
 std::string ReadFrom(const std::string& path, uint64_t offset, size_t limit) {
   const base::Fd fd = OpenRegular(path);
   std::string text(limit, '\0');
@@ -106,7 +106,7 @@ uint64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
-// Fields 14 to 17 of proc(5): its own time and that of the children that it has reaped.
+// Fields 14 to 17 of proc(5): its own time and that of reaped children.
 uint64_t TicksOf(std::string_view stat) {
   const size_t name = stat.rfind(')');
   if (name == std::string_view::npos) return 0;
@@ -158,10 +158,11 @@ Question::Question(std::string folder, const std::vector<pid_t>& pids)
   for (const pid_t pid : pids) {
     if (!CanBeAsked(folder_, pid)) continue;
     const std::string path = FileOf(folder_, pid);
-    // The first line says who it is, and is read from the file's beginning.
+    // The first line identifies the process and is read from the beginning of the file, so it
+    // stays.
     if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
     sizes_[pid] = SizeOf(path);
-    // The main thread: what it runs is what the user wrote.
+    // The main thread, because it runs what the user wrote.
     if (::syscall(SYS_tgkill, pid, pid, StacksSignal()) != 0) sizes_.erase(pid);
   }
 }

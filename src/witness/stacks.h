@@ -1,6 +1,6 @@
-// Has Python processes tell where they stand (warm/python/stacks.py): each that has the start-up
-// hook keeps a file named by its pid in the folder that MUSTER_STACKS names, and writes its stacks
-// there on a signal.
+// Asks Python processes for their stacks (warm/python/stacks.py): each process that has the
+// start-up hook keeps a file named by its pid in the folder that MUSTER_STACKS names, and writes
+// its stacks there on a signal.
 #pragma once
 
 #include <sys/types.h>
@@ -17,49 +17,51 @@ namespace witness {
 
 inline constexpr const char* kStacksVariable = "MUSTER_STACKS";
 
-// Of a pod of the embedded cluster. Its processes make it.
+// The folder of a pod of the embedded cluster. The pod's processes create it.
 std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid);
 
-// Where a running process was told to say it; "" when it was not, or belongs to somebody else.
+// The folder in which a running process was told to write; "" when it was not, or when the folder
+// belongs to somebody else.
 std::string FolderOf(pid_t pid);
 
 // A process that can be asked.
 struct Asked {
   pid_t pid = 0;
-  int rank = -1;  // -1: none
+  int rank = -1;  // -1: not a rank
   int world = 0;
-  bool is_child = false;  // forked by another of them, as the workers of a DataLoader are
+  bool is_child = false;  // forked by another of them, like the workers of a DataLoader
 };
 
-// Those of the folder that run and still have the hook, by pid. Nobody else is ever sent the
-// signal, which would end it.
+// The processes of the folder that run and still have the hook, by pid. No other process is ever
+// sent the signal, which would end it.
 std::vector<Asked> ProcessesIn(const std::string& folder);
 
-// The ranks among the processes of a pod: of each its first process, not what that has forked.
+// The ranks among the processes of a pod: for each rank its first process, not the ones that it has
+// forked.
 std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes);
 
-// Several at once. One thread.
+// Asks several processes at once. One thread.
 class Question {
  public:
-  // Processes outside `folder`, or that cannot be signalled, will write nothing.
+  // Processes outside of `folder`, or that cannot be signalled, will not answer.
   Question(std::string folder, const std::vector<pid_t>& pids);
 
-  // What has come so far, by pid; complete when nothing more comes for some milliseconds.
+  // The answers so far, by pid; complete when no more output has come for some milliseconds.
   std::map<pid_t, std::string> Answers() const;
-  // Blocks until all have answered, at most for `limit`.
+  // Blocks until all have answered, for at most `limit`.
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit) const;
 
  private:
   std::string folder_;
-  std::map<pid_t, uint64_t> sizes_;  // of the files, before they were asked
+  std::map<pid_t, uint64_t> sizes_;  // of the files, before the processes were asked
 };
 
-// What the kernel counts of it, and what it has told in its folder. All zero, with state '?', when
-// it has gone.
+// The kernel's counters of the process, and what it has written in its folder. All zero, with state
+// '?', when it is gone.
 answers::Activity ActivityOf(const std::string& folder, pid_t pid);
 
-// A line of a source file, the first being 1; "" when it cannot be read. Blocks for a moment, and
-// opens regular files that end with .py alone: the name is what a rank has written.
+// A line of a source file, counted from 1; "" when it cannot be read. Blocks for a moment, and
+// opens only regular files whose names end with .py, because a rank has written the name.
 std::string SourceLine(std::string_view file, int line);
 
 }  // namespace witness

@@ -24,7 +24,7 @@ class StacksTest : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
-  // A process that keeps its file, as the hook has it do; with `answers` it answers.
+  // A process that keeps its file open as the hook does; with `answers` it answers.
   pid_t Fork(bool has_file, bool answers) {
     int ready[2];
     EXPECT_EQ(::pipe(ready), 0);
@@ -45,7 +45,7 @@ class StacksTest : public testing::Test {
     ::close(ready[1]);
     return pid;
   }
-  // How it ended, or that it still runs.
+  // Exits with how it ended, or that it still runs.
   static void End(pid_t pid) {
     int status = 0;
     EXPECT_EQ(::waitpid(pid, &status, WNOHANG), 0) << "it has ended by itself";

@@ -100,7 +100,7 @@ class Reader:
         where = self.cluster.path("where")
         done = subprocess.run(
             ["bash", "-c", text + f"\ncode=$?; pwd >{where}; exit $code"], env=self.env, cwd=self.folder, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, **self.cluster._become())
         if os.path.exists(where):
             with open(where) as file:
                 self.folder = file.read().strip()

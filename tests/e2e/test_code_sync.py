@@ -116,6 +116,31 @@ AUTH = (f"--env=GIT_SYNC_USERNAME={USER}", f"--env=GIT_SYNC_PASSWORD={PASSWORD}"
 
 
 @USERS
+def test_a_copy_of_the_callers_folder(user, request):
+    cluster = request.getfixturevalue(user)
+    code = cluster.path("home", "project")
+    os.makedirs(os.path.join(code, "inside"))
+    for name, text in (("train.py", "print('trained')\n"), ("inside/a", "a\n")):
+        with open(os.path.join(code, name), "w") as file:
+            file.write(text)
+    for folder, folders, files in os.walk(code):
+        for path in (folder, *(os.path.join(folder, name) for name in files)):
+            os.chown(path, cluster.uid, cluster.uid)
+    flags = ["submit", "pytorch", "--workers=2", "--sync-mode=local", "--follow"]
+    done = cluster.run(*flags, "--name=here", "pwd; cd /root/code/project && python train.py && cat inside/a", cwd=code)
+    assert "code: 2 files (0.0 MB) of " in done.stderr and "at /root/code/project in the replicas" in done.stderr
+    assert done.stdout.endswith("/root\ntrained\na\n"), done.stdout
+    with open(os.path.join(code, "train.py"), "w") as file:
+        file.write("print('changed')\n")
+    again = cluster.run("rerun", "here")
+    cluster.wait("here-2", "SUCCEEDED")
+    assert "trained" in again.stdout
+    there = cluster.run(*flags, "--name=there", f"--sync-source={code}", "cat /root/code/project/train.py")
+    assert there.stdout.endswith("print('changed')\n")
+    assert "train.py" in cluster.run("code", "there").stdout
+
+
+@USERS
 def test_git_over_http(user, request, git_http):
     cluster = request.getfixturevalue(user)
     source = ("--sync-mode=git", "--sync-source=" + git_http.url("project.git"), *AUTH)

@@ -177,7 +177,7 @@ def test_the_daemon_of_another_machine_is_not_waited_for_in_vain():
         holder = subprocess.Popen(["flock", lock, "sleep", "120"])
         time.sleep(0.5)
         done = cluster.run("list", code=1, timeout=60)
-        assert lock in done.stderr and "cannot be seen from here" in done.stderr
+        assert lock in done.stderr and "is not visible here" in done.stderr
     finally:
         if holder:
             holder.kill()

@@ -65,3 +65,46 @@ def test_a_gang_gets_all_its_gpus_or_waits(gpu_cluster):
 def test_a_broken_driver_is_no_gpu_and_jobs_run_on_the_cpu(gpu_cluster):
     gpu_cluster.submit("cpu", "true", "--gpus=1")
     gpu_cluster.wait("cpu", "SUCCEEDED")
+
+
+@pytest.fixture
+def amd_cluster(tmp_path):
+    """Two GPUs, by the files that AMD's driver would show."""
+    def put(path, text=""):
+        os.makedirs(os.path.dirname(tmp_path / path), exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    put("dev/kfd")
+    for i in range(2):
+        put(f"dev/dri/renderD{128 + i}")
+        put(f"sys/class/kfd/kfd/topology/nodes/{1 + i}/properties",
+            f"simd_count 304\nlocation_id {(0x41 + i) << 8}\ndrm_render_minor {128 + i}\n"
+            f"gfx_target_version 90402\nunique_id {os.getpid() << 8 | i}\n")
+        put(f"sys/class/drm/renderD{128 + i}/device/gpu_busy_percent", "17\n")
+    made = Cluster()
+    made.env.update(MUSTER_NVML=str(tmp_path), MUSTER_GPU_ROOT=str(tmp_path))
+    made.run("up")
+    yield made
+    made.close()
+
+
+def test_amds_gpus_are_given_by_either_name(amd_cluster):
+    until(amd_cluster, "0/2 (0%)", "top", "node")
+    amd_cluster.submit("holds", "echo GPU=$ROCR_VISIBLE_DEVICES HIP=$HIP_VISIBLE_DEVICES; sleep 600", "--gpus=1")
+    amd_cluster.wait("holds", "RUNNING")
+    assert until(amd_cluster, "GPU=", "logs", "holds") == "GPU=0 HIP=0\n"
+    until(amd_cluster, "1/2 (50%)", "top", "node")
+    assert "17.0%" in amd_cluster.run("get", "holds", "-g").stdout
+
+    amd_cluster.submit("waits", "echo GPU=$ROCR_VISIBLE_DEVICES HIP=$HIP_VISIBLE_DEVICES", "--device=amd.com/gpu=2")
+    until(amd_cluster, "Insufficient amd.com/gpu: the job asks for 2", "get", "waits")
+    amd_cluster.run("delete", "holds")
+    amd_cluster.wait("waits", "SUCCEEDED")
+    assert amd_cluster.run("logs", "waits").stdout == "GPU=0,1 HIP=0,1\n"
+
+
+def test_a_pod_that_asked_for_none_sees_none_of_amds(amd_cluster):
+    until(amd_cluster, "0/2 (0%)", "top", "node")
+    amd_cluster.submit("none", "echo GPU=${ROCR_VISIBLE_DEVICES-unset} HIP=$HIP_VISIBLE_DEVICES")
+    amd_cluster.wait("none", "SUCCEEDED")
+    assert amd_cluster.run("logs", "none").stdout == "GPU= HIP=-1\n"

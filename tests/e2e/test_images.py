@@ -51,7 +51,7 @@ def test_a_directory_stands_for_an_image(user, request):
     done = cluster.run("image", "map", "team/train:1", code)
     assert done.stdout == f"image team/train:1 mapped to {code}\n"
     said = apply(cluster, "applied", "team/train:1", "[python, main.py]").stderr
-    assert f"the directory {code} stands for image team/train:1" in said
+    assert f"directory {code} takes the place of image team/train:1" in said
     cluster.wait("applied", "SUCCEEDED")
     assert cluster.run("logs", "applied").stdout == f"from {code}\n"
 
@@ -84,7 +84,7 @@ def test_kubectl_apply_finds_the_directory_too(cluster, code):
     done = subprocess.run(["kubectl", "--kubeconfig", config, "apply", "-f", "-"], input=text, text=True,
                           capture_output=True, timeout=60, env=cluster.env)
     assert done.returncode == 0, done.stderr
-    assert f"Warning: the directory {code} stands for image train:latest" in done.stderr
+    assert f"Warning: directory {code} takes the place of image train:latest" in done.stderr
     cluster.wait("by-kubectl", "SUCCEEDED")
     assert cluster.run("logs", "by-kubectl").stdout == f"from {code}\n"
 
@@ -121,14 +121,14 @@ def test_commands_at_once_lose_nothing(cluster, code):
 
 @pytest.mark.parametrize("args,code,words", [
     (["map", "train"], USAGE, "accepts 2 arg"),
-    (["map", "two words", "."], USAGE, '"two words" is not a name of an image'),
-    (["map", "host", "."], USAGE, "names this machine's own environment"),
+    (["map", "two words", "."], USAGE, '"two words" is not a valid image name'),
+    (["map", "host", "."], USAGE, "means this machine's own environment"),
     (["map", "train", "."], 0, "image train:latest mapped to"),
     (["map", "train", "/does/not/exist"], FAILURE, '"/does/not/exist": No such file or directory'),
     (["map", "train", "/etc/passwd"], FAILURE, '"/etc/passwd" is not a directory'),
     (["map", "train", ".", "--workdir=opt"], USAGE, '--workdir is invalid: "opt" must be absolute'),
     (["map", "train", ".", "--workdir=/a/../b"], USAGE, "--workdir is invalid"),
-    (["unmap", "absent"], FAILURE, "no directory stands for the image absent"),
+    (["unmap", "absent"], FAILURE, "the image absent is not mapped to a directory"),
     (["unmap"], USAGE, "requires at least 1 arg")])
 def test_one_clear_line(cluster, args, code, words):
     done = cluster.run("image", *args, code=code)

@@ -24,10 +24,7 @@ def is_run(block):
 WITH_COMMANDS = [name for name in NAMES if any(map(is_run, manual_pages.blocks_of(os.path.join(ROOT, name))))]
 
 
-@pytest.mark.parametrize("name", WITH_COMMANDS)
-def test_commands_run_as_written(name, cluster, request):
-    if name == "docs/howto/tensorboard.md":
-        use_python(cluster, request.getfixturevalue("tensorboard_python"))
+def read_page(name, cluster):
     for other in ("arena", "ads", "torchrun"):
         os.symlink(cluster.binary, cluster.path("bin", other))
     env = {**cluster.env, "PATH": cluster.path("bin") + ":" + cluster.env["PATH"], "MUSTER_SOURCE": ROOT,
@@ -35,6 +32,17 @@ def test_commands_run_as_written(name, cluster, request):
     reader = manual_pages.Reader(cluster, env)
     for block in filter(is_run, manual_pages.blocks_of(os.path.join(ROOT, name))):
         reader.read(block)
+
+
+def test_the_first_ten_minutes_are_the_same_for_an_ordinary_user(nobody_cluster):
+    read_page("docs/quickstart.md", nobody_cluster)
+
+
+@pytest.mark.parametrize("name", WITH_COMMANDS)
+def test_commands_run_as_written(name, cluster, request):
+    if name == "docs/howto/tensorboard.md":
+        use_python(cluster, request.getfixturevalue("tensorboard_python"))
+    read_page(name, cluster)
 
 
 @pytest.mark.parametrize("name", NAMES)

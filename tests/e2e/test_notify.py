@@ -80,3 +80,25 @@ def test_a_program_that_fails_is_named_and_bad_values_are_refused(cluster):
     for flags, why in ((["--notify="], "--notify is invalid"), (["--notify=true", "--notify-on=never"], "--notify-on")):
         refused = cluster.run("run", *flags, "true", code=2).stderr
         assert why in refused and len(refused.splitlines()) == 1
+
+
+def test_the_configuration_says_who_is_told_of_every_job(cluster):
+    told = cluster.path("home", "told")
+    with open(cluster.path("config", "muster", "config.yaml"), "a") as file:
+        file.write(f"notify: echo \"$MUSTER_NOTICE_JOB $MUSTER_NOTICE_STATUS\" >>{told}\n")
+    cluster.submit("sent", "true", "--wait")
+    await_notice(cluster, "sent", "end: told at ")
+    cluster.run("run", "--name=own", f"--notify=cat >{told}.own", "true")
+    assert json.loads(await_file(told + ".own"))["job"] == "own"
+    cluster.run("run", "--name=early", "--notify-on=start", "true")
+    await_notice(cluster, "early", "start: told at ")
+    with open(told) as file:
+        assert [line.split()[0] for line in file] == ["sent", "early"]
+
+
+def test_a_job_that_is_deleted_the_moment_it_ends_is_told_of(cluster):
+    told = cluster.path("home", "told")
+    cluster.run("run", "--name=brief", f"--notify=cat >{told}", "echo bye; exit 3", code=3)
+    cluster.run("delete", "brief")
+    notice = json.loads(await_file(told))
+    assert (notice["job"], notice["status"], notice["lastLine"]) == ("brief", "FAILED", "bye")

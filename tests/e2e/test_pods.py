@@ -185,4 +185,4 @@ def test_what_must_not_be_root_and_would_be_is_refused_by_name(cluster):
         return "waiting" in statuses[0].get("state", {}) and statuses[0]["state"]["waiting"].get("message")
     waiting = await_pod(api, "root", waits)["status"]["containerStatuses"][0]["state"]["waiting"]
     assert waiting["reason"] == "CreateContainerConfigError"
-    assert "runAsNonRoot, and it would run as root: set runAsUser" in waiting["message"]
+    assert "runAsNonRoot, but it would run as root: set runAsUser" in waiting["message"]

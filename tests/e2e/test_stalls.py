@@ -16,6 +16,7 @@ PYTHON = "/usr/bin/python3"
 
 class Launch:
     """Two ranks below `launch`; what it says is read until the end."""
+    PYTHON = PYTHON
 
     def __init__(self, folder, text, *flags, ranks=2, **variables):
         script = os.path.join(folder, "train.py")
@@ -24,7 +25,7 @@ class Launch:
         self.path = os.path.join(folder, "said")
         with open(self.path, "w") as said:
             self.process = subprocess.Popen(
-                [LAUNCHER, "--python", PYTHON, "--standalone", f"--nproc-per-node={ranks}", *flags, script], stderr=said,
+                [LAUNCHER, "--python", self.PYTHON, "--standalone", f"--nproc-per-node={ranks}", *flags, script], stderr=said,
                 stdout=said, env={**os.environ, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", "TMPDIR": str(folder), **variables})
 
     def said(self):

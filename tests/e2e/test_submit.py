@@ -125,15 +125,15 @@ def test_interrupting_leaves_the_job_running(cluster, flag, program, code):
 
 def test_what_this_machine_does_not_do_is_said_by_submit_and_by_get(cluster):
     cluster.run("up")
-    flags = ["--selector=disk=ssd", "--device=amd.com/gpu=1", "--scheduler=volcano", "--rdma", "--gpus=1"]
+    flags = ["--selector=disk=ssd", "--device=a.b/card=1", "--scheduler=volcano", "--rdma", "--gpus=1"]
     done = cluster.submit("wishes", "true", "--workers=2", *flags, "--wait")
     warnings = [line.split("] ", 1)[1] for line in done.stderr.splitlines() if line.startswith("WARN")]
     gpus = warnings.pop(0)  # with or without why there are none
     assert gpus.startswith("--gpus: the job asks for 2 nvidia.com/gpu, this machine has ")
     assert warnings == [
-        "--device has no effect here: this machine hands out no amd.com/gpu",
-        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees the ones that are there",
-        "--selector disk=ssd has no effect here: there is one machine to run on",
+        "--device has no effect here: this machine does not assign a.b/card",
+        "--rdma has no effect here: this machine does not assign RDMA devices, each pod sees all of them",
+        "--selector disk=ssd has no effect here: there is only one machine",
         "--scheduler volcano has no effect here: muster's own scheduler places every pod"], done.stderr
     shown = cluster.run("get", "wishes").stderr.splitlines()
     assert [line.split("] ", 1)[1] for line in shown if line.startswith("WARN")] == [gpus, *warnings]

@@ -47,6 +47,26 @@ def test_five_rates_and_the_best_of_them(cluster, code):
         "rerun", good_sweep(cluster, code), "--failed", code=1).stderr
 
 
+LOGGING = """import os, struct, sys
+def field(number, content):
+    return bytes([number << 3 | 2, len(content)]) + content
+value = field(1, b"loss/val") + bytes([2 << 3 | 5]) + struct.pack("<f", abs(float(sys.argv[1]) - 2))
+event = bytes([1 << 3 | 1]) + struct.pack("<d", 1) + field(5, field(1, value))
+folder = os.environ["MUSTER_RUN_DIR"] + "/logs"
+os.mkdir(folder)
+with open(folder + "/events.out.tfevents.1.host", "wb") as file:
+    file.write(struct.pack("<Q", len(event)) + b"crc!" + event + b"crc!")
+"""
+
+
+def test_the_best_by_what_is_logged_for_tensorboard(cluster, code):
+    with open(code + "/logs.py", "w") as file:
+        file.write(LOGGING)
+    cluster.run("run", "--name=logged", "--sweep=x=1,2,4", "logs.py", "{x}", cwd=code)
+    best = cluster.run("show", "logged", "--best=loss/val").stdout.splitlines()
+    assert [line.split()[1] for line in best[1:]] == ["2", "1", "4"], best
+
+
 def good_sweep(cluster, code):
     cluster.run("run", "--name=good", "--sweep=lr=0.1", "trial.py", "{lr}", cwd=code)
     return "good"

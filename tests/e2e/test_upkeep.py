@@ -138,7 +138,7 @@ def test_a_long_log_keeps_its_newest_and_says_so(cluster):
     cluster.submit("prints", "python -c \"for i in range(50000): print('line', i, 'x' * 90)\"")
     cluster.wait_for_all("prints", "SUCCEEDED")
     lines = cluster.run("logs", "prints").stdout.splitlines()
-    assert lines[0].startswith("muster: log cut: ") and "local.log_limit" in lines[0], lines[0]
+    assert lines[0].startswith("muster: log truncated: ") and "local.log_limit" in lines[0], lines[0]
     assert lines[-1].startswith("line 49999 ") and len(lines) > 3000
     assert [line.split()[1] for line in lines[1:]] == [str(i) for i in range(50001 - len(lines), 50000)]
     (file,) = glob.glob(cluster.path("state/muster/pods/*/logs/pytorch/0.log"))

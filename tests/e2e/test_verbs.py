@@ -202,11 +202,11 @@ def test_a_kubeconfig_is_for_nobody_elses_eyes(cluster):
         with open(cluster.path("open"), "w") as file:
             done = subprocess.run([cluster.binary, "kubeconfig"], env=cluster.env, stdout=file, stderr=subprocess.PIPE,
                                   text=True, timeout=60)
-        assert "the file may be read by others (mode 666)" in done.stderr
+        assert "others can read the file (mode 666)" in done.stderr
         with open(cluster.path("home", "other"), "w") as file:
             file.write("apiVersion: v1\nkind: Config\ncurrent-context: prod\n")
         refused = cluster.run("kubeconfig", "-o", cluster.path("home", "other"), code=1)
-        assert "is there, and not muster's: name another file" in refused.stderr
+        assert "exists and was not written by muster: choose another file" in refused.stderr
         with open(cluster.path("home", "other")) as file:
             assert "prod" in file.read()
     finally:

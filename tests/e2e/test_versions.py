@@ -74,7 +74,7 @@ def test_a_newer_command_replaces_the_daemon_and_nothing_is_lost(cluster, older)
     assert first.startswith("pid"), first
 
     done = cluster.run("list")
-    assert "is replaced by" in done.stderr and "its jobs run on" in done.stderr
+    assert "replacing the embedded cluster's daemon" in done.stderr and "its jobs continue" in done.stderr
     assert len(Api(cluster).call("GET", JOBS)["items"]) == RECORDS + 1
     shown = cluster.run("cluster").stdout.splitlines()
     versions = [line.split(": ", 1)[1].strip() for line in shown

@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int i = 0; i < 20; ++i) {
     now += std::chrono::seconds(1);
     if (watch.See(now, looks)) {
-      watch.Judge(now, dumps, [](std::string_view file, int) { return std::string(file); });
+      watch.Judge(now, {dumps, dumps},
+                  [](std::string_view file, int) { return std::string(file); });
     }
     if (watch.stall()) said = answers::Say(*watch.stall(), now);
   }

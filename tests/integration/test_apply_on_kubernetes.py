@@ -197,5 +197,5 @@ def test_a_definition_and_an_object_of_it(place):
 @pytest.mark.parametrize("cluster", ["embedded"])
 def test_the_embedded_cluster_has_its_own_kinds_alone(place):
     refused = place.apply(DEFINITION, code=1)
-    assert '"pears.fruit.example": the embedded cluster takes no definitions of further kinds' in refused
+    assert '"pears.fruit.example": the embedded cluster accepts no definitions of other kinds' in refused
     assert "the embedded cluster knows no Pear" in refused

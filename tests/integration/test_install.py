@@ -479,7 +479,7 @@ ELSEWHERE = ("make image IMAGE=registry.local/muster:0.1.0", "podman push regist
 def test_the_commands_that_the_document_prints_are_taken(real_cluster, helm):
     with open(os.path.join(ROOT, "docs", "operator.md")) as file:
         text = file.read()
-    chapter = text[text.index("\nINSTALLING\n"):text.index("\nFLAGS\n")]
+    chapter = text[text.index("\n## Installing\n"):text.index("\n## Flags\n")]
     blocks = re.findall(r"^```sh[^\n]*\n(.*?)^```", chapter, re.M | re.S)
     commands = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
     assert len(commands) >= 8

@@ -252,7 +252,7 @@ def test_definitions_are_applied_before_jobs(cluster):
         assert "pytorchjobs.kubeflow.org" in cluster.kubectl("apply", "-f", definition, *flags)
     _, err = cluster.kubectl("apply", "-f", "-", stdin=OTHER_DEFINITION, code=1)
     assert 'CustomResourceDefinition "things.example.com"' in err, err
-    assert "takes no definitions of further kinds" in err and "pytorchjobs.kubeflow.org" in err, err
+    assert "accepts no definitions of other kinds" in err and "pytorchjobs.kubeflow.org" in err, err
 
 
 def test_client_side_apply(cluster, idle):
@@ -421,7 +421,7 @@ def test_prune_of_kinds_that_are_named(cluster):
 def test_what_is_not_served_is_said(cluster):
     cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="attached", command="sleep 600"))
     cluster.kubectl("wait", "--for=condition=Running", "pytorchjob/attached", "--timeout=60s")
-    assert "attaching to the main process is not served here" in cluster.kubectl(
+    assert "attaching to the main process is not supported here" in cluster.kubectl(
         "attach", "attached-master-0", code=1)[1]
     cluster.kubectl("delete", "pytorchjob", "attached")
     for kind in ("pods", "nodes"):

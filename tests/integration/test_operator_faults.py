@@ -92,7 +92,7 @@ def test_a_leader_that_gets_no_answers_ends_before_another_begins(cluster, api, 
         second = operator(*flags, env={**env, "MY_POD_NAME": "second"})
         way.stall()
         wait_until("the second leads", lambda: "leading by lease" in second.log())
-        assert "not leading any more" in first.log()
+        assert "no longer leading" in first.log()
         api.create("pytorchjobs", namespace, job())
         await_pods(api, namespace, ALL)
         way.flow()

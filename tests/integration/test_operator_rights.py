@@ -234,7 +234,7 @@ def unwatched(real_cluster, installed, way):
         real_cluster.kubectl("patch", kind, NAME, *where, "--type=merge", "-p",
                              json.dumps({"rules": rules}))
     way.cut()
-    wait_until("it is said", lambda: "[!]webhook: not watched" in installed.operator.readyz()[1])
+    wait_until("it is said", lambda: "[!]webhook: cannot be watched" in installed.operator.readyz()[1])
     assert installed.operator.readyz()[0] == 200
     return installed
 

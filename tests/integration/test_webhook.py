@@ -281,8 +281,8 @@ def test_without_a_configuration_it_works_and_says_so(real_cluster, namespace):
                         f"--webhook-server-port={free_ports(1)[0]}",
                         "--webhook-configuration-name=nobody-s")
     try:
-        wait_until("it is said", lambda: "no webhook: jobs are checked by their definition's schema "
-                   "alone (no ValidatingWebhookConfiguration nobody-s" in operator.log())
+        wait_until("it is said", lambda: "no webhook: jobs are checked by the schema of "
+                   "their CRD only (no ValidatingWebhookConfiguration nobody-s" in operator.log())
     finally:
         assert operator.stop() == 0
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 #include "rendezvous/store/wait_explainer.h"
 #include "rendezvous/testing/store_thread.h"
 
@@ -55,7 +55,7 @@ void PrintWaits(const rendezvous::StoreSnapshot& snapshot, std::istringstream wo
   std::vector<uint16_t> ports;
   for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
   const auto clients =
-      rendezvous::RanksOfClients(snapshot, ranks, rendezvous::ProcessesOfPorts(ports, pids));
+      rendezvous::RanksOfClients(snapshot, ranks, rendezvous::FindPortOwners(ports, pids));
   for (const rendezvous::StuckWait& wait :
        rendezvous::ExplainWaits(snapshot, ranks, clients, std::chrono::seconds(seconds))) {
     fmt::print("{}\n", wait.text);

@@ -88,6 +88,22 @@ model(x).sum().backward()  # WAIT
 """, "backward"),
 }
 
+# Only a recorder can tell these: what is said of the collective. FAULT and WAIT mark the calls that do not go together.
+MISMATCHES = {
+    "other-order": ("""\
+if ODD:
+    dist.barrier()  # FAULT
+else:
+    dist.all_reduce(x)  # WAIT
+dist.barrier()
+""", "collective #6 differs between ranks"),
+    "uneven-batches": ("""\
+for batch in range(2 if ODD else 3):
+    dist.all_gather([torch.ones(8) for _ in range(WORLD)], x)  # WAIT
+dist.barrier()  # FAULT
+""", "collective #8 differs between ranks"),
+}
+
 # These end the job, and the verdict says who and what.
 FAILURES = {
     "lost-peer": ("""\
@@ -136,7 +152,7 @@ while True:
 
 def program(name):
     """The text, and the numbers of the lines that are marked FAULT and WAIT; None for one that is not."""
-    text = HEAD + (STALLS.get(name) or FAILURES.get(name))[0]
+    text = HEAD + (STALLS.get(name) or MISMATCHES.get(name) or FAILURES.get(name))[0]
     lines = text.splitlines()
     return text, *(next((number for number, line in enumerate(lines, 1) if line.endswith("# " + mark)), None)
                    for mark in ("FAULT", "WAIT"))

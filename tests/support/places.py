@@ -1,4 +1,4 @@
-"""Where the tree and its programs are, and the environment of trainings. MUSTER_BINARY and MUSTER_LAUNCH_BINARY name other programs
+"""The paths of the tree and its programs, and the environment of trainings. MUSTER_BINARY and MUSTER_LAUNCH_BINARY name other programs
 than those of build/."""
 import os
 

@@ -2,6 +2,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -56,3 +57,12 @@ class Terminal:
             self.process.wait()
         os.close(self.master)
         os.close(self.slave)
+
+
+def drawn(text):
+    """What is left on the terminal, without colours: each line as it stands when its end comes."""
+    lines = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        line = re.sub(r"\x1b\[[0-9;]*m", "", line)
+        lines.append(re.split(r"\r|\x1b\[[KJA]", line)[-1])
+    return lines

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kConfigMode = 0600;
 
-// What `configure` asks, in the original's order (compat/opctl.md 2.6).
+// The questions of `configure`, in the original's order (compat/opctl.md 2.6).
 class Configure {
  public:
   Configure(const Context& context, cli::Output& out) : context_(context), out_(out) {}

@@ -25,7 +25,7 @@ std::string Unslashed(std::string text) {
   return text;
 }
 
-// With %q{NAME} replaced.
+// Replaces %q{NAME}.
 std::string WithVariables(const std::string& word, const base::Environment& environment) {
   std::string out;
   for (size_t at = 0; at < word.size();) {
@@ -40,7 +40,7 @@ std::string WithVariables(const std::string& word, const base::Environment& envi
   return out;
 }
 
-// nsys overwrites a report of the same name: each rank's is its own.
+// nsys overwrites a report of the same name, so each rank gets its own.
 void SeparateReports(std::vector<std::string>& words) {
   if (words.empty() || !words[0].ends_with("nsys")) return;
   const auto separate = [](std::string& value) {

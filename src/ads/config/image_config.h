@@ -1,4 +1,4 @@
-// The image's name, tag and Dockerfile as ./config.ini keeps them (compat/opctl.md 2.2). Pure.
+// The image's name, tag and Dockerfile as stored in ./config.ini (compat/opctl.md 2.2). Pure.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace ads {
 
-// As typed; "" where a flag was not given.
+// As typed; "" for a flag that was not given.
 struct ImageFlags {
   std::string tag, registry, dockerfile, source_folder;
   std::vector<std::string> build_args = {};  // NAME=VALUE each
@@ -20,20 +20,20 @@ struct ImageFlags {
 struct ImageName {
   std::string registry, tag;
 };
-// At the last colon, unless it is a port's; "latest" without a tag.
+// Splits at the last colon, unless it precedes a port; "latest" without a tag.
 ImageName SplitImage(const std::string& image);
 
-// What config.ini is to hold now. `existing` is its text, if there is a file; `yaml_image` the
-// YAML's image, "" or "@..." where it has no say. Without `is_building` no Dockerfile is wanted.
-// kInvalidArgument: `ValueError: tag arg is missing` and its like.
+// The new contents of config.ini. `existing` is its present text, if the file exists; `yaml_image`
+// the YAML's image, "" or "@..." when the YAML does not set one. Without `is_building`, no
+// Dockerfile is required. kInvalidArgument: `ValueError: tag arg is missing` and similar messages.
 base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
                                      const std::string& path, const ImageFlags& flags,
                                      const std::string& yaml_image, bool is_building);
 
-// What an updated file says.
+// The settings in an updated file.
 struct ImageConfig {
   std::string tag, registry, dockerfile, source_folder;
-  std::vector<std::string> build_args = {};  // of the flags; the file does not keep them
+  std::vector<std::string> build_args = {};  // from flags; not stored in the file
   std::string Image() const { return registry + ":" + tag; }
 };
 ImageConfig ReadImageConfig(const IniFile& file);

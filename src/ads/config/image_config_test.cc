@@ -58,7 +58,7 @@ TEST(ImageConfig_Precedence, FlagThenYamlThenFile) {
   EXPECT_NE(
       IniText(file, {"3", "", "", ""}, "other/y:2", true).find("tag = 3\nregistry = other/y\n"),
       std::string::npos);
-  // What the file lacks is added; all else stays.
+  // Missing keys are added; everything else stays.
   EXPECT_NE(IniText(file + "; mine\nextra = 50%\n", {}, "@image", true)
                 .find("; mine\nextra = 50%\n; mount oci keys for local testing\n"),
             std::string::npos);

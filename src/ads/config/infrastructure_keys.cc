@@ -26,12 +26,12 @@ constexpr InfrastructureKey kKeys[] = {
     {"storageMount", "storage_mount"},
     {"freeformTags", "freeform_tags"},
     {"definedTags", "defined_tags"},
-    // Of shapeConfigDetails.
+    // Keys of shapeConfigDetails.
     {"memoryInGBs", "memory_in_gbs"},
     {"ocpus", "ocpus"},
 };
 
-// "" where the key is the service's already, or nobody's.
+// "" when the key is the service's name already, or unknown.
 std::string_view CamelOf(const std::string& key) {
   const std::string lower = base::ToLower(key);
   std::string_view camel;

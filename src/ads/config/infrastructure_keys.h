@@ -1,4 +1,4 @@
-// How the keys of spec.infrastructure.spec may be spelt. Pure.
+// Spellings of the keys of spec.infrastructure.spec. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace ads {
 
-// `snake`, in upper or lower case, is read as `camel`.
+// `snake`, in upper or lower case, means `camel`.
 struct InfrastructureKey {
   std::string_view camel, snake;
 };
 std::span<const InfrastructureKey> InfrastructureKeys();
 
-// Gives the members the names of the service, as the original does: what is renamed wins over what
-// has the name already, and of several the last; the keys of a map that is renamed go the same way.
+// Renames the members to the service's names, as the original does: a renamed key replaces one that
+// has that name already, and of several the last wins; the keys of a renamed map are renamed as
+// well.
 void NameInfrastructure(PyValue& spec);
 
-// Where the size of the disk stands; the documentation's second spelling is for `50GB`, and the
-// first wins.
+// Keys of the disk's size; the second spelling is the documentation's, for `50GB`. The first one
+// wins.
 inline constexpr std::string_view kStorageSizeKeys[] = {"blockStorageSize", "blockStorageSizeGB"};
 
-// Gigabytes: 50, "50", 50GB; nullopt for what is not a whole number of them.
+// Gigabytes from 50, "50" or 50GB; nullopt when it is not an integer number of them.
 std::optional<int64_t> StorageSizeOf(const PyValue& size);
 
 }  // namespace ads

@@ -1,4 +1,4 @@
-// INI files as Python's configparser reads and writes them; comments and order stay. Pure.
+// INI files as Python's configparser reads and writes them; keeps comments and order. Pure.
 #pragma once
 
 #include <string>
@@ -18,25 +18,25 @@ class IniFile {
                                      Keys keys = Keys::kLowerCase);
 
   std::vector<std::string> Sections() const;
-  // nullptr when there is none. No section inherits from another one.
+  // nullptr when absent. No section inherits from another one.
   const std::string* Find(std::string_view section, std::string_view key) const;
-  // Replaces or appends; makes the section.
+  // Replaces or appends; creates the section if necessary.
   void Set(std::string_view section, std::string key, std::string value);
-  // A line of its own at the section's end: "; text".
+  // Adds a line at the end of the section: "; text".
   void AddComment(std::string_view section, std::string line);
 
   struct Entry {
-    std::string key;  // "" for a comment
+    std::string key;  // "": a comment
     std::string value;
   };
   struct Section {
     std::string name;
     std::vector<Entry> entries;
   };
-  // nullptr when there is none.
+  // nullptr when absent.
   const Section* FindSection(std::string_view name) const;
 
-  // `key = value` lines, a blank one after each section.
+  // `key = value` lines, with a blank line after each section.
   std::string Text() const;
 
  private:

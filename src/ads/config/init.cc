@@ -17,7 +17,7 @@ struct InitFlags {
   bool is_debug = false, is_overwritten = false;
 };
 
-// The user's own changes stay.
+// Keeps the user's own changes.
 base::Status WriteInitFile(const std::string& folder, const InitFile& file, bool is_overwritten,
                            cli::Output& out, cli::Output& err) {
   const std::string path = fmt::format("{}/{}", folder, file.name);

@@ -1,4 +1,4 @@
-// The files that `init` writes, as they stand in the binary.
+// The files that `init` writes, stored in the binary.
 #pragma once
 
 #include <span>

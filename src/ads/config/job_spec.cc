@@ -58,7 +58,7 @@ bool IsNamePart(char c) {
   return c == '_' || base::IsDigit(c) || (lower >= 'a' && lower <= 'z');
 }
 
-// The name of "${name}" at `at`, "" when there is none there.
+// The NAME of "${NAME}" at `at`; "" when there is none.
 std::string_view BracedName(std::string_view text, size_t at) {
   if (text.substr(at, 2) != "${") return {};
   const size_t close = text.find('}', at);

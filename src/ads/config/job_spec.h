@@ -1,4 +1,4 @@
-// JobSpec: the one job and its runs that a TrainConfig stands for (compat/opctl.md 3.2). Pure.
+// JobSpec: the job and its runs that a TrainConfig describes (compat/opctl.md 3.2). Pure.
 #pragma once
 
 #include <optional>
@@ -15,39 +15,41 @@ namespace ads {
 
 struct JobRunSpec {
   std::string name;  // before substitution
-  OrderedEnv env;    // over the job's
+  OrderedEnv env;    // overrides the job's
 };
 
 struct JobSpec {
-  std::optional<std::string> name;  // cluster name, displayName, --job-name; nothing: the service's
-  PyValue infrastructure;           // camelCase keys, unknown ones among them
-  OrderedEnv env;                   // not substituted
+  std::optional<std::string> name;  // cluster name, displayName, --job-name; nullopt: chosen by the
+                                    // service
+  PyValue infrastructure;           // camelCase keys, including unknown ones
+  OrderedEnv env;                   // without substitution
   std::string image;
-  std::vector<std::string> entrypoint;  // `check` sets these two
+  std::vector<std::string> entrypoint;  // both set by `check`
   std::optional<std::string> command;
   std::vector<JobRunSpec> runs;  // main, workers, parameter servers
   std::optional<std::string> work_dir;
 };
 
-// `image` is the one of ./config.ini; `job_name` is --job-name, "" is none.
+// `image` is that of ./config.ini; `job_name` is --job-name, "": none.
 JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
                     const std::string& job_name);
 
-// The values as they are sent: ${NAME} becomes the value of another of them, $$ a dollar; at an
-// unknown ${NAME} the rest of that value stays as it is.
+// The values as sent: ${NAME} becomes the value of another of them, $$ a dollar; after an unknown
+// ${NAME} the rest of that value is unchanged.
 OrderedEnv SubstituteEnv(const OrderedEnv& env);
-// A run's name: $NAME and ${NAME} of the job's and the run's environment; unknown ones stay.
+// A run's name with $NAME and ${NAME} of the job's and the run's environment replaced; unknown ones
+// stay.
 std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run);
 
 struct Placement {
-  std::string project_id, compartment_id;  // with the environment's defaults
+  std::string project_id, compartment_id;  // including the environment's defaults
 };
-// kInvalidArgument: `ValueError: Specify compartment ID for data science job.` and its like; also
-// all that CreateJobBody refuses. Nothing is contacted.
+// kInvalidArgument: `ValueError: Specify compartment ID for data science job.` and similar
+// messages, and everything that CreateJobBody refuses. Contacts nobody.
 base::Result<Placement> CheckPlacement(const JobSpec& job, const base::Environment& environment);
 
-// Bodies of POST /jobs and POST /jobRuns (compat/opctl.md 5.6). `name` is never empty there.
-// kInvalidArgument names the key of spec.infrastructure.spec that the service would not take.
+// Bodies of POST /jobs and POST /jobRuns (compat/opctl.md 5.6). `name` is never empty in them.
+// kInvalidArgument names the key of spec.infrastructure.spec that the service would refuse.
 base::Result<text::Json> CreateJobBody(const JobSpec& job, const Placement& placement,
                                        const std::string& name);
 text::Json CreateJobRunBody(const JobSpec& job, const JobRunSpec& run, const Placement& placement,

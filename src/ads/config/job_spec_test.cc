@@ -172,7 +172,7 @@ TEST(JobPayload_Variants, FollowTheInfrastructure) {
             R"("destinationDirectoryName":"x","destinationPath":"/mnt"}])");
 }
 
-// The body's part, or why there is none.
+// The part of the body, or the error.
 std::string PartOf(const std::string& infrastructure, const char* part) {
   TrainYaml yaml;
   yaml.infrastructure = "      projectId: p\n      compartmentId: c\n" + infrastructure;

@@ -46,7 +46,7 @@ base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment
     return !a.empty() ? a : !b.empty() ? b : std::move(c);
   };
   Login login;
-  // In a container the environment says it (compat/opctl.md 5.3).
+  // In a container the environment sets it (compat/opctl.md 5.3).
   login.auth = first(flags.auth, of_file[0], environment.GetOr("OCI_IAM_TYPE", otherwise));
   std::string config = "~/.oci/config";
   if (const auto location = environment.Get("OCI_CONFIG_LOCATION")) {

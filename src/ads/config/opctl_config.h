@@ -1,4 +1,4 @@
-// Who signs in: flags, ~/.ads_ops/config.ini and the environment (compat/opctl.md 2.6, 5.3).
+// Chooses the login: flags, ~/.ads_ops/config.ini and the environment (compat/opctl.md 2.6, 5.3).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace ads {
 
-// Of the command line; "" where a flag was not given.
+// From the command line; "" for a flag that was not given.
 struct LoginFlags {
   std::string auth;        // api_key, resource_principal, security_token, instance_principal
   std::string oci_config;  // path
@@ -16,18 +16,18 @@ struct LoginFlags {
   std::string ads_config;  // folder
 };
 
-// Who calls the service, decided: flag, then ads_config's config.ini, then the environment
-// (OCI_IAM_TYPE, OCI_CONFIG_LOCATION, OCI_CONFIG_PROFILE), then the built-in.
+// The chosen login: by flag, then ads_config's config.ini, then the environment (OCI_IAM_TYPE,
+// OCI_CONFIG_LOCATION, OCI_CONFIG_PROFILE), then the built-in default.
 struct Login {
   std::string auth;
   std::string config_path;  // absolute
   std::string profile;
 };
 
-// Reads ~/.ads_ops/config.ini when there is one; opens nothing else.
+// Reads ~/.ads_ops/config.ini if it exists, and no other file.
 base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment& environment);
 
-// "~" and "~/x" by the environment's home; anything else as it stands.
+// Replaces "~" in "~" and "~/x" by the environment's home; leaves other paths alone.
 std::string ExpandHome(const std::string& path, const base::Environment& environment);
 
 }  // namespace ads

@@ -25,7 +25,7 @@ std::string_view Stripped(std::string_view text, char c) {
   return text;
 }
 
-// Where it is mounted: /a/b is the folder b in /a; a bare name is one in the service's /mnt.
+// The mount point: /a/b is the folder b in /a; a bare name is a folder in the service's /mnt.
 base::Status AddDestination(const PyValue& mount, std::string_view dest, text::Object& body) {
   while (dest.ends_with('/')) dest.remove_suffix(1);
   if (dest.empty()) return RefuseMount(mount, "dest names no folder: dest: /mnt/data");

@@ -1,4 +1,4 @@
-// spec.infrastructure.spec.storageMount as the service wants it. Pure.
+// Converts spec.infrastructure.spec.storageMount to the service's form. Pure.
 #pragma once
 
 #include "ads/yaml/value.h"
@@ -7,7 +7,7 @@
 
 namespace ads {
 
-// The body's jobStorageMountConfigurationDetailsList of a list of `src` and `dest`: Object Storage
+// The body's jobStorageMountConfigurationDetailsList for a list of `src` and `dest`: Object Storage
 // (oci://bucket@namespace/prefix) or File Storage (mount target's OCID:export's OCID).
 // kInvalidArgument names the entry's line and what to write.
 base::Result<text::Json> StorageMountsBody(const PyValue& mounts);

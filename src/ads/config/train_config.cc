@@ -51,8 +51,8 @@ std::optional<std::string> OptionalText(const PyValue& map, std::string_view key
   return PyStr(*value);
 }
 
-// The original's: the cluster's name, then a displayName beside spec.infrastructure.spec; nullptr
-// where both are empty.
+// As in the original: the cluster's name, then a displayName beside spec.infrastructure.spec;
+// nullptr when both are empty.
 const PyValue* JobName(const PyValue& spec, const PyValue& infrastructure) {
   const PyValue* const cluster = spec.Find("cluster");
   const PyValue* const inner = cluster == nullptr ? nullptr : cluster->Find("spec");
@@ -320,7 +320,7 @@ base::Result<TrainConfig> TrainReader::Read(const PyValue& document) {
   return std::move(config_);
 }
 
-// Keys and values are quoted as they are; a message is a line, and no longer than is read.
+// Keys and values are quoted unchanged, so a message is reduced to one line of readable length.
 void MakeLine(std::string& message) {
   constexpr size_t kMaxMessage = 400, kEnd = 100;
   if (message.size() > kMaxMessage) {

@@ -1,4 +1,4 @@
-// TrainConfig: what a `kind: distributed` YAML says (compat/opctl.md 3.1). Pure.
+// TrainConfig: the contents of a `kind: distributed` YAML (compat/opctl.md 3.1). Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct RoleConfig {
   std::optional<std::string> name;
   int64_t replicas = 1;
   OrderedEnv env;
-  std::optional<std::string> start_args;  // startOptions, joined; nothing without any
+  std::optional<std::string> start_args;  // startOptions, joined; nullopt without any
 };
 
 struct CertificateConfig {
@@ -26,7 +26,7 @@ struct CertificateConfig {
   std::string cert_id, cert_location, key_location;
 };
 
-// spec.runtime. Texts are what str() prints; "" where the file says nothing.
+// spec.runtime. Texts are what str() prints; "" for absent values.
 struct RuntimeConfig {
   std::string type;  // "", git or remote
   std::optional<std::string> entry_point;
@@ -37,11 +37,11 @@ struct RuntimeConfig {
 
 struct TrainConfig {
   std::string path;  // of the file, for messages
-  // spec.infrastructure.spec with camelCase keys, unknown ones among them. Its displayName is the
-  // job's name: spec.cluster.spec.name, where there is one.
+  // spec.infrastructure.spec with camelCase keys, including unknown ones. Its displayName is the
+  // job's name: spec.cluster.spec.name, if set.
   PyValue infrastructure;
   std::string cluster_type;  // PYTORCH, DASK, ...
-  // As written; "@image" means ./config.ini's.
+  // As written; "@image" means that of ./config.ini.
   std::string image;
   std::optional<std::string> work_dir;
   std::string ephemeral = "None";  // True, False or None
@@ -54,7 +54,7 @@ struct TrainConfig {
 
   std::vector<std::string> warnings;  // for stderr
 
-  // infrastructure's value as text; "" when absent or null.
+  // The value in infrastructure as text; "" when absent or null.
   std::string Infrastructure(std::string_view key) const;
 };
 
@@ -65,12 +65,12 @@ struct TrainReadOptions {
 // `path` is for messages. kInvalidArgument with one line: path, line, key, and what to do.
 base::Result<TrainConfig> ReadTrainConfig(std::string_view text, const std::string& path,
                                           const TrainReadOptions& options);
-// The same of a document that has been read.
+// The same for a parsed document.
 base::Result<TrainConfig> ReadTrainConfig(const PyValue& document, const std::string& path,
                                           const TrainReadOptions& options);
 
-// Values that still are what the documentation has in their place (<...> or oci.xxxx.):
-// "spec...key: value (line n)" each. A real run refuses them.
+// Values that are still placeholders of the documentation (<...> or oci.xxxx.), each as
+// "spec...key: value (line n)". A real run refuses them.
 std::vector<std::string> FindPlaceholders(const TrainConfig& config);
 
 }  // namespace ads

@@ -1,4 +1,4 @@
-// The YAML file that `run` and `check` are given.
+// The YAML file passed to `run` and `check`.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace ads {
 
 // The document at `path`: a file, "-" for stdin, a URL, or oci://bucket@namespace/object. $VAR and
-// ${VAR} in the texts of its first level (kind, apiVersion) are the environment's. kInvalidArgument
-// or kNotFound with the path.
+// ${VAR} in the texts of its first level (kind, apiVersion) are replaced from the environment.
+// kInvalidArgument or kNotFound with the path.
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login);
 
-// The value of its `kind`: "" when there is none.
+// The value of its `kind`; "" when absent.
 std::string KindOf(const PyValue& document);
 
 }  // namespace ads

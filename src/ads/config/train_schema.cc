@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ads/config/infrastructure_keys.h"
+#include "base/nearest.h"
 #include "base/strings.h"
 
 namespace ads {
@@ -12,20 +13,20 @@ namespace {
 
 enum class Shape { kAny, kScalar, kMap, kList };
 
-// A map of the schema: its keys, each with what its value is, and the map that it holds, if any.
-// Null is a value of each.
+// A map of the schema: its keys, each with the form of its value and, if that is a map, its schema.
+// Null is permitted everywhere.
 struct KeyRule {
   std::string_view key;
   Shape shape = Shape::kScalar;
-  const std::vector<KeyRule>* below = nullptr;  // kMap: its keys; kList: those of its maps
-  bool is_any_case = false;                     // upper case is read too
+  const std::vector<KeyRule>* below = nullptr;  // kMap: its keys; kList: the keys of its maps
+  bool is_any_case = false;                     // upper case is accepted too
 };
 using KeyRules = std::vector<KeyRule>;
 
 KeyRules InfrastructureRules() {
   static const KeyRules shape = {{"ocpus"}, {"memoryInGBs"}, {"memory_in_gbs"}, {"cpuBaseline"}};
   static const KeyRules mount = {{"src"}, {"dest"}};
-  // As some of the documentation has it.
+  // As in parts of the documentation.
   KeyRules rules = {{"blockStorageSizeGB"}};
   for (const InfrastructureKey& key : InfrastructureKeys()) {
     KeyRule rule{key.camel};
@@ -79,26 +80,18 @@ const KeyRules& RootRules() {
   return root;
 }
 
-// The nearest key; "" when none is near. What the documentation has misspelt is near too.
-std::string Nearest(std::string_view key, const KeyRules& rules) {
-  std::string best;
-  size_t best_distance = std::max<size_t>(2, key.size() / 3) + 1;
-  for (const KeyRule& rule : rules) {
-    size_t distance = base::EditDistance(base::ToLower(key), base::ToLower(rule.key));
-    if (rule.key.size() >= 4 && key.starts_with(rule.key)) distance = std::min<size_t>(distance, 1);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = rule.key;
-    }
-  }
-  return best;
+// Misspellings in the documentation count as similar.
+std::string_view NearestKey(std::string_view key, const KeyRules& rules) {
+  std::vector<std::string_view> names;
+  for (const KeyRule& rule : rules) names.push_back(rule.key);
+  return base::Nearest(key, names, std::max<size_t>(2, key.size() / 3));
 }
 
 std::string WithoutDot(const std::string& where) {
   return where.empty() ? "the file" : where.substr(0, where.size() - 1);
 }
 
-// What is wrong with the value; "" when nothing is.
+// What is wrong with the value; "" when it is valid.
 std::string_view Misfit(const PyValue& value, Shape shape) {
   if (value.is_none()) return "";
   if (shape == Shape::kMap && !value.is_map()) return "a map, its keys below it";
@@ -170,7 +163,7 @@ base::Status KeyCheck::Map(const PyValue& map, const KeyRules& rules,
       if (is_it) found = &rule;
     }
     if (found == nullptr) {
-      const std::string nearest = Nearest(member.key, rules);
+      const std::string_view nearest = NearestKey(member.key, rules);
       return FailAt(
           member.line,
           fmt::format("unknown key \"{}\" in {}{}; --no-strict ignores it", member.key,

@@ -1,4 +1,4 @@
-// Which keys a train.yaml may have, and where (compat/opctl.md 3.1). Pure.
+// The permitted keys of a train.yaml (compat/opctl.md 3.1). Pure.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace ads {
 
-// kInvalidArgument on the first key that no part of a distributed YAML reads, or that stands
-// twice: its name, its line, and the nearest right one; and on the first value that is a map, a
-// list or neither where another is wanted.
+// kInvalidArgument for the first key that is unknown in a distributed YAML or occurs twice, with
+// its name, its line and the most similar valid key; and for the first value of the wrong form
+// (map, list or scalar).
 base::Status CheckKeys(const PyValue& document, const std::string& path);
 
 }  // namespace ads

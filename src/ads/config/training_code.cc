@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSuffixLetters = 5;
 
-// Runs git with our streams; `extra` is over our environment.
+// Runs git with our streams; `extra` overrides our environment.
 base::Status RunGit(const Context& context, const std::vector<std::string>& args,
                     const std::string& ssh_command) {
   process::SpawnOptions options;
@@ -46,7 +46,7 @@ base::Status RunGit(const Context& context, const std::vector<std::string>& args
                                 args.size() > 2 && args[0] == "-C" ? args[2] : args[0]));
 }
 
-// Moves what is in the way to <folder>_<five letters>.
+// Moves an existing folder to <folder>_<five letters>.
 base::Status MakeRoom(const std::string& folder, cli::Output& out) {
   std::error_code error;
   if (!fs::exists(folder, error) ||

@@ -8,10 +8,11 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 
 #include "base/defer.h"
+#include "base/host_name.h"
 #include "base/strings.h"
+#include "gpu/vendor.h"
 
 namespace ads {
 namespace {
@@ -59,41 +60,30 @@ std::optional<InterfaceAddress> FindInCidr(const std::vector<InterfaceAddress>& 
 }
 
 base::Result<std::string> AddressOfHostname() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) {
-    return base::Fail(base::Errno(errno, "gethostname"));
-  }
+  const std::string name = base::HostName();
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(name.data(), nullptr, &hints, &found);
+  const int error = ::getaddrinfo(name.c_str(), nullptr, &hints, &found);
   if (error != 0) {
     return base::Fail(base::Code::kNotFound,
                       fmt::format("the host name \"{}\" has no address ({}); set OCI__NODE_IP",
-                                  name.data(), ::gai_strerror(error)));
+                                  name, ::gai_strerror(error)));
   }
   const base::Defer free_all([found] { ::freeaddrinfo(found); });
   return ToText(reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr);
 }
 
-int64_t CountGpus(const std::optional<std::string>& visible_devices, const std::string& dev) {
-  if (visible_devices) {
-    int64_t count = 0;
-    for (const std::string& entry : base::Split(*visible_devices, ',')) {
-      const std::string_view device = base::Trim(entry);
-      // CUDA looks no further than the first that is none.
-      if (device.empty() || device == "NoDevFiles" || device.starts_with('-')) break;
-      ++count;
-    }
-    return count;
-  }
+int64_t CountGpus(const base::Environment& environment, const std::string& root) {
+  const std::string* const visible = gpu::DeviceList(environment, "CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return gpu::UsableGpus(environment, root);
   int64_t count = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(dev, error)) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::string_view kPrefix = "nvidia";
-    if (name.starts_with(kPrefix) && base::ParseInt(name.substr(kPrefix.size()))) ++count;
+  for (const std::string& entry : base::Split(*visible, ',')) {
+    const std::string_view device = base::Trim(entry);
+    // CUDA stops at the first invalid entry.
+    if (device.empty() || device == "NoDevFiles" || device.starts_with('-')) break;
+    ++count;
   }
   return count;
 }

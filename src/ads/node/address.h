@@ -1,4 +1,4 @@
-// Which address of this machine the other nodes reach.
+// The address of this machine that the other nodes can reach.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/result.h"
 
 namespace ads {
@@ -15,17 +16,18 @@ struct InterfaceAddress {
   std::string interface, address;  // IPv4
 };
 
-// The machine's, in the kernel's order.
+// The machine's addresses, in the kernel's order.
 base::Result<std::vector<InterfaceAddress>> ListAddresses();
 
-// The first that lies in `cidr` (10.0.0.0/16); nullopt when none does. Pure.
+// The first one in `cidr` (10.0.0.0/16); nullopt when there is none. Pure.
 std::optional<InterfaceAddress> FindInCidr(const std::vector<InterfaceAddress>& addresses,
                                            std::string_view cidr);
 
-// What this machine's name stands for.
+// The address that this machine's host name resolves to.
 base::Result<std::string> AddressOfHostname();
 
-// GPUs that a process started here sees: CUDA_VISIBLE_DEVICES' when it is set, else the machine's.
-int64_t CountGpus(const std::optional<std::string>& visible_devices, const std::string& dev);
+// The number of GPUs that a process started here sees: those of CUDA_VISIBLE_DEVICES if set,
+// otherwise the machine's. `root`: "" is the machine's own files.
+int64_t CountGpus(const base::Environment& environment, const std::string& root = "");
 
 }  // namespace ads

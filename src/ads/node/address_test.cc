@@ -20,15 +20,22 @@ TEST(NodeAddress_InCidr, IsTheFirstInside) {
 }
 
 TEST(NodeAddress_Gpus, AreThoseThatCudaWouldSee) {
-  EXPECT_EQ(CountGpus("0,1", "/nowhere"), 2);
-  EXPECT_EQ(CountGpus("", "/nowhere"), 0);
-  EXPECT_EQ(CountGpus("GPU-a, GPU-b,-1,2", "/nowhere"), 2);
-  EXPECT_EQ(CountGpus(std::nullopt, "/nowhere"), 0);
-  const TemporaryFolder dev;
+  const auto count = [](const std::string& visible) {
+    base::Environment environment;
+    environment.Set("CUDA_VISIBLE_DEVICES", visible);
+    return CountGpus(environment, "/nowhere");
+  };
+  EXPECT_EQ(count("0,1"), 2);
+  EXPECT_EQ(count(""), 0);
+  EXPECT_EQ(count("GPU-a, GPU-b,-1,2"), 2);
+  EXPECT_EQ(CountGpus(base::Environment(), "/nowhere"), 0);
+  const TemporaryFolder root;
+  ASSERT_TRUE(base::MakeDirs(root.path() + "/dev"));
   for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"}) {
-    ASSERT_TRUE(base::WriteFileAtomic(dev.path() + "/" + name, "", 0600, base::Durability::kNone));
+    ASSERT_TRUE(
+        base::WriteFileAtomic(root.path() + "/dev/" + name, "", 0600, base::Durability::kNone));
   }
-  EXPECT_EQ(CountGpus(std::nullopt, dev.path()), 2);
+  EXPECT_EQ(CountGpus(base::Environment(), root.path()), 2);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// So many changes as come within this are dealt with as one.
+// Changes within this time are handled together.
 constexpr int kGatherMillis = 100;
 
 std::optional<struct stat> StatOfFile(const std::string& path) {
@@ -28,7 +28,7 @@ std::optional<struct stat> StatOfFile(const std::string& path) {
   return info;
 }
 
-// So that what follows in a path is a slash and a name.
+// So that a slash and a name follow in a path.
 std::string WithoutLastSlashes(std::string folder) {
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   return folder;
@@ -125,8 +125,8 @@ bool ArtifactSync::AwaitWork() {
   return waited[0].revents != 0;
 }
 
-// What has gone meanwhile is not an error; all else that hides files is, and what can be seen is
-// found.
+// It is not an error if something is deleted meanwhile; any other reason why files cannot be seen
+// is one, but visible files are found all the same.
 void ArtifactSync::ScanFolder(const std::string& folder, std::vector<std::string>& below,
                               Found& found) const {
   const auto note = [&](const std::string& path, int os_errno) {

@@ -1,4 +1,4 @@
-// ArtifactSync: what a node writes to its sync folder, copied to a storage as long as it runs.
+// ArtifactSync: copies what a node writes to its sync folder to a storage, while the node runs.
 #pragma once
 
 #include <chrono>
@@ -17,9 +17,9 @@
 
 namespace ads {
 
-// A thread of its own hears of changes (FolderWatch) and copies what SyncPlan says; a folder that
-// cannot be watched it looks through each interval. Finish copies the rest, whole. Errors are told
-// on `err`, and tried again. Files that are gone stay in the storage.
+// A thread of its own gets the changes (FolderWatch) and copies files as SyncPlan says; a folder
+// that cannot be watched is scanned at each interval. Finish copies the rest completely. Errors are
+// reported on `err` and retried. Deleted files stay in the storage.
 class ArtifactSync {
  public:
   ArtifactSync(std::string folder, std::unique_ptr<ObjectStorage> storage, SyncRhythm rhythm,
@@ -29,8 +29,7 @@ class ArtifactSync {
   ~ArtifactSync();
 
   base::Status Start();
-  // The first error, after all the others were tried: of a file, or of a folder that cannot be
-  // looked through.
+  // The first error after trying all files: of a file, or of a folder that cannot be scanned.
   base::Status Finish();
 
  private:
@@ -48,9 +47,9 @@ class ArtifactSync {
   void Stop();
   void OpenWatch();
   void TakeChanges();
-  // Whether it is to stop; else something may have changed, or is due.
+  // True when it has to stop; otherwise something may have changed, or is due.
   bool AwaitWork();
-  // Files that are not as they were copied, and why there may be more.
+  // Files that differ from their copies, and why there may be more.
   struct Found {
     std::vector<Changed> files;
     base::Status status;
@@ -67,12 +66,12 @@ class ArtifactSync {
   const SyncRhythm rhythm_;
   base::Clock& clock_;
   cli::Output& err_;
-  // The thread's until it has been joined.
+  // Used by the thread until it is joined.
   SyncPlan plan_;
   std::map<std::string, Version> copied_;
   std::unique_ptr<FolderWatch> watch_;
-  bool has_told_ = false;   // that the folder cannot be watched
-  std::string told_error_;  // of the last look through it
+  bool has_told_ = false;   // reported that the folder cannot be watched
+  std::string told_error_;  // of the last scan
   base::Fd stop_;
   std::thread thread_;
 };

@@ -14,7 +14,7 @@
 namespace ads {
 namespace {
 
-// Waited for only where something is wrong.
+// Reached only if something is wrong.
 constexpr std::chrono::seconds kSyncDeadline{60};
 
 class ArtifactSyncTest : public testing::Test {
@@ -27,7 +27,7 @@ class ArtifactSyncTest : public testing::Test {
   std::string Copied(const std::string& name) const {
     return base::ReadFile(to_.path() + "/" + name).value_or("absent");
   }
-  // Until a file at the top of the storage has that content.
+  // Waits until a file at the top of the storage has that content.
   void AwaitCopy(const std::string& name, const std::string& text) {
     while (Copied(name) != text) {
       ASSERT_TRUE(process::WaitReadable(copies_->ChangesFd(), kSyncDeadline)) << name;
@@ -63,12 +63,13 @@ TEST_F(ArtifactSyncTest, Start_CopiesWhatIsClosedLongBeforeTheInterval) {
 
 TEST_F(ArtifactSyncTest, Start_CopiesAnOpenFileOnceItIsStill) {
   ArtifactSync sync = Open(std::chrono::hours(1));
-  // Made after Start, it could be seen, still and empty, before the step is in it.
+  // If it were created after Start, it could be seen unchanged and empty before the step is
+  // written.
   std::ofstream file(from_.path() + "/events");
   file << "a step" << std::flush;
   ASSERT_TRUE(sync.Start());
   AwaitCopy("events", "a step");
-  // Its next copy is an interval away, and the last one is not.
+  // Its next copy is due after an interval, but the final one is not delayed.
   file << ", another" << std::flush;
   ASSERT_TRUE(sync.Finish());
   EXPECT_EQ(Copied("events"), "a step, another");
@@ -108,7 +109,7 @@ TEST_F(ArtifactSyncTest, Finish_TellsOfAFileThatCannotBeCopiedAndCopiesTheOthers
 TEST_F(ArtifactSyncTest, Finish_TellsOfAFolderThatCannotBeLookedThroughAndCopiesTheOthers) {
   Write("a", "before it");
   Write("z/z", "after it");
-  // A path that no system call takes: each folder is made from within the one above.
+  // The whole path is too long for a system call, so each folder is created from the one above.
   const std::string name(200, 'd');
   base::Fd at(::open(from_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int depth = 0; depth < 25; ++depth) {

@@ -155,7 +155,7 @@ base::Status Entry::Meet() {
   return {};
 }
 
-// NCCL's own switch has a second name since torch 2.2; who sets one means both.
+// NCCL's switch has had a second name since torch 2.2; setting one means both.
 void NameBoth(base::Environment& environment) {
   constexpr const char* kOld = "NCCL_ASYNC_ERROR_HANDLING";
   constexpr const char* kNew = "TORCH_NCCL_ASYNC_ERROR_HANDLING";
@@ -189,7 +189,7 @@ std::vector<NodeProcess> Entry::Processes(int64_t gpus) const {
     if (per_node > 1) environment.Set("NODE_RANK", std::to_string(settings_.rank));
     environment.Set("PYTHONPATH", PythonPath(settings_, environment_));
     NodeProcess process;
-    // Its quotes have been looked at before.
+    // Its quotes have been checked before.
     process.argv = *TrainingCommand(settings_, environment);
     for (const auto& [name, value] : environment.values())
       process.env.push_back(name + "=" + value);
@@ -199,11 +199,7 @@ std::vector<NodeProcess> Entry::Processes(int64_t gpus) const {
 }
 
 base::Result<NodeOutcome> Entry::Train() {
-  const auto visible = environment_.values().find("CUDA_VISIBLE_DEVICES");
-  const int64_t gpus =
-      CountGpus(visible == environment_.values().end() ? std::optional<std::string>()
-                                                       : std::optional(visible->second),
-                "/dev");
+  const int64_t gpus = CountGpus(environment_);
   Say("GPU COUNT: {}", gpus);
   if (!settings_.profile_command.empty()) Say("Profiler ON");
   TRY_ASSIGN(const auto command, TrainingCommand(settings_, environment_));
@@ -248,13 +244,13 @@ void Entry::TellOfFailure(int exit_code) {
   }
 }
 
-// Of a job on this machine: the main node ends last, so that the job has succeeded only once all
-// have, and nobody's last lines are missed. The main node's exit code.
+// For a job on this machine: the main node ends last, so that the job succeeds only when all nodes
+// have, and no node's last lines are lost. Returns the main node's exit code.
 base::Result<int> Entry::EndTogether(int exit_code) {
   TRY(nodes_->Tell(exit_code));
   if (!settings_.IsMain() || exit_code != 0) return exit_code;
   TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd({SIGTERM, SIGINT}));
-  // For nodes that have not begun; the others are known to live.
+  // For nodes that have not started; the others are known to be alive.
   const auto deadline = context_.clock.Steady() + settings_.timeout;
   while (true) {
     if (meeting_) meeting_->DrainChanges();
@@ -287,7 +283,7 @@ base::Result<int> Entry::EndTogether(int exit_code) {
   }
 }
 
-// Of a node that has failed a cluster shows the last line.
+// A cluster shows the last line of a failed node.
 void Entry::SayWhyLast(const base::Result<NodeOutcome>& outcome) {
   if (!outcome) {
     (void)err_.Write(cli::ClickFailure(outcome.error()));
@@ -296,7 +292,7 @@ void Entry::SayWhyLast(const base::Result<NodeOutcome>& outcome) {
   }
 }
 
-// The node's exit code; the others are told first.
+// Tells the others; returns the node's exit code.
 int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   int code = cli::kExitFailure;
   if (!outcome) {
@@ -336,7 +332,7 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   SayWhyLast(outcome);
   if (settings_.post_wait && settings_.post_wait->count() > 0) {
     Say("post processing wait..{} seconds\n..", settings_.post_wait->count());
-    // Nothing is readable: it waits for the time alone.
+    // Without a descriptor, this only waits for the time.
     (void)process::WaitReadable(-1, *settings_.post_wait);
   }
   return code;

@@ -52,7 +52,7 @@ LocalNodes::~LocalNodes() {
 
 std::string LocalNodes::PathOfOwn() const { return fmt::format("{}/{}", folder_, rank_); }
 
-// It gets its name once it is held: a visible one is a living node.
+// It is renamed to its final name once it is held, so that a visible one means a living node.
 base::Status LocalNodes::MakeOwn() {
   const std::string path = PathOfOwn();
   const std::string fresh = path + ".new";
@@ -94,7 +94,7 @@ base::Status LocalNodes::OpenOthers() {
   return {};
 }
 
-// A FIFO without a writer is at its end.
+// A FIFO without a writer is at end of file.
 bool LocalNodes::HasDied(int64_t rank) {
   char byte = 0;
   return ::read(others_.at(rank).get(), &byte, 1) == 0;
@@ -122,7 +122,7 @@ base::Result<LocalNodes::State> LocalNodes::Look() {
   }
   State state;
   for (const auto& [rank, fifo] : others_) state.living.insert(rank);
-  // What it said was said before it ended.
+  // It wrote its exit code before it ended.
   for (const int64_t rank : dead_) {
     if (!ExitCodeOf(rank)) {
       state.lost.insert(rank);

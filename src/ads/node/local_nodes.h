@@ -1,7 +1,7 @@
-// LocalNodes: the nodes of a job on this machine, as they begin, end and die.
+// LocalNodes: the nodes of a job on this machine: their starts, ends and deaths.
 //
-//   <folder>/nodes/<rank>        FIFO that the node holds open for writing as long as it lives
-//   <folder>/nodes/<rank>.ended  its exit code, before it ends
+//   <folder>/nodes/<rank>        FIFO that the node holds open for writing while it lives
+//   <folder>/nodes/<rank>.ended  its exit code, written before it ends
 #pragma once
 
 #include <map>
@@ -16,29 +16,29 @@
 
 namespace ads {
 
-// The kernel closes a dead node's FIFO whatever killed it, so nobody is asked and no pid is kept.
-// One thread at a time; does not block.
+// The kernel closes the FIFO of a dead node whatever killed it, so there is no polling and no pid
+// is stored. One thread at a time; does not block.
 class LocalNodes {
  public:
-  // `folder` is the job's, on a file system of this machine. Shows this node to the others.
+  // `folder` is the job's, on a file system of this machine. Makes this node visible to the others.
   static base::Result<std::unique_ptr<LocalNodes>> Open(const std::string& folder, int64_t rank);
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
-  // Takes the FIFO away after Tell.
+  // Removes the FIFO if Tell was called.
   ~LocalNodes();
 
-  // Readable when a node has begun, ended or died since the last Look.
+  // Readable when a node has started, ended or died since the last Look.
   int fd() const { return poll_.get(); }
-  // Makes fd() readable with `other` too, which is the caller's to read.
+  // Makes fd() readable also when `other` is, which the caller has to read.
   base::Status AlsoWatch(int other);
 
   struct State {
-    std::map<int64_t, int> ended;  // rank to exit code, this node's own with them
-    std::set<int64_t> living;      // but this one
-    std::set<int64_t> lost;        // dead without a word
+    std::map<int64_t, int> ended;  // rank -> exit code, including this node's own
+    std::set<int64_t> living;      // without this one
+    std::set<int64_t> lost;        // died without writing an exit code
   };
   base::Result<State> Look();
-  // Tells the others how this node has ended.
+  // Tells the others the exit code of this node.
   base::Status Tell(int exit_code);
 
  private:
@@ -59,8 +59,8 @@ class LocalNodes {
   process::Inotify changes_;
   base::Fd own_;
   bool has_told_ = false;
-  std::set<int64_t> told_;              // who has said how it ended
-  std::map<int64_t, base::Fd> others_;  // living when last looked at
+  std::set<int64_t> told_;              // nodes that have written their exit codes
+  std::map<int64_t, base::Fd> others_;  // alive at the last look
   std::set<int64_t> dead_;
 };
 

@@ -16,10 +16,10 @@ namespace {
 
 using Ranks = std::set<int64_t>;
 
-// Generous: it is waited for only where something is wrong.
+// Generous, because it is reached only if something is wrong.
 constexpr std::chrono::seconds kLocalNodesDeadline{60};
 
-// A process that is a node until it is killed.
+// A process that acts as a node until it is killed.
 class KilledNode {
  public:
   KilledNode(const std::string& folder, int64_t rank) {
@@ -68,7 +68,7 @@ TEST(LocalNodes_Look, SeesANodeThatWasKilled) {
   const auto state = AwaitState(*main, [](const auto& seen) { return !seen.lost.empty(); });
   EXPECT_EQ(state.lost, Ranks{1});
   EXPECT_TRUE(state.living.empty());
-  // It stays lost, and its end is told once.
+  // It stays lost, and its end is reported once.
   EXPECT_EQ(main->Look()->lost, Ranks{1});
   EXPECT_FALSE(process::WaitReadable(main->fd(), std::chrono::milliseconds(0)));
 }

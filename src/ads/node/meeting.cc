@@ -14,11 +14,12 @@ namespace {
 constexpr const char* kMainConfig = "MAIN_config.json";
 constexpr const char* kStop = "stop";
 constexpr std::string_view kFailedPrefix = "FAILED_";
-// The storage's clock and ours, and how soon a job can follow another of its id.
+// Allows for the difference between the storage's clock and ours, and for a job that soon follows
+// another with its id.
 constexpr std::chrono::seconds kClockMargin{60};
 constexpr std::chrono::milliseconds kPollInterval{1000};
-// A node may fail before the others have started. The service's jobs do not start anew within this;
-// a folder's do, with the same id.
+// A node may fail before the others have started. The service's jobs are not restarted within this
+// time; jobs in a folder are, with the same id.
 constexpr std::chrono::minutes kServiceStart{15};
 constexpr std::chrono::seconds kFolderStart{2};
 
@@ -71,7 +72,8 @@ base::Status Meeting::RemoveLeftovers() {
     const auto at = storage_.ModifiedAt(name);
     const auto content = storage_.Get(name);
     const auto parsed = content ? text::ParseJson(*content) : base::Result<text::Json>(nullptr);
-    // Who knew a main node knew an earlier one: this one has not been announced.
+    // A failure that names a main node belongs to an earlier one, because this one has not been
+    // announced.
     const bool is_early = parsed && text::GetString(*parsed, {"MAIN"}).empty();
     if (!is_early || !at || !IsOfThisStart("", *at)) TRY(storage_.Remove(name));
   }
@@ -115,7 +117,7 @@ base::Status Meeting::AwaitChange(std::chrono::steady_clock::time_point deadline
 
 base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
   const auto deadline = clock_.Steady() + settings_.timeout;
-  (void)ChangesFd();  // from here on nothing is missed
+  (void)ChangesFd();  // from here on no change is missed
   while (true) {
     const auto config = FreshMainConfig();
     if (!config && !oci::IsPassing(config.error())) return base::Fail(config.error());

@@ -1,10 +1,10 @@
 // Meeting: how the nodes of a job find each other, by objects in the work dir
 // (compat/opctl.md 3.4).
 //
-//   MAIN_config.json            {"MASTER_ADDR": "10.0.0.5"}    the main node's
-//   WORKER_<run>_config.json    {"OCI__WORKER_IP": "10.0.0.6"} one of each worker
+//   MAIN_config.json            {"MASTER_ADDR": "10.0.0.5"}    written by the main node
+//   WORKER_<run>_config.json    {"OCI__WORKER_IP": "10.0.0.6"} written by each worker
 //   stop                        stop                           a node has ended
-//   FAILED_<run>.json           {"RANK": "1", "EXIT_CODE": "3", ...}  ours: a node has failed
+//   FAILED_<run>.json           {"RANK": "1", ...}             muster's own: a node has failed
 #pragma once
 
 #include <chrono>
@@ -23,40 +23,40 @@ namespace ads {
 // Blocking; one thread.
 class Meeting {
  public:
-  // The storage is the job's folder of the work dir; `nodes`, of a job on this machine, tells of
-  // the ones that were killed (null elsewhere).
+  // `storage` is the job's folder in the work dir; `nodes`, for a job on this machine, reports
+  // killed nodes (otherwise null).
   Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock,
           LocalNodes* nodes = nullptr);
 
-  // Tells the others this node's address. The main node takes away what an earlier run of the same
-  // job has left. The URI and Python's look of what it wrote, for the log.
+  // Writes this node's address for the others. The main node first removes what an earlier run of
+  // the same job has left. Returns the URI and, for the log, the text in Python's form.
   struct Written {
     std::string uri, shown;
   };
   base::Result<Written> Announce(const std::string& address);
 
-  // What the main node announced, once it has: woken by the storage, or asking each second. A
-  // config with a `stop` beside it that is older than this node is an earlier run's. kTimeout after
-  // the settings' time; kCancelled, naming the node, when one has failed meanwhile.
+  // Waits for the main node's announcement: woken by the storage, or polling each second. A config
+  // with a `stop` beside it that is older than this node belongs to an earlier run. kTimeout after
+  // the time in the settings; kCancelled, naming the node, when a node has failed meanwhile.
   base::Result<std::map<std::string, std::string>> AwaitMain();
   std::string MainUri() const;
 
-  // The failure of another node, if there is one.
+  // The failure of another node; nullopt when there is none.
   struct Failure {
     std::string rank;
-    std::string exit_code;  // "" of one that was killed
+    std::string exit_code;  // "": it was killed
     // "the node of rank 1 failed with exit code 3"
     std::string Describe() const;
   };
   base::Result<std::optional<Failure>> FindFailure();
-  // For the others; what it says holds for this start of the main node alone.
+  // For the other nodes; valid only for this start of the main node.
   base::Status ReportFailure(int exit_code);
 
-  // Whether `stop` was there already.
+  // Returns whether `stop` existed already.
   base::Result<bool> Stop();
 
-  // Readable when FindFailure may have found something new, until DrainChanges; -1 where that has
-  // to be asked now and then.
+  // Readable when FindFailure may have a new result, until DrainChanges; -1 when it has to be
+  // polled.
   int ChangesFd();
   void DrainChanges() { storage_.DrainChanges(); }
 
@@ -72,7 +72,7 @@ class Meeting {
   LocalNodes* const nodes_;
   std::optional<int> changes_fd_;
   const base::Time started_;
-  std::string generation_;  // when the main node announced itself; "" until that is known
+  std::string generation_;  // the time of the main node's announcement; "" until it is known
 };
 
 }  // namespace ads

@@ -103,7 +103,7 @@ TEST_F(MeetingTest, WhatAnEarlierRunLeftIsNoConfig) {
   Age("stop", seconds(3600));
   Meeting of_worker(worker, *storage, clock_);
   EXPECT_FALSE(of_worker.AwaitMain());
-  // The main node of now takes the mark away.
+  // The present main node removes the mark.
   Meeting of_main(main, *storage, clock_);
   ASSERT_TRUE(of_main.Announce("10.0.0.5"));
   EXPECT_EQ(Content("stop"), "absent");
@@ -156,7 +156,7 @@ TEST_F(MeetingTest, AWaitingWorkerLearnsOfAFailure) {
   EXPECT_EQ(config.error().message, "RuntimeError: the node of rank 2 failed with exit code 7");
 }
 
-// A folder that is away for the first few questions.
+// A folder that is unavailable for the first few requests.
 class BusyStorage : public ObjectStorage {
  public:
   BusyStorage(std::unique_ptr<ObjectStorage> storage, int refusals)
@@ -183,7 +183,7 @@ class BusyStorage : public ObjectStorage {
     return storage_->GetFile(name, path);
   }
   std::string UriOf(const std::string& name) const override { return storage_->UriOf(name); }
-  // Always ready: the next question comes at once.
+  // Always readable, so the next request comes at once.
   int ChangesFd() override { return ready_; }
 
  private:
@@ -203,7 +203,7 @@ TEST_F(MeetingTest, AStorageThatIsAwayIsAskedAgain) {
   const auto config = of_worker.AwaitMain();
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->at("MASTER_ADDR"), "10.0.0.5");
-  // With no time left its own words are the error.
+  // With no time left, the storage's own error is returned.
   EntrySettings hasty = Node(2);
   hasty.timeout = seconds(0);
   BusyStorage away(Open(), 1000);

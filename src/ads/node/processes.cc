@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kKillAfter{10};
 constexpr std::chrono::seconds kAskInterval{1};
 
-// Asks each second, on its own thread, until it was told to stop or is destroyed.
+// Checks each second, on its own thread, until it is told to stop or is destroyed.
 class StopAsker {
  public:
   StopAsker(const std::function<bool()>& must_stop, std::function<void()> tell)
@@ -121,7 +121,7 @@ void NodeRunner::Reap(Child& child) {
   if (::waitpid(child.pid, &status, WNOHANG) != child.pid) return;
   loop_.Unwatch(child.pidfd.get());
   child.has_ended = true;
-  // What it has left behind (data loaders) holds the GPU.
+  // Processes that it left behind (data loaders) hold the GPU.
   ::kill(-child.pid, SIGKILL);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (code != 0 && !is_ending_) {

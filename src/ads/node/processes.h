@@ -1,4 +1,4 @@
-// NodeProcesses: the training's processes on one node, one for each GPU.
+// NodeProcesses: the training processes of one node, one for each GPU.
 #pragma once
 
 #include <functional>
@@ -17,25 +17,25 @@ struct NodeProcess {
 };
 
 struct NodeOutcome {
-  int exit_code = 0;          // of the first that failed; 128+n of a signal
-  bool was_told = false;      // they were ended because `must_stop` said so
-  std::optional<int> signal;  // they were ended because this program was told to by it
+  int exit_code = 0;          // of the first that failed; 128+n for a signal
+  bool was_told = false;      // they were ended because `must_stop` returned true
+  std::optional<int> signal;  // the signal to this program for which they were ended
 };
 
-// Called when a process has been started: its pid and its place in the list.
+// Called for each started process, with its pid and its index in the list.
 using StartedFunction = std::function<void(int pid, size_t index)>;
 
-// When the others have to be asked whether to go on: `changes_fd` becomes readable, or, where that
-// is -1, each second, on a thread of its own.
+// When to check whether to continue: when `changes_fd` becomes readable, or, if that is -1, each
+// second, on a thread of its own.
 struct StopWatch {
   int changes_fd = -1;
-  std::function<bool()> must_stop;  // unset: nobody asks
+  std::function<bool()> must_stop;  // unset: there is no check
 };
 
-// Starts them all (`argv[0]` is looked for on `path_list`, python3 for python; in `directory`), and
-// returns when all have ended. One that fails, a SIGTERM or SIGINT, or must_stop ends the others:
-// SIGTERM to their groups, SIGKILL ten seconds later. Blocks; the calling thread's signal mask
-// stays with SIGTERM and SIGINT held back.
+// Starts all processes (`argv[0]` is searched in `path_list`, python3 for python; in `directory`)
+// and returns when all have ended. If one fails, or after SIGTERM, SIGINT or must_stop, ends the
+// others: SIGTERM to their groups, SIGKILL ten seconds later. Blocks; SIGTERM and SIGINT stay
+// blocked in the calling thread.
 base::Result<NodeOutcome> RunNodeProcesses(const std::vector<NodeProcess>& processes,
                                            const std::string& path_list,
                                            const std::string& directory, const StopWatch& watch,

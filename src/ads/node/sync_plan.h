@@ -1,4 +1,4 @@
-// SyncPlan: which changed files are copied when. Pure.
+// SyncPlan: decides which changed files are copied when. Pure.
 #pragma once
 
 #include <chrono>
@@ -9,16 +9,16 @@
 
 namespace ads {
 
-// The same file is copied no more than once an interval. One that may still be open waits until it
-// has been still for `settled`.
+// A file is copied at most once per interval. A file that may still be open waits until it has not
+// changed for `settled`.
 struct SyncRhythm {
   std::chrono::milliseconds interval;
   std::chrono::milliseconds settled{2000};
 };
 
-// A file that its writer has closed is copied at once, one that may still be open once it is still,
-// so that no half of one is copied; a file that is never still (a log) goes as it is after
-// kPatience intervals.
+// A file that its writer has closed is copied at once, and one that may still be open when it no
+// longer changes, so that no incomplete file is copied. A file that changes all the time (a log) is
+// copied as it is after kPatience intervals.
 class SyncPlan {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -26,20 +26,20 @@ class SyncPlan {
 
   explicit SyncPlan(SyncRhythm rhythm) : rhythm_(rhythm) {}
 
-  // At `when` it was written to, by a writer that has closed it or not.
+  // It was written to at `when`; `is_closed`: its writer has closed it.
   void Changed(const std::string& name, bool is_closed, Time when);
-  // It is being copied, or a copy has failed: not again before an interval has gone by.
+  // It is being copied, or a copy has failed: not again within an interval.
   void Tried(const std::string& name, Time when) { tried_[name] = when; }
 
-  // Those whose time has come; they are no longer planned.
+  // The files that are due; they are removed from the plan.
   std::vector<std::string> Take(Time now);
-  // When there is something to take; nullopt when nothing is planned.
+  // When a file is due next; nullopt when nothing is planned.
   std::optional<Time> Next() const;
 
  private:
   struct Change {
-    Time still;  // from when on it counts as still
-    Time first;  // since it was last taken
+    Time still;  // when it counts as no longer changing
+    Time first;  // the first change since it was taken
   };
   Time Due(const std::string& name, const Change& change) const;
 

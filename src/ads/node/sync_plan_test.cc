@@ -43,7 +43,7 @@ TEST(SyncPlan_Take, AFileThatIsNeverStillGoesInTheEnd) {
   }
   plan.Changed("log", false, now);
   EXPECT_EQ(plan.Take(now), Names{"log"});
-  // Its patience begins anew.
+  // The limit starts again.
   plan.Changed("log", false, now);
   EXPECT_EQ(plan.Take(now + seconds(1)), Names());
 }

@@ -15,9 +15,9 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kRetryTokenLength = 30;
-// A list that goes on past this is the service's mistake.
+// A longer list is a fault of the service.
 constexpr size_t kMaxPages = 10'000;
-// Shorter ones are nobody's news.
+// Shorter pauses are not reported.
 constexpr std::chrono::seconds kSilentPause{5};
 
 // 32 hexadecimal digits.
@@ -103,14 +103,14 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
       pause = PauseAfter(answer.error(), tries, RandomSpread(), elapsed);
     }
     if (!pause) break;
-    // Whoever waits at a terminal is told what for.
+    // A user at a terminal is told the reason for the wait.
     const bool is_long = !answer || *pause >= kSilentPause;
     base::Log(is_long ? base::LogLevel::kInfo : base::LogLevel::kDebug,
               fmt::format("{} of {}: {}; again in {:.1f} s", request.operation, service,
                           answer ? fmt::format("HTTP {}", answer->status) : answer.error().message,
                           std::chrono::duration<double>(*pause).count()));
     if (pause->count() > 0) options_.pause(*pause);
-    // A creation that was refused has not been done: that is worth more than the interruption.
+    // A creation that was refused was not carried out: that matters more than the interruption.
     if (IsBroken() && request.is_create && answer && !MayBeDone(ErrorFromService(*answer, {})))
       break;
     TRY_ASSIGN(attempt, Sign(request, headers, std::move(attempt.request.body)));

@@ -1,4 +1,4 @@
-// Api: signed requests to one service, asked again while that helps.
+// Api: signed requests to one service, with retries while they may help.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,9 @@ struct ApiRequest {
   std::string content_type = "application/json";
   net::Headers headers = {};  // beyond the usual ones
   SignedBody signed_body = SignedBody::kYes;
-  bool is_create = false;   // carries a retry token: the service does it once, however often asked
-  bool is_repeated = true;  // asked again while that helps
+  bool is_create = false;   // carries a retry token: the service carries it out once, however often
+                            // it is sent
+  bool is_repeated = true;  // retried while that may help
 };
 
 // Thread safe.
@@ -37,28 +38,29 @@ class Api {
  public:
   struct Options {
     Service service = Service::kDataScience;
-    std::string host;       // as it is signed: without the scheme's own port
-    std::string base_path;  // of the endpoint, before every target: "" or "/..."
+    std::string host;       // as signed: without the scheme's default port
+    std::string base_path;  // path of the endpoint, before every target: "" or "/..."
     std::function<void(base::Duration)> pause;
-    const Breaker* breaker = nullptr;  // outlives the Api; null: nobody breaks its waits
+    const Breaker* breaker = nullptr;  // must outlive the Api; null: its waits cannot be broken
   };
-  // All but `connection` outlive it.
+  // Everything but `connection` must outlive it.
   Api(Options options, Connection connection, Principal& principal, base::Clock& clock)
       : options_(std::move(options)),
         connection_(std::move(connection)),
         principal_(principal),
         clock_(clock) {}
 
-  // The answer, when it is a success; ErrorFromService otherwise. kCancelled when the breaker was
-  // broken: the service may have done it, unless it had refused a creation, whose error it is then.
+  // The answer if it is a success, otherwise ErrorFromService. kCancelled when the breaker was
+  // broken: the service may have carried out the request, unless it had refused a creation, whose
+  // error is returned then.
   base::Result<net::HttpResponse> Send(ApiRequest request);
-  // With a piece of a file for a body, which is not signed.
+  // The body is a part of a file, which is not signed.
   base::Result<net::HttpResponse> SendFile(const ApiRequest& request, const net::FileRange& range);
-  // At once; answers in the order of the requests.
+  // Sends all at once; returns the answers in the order of the requests.
   std::vector<base::Result<net::HttpResponse>> SendAll(std::span<const ApiRequest> requests);
-  // The answer's JSON.
+  // The answer parsed as JSON.
   base::Result<text::Json> Ask(const ApiRequest& request);
-  // Every page of a list: of an array, or of the member `items` of an object.
+  // All pages of a list: of an array, or of the member `items` of an object.
   base::Result<text::Array> List(ApiRequest request);
 
  private:
@@ -68,10 +70,10 @@ class Api {
     base::Time sent;
   };
   bool IsBroken() const;
-  // `body` is the request's, which is not looked at.
+  // `body` is the request's body; it is not read.
   base::Result<Try> Sign(const ApiRequest& request, const net::Headers& headers, std::string body);
   base::Result<net::HttpResponse> Transmit(const Try& attempt, const net::FileRange* file);
-  // Until the answer stands; `attempt` has been sent, `answer` is its answer.
+  // Retries until the answer is final; `attempt` has been sent, and `answer` is its answer.
   base::Result<net::HttpResponse> Settle(const ApiRequest& request, const net::Headers& headers,
                                          const net::FileRange* file, Try attempt,
                                          base::Result<net::HttpResponse> answer);
@@ -83,7 +85,7 @@ class Api {
   base::Clock& clock_;
 };
 
-// "host", or "host:port" where the port is not the scheme's own.
+// "host", or "host:port" if the port is not the scheme's default.
 std::string HostHeader(const net::Url& url);
 
 }  // namespace ads::oci

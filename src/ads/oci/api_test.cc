@@ -128,7 +128,7 @@ TEST(PauseAfter, IsAtLeastWhatTheServiceAsksFor) {
   EXPECT_EQ(pause({{"Retry-After", "Wed, 18 May 2033 03:43:20 GMT"},
                    {"Date", "Wed, 18 May 2033 03:42:20 GMT"}}),
             std::chrono::seconds(60));
-  // Not at once, although a date that has passed asks for nothing.
+  // Not at once, even though a date in the past asks for no wait.
   EXPECT_EQ(pause({{"retry-after", "0"}}), std::chrono::milliseconds(500));
   EXPECT_EQ(pause({{"retry-after", "Wed, 18 May 2033 03:42:20 GMT"},
                    {"date", "Wed, 18 May 2033 03:43:20 GMT"}}),
@@ -203,7 +203,7 @@ TEST(Breaker, EndsAPauseOfAnotherThread) {
   std::thread pausing([&] { breaker.Pause(std::chrono::hours(1)); });
   breaker.Break();
   pausing.join();
-  breaker.Pause(std::chrono::hours(1));  // it is broken still
+  breaker.Pause(std::chrono::hours(1));  // it is still broken
 }
 
 TEST(HostHeader, LeavesTheUsualPortOut) {

@@ -1,4 +1,4 @@
-// Breaker: what a user who wants no more breaks the waits for the cloud by.
+// Breaker: lets a user interrupt waits for the cloud.
 #pragma once
 
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace ads::oci {
 
-// Thread safe. Requests under way and pauses end when it is broken, and later ones too
-// end at once, until it is mended.
+// Thread safe. When broken, running requests and pauses end, and later ones end at once, until it
+// is repaired.
 class Breaker {
  public:
   std::stop_token token() const {

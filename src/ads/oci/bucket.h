@@ -15,21 +15,20 @@ namespace ads::oci {
 // oci://bucket@namespace/prefix
 struct BucketUri {
   std::string bucket;
-  std::string name_space;  // "" is the tenancy's own: oci://bucket@/prefix
-  std::string prefix;      // without slashes at its ends; "" is the whole bucket
+  std::string name_space;  // "": the tenancy's own, oci://bucket@/prefix
+  std::string prefix;      // without leading and trailing slashes; "": the whole bucket
 };
-// Pure. kInvalidArgument naming the form that is wanted. Any number of slashes, also none, may end
-// it.
+// Pure. kInvalidArgument names the expected form. The URI may end with any number of slashes.
 base::Result<BucketUri> ParseBucketUri(std::string_view uri);
 
-// Files above this size travel in parts, some at once, which are sent as they are read.
+// Larger files are sent in parts, several at a time, read while they are sent.
 inline constexpr uint64_t kPartBytes = 10 << 20;
 inline constexpr size_t kPartsAtOnce = 8;
 inline constexpr uint64_t kMaxParts = 10'000;
-// Smaller files go some at once, in as many threads.
+// Smaller files are sent several at a time, by as many threads.
 inline constexpr uint64_t kSmallFileBytes = 1 << 20;
 inline constexpr size_t kSmallFilesAtOnce = 32;
-// How large the parts of a file are: kPartBytes, and more where they would be too many. Pure.
+// The size of a file's parts: kPartBytes, or more if there would be too many parts. Pure.
 uint64_t PartSizeOf(uint64_t file_size);
 
 // The tenancy's own namespace.
@@ -51,21 +50,22 @@ class Bucket {
   };
 
   base::Status Put(const std::string& name, std::string content);
-  // kNotFound when there is none.
+  // kNotFound when it does not exist.
   base::Result<std::string> Get(const std::string& name);
   base::Result<Head> Look(const std::string& name);
-  // Without an object that is not there: success.
+  // OK when the object does not exist.
   base::Status Remove(const std::string& name);
-  // Below `prefix`, every level, sorted by name.
+  // All levels below `prefix`, sorted by name.
   base::Result<std::vector<Object>> List(const std::string& prefix);
-  // A regular file; large ones in parts. kConflict when it changed meanwhile: nothing was put.
+  // Stores a regular file; a large one in parts. kConflict when it changed meanwhile: nothing was
+  // stored.
   base::Status PutFile(const std::string& name, const std::string& path);
-  // Many, small ones some at once: what became of each, in their order.
+  // Stores many files, small ones several at a time: the results are in the order of the files.
   struct FileToPut {
     std::string name, path;
   };
   std::vector<base::Status> PutFiles(std::span<const FileToPut> files);
-  // Into a temporary file beside `path` that then takes its place.
+  // Writes to a temporary file beside `path`, which then replaces it.
   base::Status GetFile(const std::string& name, const std::string& path);
   std::string UriOf(const std::string& name) const;
 

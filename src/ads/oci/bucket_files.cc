@@ -1,4 +1,4 @@
-// Files to objects and back, large ones in parts.
+// Copies files to objects and back, large ones in parts.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kSuffixLength = 8;
-// How the service is to check each part, beside the transport. MD5 is slower than the line.
+// How the service checks each part, in addition to TLS. MD5 would be slower than the network.
 constexpr const char* kChecksumAlgorithm = "opc-checksum-algorithm";
 constexpr const char* kCrc32c = "CRC32C";
 
@@ -60,7 +60,7 @@ base::Status WritePart(int fd, uint64_t offset, std::string_view part, const std
   return {};
 }
 
-// Nullopt for a file that is not a small one.
+// Nullopt for a file that is not small.
 base::Result<std::optional<std::string>> ReadSmallFile(const std::string& path) {
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about{};
@@ -73,7 +73,7 @@ base::Result<std::optional<std::string>> ReadSmallFile(const std::string& path) 
   return std::optional(std::move(content));
 }
 
-// work(i) for each i below `count`, `at_once` of them at once: on threads of its own and the
+// Calls work(i) for each i below `count`, `at_once` at a time: on threads of its own and the
 // caller's.
 void ForEachAtOnce(size_t count, size_t at_once, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;
@@ -86,11 +86,11 @@ void ForEachAtOnce(size_t count, size_t at_once, const std::function<void(size_t
     try {
       threads.emplace_back(run);
     } catch (const std::system_error&) {
-      break;  // as many as the system allows
+      break;  // as many threads as the system permits
     }
   }
   in_the_threads.reset();
-  run();  // here too, or where there is no thread at all
+  run();  // on this thread, too, or only here if no thread could be started
 }
 
 base::Result<std::string> UploadIdOf(const text::Json& answer, const std::string& uri) {
@@ -130,7 +130,7 @@ std::vector<base::Status> Bucket::PutFiles(std::span<const FileToPut> files) {
       large.Lock()->push_back(i);
     }
   });
-  // One after another: each fills the line.
+  // One after another, because each uses the whole bandwidth.
   for (const size_t i : std::exchange(*large.Lock(), {}))
     results[i] = PutFile(files[i].name, files[i].path);
   return results;
@@ -161,7 +161,7 @@ base::Status Bucket::PutParts(const std::string& name, const std::string& path, 
     committed = Fail(parts.error());
   }
   if (committed) return {};
-  // The parts of an upload that is not finished cost money.
+  // The parts of an unfinished upload cost money.
   (void)api_.Send({.operation = "abort_multipart_upload", .method = "DELETE", .target = target});
   return committed;
 }
@@ -176,7 +176,7 @@ base::Result<text::Array> Bucket::SendParts(const std::string& target, const std
   const auto send_part = [&](size_t i) -> base::Status {
     const uint64_t offset = i * part_size;
     const net::FileRange range{fd, offset, std::min(part_size, size - offset)};
-    // Read ahead for the one thread that sends.
+    // Reads ahead for the thread that sends.
     (void)::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(range.size),
                           POSIX_FADV_WILLNEED);
     TRY_ASSIGN(std::string crc, Crc32cOfFile(range, path));
@@ -215,7 +215,7 @@ base::Status Bucket::GetFile(const std::string& name, const std::string& path) {
   const base::Defer clean([&] {
     if (!is_whole) ::unlink(temporary.c_str());
   });
-  // A disk without room for all of it is noticed before anything is sent.
+  // A disk that is too small is noticed before anything is received.
   if (head.size > 0 && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(head.size)) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
     return Fail(base::Errno(

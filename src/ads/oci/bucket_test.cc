@@ -14,7 +14,7 @@
 namespace ads::oci {
 namespace {
 
-// What Object Storage keeps of one bucket, and how it answers.
+// A model of Object Storage for one bucket.
 class ObjectsModel {
  public:
   net::HttpResponse Serve(const net::HttpRequest& request) {

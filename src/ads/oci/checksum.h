@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), with the processor's own instruction where it has one.
+// CRC-32C (Castagnoli), using the processor's instruction if available.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace ads::oci {
 
-// Of the bytes that were `crc` so far, and these; begin with 0.
+// Continues the checksum `crc` of earlier bytes with these; begin with 0.
 uint32_t Crc32c(uint32_t crc, std::string_view bytes);
 
-// The base64 of its four bytes, as opc-content-crc32c has it. kConflict when the file ends before
-// the piece does; `path` is for messages.
+// The base64 of its four bytes, the format of opc-content-crc32c. kConflict when the file ends
+// within the range; `path` is for messages.
 base::Result<std::string> Crc32cOfFile(const net::FileRange& range, const std::string& path);
 
 }  // namespace ads::oci

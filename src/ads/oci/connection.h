@@ -1,4 +1,4 @@
-// How a service is spoken to.
+// A connection to a service.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace ads::oci {
 
 struct Connection {
   std::unique_ptr<net::HttpClient> client;
-  net::FileUploader* files = nullptr;  // of the client, never null
+  net::FileUploader* files = nullptr;  // owned by the client, never null
 };
 using ConnectFunction = std::function<base::Result<Connection>(Service, const net::Url&)>;
 

@@ -21,7 +21,7 @@ std::optional<base::Time> TimeAt(const text::Json& value, std::string_view key) 
   return time ? std::optional(*time) : std::nullopt;
 }
 
-// An answer that is JSON and yet not what was asked for: of a proxy, of a sign-in page.
+// An answer that is JSON but not the expected object, for example of a proxy or a sign-in page.
 base::Error NoSuchAnswer(const char* operation, const char* what) {
   return {base::Code::kUnavailable,
           fmt::format("{} of data_science: the answer is not {}: is there a proxy that answers?",

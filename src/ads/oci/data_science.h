@@ -19,25 +19,25 @@ struct JobRun {
   std::string details;  // lifecycleDetails
   std::optional<base::Time> accepted, started, finished;
   std::string log_id, log_group_id;  // "" until there is a log
-  text::Json environment;            // environmentVariables of the run, an object or null
+  text::Json environment;            // environmentVariables of the run: an object or null
 };
-// Of an answer's object; what is missing stays empty.
+// Reads a run from an answer; missing fields stay empty.
 JobRun ReadJobRun(const text::Json& value);
-// SUCCEEDED, FAILED, CANCELED, DELETED: nothing follows.
+// SUCCEEDED, FAILED, CANCELED, DELETED: the final states.
 bool IsTerminal(std::string_view state);
 
-// What an OCID names, by its second part: "datasciencejobrun"; "" when it is none.
+// The kind of an OCID, its second part: "datasciencejobrun"; "" when it is not an OCID.
 std::string_view KindOfOcid(std::string_view ocid);
 
 // Blocking; as thread safe as the Api that it borrows.
 class DataScience {
  public:
   explicit DataScience(Api& api) : api_(api) {}
-  // The same, whose requests are asked once: for a caller who asks again itself.
+  // The same without retries, for callers that retry themselves.
   DataScience Once() const;
 
-  // `body` as in compat/opctl.md 5.6. Done once, however often the network breaks. What they give
-  // has an id.
+  // `body` as in compat/opctl.md 5.6. Carried out once, however often the network fails. The
+  // results have an id.
   base::Result<text::Json> CreateJob(const text::Json& body);
   base::Result<JobRun> CreateJobRun(const text::Json& body);
   base::Result<text::Json> GetJob(const std::string& id);

@@ -52,7 +52,7 @@ std::string Sha1Fingerprint(X509* certificate) {
   return pairs;
 }
 
-// Of the subject's "OU=opc-tenant:<ocid>" (an instance) or "O=opc-identity:<ocid>" (a service).
+// From the subject's "OU=opc-tenant:<ocid>" (an instance) or "O=opc-identity:<ocid>" (a service).
 std::string TenancyOf(X509* certificate) {
   const X509_NAME* const subject = ::X509_get_subject_name(certificate);
   for (int i = 0; i < ::X509_NAME_entry_count(subject); ++i) {

@@ -82,7 +82,7 @@ class Metadata {
   std::shared_ptr<net::HttpClient> client_;
 };
 
-// Where tokens are given.
+// The service that issues tokens.
 struct TokenService {
   std::shared_ptr<net::HttpClient> client;
   std::string host, path;

@@ -1,4 +1,4 @@
-// The principal that a compute instance of Oracle's cloud is itself: nothing is configured on it.
+// The principal of a compute instance of Oracle's cloud, which needs no configuration.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 namespace ads::oci {
 
 // Asks the instance's metadata service (169.254.169.254/opc/v2, or OCI_METADATA_BASE_URL) for its
-// region, and, whenever a token is needed, for its certificate, with which the region's
-// authentication service gives one. Blocks; kUnavailable away from such an instance.
+// region and, whenever a token is needed, for its certificate, for which the region's
+// authentication service issues a token. Blocks; kUnavailable outside of such an instance.
 base::Result<std::unique_ptr<Principal>> OpenInstancePrincipal(
     const ConnectFunction& connect, std::function<void(base::Duration)> pause,
     const base::Environment& environment, base::Clock& clock);

@@ -38,7 +38,7 @@ struct LogQuery {
   Api& api;
   std::string text;
 
-  // Appends what is found; halves the window where it holds too much.
+  // Appends the lines found; splits the window in halves if it contains too many.
   base::Status Search(base::Time from, base::Time to, std::vector<LogLine>& lines) const {
     const text::Object body{{"timeStart", Milliseconds(from)},
                             {"timeEnd", Milliseconds(to)},
@@ -73,7 +73,7 @@ base::Result<std::vector<LogLine>> SearchLog(Api& logging, const LogPlace& place
                            place.compartment_id, place.group_id, place.log_id, run_ocid)};
   std::vector<LogLine> lines;
   TRY(query.Search(std::max(from, to - kLongestLogWindow), to, lines));
-  // A record on the border of two halves comes twice.
+  // A record on the border of two halves occurs twice.
   std::set<std::string> seen;
   std::erase_if(
       lines, [&](const LogLine& line) { return !line.id.empty() && !seen.insert(line.id).second; });

@@ -1,4 +1,4 @@
-// The Logging service: what a job's run printed (compat/opctl.md 5.5).
+// The Logging service: the output of a job's run (compat/opctl.md 5.5).
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ struct LogPlace {
 };
 
 struct LogLine {
-  std::string id;  // of the record: lines are told apart by it
+  std::string id;  // of the record; identifies the line
   base::Time time;
   std::string message;
 };
@@ -24,8 +24,8 @@ struct LogLine {
 inline constexpr size_t kMaxLogHits = 1000;
 inline constexpr std::chrono::hours kLongestLogWindow{14 * 24};
 
-// The lines of `run_ocid` between the two times, oldest first; at most 14 days. A window that holds
-// more than the service gives at once is asked for in halves.
+// The lines of `run_ocid` between the two times, oldest first; at most 14 days. If a window
+// contains more than the service returns at once, it is split in halves.
 base::Result<std::vector<LogLine>> SearchLog(Api& logging, const LogPlace& place,
                                              const std::string& run_ocid, base::Time from,
                                              base::Time to);
@@ -33,7 +33,7 @@ base::Result<std::vector<LogLine>> SearchLog(Api& logging, const LogPlace& place
 // The compartment of a log. `management` is the Api of Service::kLogManagement.
 base::Result<std::string> CompartmentOfLog(Api& management, const std::string& group_id,
                                            const std::string& log_id);
-// The group that holds a log, among those of the compartment. kNotFound when none does.
+// The log group of the compartment that contains the log. kNotFound when none does.
 base::Result<std::string> GroupOfLog(Api& management, const std::string& compartment_id,
                                      const std::string& log_id);
 

@@ -18,7 +18,7 @@ using base::Code;
 using base::Fail;
 using Credential = Principal::Credential;
 
-// The service's clock and this one's are not the same.
+// Allows for the difference between the service's clock and this one.
 constexpr std::chrono::seconds kTokenMargin{30};
 
 base::Result<std::shared_ptr<const PrivateKey>> ReadKeyFile(const Profile& profile) {
@@ -112,7 +112,7 @@ base::Result<Principal::Origin> ResourcePrincipalOrigin(const base::Environment&
                            fmt::format("the service puts a new one where {} says", kToken)};
 }
 
-// Who can read the key can do what its user can.
+// Anyone who can read the key can act as its user.
 void WarnOfReaders(const std::string& key_file) {
   constexpr mode_t kOthersRead = S_IRGRP | S_IROTH;
   struct stat about{};

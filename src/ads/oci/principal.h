@@ -1,4 +1,4 @@
-// Principal: who signs requests, with what key, for how long (compat/opctl.md 5.3).
+// Principal: who signs requests, with which key, and for how long (compat/opctl.md 5.3).
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace ads::oci {
 
-// When a session token (a JWT) runs out: its `exp`. Pure. Nullopt when it cannot be read.
+// When a session token (a JWT) expires: its `exp`. Pure. Nullopt when it cannot be parsed.
 std::optional<base::Time> TokenExpiry(std::string_view token);
 
 // Thread safe.
@@ -26,11 +26,11 @@ class Principal {
     std::shared_ptr<const PrivateKey> key;
     std::optional<base::Time> expires;
   };
-  // How it came about, for the user: what to look at after a 401.
+  // Where the credential comes from, to tell the user what to check after a 401.
   struct Origin {
     std::string region;
     std::string advice;   // "check user, tenancy and fingerprint of profile X in P"
-    std::string renewal;  // of a token that has expired: how a new one is had
+    std::string renewal;  // for an expired token: how to get a new one
   };
   using Loader = std::function<base::Result<Credential>()>;
 
@@ -39,10 +39,10 @@ class Principal {
 
   const Origin& origin() const { return origin_; }
 
-  // Reads files at first and when the token has run out. kUnauthenticated when that which was read
-  // has run out as well.
+  // Reads files at first and when the token has expired. kUnauthenticated when the new one has
+  // expired as well.
   base::Result<Credential> Show();
-  // That credential was refused (401): whether there is another one by now.
+  // The service refused that credential (401): returns whether there is another one now.
   bool Refused(const std::string& key_id);
 
  private:
@@ -53,7 +53,7 @@ class Principal {
   std::optional<Credential> credential_;
 };
 
-// A decided login: api_key and security_token read a profile, resource_principal the environment
+// A chosen login: api_key and security_token read a profile, resource_principal the environment
 // (version 2.2). Keys are read at the first Show; a profile is checked here.
 struct PrincipalOptions {
   std::string auth;

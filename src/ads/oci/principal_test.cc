@@ -12,7 +12,7 @@ namespace {
 
 const base::Time kNow{std::chrono::seconds(2'000'000'000)};
 
-// A JWT that runs out then.
+// A JWT that expires then.
 std::string TokenUntil(int64_t seconds, std::string_view mark = "") {
   std::string claims = base::Base64Encode("{\"exp\":" + std::to_string(seconds) + ",\"m\":\"" +
                                           std::string(mark) + "\"}");

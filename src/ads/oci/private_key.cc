@@ -116,7 +116,7 @@ std::string Sha256Base64(std::string_view bytes) {
 std::string Md5Base64(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned size = 0;
-  // Nothing where MD5 is forbidden: the header is then left out.
+  // "" when MD5 is not permitted: the header is then omitted.
   if (::EVP_Digest(bytes.data(), bytes.size(), digest, &size, ::EVP_md5(), nullptr) != 1) {
     ::ERR_clear_error();
     return "";

@@ -1,4 +1,4 @@
-// PrivateKey: the RSA key that requests are signed with.
+// PrivateKey: the RSA key that signs requests.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ struct evp_pkey_st;
 
 namespace ads::oci {
 
-// Immutable; thread safe. While one lives the process leaves no core dump.
+// Immutable; thread safe. While one exists, the process writes no core dump.
 class PrivateKey {
  public:
-  // PEM, also encrypted. `what` names it in messages ("key_file /x"). kInvalidArgument: no key, no
-  // RSA key, encrypted without a pass phrase or with another one.
+  // PEM, possibly encrypted. `what` names it in messages ("key_file /x"). kInvalidArgument: not a
+  // key, not an RSA key, or encrypted with no or another pass phrase.
   static base::Result<std::shared_ptr<const PrivateKey>> Read(const Secret& pem,
                                                               const Secret& pass_phrase,
                                                               std::string_view what);
-  // A new one, of 2048 bits.
+  // Generates a key of 2048 bits.
   static base::Result<std::shared_ptr<const PrivateKey>> Generate();
   ~PrivateKey();
   PrivateKey(const PrivateKey&) = delete;
@@ -28,7 +28,7 @@ class PrivateKey {
 
   // RSASSA-PKCS1-v1_5 over SHA-256, in base64.
   base::Result<std::string> Sign(std::string_view text) const;
-  // Of the public key: 16 pairs of lower-case hex digits with colons (MD5 of its DER).
+  // Of the public key: 16 pairs of lower-case hex digits separated by colons (MD5 of its DER).
   std::string Fingerprint() const;
   // SubjectPublicKeyInfo's DER, in base64.
   std::string PublicKeyBase64() const;
@@ -42,7 +42,7 @@ class PrivateKey {
 
 // SHA-256 of the bytes, in base64.
 std::string Sha256Base64(std::string_view bytes);
-// MD5 of the bytes, in base64: Content-MD5. "" where OpenSSL has none (FIPS).
+// MD5 of the bytes, in base64: Content-MD5. "" when OpenSSL does not provide it (FIPS).
 std::string Md5Base64(std::string_view bytes);
 
 }  // namespace ads::oci

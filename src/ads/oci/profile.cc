@@ -12,7 +12,7 @@ using base::Fail;
 
 constexpr std::string_view kDefaultSection = "DEFAULT";
 
-// The value's text lies in the file's.
+// The value is a view into the file's text.
 struct ConfigLine {
   size_t number = 0;
   std::string section, key;
@@ -24,7 +24,7 @@ struct ConfigLines {
   std::vector<ConfigLine> lines;
 };
 
-// Continued lines are left as they are: no value that is read here has any.
+// Continued lines are kept unchanged: no value that is read here has any.
 base::Result<ConfigLines> SplitConfig(std::string_view text, const std::string& path) {
   ConfigLines found;
   const auto refuse = [&](size_t number, std::string_view why) {

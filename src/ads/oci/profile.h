@@ -12,7 +12,7 @@
 
 namespace ads::oci {
 
-// One profile with what it inherits of [DEFAULT]. Paths are absolute.
+// One profile, including what it inherits from [DEFAULT]. Paths are absolute.
 struct Profile {
   std::string path, name;  // of the file; of the profile
   std::string user, tenancy, fingerprint, key_file, region;
@@ -20,12 +20,12 @@ struct Profile {
   Secret pass_phrase;
 };
 
-// What a profile must hold.
+// What the profile is used for, which determines the required keys.
 enum class ProfileUse { kApiKey, kSecurityToken };
 
-// Pure. As Python's configparser reads it: keys in any case, `=` or `:`, continued lines, comments
-// with # and ;. kNotFound, `ProfileNotFound: ...`; kInvalidArgument with path and line. "~/" in
-// paths is `home`.
+// Pure. Parses as Python's configparser does: keys in any case, `=` or `:`, continued lines,
+// comments with # and ;. kNotFound, `ProfileNotFound: ...`; kInvalidArgument with path and line.
+// "~/" in paths means `home`.
 base::Result<Profile> ParseProfile(std::string_view text, const std::string& path,
                                    const std::string& name, const std::string& home);
 
@@ -34,11 +34,12 @@ base::Result<Profile> ParseProfile(std::string_view text, const std::string& pat
 // ...` with the keys in alphabetic order.
 base::Status CheckProfile(const Profile& profile, ProfileUse use);
 
-// Reads, takes a missing region from OCI_REGION, checks. kNotFound, `ConfigFileNotFound: ...`.
+// Reads the profile, takes a missing region from OCI_REGION, and checks it. kNotFound,
+// `ConfigFileNotFound: ...`.
 base::Result<Profile> ReadProfile(const std::string& path, const std::string& name, ProfileUse use,
                                   const base::Environment& environment);
 
-// Whether a file has a profile of that name; whole or not.
+// Whether a file has a profile of that name, valid or not.
 bool HasProfile(const std::string& path, const std::string& name);
 
 }  // namespace ads::oci

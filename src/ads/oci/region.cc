@@ -20,7 +20,7 @@ using base::Fail;
 
 constexpr size_t kMaxRegionsFile = 1 << 20;
 
-// What somebody else says of a region, in the SDK's words (oci/regions.py of oci-python-sdk).
+// Another source's description of a region, in the SDK's terms (oci/regions.py of oci-python-sdk).
 struct ToldRegion {
   std::string key, name, domain;
 };
@@ -34,7 +34,7 @@ std::optional<ToldRegion> ReadToldRegion(const text::Json& value) {
   return told;
 }
 
-// Of ~/.oci/regions-config.json, then of OCI_REGION_METADATA; what cannot be read says nothing.
+// From ~/.oci/regions-config.json, then from OCI_REGION_METADATA; unreadable ones are ignored.
 std::vector<ToldRegion> ToldRegions(const base::Environment& environment) {
   std::vector<ToldRegion> regions;
   const auto add = [&](const text::Json& value) {
@@ -59,12 +59,13 @@ const RegionRow* FindRegion(std::string_view region) {
   return found == kRegionTable.end() ? nullptr : found;
 }
 
-// A region's whole name, and the second-level domain of its realm.
+// A region's full name, and the second-level domain of its realm.
 struct Place {
   std::string name, domain;
 };
 
-// What the table does not know others may; else it is one of OCI_DEFAULT_REALM's, or commercial.
+// Regions that are not in the table are looked up elsewhere; otherwise they belong to
+// OCI_DEFAULT_REALM or to the commercial realm.
 Place PlaceOf(std::string_view region, const base::Environment& environment) {
   const std::string lower = base::ToLower(base::Trim(region));
   if (const RegionRow* const row = FindRegion(lower)) {
@@ -99,7 +100,7 @@ const ServiceHost& HostOf(Service service) {
                        [&](const ServiceHost& host) { return host.service == service; });
 }
 
-// Small letters, digits and what `also` has.
+// Lower-case letters, digits and the characters of `also`.
 bool IsHostName(std::string_view name, std::string_view also) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
     return base::IsDigit(c) || (c >= 'a' && c <= 'z') || also.find(c) != also.npos;

@@ -1,4 +1,4 @@
-// Where the services are (compat/opctl.md 5.5).
+// The endpoints of the services (compat/opctl.md 5.5).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace ads::oci {
 
 enum class Service {
   kDataScience,
-  kLogging,        // searches: the same endpoint as kLogManagement
+  kLogging,        // searches; same endpoint as kLogManagement
   kLogManagement,  // log groups
   kObjectStorage,
   kNetwork,
@@ -20,16 +20,16 @@ enum class Service {
   kAuth,  // tokens for instances
 };
 
-// As the errors of Oracle's SDK name it: "data_science".
+// The name in errors of Oracle's SDK: "data_science".
 std::string_view ServiceName(Service service);
 
-// "iad" -> "us-ashburn-1"; what is not a short name stays, in lower case.
+// "iad" -> "us-ashburn-1"; any other name is returned in lower case.
 std::string RegionName(std::string_view region);
 
-// https://datascience.us-ashburn-1.oci.oraclecloud.com. A region that Oracle has made since
-// region_table.h is looked for in ~/.oci/regions-config.json, then OCI_REGION_METADATA. For data
-// science OCI_ODSC_SERVICE_ENDPOINT replaces it, as in Oracle's own tools; MUSTER_OCI_ENDPOINT
-// replaces every service's. http is for this machine's own addresses only.
+// https://datascience.us-ashburn-1.oci.oraclecloud.com. Regions newer than region_table.h are
+// looked up in ~/.oci/regions-config.json, then in OCI_REGION_METADATA. OCI_ODSC_SERVICE_ENDPOINT
+// replaces the endpoint of data science, as in Oracle's own tools; MUSTER_OCI_ENDPOINT replaces
+// that of every service. http is permitted for this machine's own addresses only.
 base::Result<net::Url> EndpointOf(Service service, std::string_view region,
                                   const base::Environment& environment);
 

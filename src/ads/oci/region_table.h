@@ -1,6 +1,5 @@
-// Oracle's regions and realms: the facts of oci-python-sdk 2.189.0 (oci/regions_definitions.py, of
-// July 2026). Regions that came later are told by OCI_REGION_METADATA or
-// ~/.oci/regions-config.json.
+// Oracle's regions and realms: facts of oci-python-sdk 2.189.0 (oci/regions_definitions.py, July
+// 2026). OCI_REGION_METADATA or ~/.oci/regions-config.json describe later ones.
 #pragma once
 
 #include <array>

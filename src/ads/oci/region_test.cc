@@ -73,7 +73,7 @@ TEST(EndpointOf, IsToldOfNewRegionsAsOraclesSdkIs) {
       0600, base::Durability::kNone));
   EXPECT_EQ(Endpoint(Service::kNetwork, "XX-NEW-2", environment),
             "https://iaas.xx-new-2.a.example:443");
-  // What is known is not told anew.
+  // Known regions cannot be redefined.
   EXPECT_EQ(Endpoint(Service::kNetwork, "iad", environment),
             "https://iaas.us-ashburn-1.oraclecloud.com:443");
   environment.Set("OCI_DEFAULT_REALM", "evil.com/?");

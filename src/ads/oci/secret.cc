@@ -34,7 +34,7 @@ base::Result<Secret> ReadSecretFile(const std::string& path) {
     return base::Fail(base::Code::kExhausted,
                       fmt::format("{}: it is larger than {} MiB", context, kMaxSecretBytes >> 20));
   }
-  // One more byte than there is, so that the end is seen without another allocation.
+  // One byte more than the file has, so that its end is found without another allocation.
   std::string text(static_cast<size_t>(about.st_size) + 1, '\0');
   size_t used = 0;
   while (used < text.size()) {

@@ -1,4 +1,4 @@
-// Secrets in memory: wiped when they go, and kept out of core dumps.
+// Secrets in memory: wiped when destroyed, and kept out of core dumps.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ void Wipe(std::string& text);
 class Secret {
  public:
   Secret() = default;
-  // Wipes what it was made of.
+  // Wipes its argument.
   explicit Secret(std::string&& text) : text_(text) { Wipe(text); }
   Secret(Secret&& other) noexcept : text_(other.text_) { Wipe(other.text_); }
   Secret& operator=(Secret&& other) noexcept {
@@ -37,8 +37,8 @@ class Secret {
 // A file of at most 1 MiB, in one buffer. The error names the path.
 base::Result<Secret> ReadSecretFile(const std::string& path);
 
-// From now on this process leaves no core dump, and others of the same user cannot read its memory.
-// A program that it starts is not concerned.
+// From now on this process writes no core dump, and other processes of the user cannot read its
+// memory. Programs that it starts are not affected.
 void ForbidDumps();
 
 }  // namespace ads::oci

@@ -6,6 +6,7 @@
 
 #include "ads/oci/signature.h"
 #include "base/strings.h"
+#include "net/http/failed_answer.h"
 #include "text/json.h"
 
 namespace ads::oci {
@@ -16,56 +17,30 @@ using std::chrono::seconds;
 
 constexpr std::chrono::minutes kMaxSkew{5};
 constexpr size_t kMaxShown = 300;
-// Of a retry-after; beyond it nobody waits.
+// The longest retry-after that is respected.
 constexpr seconds kLongestAsked{24 * 3600};
 
 Code CodeOf(int status, std::string_view code) {
-  switch (status) {
-    case 401:
-      return Code::kUnauthenticated;
-    case 403:
-      return Code::kPermissionDenied;
-    case 404:
-      return Code::kNotFound;
-    case 409:
-      return Code::kConflict;
-    case 412:
-      return Code::kConflict;
-    case 429:
-      return Code::kExhausted;
-    default:
-      break;
-  }
   if (code == "LimitExceeded" || code == "QuotaExceeded") return Code::kExhausted;
-  return status >= 500 ? Code::kUnavailable : Code::kInvalidArgument;
+  if (status >= 500) return Code::kUnavailable;
+  const Code known = net::CodeFromStatus(status);
+  return known == Code::kInternal ? Code::kInvalidArgument : known;
 }
 
-// One line, no control characters.
-std::string Shown(std::string_view text) {
-  std::string line(base::Trim(text.substr(0, kMaxShown)));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  return line;
-}
+std::string Shown(std::string_view text) { return base::OneLine(text, kMaxShown); }
 
-// Of an answer that is not in the services' form.
+// The message of an answer that is not in the services' format.
 std::string MessageOfStranger(const net::HttpResponse& answer) {
   const std::string_view location = net::FindHeader(answer.headers, "location");
   if (answer.status >= 300 && answer.status < 400 && !location.empty()) {
     return fmt::format("sent on to {}, where no signed request goes: is there a proxy?", location);
   }
+  if (const auto title = net::TitleOfWebPage(answer.headers, answer.body)) {
+    return fmt::format("a web page{}{}, not the service's answer: is there a proxy?",
+                       title->empty() ? "" : ", ", *title);
+  }
   const std::string_view body = base::Trim(answer.body);
-  if (body.empty()) return "no reason was given";
-  if (!body.starts_with('<')) return std::string(body);
-  constexpr std::string_view kTitle = "<title>";
-  const std::string lower = base::ToLower(body);
-  const size_t at = lower.find(kTitle);
-  const size_t end = at == std::string::npos ? at : lower.find('<', at + kTitle.size());
-  const std::string title(
-      end == std::string::npos ? "" : body.substr(at + kTitle.size(), end - at - kTitle.size()));
-  return fmt::format("a web page{}{}, not the service's answer: is there a proxy?",
-                     title.empty() ? "" : ", ", title);
+  return body.empty() ? "no reason was given" : std::string(body);
 }
 
 std::string ClockAdvice(const net::HttpResponse& answer, base::Time sent) {
@@ -79,7 +54,7 @@ std::string ClockAdvice(const net::HttpResponse& answer, base::Time sent) {
       std::chrono::abs(off).count(), off.count() > 0 ? "ahead of" : "behind");
 }
 
-// What `retry-after` asks for: seconds, or a date, which is held against the answer's own.
+// The wait requested by `retry-after`: seconds, or a date, which is compared with the answer's own.
 std::optional<base::Duration> AskedPause(const net::HttpResponse& answer) {
   const std::string_view text = net::FindHeader(answer.headers, "retry-after");
   if (const auto count = base::ParseInt(text); count && *count >= 0) {

@@ -9,7 +9,7 @@ namespace {
 
 const base::Time kStart{std::chrono::seconds(2'000'000'000)};
 
-// A log with a record each millisecond, and the service's limits.
+// A log with a record per millisecond, and the service's limits.
 net::HttpResponse SearchLines(const net::HttpRequest& request, int64_t count) {
   const auto body = text::ParseJson(request.body);
   const auto from = *base::ParseRfc3339(text::GetString(*body, {"timeStart"}));

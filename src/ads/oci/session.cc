@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "net/client/proxy.h"
 #include "net/curl/client.h"
+#include "net/curl/proxy.h"
 
 namespace ads::oci {
 
@@ -17,7 +17,7 @@ base::Result<std::unique_ptr<Session>> Session::Open(Options options,
       curl.url = endpoint;
       curl.proxy = net::ProxyFor(endpoint, environment);
       curl.is_of_kubeconfig = false;
-      // Objects come as they were put, whatever their encoding.
+      // Objects are returned as they were stored, whatever their encoding.
       curl.is_compressed = false;
       if (breaker != nullptr) curl.stop = [breaker] { return breaker->token(); };
       TRY_ASSIGN(auto client, net::CurlClient::Create(std::move(curl)));

@@ -1,4 +1,4 @@
-// Session: one login, and the services that it reaches.
+// Session: a login and the services that it can use.
 #pragma once
 
 #include <functional>
@@ -19,22 +19,22 @@ namespace ads::oci {
 // Thread safe.
 class Session {
  public:
-  // net::CurlClient outside tests.
+  // Connects by net::CurlClient, except in tests.
   using Connect = ConnectFunction;
 
   struct Options {
     PrincipalOptions login;
     std::function<void(base::Duration)> pause;  // blocks for that long
-    const Breaker* breaker = nullptr;           // outlives it; null: nobody breaks its waits
+    const Breaker* breaker = nullptr;           // must outlive it; null: its waits cannot be broken
     Connect connect = {};
   };
-  // Reads the profile; calls nobody, but an instance principal's metadata service. `environment`
-  // and `clock` outlive it.
+  // Reads the profile; contacts only an instance principal's metadata service. `environment` and
+  // `clock` must outlive it.
   static base::Result<std::unique_ptr<Session>> Open(Options options,
                                                      const base::Environment& environment,
                                                      base::Clock& clock);
 
-  // Valid as long as the session.
+  // Valid while the session lives.
   base::Result<Api*> At(Service service);
   Principal& principal() { return *principal_; }
 

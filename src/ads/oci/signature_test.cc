@@ -16,7 +16,7 @@ std::shared_ptr<const PrivateKey> ReadTestKey() {
 
 const base::Time kWhen = *ParseHttpDate("Thu, 05 Jan 2034 21:31:40 GMT");
 
-// Both signatures are openssl(1)'s, of lines written by hand.
+// Both signatures come from openssl(1), for lines written by hand.
 TEST(SignRequest, SignsABodyAsOpensslDoes) {
   net::HttpRequest request{.method = "POST",
                            .target = "/20190101/jobRuns?a=b%20c",
@@ -120,7 +120,7 @@ TEST(Secret, IsWipedWhereItCameFrom) {
   const char* const bytes = text.data();
   Secret secret(std::move(text));
   EXPECT_EQ(*bytes, '\0');
-  EXPECT_TRUE(text.empty());  // NOLINT(bugprone-use-after-move): that is the promise
+  EXPECT_TRUE(text.empty());  // NOLINT(bugprone-use-after-move): wiping it is the contract
   const Secret moved = std::move(secret);
   EXPECT_EQ(moved.text(), "a secret that is long enough to be on the heap");
   EXPECT_TRUE(secret.empty());  // NOLINT(bugprone-use-after-move)

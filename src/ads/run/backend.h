@@ -1,4 +1,4 @@
-// Backend: where `run` runs a job.
+// Backend: where `run` executes a job.
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@
 
 namespace ads {
 
-// One `run`. The configuration has been checked, the image built and pushed.
+// One `run`. The configuration has been checked, and the image built and pushed.
 struct RunRequest {
   const TrainConfig& config;
   const JobSpec& job;
   const LoginFlags& login;
-  std::string job_info;  // --job-info: a file that can be written; "" is nowhere
-  std::string code_dir;  // the source folder on this machine, absolute: what the image has as /code
+  std::string job_info;  // --job-info: a writable file; "": none
+  std::string code_dir;  // the source folder on this machine, absolute: /code in the image
 };
 
 // `run --ocid`.
 struct ExistingJobRequest {
   std::string job_ocid;
   LoginFlags login;
-  std::string job_info;  // as RunRequest's
+  std::string job_info;  // as in RunRequest
 };
 
-// One of them runs a request; made for it, and for one thread.
+// Runs one request; created for it, and used by one thread.
 class Backend {
  public:
   virtual ~Backend() = default;
-  // The exit code. Prints what the user asked for to `out`, all else to `err`. Leaves nothing
-  // behind that it could not start whole.
+  // Returns the exit code. Prints requested data to `out`, everything else to `err`. Leaves nothing
+  // behind if it could not start everything.
   virtual base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) = 0;
 };
 

@@ -25,7 +25,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// What oracle-ads' images have, and those of `init` too.
+// In oracle-ads' images, and in those of `init`.
 constexpr const char* kDiagnosticsCommand = "python -m ads.opctl.diagnostics -t distributed";
 constexpr const char* kReport = "diagnostic_report.html";
 
@@ -50,7 +50,7 @@ base::Result<std::string> ImageOf(const TrainConfig& config) {
   return ReadImageConfig(file).Image();
 }
 
-// Fetches the report, which is there however the run has ended.
+// Fetches the report, which exists however the run has ended.
 base::Status SaveReport(OciCloud& cloud, const std::string& work_dir, const std::string& job_id,
                         const std::string& path, cli::Output& out) {
   TRY_ASSIGN(const auto storage,

@@ -16,7 +16,7 @@ base::Result<std::vector<oci::LogLine>> CloudRuns::Read(const oci::JobRun& run, 
   return oci::SearchLog(*logging, place, run.id, from, to);
 }
 
-// A log may be in another compartment than its run; who may not ask is told nothing.
+// A log may be in another compartment than its run; without permission to look, the run's is used.
 std::string CloudRuns::LogCompartment(const oci::JobRun& run) {
   if (const auto known = compartments_.find(run.log_id); known != compartments_.end()) {
     return known->second;
@@ -24,7 +24,7 @@ std::string CloudRuns::LogCompartment(const oci::JobRun& run) {
   const auto management = cloud_.At(oci::Service::kLogManagement);
   if (!management) return run.compartment_id;
   const auto found = oci::CompartmentOfLog(**management, run.log_group_id, run.log_id);
-  // Nobody answered: it is asked again.
+  // There was no answer: it is tried again.
   if (!found && oci::IsPassing(found.error())) return run.compartment_id;
   return compartments_[run.log_id] = found && !found->empty() ? *found : run.compartment_id;
 }

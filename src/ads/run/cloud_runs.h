@@ -1,4 +1,4 @@
-// Job runs of the cloud and their logs, as a watch sees them.
+// The cloud's job runs and their logs, as the source of a watch.
 #pragma once
 
 #include <map>

@@ -7,6 +7,7 @@
 
 #include "ads/run/info.h"
 #include "ads/run/pytorch_job.h"
+#include "api/gpus.h"
 #include "api/names.h"
 #include "base/file.h"
 #include "base/uid.h"
@@ -22,13 +23,13 @@ base::Result<std::string> AbsolutePath(const std::string& path, std::string_view
   return base::Fail(base::Errno(errno, fmt::format("{} \"{}\"", what, path)));
 }
 
-// The job as the cluster made it, and what `run` says of it.
+// The job as the cluster created it, and what `run` reports about it.
 struct Started {
   text::Json job;
   std::string info;
 };
 
-// Creates the job and keeps its information where that was asked for.
+// Creates the job and saves its information if requested.
 base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
                              const std::string& work_dir, const text::Json& job, cli::Output& err) {
   const std::string name(text::GetString(job, {"metadata", "name"}));
@@ -45,15 +46,14 @@ base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
   return Started{std::move(created), std::move(text)};
 }
 
-// GPUs for each node: the shape's, or as many as this machine has for it.
+// GPUs of each node: the shape's, or as many as this machine has for it.
 base::Result<int64_t> GpusHere(const Cluster& cluster, const RunRequest& request) {
   const int64_t wanted = GpusOfShape(request.config.Infrastructure("shapeName"));
   if (wanted == 0) return 0;
   TRY_ASSIGN(const cluster::ObjectList nodes, cluster.client->List(api::kNodes, {}));
   int64_t here = 0;
   for (const text::Json& node : nodes.items) {
-    const auto count =
-        text::GetString(node, {"status", "allocatable", std::string(api::kGpuResource)});
+    const auto count = text::GetString(node, {"status", "allocatable", api::GpuResourceOf(node)});
     here += count.empty() ? 0 : std::strtoll(std::string(count).c_str(), nullptr, 10);
   }
   return std::min(wanted, here / static_cast<int64_t>(request.job.runs.size()));

@@ -1,4 +1,4 @@
-// ContainerTool: docker, podman or buildah, whichever is there (compat/opctl.md 2.3, 2.4).
+// ContainerTool: docker, podman or buildah, whichever is installed (compat/opctl.md 2.3, 2.4).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ std::vector<std::string> BuildArgv(const std::string& tool, const ImageConfig& i
 // Starts the program and waits for it; its output goes to the descriptor `to`. One thread.
 class ContainerTool {
  public:
-  // The first of docker, podman and buildah on PATH. kNotFound when there is none.
+  // The first of docker, podman and buildah on PATH. kNotFound when none is.
   static base::Result<ContainerTool> Find(const base::Environment& environment, int to);
 
   const std::string& name() const { return name_; }
@@ -26,7 +26,7 @@ class ContainerTool {
   base::Status Build(const ImageConfig& image) const;  // `RuntimeError: Docker build failed.`
   base::Status Push(const std::string& image) const;   // `RuntimeError: Docker push failed.`
   base::Status Tag(const std::string& image, const std::string& as) const;
-  // Whether the registry has it.
+  // Whether the registry has the image.
   base::Result<bool> IsInRegistry(const std::string& image) const;
 
  private:

@@ -15,7 +15,7 @@ PyValue TypedSpec(std::string kind, std::string type, PyValue spec) {
   return map;
 }
 
-// A display name that is not text is shown as what it is.
+// A display name that is not text is shown with its own type.
 PyValue ShownName(const JobSpec& job) {
   const PyValue* const display_name = job.infrastructure.Find("displayName");
   if (display_name == nullptr || !display_name->is_truthy()) {

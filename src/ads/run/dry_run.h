@@ -1,4 +1,4 @@
-// What `run --dry-run` and `check --dry-run` print (compat/opctl.md 4.1). Pure.
+// The output of `run --dry-run` and `check --dry-run` (compat/opctl.md 4.1). Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace ads {
 struct DryRunForm {
   size_t plus_width = 80;
   size_t tilde_width = 78;
-  bool has_workers = true;  // the section of the runs beside the main one
+  bool has_workers = true;  // include the section of the other runs
 };
 
 inline constexpr DryRunForm kCheckDryRun{200, 200, false};
@@ -18,7 +18,7 @@ inline constexpr DryRunForm kCheckDryRun{200, 200, false};
 // The job as YAML, then its runs.
 std::string RenderDryRun(const JobSpec& job, const DryRunForm& form = {});
 
-// The job alone: `kind: job` and what is below it.
+// Only the job: `kind: job` and everything below.
 PyValue JobDocument(const JobSpec& job);
 
 }  // namespace ads

@@ -23,8 +23,8 @@ base::Result<std::vector<oci::JobRun>> RunEnding::RunsOf(const std::string& job_
   return jobs_.ListJobRuns(job_id, std::string(text::GetString(job, {"compartmentId"})));
 }
 
-// A run that the service does not cancel (409) may have ended: that is looked at before it is asked
-// again.
+// A run that the service does not cancel (409) may have ended: that is checked before the next
+// attempt.
 base::Status RunEnding::Cancel(const std::string& run_id) {
   const auto deadline = clock_.Steady() + kLongestCancelling;
   for (base::Duration pause = std::chrono::seconds(1);; pause *= 2) {
@@ -47,7 +47,7 @@ void RunEnding::Urge(EndingRun& run) {
   if (run.state != "CANCELING") cancelled = jobs_.CancelJobRun(run.id);
   if (!cancelled) {
     const base::Error& error = cancelled.error();
-    // 409: not in this state; it may be in another soon.
+    // 409: impossible in this state; the state may change soon.
     run.is_refused =
         error.code != Code::kConflict && error.code != Code::kCancelled && !oci::IsPassing(error);
     note(error);

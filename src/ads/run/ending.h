@@ -17,16 +17,16 @@ struct EndWait {
   std::chrono::seconds limit{1200};
 };
 
-// A run that is to end.
+// A run that has to end.
 struct EndingRun {
   std::string id;
-  std::string state;        // as it was seen last; "" when it never was
-  bool is_refused = false;  // the service will not end it, however often it is asked
-  std::string why = {};     // what failed about it last
+  std::string state;        // as last seen; "": never seen
+  bool is_refused = false;  // the service refuses to end it, however often it is asked
+  std::string why = {};     // the latest failure
   bool IsOver() const { return oci::IsTerminal(state); }
 };
 
-// One thread; borrows all that it is made of.
+// One thread; borrows its constructor's arguments.
 class RunEnding {
  public:
   RunEnding(oci::DataScience& jobs, base::Clock& clock, std::function<void(base::Duration)> pause)
@@ -34,13 +34,14 @@ class RunEnding {
 
   // Every run of the job, oldest first.
   base::Result<std::vector<oci::JobRun>> RunsOf(const std::string& job_id);
-  // A run that has ended meanwhile is not an error.
+  // OK when the run has ended meanwhile.
   base::Status Cancel(const std::string& run_id);
-  // A step of a run's way to its end: asks for it, unless that is under way, and looks at the run.
+  // One step towards the run's end: requests it unless that was done already, then looks at the
+  // run.
   void Urge(EndingRun& run);
-  // Until the run has ended, however: its last state. kTimeout.
+  // Waits until the run has ended in any way; returns its last state. kTimeout.
   base::Result<oci::JobRun> AwaitEnd(const std::string& run_id, const EndWait& wait);
-  // Deletes a run; one that runs is cancelled first.
+  // Deletes a run, after cancelling it if it is running.
   base::Status Delete(const oci::JobRun& run);
 
  private:

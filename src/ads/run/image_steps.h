@@ -1,4 +1,4 @@
-// The steps of an image's workflow as build-image, publish-image and run take them.
+// The steps of an image's workflow, shared by build-image, publish-image and run.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ inline constexpr const char* kImageIniPath = "config.ini";  // in the current di
 // -t, -reg, -df, -s.
 void DeclareImageFlags(cli::FlagSet& set, ImageFlags& flags);
 
-// Brings ./config.ini up to date and gives what it says.
+// Updates ./config.ini and returns its settings.
 base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std::string& yaml_image,
                                              bool is_building);
-// Writes another tag to it.
+// Stores another tag in it.
 base::Status KeepTag(const std::string& tag);
 
-// `pushed <image>`, on `out`, after the push.
+// Pushes the image, then prints `pushed <image>` on `out`.
 base::Status PushImage(const ContainerTool& tool, const std::string& image, cli::Output& out);
-// --nopush: looks whether the registry has the image, and asks what to do if not.
+// --nopush: checks whether the registry has the image; if not, asks what to do.
 base::Status VerifyImage(const ContainerTool& tool, const std::string& image, cli::Output& out);
 
 }  // namespace ads

@@ -50,7 +50,7 @@ std::string RenderRunInfo(const RunInfo& info, const std::string& program) {
 
 base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path) {
   TRY_ASSIGN(const std::string text, base::ReadFile(path, kMaxInfoBytes));
-  // What `run ... | tee` kept may have the banner and docker's output before it.
+  // The output of `run ... | tee` may begin with the banner and docker's output.
   size_t begin = 0;
   if (!text.starts_with("jobId:")) {
     const size_t found = text.find("\njobId:");
@@ -71,7 +71,7 @@ base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path) {
   return info;
 }
 
-// As it will be written: beside it first.
+// Tested as it will be written: a temporary file beside it.
 base::Status CheckWritable(const std::string& path, std::string_view what) {
   const auto refuse = [&](int os_errno) {
     base::Error error = base::Errno(os_errno, fmt::format("ValueError: {} \"{}\"", what, path));

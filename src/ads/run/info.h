@@ -1,4 +1,4 @@
-// RunInfo: what `run` prints of a started cluster (compat/opctl.md 4.2): info.yaml.
+// RunInfo: what `run` prints about a started cluster (compat/opctl.md 4.2): info.yaml.
 #pragma once
 
 #include <optional>
@@ -19,23 +19,23 @@ struct RunInfo {
   std::optional<std::string> work_dir;
 };
 
-// The YAML and the two comment lines that say how to watch it: `<program> opctl watch <main run>`.
+// The YAML and two comment lines with the command to watch it: `<program> opctl watch <main run>`.
 std::string RenderRunInfo(const RunInfo& info, const std::string& program);
 // The same with another command.
 std::string RenderRunInfoWith(const RunInfo& info, const std::string& watch_command);
 
-// jobId and workDir of an info.yaml, as show-config and cancel read it; "" where it has none. The
-// banner and build output that `tee` puts before it are passed over.
+// jobId and workDir of an info.yaml, for show-config and cancel; "" when absent. Skips the banner
+// and build output that `tee` puts before it.
 struct RunInfoFile {
   std::string job_id, work_dir;
 };
 base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path);
 
-// Before anything is started: whether a file could be written there. `what` is the flag, for the
+// Checks, before anything is started, that the file could be written. `what` is the flag, for the
 // message.
 base::Status CheckWritable(const std::string& path, std::string_view what);
-// The path to save to, which can be written: asks `File <path> already exists. Overwrite the file?
-// [yN]: ` when it is there and `yes` is not set; reads the answer from stdin. "" when it is no.
+// The path to write: if the file exists and `yes` is not set, asks `File <path> already exists.
+// Overwrite the file? [yN]: ` and reads the answer from stdin. "" when the answer is no.
 base::Result<std::string> ChooseInfoPath(const std::string& path, bool yes, cli::Output& out);
 // Writes the text (mode 0644) and prints `Job run info saved to <path>`.
 base::Status SaveRunInfo(const std::string& path, const std::string& text, cli::Output& out);

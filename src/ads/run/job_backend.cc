@@ -41,7 +41,7 @@ class JobBackend final : public Backend {
   const Context& context_;
 };
 
-// logId alone: the service wants the group with it.
+// With logId only: the service also requires the group.
 base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placement,
                                       JobSpec& job) const {
   const auto get = [&](std::string_view key) {
@@ -56,7 +56,8 @@ base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placemen
   return {};
 }
 
-// Tells of runs that go on by themselves now, whatever becomes of this program: so does an error.
+// Reports runs that now continue by themselves whatever happens to this program, even if an error
+// follows.
 base::Result<int> TellOfStart(const RunInfo& info, const Context& context,
                               const std::string& job_info, Interrupts& interrupts,
                               cli::Output& out) {
@@ -85,7 +86,7 @@ base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, c
                      *interrupts, out);
 }
 
-// Posts a job's body; its OCID. An error says where it is not known whether it was created.
+// Posts a job's body and returns its OCID. The error says so if the job may have been created.
 base::Result<std::string> CreateNewJob(oci::DataScience& jobs, const text::Json& body,
                                        Interrupts& interrupts) {
   auto made = jobs.CreateJob(body);
@@ -108,12 +109,12 @@ std::string EnvOf(const text::Json& environment, std::string_view name) {
   return std::string(text::GetString(environment, {name}));
 }
 
-// What is one run's place in the cluster: "MAIN", "WORKER 2", "PS 0".
+// Identifies a run's place in the cluster: "MAIN", "WORKER 2", "PS 0".
 std::string SeatOf(const std::string& mode, int64_t index) {
   return mode == "MAIN" ? mode : fmt::format("{} {}", mode, index);
 }
 
-// The newest run of each place. Parameter servers have no rank: their names end with an index.
+// The latest run of each place. Parameter servers have no rank: their names end with an index.
 std::map<std::string, oci::JobRun> LastRuns(const std::vector<oci::JobRun>& runs) {
   std::map<std::string, oci::JobRun> last;
   for (const oci::JobRun& run : runs) {  // oldest first

@@ -16,22 +16,22 @@
 
 namespace ads {
 
-// Creates the job and its runs one after another. Where a run cannot be created, or Ctrl-C comes,
-// the created ones are cancelled: nothing is left that costs money.
+// Creates the job and its runs one after another. If a run cannot be created, or after Ctrl-C,
+// cancels the created ones, so that nothing is left that costs money.
 std::unique_ptr<Backend> MakeJobBackend(const Context& context);
 
-// A job that was created, and its runs in the order of the specification's.
+// A created job and its runs, in the order of the specification.
 struct StartedRuns {
   std::string job_id;
   std::vector<oci::JobRun> runs;
 };
-// Creates them, all or none: see RunStarter. An error says what is not known to be gone.
+// Creates all or none of them: see RunStarter. The error lists what may still exist.
 base::Result<StartedRuns> StartNewJob(const Context& context, oci::DataScience& jobs,
                                       const JobSpec& job, const Placement& placement,
                                       Interrupts& interrupts, cli::Output& err);
 
-// `run --ocid`: new runs of a job that is there. Of a distributed one (OCI__CLUSTER_TYPE) main,
-// workers and parameter servers, with the names and environment of its last runs.
+// `run --ocid`: starts new runs of an existing job. For a distributed one (OCI__CLUSTER_TYPE):
+// main, workers and parameter servers, with the names and environment of its last runs.
 base::Result<int> RunExistingJob(const Context& context, const ExistingJobRequest& request,
                                  cli::Output& out, cli::Output& err);
 

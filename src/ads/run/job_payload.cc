@@ -72,7 +72,7 @@ text::Json ToJsonValue(const PyValue& value) {
   return nullptr;
 }
 
-// "" where the file says nothing.
+// "" when absent.
 base::Result<std::string> OneOfWords(const JobSpec& job, std::string_view key,
                                      const std::vector<std::string>& words) {
   const PyValue* const value = job.infrastructure.Find(key);
@@ -137,7 +137,7 @@ base::Result<text::Json> InfrastructureBody(const JobSpec& job) {
   TRY_ASSIGN(std::string type, OneOfWords(job, "jobInfrastructureType",
                                           {"STANDALONE", "ME_STANDALONE", "MULTI_NODE"}));
   if (type.empty()) type = "ME_STANDALONE";
-  // The service's own network has none of the user's subnets.
+  // The service's own network cannot use the user's subnets.
   if (!subnet.empty()) type = "STANDALONE";
   text::Object body{{"jobInfrastructureType", type}};
   const std::string shape = Wanted(job, "shapeName");
@@ -160,7 +160,7 @@ text::Json LogBody(const JobSpec& job) {
   return body;
 }
 
-// What the service's tags may be: texts, or texts below a namespace.
+// The tags that the service accepts: texts, or texts in a namespace.
 base::Status CheckTags(const PyValue& tags, std::string_view key) {
   const bool are_free = key == "freeformTags";
   const auto refuse = [&](const PyValue& value, const std::string& at, std::string_view wanted) {

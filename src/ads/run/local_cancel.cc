@@ -69,7 +69,7 @@ base::Result<int> CancelLocalTraining(const Context& context, const std::string&
   Context::ClusterFlags flags;
   flags.is_local = true;
   TRY_ASSIGN(const Cluster cluster, context.connect(flags));
-  // `run` may have been given a namespace, which its information does not name.
+  // `run` may have been given a namespace, which its information does not contain.
   cluster::ListOptions list;
   list.field_selector = "metadata.name=" + name;
   TRY_ASSIGN(const cluster::ObjectList jobs, cluster.client->List(api::kPyTorchJobs, list));

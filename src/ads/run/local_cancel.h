@@ -1,4 +1,4 @@
-// `distributed-training cancel` of what `run -b local` started.
+// `distributed-training cancel` for trainings started by `run -b local`.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace ads {
 
-// Whether the name is that of a training which was started on this machine, over or not.
+// Whether a training of that name was started on this machine, finished or not.
 bool IsLocalTraining(const Context& context, const std::string& name);
 
-// Deletes its job and returns once its nodes have ended. One that is over stays as it is. Blocks.
+// Deletes its job and returns once its nodes have ended. Leaves a finished one alone. Blocks.
 base::Result<int> CancelLocalTraining(const Context& context, const std::string& name,
                                       cli::Output& out);
 

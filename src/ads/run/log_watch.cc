@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kLookBack{180};
 constexpr int kMaxFailedReads = 20;
 constexpr std::string_view kRunService = "Data Science";
 constexpr std::string_view kLogService = "Logging";
-// A service is not asked more often, whatever --interval says.
+// A service is not polled more often, whatever --interval says.
 constexpr std::chrono::milliseconds kShortestInterval{200};
 
 // 2026-01-01 00:00:01
@@ -127,7 +127,8 @@ base::Status RunWatch::ReadLog(Watched& watched, std::vector<Line>& lines) {
   return {};
 }
 
-// Looks at the run, then at its log: what was printed before its end is then known to be there.
+// Looks at the run, then at its log, so that everything printed before its end is known to be
+// there.
 base::Status RunWatch::Step(Watched& watched, std::vector<Line>& lines) {
   auto run = source_.Look(watched.run.id);
   if (!run) return Bear(runs_silence_, run.error(), kRunService);

@@ -1,4 +1,4 @@
-// RunWatch: follows runs of a job, their states and what they print (compat/opctl.md 4.5).
+// RunWatch: follows runs of a job, their states and their output (compat/opctl.md 4.5).
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,14 @@
 
 namespace ads {
 
-// What a run is in its cluster: "main", "worker_0", "ps_0"; its name where it is in none.
+// The role of a run in its cluster: "main", "worker_0", "ps_0"; its name when it is in none.
 std::string RoleOf(const oci::JobRun& run);
 
-// 0 when it SUCCEEDED; else the container's exit code as lifecycleDetails names it ("exit code 3"),
-// 1 where they do not.
+// 0 when it SUCCEEDED; otherwise the container's exit code from lifecycleDetails ("exit code 3"),
+// or 1 when they have none.
 int ExitCodeOf(const oci::JobRun& run);
 
-// The cloud, as a watch sees it.
+// The source of a watch, implemented for the cloud.
 class RunSource {
  public:
   virtual ~RunSource() = default;
@@ -38,17 +38,18 @@ class RunWatch {
  public:
   struct Options {
     std::chrono::seconds interval{3};
-    // Lines come late: how long a run's log is read after its end.
+    // Lines arrive late: how long a run's log is read after its end.
     std::chrono::seconds wait{90};
     std::function<void(base::Duration)> pause;
-    // A service that is away is asked for so long; the runs need nobody who watches.
+    // How long an unavailable service is retried; the runs do not depend on the watch.
     std::chrono::seconds patience{600};
   };
-  // Several runs have their role before every line. What is not a line of theirs goes to `err`.
+  // With several runs, each line is preceded by its run's role. Everything else goes to `err`.
   RunWatch(RunSource& source, std::vector<oci::JobRun> runs, Options options, base::Clock& clock,
            cli::Output& out, cli::Output& err);
 
-  // Until every run has ended and its log is read. The exit code of the first that failed.
+  // Follows until every run has ended and its log is read. Returns the exit code of the first that
+  // failed.
   base::Result<int> Follow();
 
  private:
@@ -57,7 +58,7 @@ class RunWatch {
     std::string prefix;
     std::string shown_state;
     std::set<std::string> seen;
-    std::optional<base::Time> asked;  // until when the log is known
+    std::optional<base::Time> asked;  // how far the log has been read
     bool is_done = false;
   };
   struct Line {
@@ -65,7 +66,7 @@ class RunWatch {
     std::string text;
   };
 
-  // Since when a service has not answered; nothing while it does.
+  // Since when a service has not answered; nullopt while it does.
   using Silence = std::optional<std::chrono::steady_clock::time_point>;
 
   base::Status Step(Watched& watched, std::vector<Line>& lines);
@@ -85,8 +86,8 @@ class RunWatch {
   Silence runs_silence_, log_silence_;
 };
 
-// Follows. An error, and Ctrl-C, which ends the program with 130, say that what runs goes on, and
-// how it is watched and ended.
+// Follows. After an error, and after Ctrl-C, which ends the program with 130, tells that the runs
+// continue, and how to watch and end them.
 base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
                                const std::string& ocid);
 

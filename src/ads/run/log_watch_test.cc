@@ -17,7 +17,7 @@ oci::JobRun RunOf(std::string id, std::string mode, std::string rank) {
   return run;
 }
 
-// Runs that end at a time, and lines that come late.
+// Runs that end at given times, and lines that arrive late.
 class ModelledRuns final : public RunSource {
  public:
   explicit ModelledRuns(base::Clock& clock) : clock_(clock) {}

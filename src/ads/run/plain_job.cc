@@ -23,7 +23,7 @@ std::string TextAt(const PyValue& spec, std::string_view key, const std::string&
   return value != nullptr && value->is_string() && !value->text.empty() ? value->text : otherwise;
 }
 
-// "main: {replicas: 1}, worker: {replicas: 3}", of what the runtime wants in all.
+// "main: {replicas: 1}, worker: {replicas: 3}" for the total number that the runtime needs.
 std::string Nodes(const PyValue& spec) {
   const PyValue* const replicas = spec.Find("replicas");
   const int64_t count = replicas == nullptr ? 1 : base::ParseInt(PyStr(*replicas)).value_or(1);

@@ -1,4 +1,5 @@
-// `kind: job`, a job of the service with one run or a runtime of its own: what to write instead.
+// `kind: job`, a job of the service with one run or a runtime of its own: suggests what to write
+// instead.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace ads {
 
-// Why `opctl run` does not run it and how the same training is run: one line that names the file,
-// the line and the runtime's type, with the file's own values in it.
+// Why `opctl run` does not support it, and how to run the same training: one line with the file,
+// the line and the runtime's type, and with the file's own values.
 std::string PlainJobAdvice(const PyValue& document, const std::string& path);
 
 }  // namespace ads

@@ -8,7 +8,7 @@ namespace ads {
 namespace {
 
 constexpr const char* kContainerName = "pytorch";
-constexpr size_t kMaxObjectName = 40;  // pods and services add to it, up to 63
+constexpr size_t kMaxObjectName = 40;  // pods and services append to it, up to 63
 
 text::Array ContainerEnv(const RunRequest& request, const PyTorchJobOptions& options,
                          const JobRunSpec& run) {
@@ -79,7 +79,7 @@ std::string ObjectName(const std::string& name, const std::string& suffix) {
     if (out.size() + suffix.size() + 1 >= kMaxObjectName) break;
   }
   while (out.ends_with('-')) out.pop_back();
-  // A service is named after it, and its name begins with a letter.
+  // A service gets this name, which has to begin with a letter.
   if (out.empty() || base::IsDigit(out[0])) out = "job-" + out;
   while (out.ends_with('-')) out.pop_back();
   return suffix.empty() ? out : out + "-" + suffix;

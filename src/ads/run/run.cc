@@ -28,7 +28,7 @@ struct RunFlags {
   Context::ClusterFlags cluster;
   bool is_dry = false, has_no_build = false, has_no_push = false, is_incremented = false;
   bool is_debug = false, is_quiet = false, is_not_strict = false, is_answer_yes = false;
-  // Taken and without meaning for a distributed YAML.
+  // Accepted, but without meaning for a distributed YAML.
   std::string ignored;
   std::vector<std::string> ignored_list;
   bool is_ignored = false;
@@ -129,7 +129,7 @@ class RunVerb {
   std::string source_folder_ = ".";
 };
 
-// `kind: job` is the service's own; what it would send is its document.
+// `kind: job` is the service's own format; its document is what would be sent.
 base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
   if (!flags_.is_dry) {
     return base::Fail(base::Code::kInvalidArgument, PlainJobAdvice(document, flags_.file));
@@ -168,7 +168,7 @@ bool HasMounts(const TrainConfig& config) {
   return mounts != nullptr && mounts->is_truthy();
 }
 
-// Whether the nodes can meet there: what the container opens (OpenFolder, Bucket), and no more.
+// Whether the nodes can meet there: only in what the container can open (OpenFolder, Bucket).
 base::Status CheckWorkDir(const TrainConfig& config) {
   constexpr std::string_view kFile = "file://";
   const std::string work_dir = config.work_dir.value_or("");
@@ -196,7 +196,7 @@ base::Status CheckWorkDir(const TrainConfig& config) {
                                 config.path, why));
 }
 
-// Before anything is built or asked for: what the service or the container would trip over later.
+// Checks, before anything is built or sent, what the service or the container would fail on later.
 base::Status RunVerb::CheckSubmittable() const {
   const auto refuse = [](std::string message) {
     return base::Fail(base::Code::kInvalidArgument, std::move(message));

@@ -37,7 +37,7 @@ base::Result<OcidKind> KindOfResource(const std::string& ocid) {
   return Fail(Code::kInvalidArgument, "ValueError: Must provide a resource OCID.");
 }
 
-// Of several failures the first is told, after all was tried.
+// Of several failures the first one is reported, after everything was tried.
 void Keep(base::Status& first, base::Status status) {
   if (first) first = std::move(status);
 }
@@ -80,7 +80,7 @@ base::Result<int> RunCancel(const Context& context, const CancelFlags& flags,
   return 0;
 }
 
-// All of them before one is waited for: each costs until it has ended.
+// Cancels all of them before waiting for one, because each costs money until it has ended.
 base::Status CancelLive(RunEnding& ending, const std::vector<oci::JobRun>& runs, cli::Output& err) {
   base::Status first;
   size_t count = 0;

@@ -60,7 +60,7 @@ void RunStarter::Note(const std::string& run_id, std::string state) {
   ends_.push_back({run_id, std::move(state)});
 }
 
-// The service knows of runs whose answers were lost.
+// Finds runs whose answers were lost.
 void RunStarter::FindRuns() {
   const auto runs = once_.ListJobRuns(job_.id, job_.compartment_id);
   if (!runs) {
@@ -133,7 +133,7 @@ std::string RunStarter::OutcomeOfLeft() const {
     const std::string state = run.state.empty() ? "its state is not known" : run.state;
     left += fmt::format("{}{} ({}{}{})", left.empty() ? "" : ", ", run.id, state,
                         run.why.empty() ? "" : ": ", run.why);
-    // All runs of a job that was there before are more than these.
+    // For an existing job, the list contains more runs than these.
     if (!job_.is_new) {
       commands += fmt::format("{}`{} opctl cancel {}`", commands.empty() ? "" : ", ",
                               around_.program, run.id);
@@ -158,7 +158,7 @@ std::string RunStarter::Outcome() const {
   return text;
 }
 
-// A job without runs would only be in the way.
+// A job without runs would be useless.
 std::string RunStarter::RemoveJob() {
   if (jobs_.DeleteJob(job_.id)) return fmt::format("; the job {} was deleted", job_.id);
   return fmt::format("; the job {} is left, without runs: `{} opctl delete {}`", job_.id,

@@ -22,15 +22,15 @@ namespace ads {
 struct StartedJob {
   std::string id, compartment_id;
   bool is_new = true;                    // it was created for these runs
-  std::vector<oci::JobRun> before = {};  // the runs it has had already; they are nobody's business
+  std::vector<oci::JobRun> before = {};  // the runs that it had already, which are left alone
 };
 
-// What a start needs of its surroundings; all of it outlives the starter.
+// The environment of a start; all of it must outlive the starter.
 struct StartSurroundings {
   base::Clock& clock;
   std::function<void(base::Duration)> pause;  // blocks; an interrupt ends it early
   Interrupts& interrupts;
-  std::string program;  // "ads" or "muster": advice names it
+  std::string program;  // "ads" or "muster", for messages
   cli::Output& err;
 };
 
@@ -41,14 +41,14 @@ class RunStarter {
   RunStarter(const RunStarter&) = delete;
   RunStarter& operator=(const RunStarter&) = delete;
 
-  // Posts the bodies in order, serially. On failure, and when it is interrupted (kCancelled), what
-  // was created is undone: runs are cancelled, also one whose answer was lost, until each has ended
-  // or kRollBackLimit has passed; a new job that has none is deleted. The error says what became of
-  // them, and how what still runs is ended. Another interrupt ends the waiting.
+  // Posts the bodies in order, one by one. On failure, and when interrupted (kCancelled), undoes
+  // what was created: cancels runs, including one whose answer was lost, until each has ended or
+  // kRollBackLimit has passed; deletes a new job that then has no runs. The error tells what became
+  // of them, and how to end runs that remain. Another interrupt ends the waiting.
   base::Result<std::vector<oci::JobRun>> Start(const std::vector<text::Json>& bodies);
 
   static constexpr std::chrono::minutes kRollBackLimit{5};
-  // The service may still do what nobody waits for any more: how long its list is looked at.
+  // How long to look for a run whose answer was lost: the service may still create it.
   static constexpr std::chrono::seconds kLostLimit{30};
 
  private:
@@ -62,15 +62,15 @@ class RunStarter {
   std::string RemoveJob();
 
   oci::DataScience jobs_;
-  oci::DataScience once_;  // of the way back, which asks again by itself
+  oci::DataScience once_;  // for undoing, which retries by itself
   const StartedJob job_;
   const StartSurroundings around_;
   RunEnding ending_;
-  std::set<std::string> names_;  // of the runs that are asked for
+  std::set<std::string> names_;  // of the requested runs
   std::vector<oci::JobRun> created_;
-  // Of the way back.
+  // For undoing.
   std::vector<EndingRun> ends_;
-  std::string lost_;        // the name of a run that may have been made, until it is found
+  std::string lost_;        // name of a run that may have been created, until it is found
   std::string list_error_;  // why the job's runs could not be listed; "" once they were
 };
 

@@ -33,15 +33,15 @@ class JobModel {
   }
 
   text::Array runs;
-  size_t refuses_from = 99;    // the run of this number and those after it are refused
-  bool loses_answers = false;  // they are made, and nobody hears of it
-  int lists_without_runs = 0;  // so many lists come before a lost run is in them
+  size_t refuses_from = 99;    // the runs from this number on are refused
+  bool loses_answers = false;  // they are created, but the answers are lost
+  int lists_without_runs = 0;  // how many lists come before a lost run appears
   int failing_lists = 0;
-  int refuses_cancel = 0;  // so many cancellations are answered with this
+  int refuses_cancel = 0;  // how many cancellations are answered with this
   int refusal = 409;
   std::string after_cancel = "CANCELED";
-  int signal = 0;            // comes while a run is created
-  int signal_at_cancel = 0;  // and while one is cancelled
+  int signal = 0;            // sent while a run is created
+  int signal_at_cancel = 0;  // sent while a run is cancelled
   bool is_deleted = false;
 
  private:
@@ -52,7 +52,7 @@ class JobModel {
                      {"displayName", text::GetString(*text::ParseJson(body), {"displayName"})},
                      {"lifecycleState", "ACCEPTED"}};
     if (!is_refused || loses_answers) runs.push_back(made);
-    // As a terminal sends it: to the process.
+    // As a terminal sends it: to the whole process.
     if (signal != 0) ::kill(::getpid(), signal);
     if (!is_refused) return Answer(200, text::ToJson(made));
     if (loses_answers) return base::Fail(base::Code::kCancelled, "broken off");

@@ -23,7 +23,7 @@ base::Error NoRunOcid() {
   return {Code::kInvalidArgument, "ValueError: Must provide a resource run OCID.", 0};
 }
 
-// The runs that the OCIDs name; of a job those of its last start.
+// The runs that the OCIDs name; for a job, those of its last start.
 base::Result<std::vector<oci::JobRun>> FindRuns(oci::DataScience& jobs,
                                                 const std::vector<std::string>& ocids) {
   std::vector<oci::JobRun> runs;
@@ -38,7 +38,7 @@ base::Result<std::vector<oci::JobRun>> FindRuns(oci::DataScience& jobs,
     TRY_ASSIGN(const text::Json job, jobs.GetJob(ocid));
     TRY_ASSIGN(auto of_job,
                jobs.ListJobRuns(ocid, std::string(text::GetString(job, {"compartmentId"}))));
-    // The list's items have no environment.
+    // The items of the list have no environment.
     std::vector<oci::JobRun> last;
     for (const oci::JobRun& one : of_job) {
       if (one.state == "DELETED") continue;

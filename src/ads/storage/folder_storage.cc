@@ -72,7 +72,7 @@ class FolderStorage : public ObjectStorage {
   std::optional<process::Inotify> changes_;
 };
 
-// Beside it first: nobody reads half of it.
+// First to a temporary file beside it, so that nobody reads a part of it.
 base::Status FolderStorage::CopyFile(const std::string& from, const std::string& to) {
   const std::string part = fmt::format("{}.part-{}", to, ::getpid());
   std::error_code error;
@@ -98,7 +98,7 @@ base::Result<std::vector<std::string>> FolderStorage::List(const std::string& pr
     std::string name = at->path().string().substr(folder_.size() + 1);
     if (name.starts_with(prefix)) names.push_back(std::move(name));
   }
-  // Where it cannot go on the iterator is at its end too.
+  // If it cannot continue, the iterator is at its end too.
   if (error) return base::Fail(base::Errno(error.value(), folder_));
   std::sort(names.begin(), names.end());
   return names;

@@ -49,10 +49,10 @@ base::Status FolderWatch::AddTree(const std::string& name, Changes& changes) {
     const std::string below = std::move(left.back());
     left.pop_back();
     const std::string path = folder_ + "/" + below;
-    // Before it is read: what comes after that is an event.
+    // Before it is read, so that later changes cause events.
     const auto watch = inotify_.Watch(path, kWatchedEvents);
     if (!watch) {
-      if (!IsFolder(path)) continue;  // gone meanwhile
+      if (!IsFolder(path)) continue;  // deleted meanwhile
       return base::Fail(watch.error());
     }
     names_[*watch] = below;
@@ -76,7 +76,7 @@ void FolderWatch::RemoveTree(const std::string& name) {
     inotify_.Unwatch(watched.first);
     return true;
   });
-  // Its events, pending ones too, belong to nobody now.
+  // Its events, including pending ones, are ignored from now on.
 }
 
 void FolderWatch::TakeFolder(const process::Inotify::Event& event, const std::string& path,
@@ -117,7 +117,7 @@ void FolderWatch::Take(const process::Inotify::Event& event, Changes& changes) {
 FolderWatch::Changes FolderWatch::Read() {
   Changes changes;
   for (const process::Inotify::Event& event : inotify_.Read()) Take(event, changes);
-  // Folders may have been made unseen.
+  // Folders may have been created without an event.
   if (changes.has_gaps && !AddTree("", changes)) changes.has_ended = true;
   return changes;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Found = std::map<std::string, bool>;
 
-// inotify's events are there when the call that made them returns.
+// inotify's events are available when the call that caused them returns.
 class FolderWatchTest : public testing::Test {
  protected:
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -58,7 +58,7 @@ TEST_F(FolderWatchTest, Read_FollowsAFolderThatMoves) {
   EXPECT_TRUE(watch->Read().files.contains("c/b/one"));
   Close("c/b/two");
   EXPECT_EQ(watch->Read().files, (Found{{"c/b/two", true}}));
-  // Out of the folder: nobody's any longer.
+  // Moved out of the folder, it is no longer reported.
   const TemporaryFolder elsewhere;
   ASSERT_EQ(::rename(Path("c").c_str(), (elsewhere.path() + "/c").c_str()), 0);
   (void)watch->Read();
@@ -81,7 +81,7 @@ TEST_F(FolderWatchTest, Read_TellsOfLostEvents) {
   size_t most = 0;
   ASSERT_TRUE(limit >> most);
   const auto watch = *FolderWatch::Open(folder_.path());
-  // Two names in turn: the kernel joins events that are the same.
+  // Alternating two names, because the kernel merges equal events.
   Close("a");
   Close("b");
   for (size_t i = 0; i <= most; i += 2) {

@@ -1,4 +1,4 @@
-// ObjectStorage: where a cluster's nodes meet and artifacts go: a folder here or a bucket.
+// ObjectStorage: where a cluster's nodes meet and artifacts are stored: a local folder or a bucket.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,20 @@ class ObjectStorage {
  public:
   virtual ~ObjectStorage() = default;
 
-  // Replaces the object in one step: nobody reads half of it.
+  // Replaces the object in one step, so that nobody reads a part of it.
   virtual base::Status Put(const std::string& name, std::string_view content) = 0;
-  // kNotFound when there is none.
+  // kNotFound when it does not exist.
   virtual base::Result<std::string> Get(const std::string& name) = 0;
   // When it was last written, by the storage's clock. kNotFound.
   virtual base::Result<base::Time> ModifiedAt(const std::string& name) = 0;
-  // Without an object that is not there: success.
+  // OK when the object does not exist.
   virtual base::Status Remove(const std::string& name) = 0;
-  // Names below `prefix`, every level, sorted.
+  // Names on all levels below `prefix`, sorted.
   virtual base::Result<std::vector<std::string>> List(const std::string& prefix) = 0;
-  // A local file to an object, and back. Large ones in parts.
+  // Copies a local file to an object, and back. Large ones in parts.
   virtual base::Status PutFile(const std::string& name, const std::string& path) = 0;
-  // Many of them, some at once where the storage can: what became of each, in their order.
+  // Stores many files, several at a time if the storage can: the results are in the order of the
+  // files.
   struct FileToPut {
     std::string name, path;
   };
@@ -44,12 +45,12 @@ class ObjectStorage {
   virtual std::string UriOf(const std::string& name) const = 0;
 
   // A descriptor that becomes readable when an object directly below the URI changes, until
-  // DrainChanges; -1 when the storage cannot tell and must be asked now and then.
+  // DrainChanges; -1 when the storage cannot report changes and must be polled.
   virtual int ChangesFd() { return -1; }
   virtual void DrainChanges() {}
 };
 
-// file:///folder or a plain path. The folder is made when something is put into it.
+// file:///folder or a plain path. The folder is created when something is stored in it.
 base::Result<std::unique_ptr<ObjectStorage>> OpenFolder(const std::string& uri);
 
 }  // namespace ads

@@ -12,7 +12,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// A bucket as the nodes' meeting place. It cannot tell of changes.
+// A bucket as the nodes' meeting place. It cannot report changes.
 class BucketStorage final : public ObjectStorage {
  public:
   BucketStorage(std::shared_ptr<oci::Session> session, oci::Bucket bucket)
@@ -48,7 +48,7 @@ class BucketStorage final : public ObjectStorage {
   std::string UriOf(const std::string& name) const override { return bucket_.UriOf(name); }
 
  private:
-  const std::shared_ptr<oci::Session> session_;  // the bucket's Api is its
+  const std::shared_ptr<oci::Session> session_;  // owns the bucket's Api
   oci::Bucket bucket_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace ads {
 
-// Opens the session at the first method. One thread; borrows the context.
+// Opens the session at the first call of a method. One thread; borrows the context.
 class OciCloud final : public OciServices {
  public:
   OciCloud(const Context& context, LoginFlags login)
@@ -23,7 +23,7 @@ class OciCloud final : public OciServices {
   base::Result<std::string> SubnetCidr(const std::string& job_ocid) override;
   base::Result<std::string> Secret(const std::string& secret_ocid) override;
 
-  // Valid as long as this.
+  // Valid while this lives.
   base::Result<oci::DataScience> Jobs();
   base::Result<oci::Api*> At(oci::Service service);
 

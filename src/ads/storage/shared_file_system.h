@@ -1,12 +1,12 @@
-// Whether other machines write to a folder.
+// Tells whether other machines may write to a folder.
 #pragma once
 
 #include <string>
 
 namespace ads {
 
-// NFS, SMB, FUSE, Lustre and the like: inotify sees what is written on this machine alone. Also
-// true of a folder that cannot be looked at.
+// NFS, SMB, FUSE, Lustre and similar: inotify reports only this machine's writes. Also true for a
+// folder that cannot be examined.
 bool IsOnSharedFileSystem(const std::string& folder);
 
 }  // namespace ads

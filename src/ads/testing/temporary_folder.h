@@ -1,4 +1,4 @@
-// A folder of a test's own.
+// A temporary folder for a test.
 #pragma once
 
 #include <stdlib.h>

@@ -24,7 +24,7 @@ class OrderedEnv {
   void SetAll(const OrderedEnv& others) {
     for (const Entry& entry : others.entries_) Set(entry.first, entry.second);
   }
-  // nullptr when there is none.
+  // nullptr when absent.
   const std::string* Find(std::string_view name) const {
     for (const Entry& entry : entries_) {
       if (entry.first == name) return &entry.second;

@@ -11,7 +11,7 @@ namespace ads {
 namespace {
 
 constexpr size_t kMaxDepth = 100;
-// Values that aliases may expand to in one document.
+// The most values to which aliases may expand in one document.
 constexpr size_t kMaxNodes = 100'000;
 
 class PyEvent {
@@ -31,7 +31,7 @@ std::string TextOf(const yaml_char_t* text) {
   return text == nullptr ? "" : reinterpret_cast<const char*>(text);
 }
 
-// A map as it grows: of the same keys the last counts, at the first one's place.
+// A map that is being built: for equal keys the last value counts, at the place of the first.
 class MapBuilder {
  public:
   MapBuilder() { map_.kind = PyValue::Kind::kMap; }
@@ -44,7 +44,7 @@ class MapBuilder {
       map_.members[place->second] = std::move(member);
     }
   }
-  // Where the same key stands; 0 when it does not.
+  // The line of an equal key; 0 when there is none.
   size_t LineOf(const PyValue::Member& member) const {
     const auto place = places_.find(NameOf(member));
     return place == places_.end() ? 0 : map_.members[place->second].line;
@@ -65,7 +65,7 @@ class PyReader {
   explicit PyReader(std::string_view text) {
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
     if (!is_ready_) return;
-    // libyaml asserts that there is a text, even of no bytes.
+    // libyaml asserts that the pointer is not null, even for an empty text.
     const char* const begin = text.empty() ? "" : text.data();
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(begin),
                                  text.size());
@@ -162,7 +162,7 @@ base::Result<PyValue> PyReader::Value(const PyEvent& event, size_t depth) {
   }
   if (!value) return value;
   value->line = line;
-  // Numbers and texts are the same object or not: nothing shows it.
+  // Whether numbers and texts are the same object is not visible.
   const bool is_shared =
       value->is_list() || value->is_map() || value->kind == PyValue::Kind::kTimestamp;
   if (is_shared) value->identity = ++objects_;
@@ -182,7 +182,7 @@ base::Result<PyValue> PyReader::List(size_t depth) {
   }
 }
 
-// What << names goes before the map's own keys, which win; of a list the first map wins.
+// The maps that << names precede the map's own keys, which win; of a list the first map wins.
 base::Status PyReader::Merge(const PyEvent& at, const PyValue& from, MapBuilder& merged) {
   if (from.is_list()) {
     for (auto item = from.items.rbegin(); item != from.items.rend(); ++item) {

@@ -33,7 +33,7 @@ class ScalarScanner {
     rest_.remove_prefix(count);
     return count;
   }
-  // Between `least` and `most` decimal digits.
+  // Removes between `least` and `most` decimal digits.
   bool TakeDigits(size_t least, size_t most) {
     size_t count = 0;
     while (count < most && count < rest_.size() && IsDigit(rest_[count])) ++count;
@@ -142,7 +142,7 @@ bool IsPyTimestamp(std::string_view text) {
   return IsZoneText(date);
 }
 
-// Decimal digits of text in another base: Python's numbers have no end.
+// Decimal digits of text in another base: Python's integers are unlimited.
 std::string ToDecimal(std::string_view digits, int base) {
   std::string number = "0";  // least significant first
   for (const char c : digits) {

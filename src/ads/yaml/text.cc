@@ -7,7 +7,7 @@
 namespace ads {
 namespace {
 
-// Unicode's Cc, Cf, Co, Zl, Zp and Zs but the space: what str.isprintable() denies.
+// Unicode's Cc, Cf, Co, Zl, Zp and Zs except for the space: not printable for str.isprintable().
 constexpr std::pair<char32_t, char32_t> kUnprintable[] = {
     {0x00, 0x1F},       {0x7F, 0xA0},       {0xAD, 0xAD},        {0x600, 0x605},
     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},      {0x890, 0x891},

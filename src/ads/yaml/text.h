@@ -1,4 +1,4 @@
-// Texts as Python has them: sequences of code points.
+// Texts as in Python: sequences of code points.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace ads {
 
-// What is not UTF-8 becomes U+FFFD.
+// Bytes that are not UTF-8 become U+FFFD.
 std::u32string DecodeUtf8(std::string_view text);
 
-// repr() of a str: single quotes unless it holds those and no double ones; what does not print is
-// escaped. Code points that Unicode has not assigned count as printing, unlike Python's.
+// repr() of a str: in single quotes unless it contains those and no double quotes; unprintable
+// characters are escaped. Unassigned code points count as printable, unlike in Python.
 std::string PyTextRepr(std::string_view text);
 
 // text.strip(): without Unicode's white space at both ends.

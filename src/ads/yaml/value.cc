@@ -13,7 +13,7 @@
 namespace ads {
 namespace {
 
-// repr() of a date or a datetime, of what str() prints of it.
+// repr() of a date or a datetime, given its str().
 std::string ReprOfTimestamp(const std::string& text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   const int found =
@@ -35,7 +35,7 @@ std::string ReprOfTimestamp(const std::string& text) {
   std::sscanf(std::string(rest.substr(1)).c_str(), "%d:%d", &hours, &minutes);
   const int seconds = (hours * 60 + minutes) * 60;
   if (seconds == 0) return out + ", tzinfo=datetime.timezone.utc)";
-  // A timedelta's seconds are never below 0.
+  // A timedelta's seconds are never negative.
   const std::string delta = rest.front() == '-'
                                 ? fmt::format("days=-1, seconds={}", 24 * 60 * 60 - seconds)
                                 : fmt::format("seconds={}", seconds);
@@ -154,7 +154,7 @@ std::string ShortRepr(const PyValue& value) {
   return text.substr(0, end) + "...";
 }
 
-// The shortest digits that read back; an exponent below 1e-4 and from 1e16 on.
+// The shortest digits that read back; with an exponent below 1e-4 and from 1e16 on.
 std::string PyFloatText(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

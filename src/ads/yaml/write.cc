@@ -9,7 +9,7 @@
 #include "ads/yaml/text.h"
 #include "ads/yaml/yaml.h"
 
-// PyYAML's emitter in block style: which quotes a text takes and where it is folded.
+// PyYAML's emitter in block style: how a text is quoted and where it is folded.
 namespace ads {
 namespace {
 
@@ -28,7 +28,7 @@ struct Analysis {
   bool is_simple_key = true;  // fits before a colon
 };
 
-// PyYAML's 127, less the "!!str" that it counts in.
+// PyYAML's 127, minus the "!!str" that it includes.
 constexpr size_t kLongestSimpleKey = 122;
 
 Analysis Analyze(const CodePoints& text, bool is_key) {
@@ -72,7 +72,7 @@ class PyWriter {
       List(value, 0);
     } else {
       Leaf(value, 0);
-      // A bare scalar ends with the mark of an open end.
+      // A bare scalar is followed by the mark of an open end.
       const bool is_flow = value.is_map() || value.is_list();
       out_ += is_flow || out_.ends_with('\'') || out_.ends_with('"') ? "\n" : "\n...\n";
     }
@@ -111,7 +111,7 @@ class PyWriter {
 
   std::string out_;
   size_t column_ = 0;
-  std::map<size_t, std::string> names_;  // by identity; "" while it has one place
+  std::map<size_t, std::string> names_;  // by identity; "" while it occurs once
   std::set<size_t> written_;
   size_t named_ = 0;
 };
@@ -126,7 +126,7 @@ double NumberOf(const PyValue::Member& member) {
   return std::strtod(member.key.c_str(), nullptr);
 }
 
-// By key; as they stand where Python cannot compare the keys.
+// Sorted by key; unsorted if Python cannot compare the keys.
 std::vector<const PyValue::Member*> Sorted(const PyValue& map) {
   std::vector<const PyValue::Member*> members;
   bool are_numbers = true, are_alike = true;
@@ -145,7 +145,8 @@ std::vector<const PyValue::Member*> Sorted(const PyValue& map) {
   return members;
 }
 
-// An object that stands in several places is named at the first, in the order of the second.
+// An object that occurs several times is named at its first place, in the order of the second
+// places.
 void PyWriter::NameShared(const PyValue& value) {
   if (value.identity != 0) {
     const auto [found, is_first] = names_.try_emplace(value.identity);
@@ -158,14 +159,14 @@ void PyWriter::NameShared(const PyValue& value) {
   for (const PyValue::Member* member : Sorted(value)) NameShared(member->value);
 }
 
-// " &id001" at an object's first place, " *id001" at the others, "" where it has one only.
+// " &id001" at an object's first place, " *id001" at the others; "" when it occurs once.
 std::string PyWriter::Mark(const PyValue& value) {
   const auto found = names_.find(value.identity);
   if (value.identity == 0 || found == names_.end() || found->second.empty()) return "";
   return (written_.insert(value.identity).second ? " &" : " *") + found->second;
 }
 
-// What follows "key:" or "-". `is_compact`: its first line is this one.
+// What follows "key:" or "-". `is_compact`: it begins on this line.
 void PyWriter::Node(const PyValue& value, size_t indent, size_t list_indent, bool is_compact) {
   const std::string mark = Mark(value);
   Put(mark);
@@ -183,7 +184,8 @@ void PyWriter::Node(const PyValue& value, size_t indent, size_t list_indent, boo
   }
 }
 
-// Writes "key:", or "? key" and a ":" on a line of its own where it is too long for that: false.
+// Writes "key:"; or, if it is too long for that, "? key" and a ":" on a line of its own, and
+// returns false.
 bool PyWriter::Key(const PyValue::Member& member, size_t indent) {
   const CodePoints points = DecodeUtf8(member.key);
   const bool is_simple = Analyze(points, true).is_simple_key || !member.is_text();
@@ -206,7 +208,7 @@ void PyWriter::Map(const PyValue& map, size_t indent, bool is_line_begun) {
     if (!is_line_begun) StartLine(indent);
     is_line_begun = false;
     const bool is_simple = Key(*member, indent);
-    // After the ":" of a long key everything begins on its line.
+    // After the ":" of a long key everything begins on the same line.
     Node(member->value, indent + kIndent, is_simple ? indent : indent + kIndent, !is_simple);
   }
   if (!out_.ends_with('\n')) out_ += '\n';
@@ -251,7 +253,7 @@ void PyWriter::Leaf(const PyValue& value, size_t indent) {
 void PyWriter::Text(const std::string& text, size_t fold, bool is_key) {
   const CodePoints points = DecodeUtf8(text);
   const Analysis found = Analyze(points, is_key);
-  // Those two have tags of their own.
+  // These two have tags of their own.
   const bool is_tagged = text == "=" || text == "<<";
   if (found.may_be_plain && !is_tagged && ResolvePyScalar(text).is_string()) {
     Plain(points, fold, !is_key);

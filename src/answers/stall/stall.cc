@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "answers/stall/recorder.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -22,22 +23,6 @@ constexpr int kDisturbedLooks = 2;
 constexpr uint64_t kIdleTicks = 10;  // in a second: ten per cent
 constexpr size_t kMostDescribed = 3;
 constexpr size_t kLongestSource = 80;
-
-// "rank 3", "ranks 0-2, 5".
-std::string NameRanks(const std::vector<int>& ranks) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at < ranks.size();) {
-    size_t end = at;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
-    if (end >= at + 2) {
-      parts.push_back(fmt::format("{}-{}", ranks[at], ranks[end]));
-    } else {
-      for (size_t each = at; each <= end; ++each) parts.push_back(fmt::format("{}", ranks[each]));
-    }
-    at = end + 1;
-  }
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::Join(parts, ", "));
-}
 
 // Threads that keep a connection alive, or show a bar, use a per cent or two of a CPU for ever.
 bool HasWorked(const Activity& before, const Activity& now) {
@@ -130,6 +115,37 @@ std::string SayMissing(const std::vector<Found>& missing, const std::string& wai
   return text;
 }
 
+// "all_gather_into_tensor" in Python is "_all_gather_base" to the backend.
+bool AreAlike(std::string_view called, std::string_view recorded) {
+  std::string plain(recorded);
+  std::erase(plain, '_');
+  std::string other(called);
+  std::erase(other, '_');
+  return plain == other;
+}
+
+// Who is in the collective with that number waits for it: there is a name for what it does.
+void AddNumber(const Disagreement& found, std::vector<Found>& waiting) {
+  const auto is_in = [&](int rank) {
+    return std::find(found.others.begin(), found.others.end(), rank) != found.others.end();
+  };
+  const std::string name = NameOf(found.expected, found.number);
+  for (Found& each : waiting) {
+    if (!is_in(each.rank)) continue;
+    each.doing.what = AreAlike(each.doing.what, found.expected.name)
+                          ? fmt::format("{} #{}", each.doing.what, found.number)
+                          : fmt::format("{}, in {}", each.doing.what, name);
+  }
+}
+
+std::optional<Disagreement> CompareTexts(const std::map<int, std::string>& texts) {
+  std::map<int, Trace> traces;
+  for (const auto& [rank, text] : texts) {
+    if (auto trace = ReadTrace(text)) traces[rank] = std::move(*trace);
+  }
+  return traces.size() < 2 ? std::nullopt : Compare(traces);
+}
+
 // By where they wait, the smallest group first.
 std::vector<std::vector<Found>> ByWait(const std::vector<Found>& waiting) {
   std::map<std::string, std::vector<Found>> by_wait;
@@ -220,7 +236,7 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
-void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, LineOf line_of) {
+void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
@@ -232,8 +248,9 @@ void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, Lin
     found.is_still = now - known.still_since >= after_;
     found.is_idle = now - known.idle_since >= after_;
     found.state = known.look.activity.state;
-    const auto dump = dumps.find(rank);
-    const auto stacks = dump == dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
+    const auto dump = told.dumps.find(rank);
+    const auto stacks =
+        dump == told.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
     if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
       found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
@@ -272,8 +289,16 @@ void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, Lin
   stall.since = since;
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
+  const auto differ = CompareTexts(told.traces);
+  if (differ) AddNumber(*differ, waiting);
   const auto groups = ByWait(waiting);
-  if (missing.empty()) {
+  if (differ && differ->kind != Disagreement::Kind::kMissing) {
+    std::map<int, std::string> places;
+    for (const Found& each : waiting) places[each.rank] = each.doing.where;
+    stall.text = SayMismatch(*differ, places);
+    stall.missing.clear();
+    for (const auto& [rank, call] : differ->odd) stall.missing.push_back(rank);
+  } else if (missing.empty()) {
     stall.text = SayApart(groups);
     // In the same place: the network may be slow.
     if (groups.size() == 1) {

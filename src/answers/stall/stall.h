@@ -59,10 +59,14 @@ class StallWatch {
   // Once a second. True when the dumps of all ranks are wanted, for Judge.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
-  // `dumps`: by rank, of the ranks that gave one. `line_of`: the text of a line of a source file,
-  // "" when that cannot be read.
+  // By rank, of the ranks that gave one.
+  struct Testimony {
+    std::map<int, std::string> dumps;   // of their stacks (stack.h)
+    std::map<int, std::string> traces;  // of their collectives (recorder.h)
+  };
+  // `line_of`: the text of a line of a source file, "" when that cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
-  void Judge(Instant now, const std::map<int, std::string>& dumps, LineOf line_of);
+  void Judge(Instant now, const Testimony& told, LineOf line_of);
 
   // What holds now.
   const std::optional<Stall>& stall() const { return stall_; }

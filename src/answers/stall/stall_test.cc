@@ -1,5 +1,6 @@
 #include "answers/stall/stall.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace answers {
@@ -36,6 +37,8 @@ class Story {
   explicit Story(int world, bool is_whole = true) : watch_(seconds(3), is_whole, world) {
     for (int rank = 0; rank < world; ++rank) looks_.push_back({rank, 100 + rank, false, {'S'}});
   }
+  // What the recorders of ranks say when they are asked.
+  std::map<int, std::string>& traces() { return traces_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
@@ -47,7 +50,7 @@ class Story {
       for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
       if (!watch_.See(now_, looks_)) continue;
       ++asked;
-      watch_.Judge(now_, dumps, Source);
+      watch_.Judge(now_, {dumps, traces_}, Source);
     }
     return asked;
   }
@@ -55,6 +58,7 @@ class Story {
 
  private:
   StallWatch watch_;
+  std::map<int, std::string> traces_;
   std::vector<RankLook> looks_;
   StallWatch::Instant now_{};
 };
@@ -197,6 +201,47 @@ TEST(Stall, ARankThatSaysNothing) {
   EXPECT_EQ(story.Said(),
             "stalled 3 s: rank 1 has not entered barrier (train.py:12); it does not say where it "
             "is");
+}
+
+// Of a rank that has entered collectives of one group up to `number`.
+std::string Recorded(int64_t number, std::string_view name) {
+  return fmt::format(
+      R"({{"pg_status": {{"0": {{"last_enqueued_collective": "{0}",)"
+      R"( "last_completed_collective": "6"}}}}, "entries": [{{"collective_seq_id": {0},)"
+      R"( "pg_id": 0, "process_group": ["0", "default_pg"], "profiling_name": "gloo:{1}",)"
+      R"( "input_sizes": [[8]], "input_dtypes": ["Float"]}}]}})",
+      number, name);
+}
+
+TEST(Stall, TheRecorderTellsTheNumber) {
+  Story story(2);
+  story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
+  story.Pass(5, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_NE(story.Said().find("rank 1 has not entered all_reduce #7 (train.py:88); it is at "),
+            std::string::npos)
+      << story.Said();
+}
+
+TEST(Stall, TheRecorderTellsThatCollectivesDiffer) {
+  Story story(3);
+  story.traces() = {
+      {0, Recorded(7, "all_reduce")}, {1, Recorded(7, "barrier")}, {2, Recorded(7, "all_reduce")}};
+  story.Pass(5, {}, {{0, kInAllReduce}, {1, kInBarrier}, {2, kInAllReduce}});
+  EXPECT_EQ(story.Said().substr(story.Said().find("rank")),
+            "rank 1 calls barrier (train.py:12) where ranks 0, 2 call all_reduce (train.py:88): "
+            "collective #7 differs between ranks");
+}
+
+TEST(Stall, ARecorderThatSaysNonsenseChangesNothing) {
+  for (const char* nonsense :
+       {"", "{}", "[1]", "{\"pg_status\": 3, \"entries\": {}}", "\xff\x00"}) {
+    Story story(2);
+    story.traces() = {{0, nonsense}, {1, Recorded(6, "all_reduce")}};
+    story.Pass(5, {}, {{0, kInAllReduce}, {1, kAsleep}});
+    EXPECT_NE(story.Said().find("rank 1 has not entered all_reduce (train.py:88)"),
+              std::string::npos)
+        << story.Said();
+  }
 }
 
 TEST(Stack, TheLastWholeDumpCounts) {

@@ -8,7 +8,7 @@
 namespace api {
 namespace {
 
-// Of `spec` alone: what the operator writes into the status is its own.
+// Covers `spec` only: the operator alone writes the status.
 const StructuralSchema& SpecSchema() {
   static const StructuralSchema schema = [] {
     const auto definition = text::ParseYaml(kPyTorchJobDefinition);
@@ -23,7 +23,8 @@ const StructuralSchema& SpecSchema() {
   return schema;
 }
 
-// The CRD's one CEL rule, a transition rule: it sees only values that were set before and after.
+// The CRD's one CEL rule, a transition rule: it applies only when the value was set before and is
+// set now.
 void CheckQueue(const text::Json& object, const text::Json& old, std::vector<std::string>& causes) {
   const text::Path path = {"spec", "runPolicy", "schedulingPolicy", "queue"};
   const text::Json* const now = text::Find(object, path);
@@ -35,7 +36,7 @@ void CheckQueue(const text::Json& object, const text::Json& old, std::vector<std
       "spec.runPolicy.schedulingPolicy.queue is immutable");
 }
 
-// Null stands for absence in every field of an object; in arrays it stays, to be refused.
+// Null means absence in every field of an object; in arrays it stays, and is refused later.
 void PruneNulls(text::Json& value) {
   if (text::Array* const items = value.if_array()) {
     for (text::Json& item : *items) PruneNulls(item);

@@ -7,7 +7,7 @@
 namespace api {
 namespace {
 
-// `master` or `WORKER` becomes the name that the operator knows.
+// Renames `master` or `WORKER` to the name that the operator knows.
 void RenameReplicaType(PyTorchJob& job, std::string_view type) {
   const auto misspelt =
       std::find_if(job.replica_specs.begin(), job.replica_specs.end(), [type](const auto& entry) {

@@ -1,5 +1,5 @@
-// deploy/crd.yaml as it was when the program was built: the one place that says which fields a
-// PyTorchJob has. `muster install` applies it, and the embedded cluster checks jobs by it.
+// deploy/crd.yaml as of the build: the single definition of the fields of a PyTorchJob. `muster
+// install` applies it, and the embedded cluster checks jobs against it.
 #pragma once
 
 #include <string_view>

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "api/job/replica.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
 #include "base/strings.h"
@@ -17,21 +18,21 @@ namespace api {
 namespace {
 
 constexpr size_t kMaxLineBytes = 400;
-constexpr int kSignalBase = 128;  // a shell's and the runtimes' exit code of a signal is 128 + n
+constexpr int kSignalBase = 128;  // for shells and runtimes, the exit code of signal n is 128 + n
 constexpr int kMaxSignal = 64;
 
-// Peers of a process that has gone notice at once or when their watchdogs do: NCCL's take ten
-// minutes. What had been restarted longer before has recovered.
+// The peers of a dead process notice at once, or when their watchdogs do: NCCL's take ten minutes.
+// A container that was restarted longer ago has recovered.
 constexpr std::chrono::minutes kLongestSilence{15};
 
 struct Failure {
   base::Time at = base::Time::max();
-  int weight = 0;  // less is likelier the cause, among failures of the same second
+  int weight = 0;  // smaller: likelier the cause, among failures of the same second
   int rank = 0;
   std::string text;
   std::string_view log;
   const text::Json* pod = nullptr;
-  bool is_last = false;  // it was restarted since
+  bool is_last = false;  // it has been restarted since
   std::optional<base::Time> started;
 };
 
@@ -53,24 +54,25 @@ std::string SignalName(int signal) {
 constexpr std::string_view kCodeSyncFailed = "code sync failed in ";
 constexpr std::string_view kInitContainer = "init container ";
 
-// What git and rsync begin the line with that says why.
+// How git and rsync begin the line that tells why they failed.
 constexpr std::string_view kVerdicts[] = {"fatal:", "error:", "@ERROR:", "rsync: "};
-// git's only word when its transport has failed, which has said why in the line before.
+// All that git prints last when its transport has failed; the line before tells why.
 constexpr std::string_view kTransportFailed = "fatal: Could not read from remote repository.";
 
-// What a process says whose peer has gone: gloo, NCCL's sockets, the store, and a node of ours.
+// What a process prints when its peer has died: gloo, NCCL's sockets, the store, and our agent.
 constexpr std::string_view kPeerHasGone[] = {
     "Connection closed by peer", "Connection reset by peer", "Broken pipe", "he node of rank "};
 
-// How muster-launch begins the line that says why, among others that end its log.
+// How muster-launch begins the line in its report that tells why, among others at the end of its
+// log.
 constexpr std::string_view kWhy = "why       : ";
-// ... and the lines after it; those of the evidence go on with a colon alone.
+// ... and the lines after it; further evidence continues with only a colon.
 constexpr std::string_view kLaunchers[] = {
     "evidence  : ", "what to do: ", "others    : ", "ended     : ",
     "restarts  : ", "stderr    : ", "report    : "};
 
-// Of a log's tail, the line that says why: the launcher's, the code sync's first verdict if there
-// is one (what follows is general advice), else the last.
+// The line of a log's tail that tells why: the launcher's; for a code sync the first error line,
+// because general advice follows it; otherwise the last line.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
   std::string last;
   const std::string_view of_program =
@@ -135,7 +137,8 @@ bool TellsOfPeer(std::string_view message) {
   });
 }
 
-// Peers of a dead process follow within the second: by exception, abort or the agent's SIGTERM.
+// The peers of a dead process fail within a second: by an exception, an abort or the agent's
+// SIGTERM.
 int WeightOf(const Terminated& terminated) {
   if (terminated.reason == "OOMKilled") return 0;
   switch (SignalOf(terminated)) {
@@ -165,7 +168,7 @@ std::string DescribeInit(const text::Json& pod, std::string_view container,
                      line.empty() ? DescribeExit(terminated, true) : line);
 }
 
-// The pod as a whole: evicted, node gone, ...
+// A failure of the pod as a whole: evicted, node lost, ...
 std::optional<std::string> DescribePod(const text::Json& pod) {
   const std::string_view reason = text::GetString(pod, {"status", "reason"});
   const std::string_view message = text::GetString(pod, {"status", "message"});
@@ -180,17 +183,17 @@ std::optional<std::string> DescribePod(const text::Json& pod) {
   return fmt::format("failed: {}: {}", reason, OneLine(message));
 }
 
-// How the container ended: for good or, while it waits to be restarted, the last time. With
-// `is_last` the end before a restart that has taken place.
+// How the container ended: for good, or, while it waits for a restart, the last time. With
+// `is_last`: how it ended before a restart that has happened.
 const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_last) {
   const bool is_waiting = !status.terminated && !status.waiting_reason.empty();
   return is_last || is_waiting ? status.last_terminated : status.terminated;
 }
 
-// The end of one container; a failure of the program's or an init container's.
+// Adds the end of one container, if the program or an init container failed.
 void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init, bool is_last,
              const Failure& common, std::vector<Failure>& out) {
-  // What waits for its restart is told of by its present state.
+  // A container that waits for its restart is described by its present state.
   if (is_last && !status.terminated && !status.waiting_reason.empty()) return;
   const std::optional<Terminated>& exit = ExitOf(status, is_last);
   if (!exit || !HasFailed(*exit)) return;
@@ -233,7 +236,8 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
   for (const ContainerStatus& status : ContainerStatuses(pod)) {
     AddExit(pod, status, false, is_last, common, out);
   }
-  // What ended the pod as a whole explains its containers' ends: it takes the time of the first.
+  // What ended the pod as a whole explains the ends of its containers: it gets the time of the
+  // first.
   if (!is_last && out.size() > before + 1) {
     base::Time first = base::Time::max();
     for (size_t i = before; i < out.size(); ++i) first = std::min(first, out[i].at);
@@ -253,7 +257,7 @@ const Failure* FirstOf(const std::vector<Failure>& failures, bool is_last) {
   return first;
 }
 
-// Whether an end that a restart in place has followed may be the cause of `later`.
+// Whether a failure that was followed by a restart in place may have caused `later`.
 bool MayBeTheCause(const Failure& earlier, const Failure& later) {
   return later.at != base::Time::max() &&
          std::tie(earlier.at, earlier.weight, earlier.rank) <
@@ -262,14 +266,14 @@ bool MayBeTheCause(const Failure& earlier, const Failure& later) {
          (!later.started || earlier.at >= *later.started);
 }
 
-// What follows the first `words` of `text`.
+// The text that follows `words` in `text`; nullopt without them.
 std::optional<std::string_view> After(std::string_view text, std::string_view words) {
   const size_t at = text.find(words);
   if (at == std::string_view::npos) return std::nullopt;
   return text.substr(at + words.size());
 }
 
-// The end of a log's tail, whole lines where that is possible.
+// The end of a log's tail, in whole lines if possible.
 std::string LastLines(std::string_view log) {
   while (!log.empty() && (log.back() == '\n' || log.back() == '\r')) log.remove_suffix(1);
   if (log.size() > kMaxLastLineBytes) {
@@ -290,21 +294,7 @@ std::string LastLines(std::string_view log) {
 
 }  // namespace
 
-std::string OneLine(std::string_view text) {
-  std::string out;
-  for (const char c : base::Trim(text)) {
-    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    if (!is_blank) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  if (out.size() <= kMaxLineBytes) return out;
-  size_t end = kMaxLineBytes;
-  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;  // UTF-8
-  return out.substr(0, end) + "...";
-}
+std::string OneLine(std::string_view text) { return base::OneLine(text, kMaxLineBytes); }
 
 FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
   std::vector<Failure> failures;
@@ -328,6 +318,8 @@ FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool h
 
 FailedReplica ReadFailure(std::string_view line) {
   FailedReplica read;
+  // What follows is of another job.
+  if (line.find(kAwaitedMark) != std::string_view::npos) return read;
   if (const auto in = After(line, kCodeSyncFailed)) {
     read.instance = in->substr(0, in->find(':'));
     return read;
@@ -348,7 +340,7 @@ FailedReplica ReadFailure(std::string_view line) {
     read.instance = behind_rank->substr(open + 2, close - open - 2);
     end = behind_rank->substr(close + 1);
   }
-  // What the program said comes behind the first colon, but for the one of OOMKilled.
+  // The program's output follows the first colon, except for the colon of OOMKilled.
   if (end.find("(OOMKilled: ") != std::string_view::npos) read.exit_code = kSignalBase + SIGKILL;
   const std::string_view verdict = end.substr(0, end.find(": "));
   for (const std::string_view words : {"exited with code ", "exit code "}) {

@@ -1,4 +1,4 @@
-// Typed reading of JSON objects, where the first wrong type is kept with the path of its field.
+// Typed reading of JSON objects: keeps the first type error together with the path of its field.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace api {
 
-// A view of one object and its path from the root. Absent fields and null ones read as nothing, as
-// the API server prunes nulls. Borrows the value and the error, which the readers of one parse
-// share; once there is an error, later ones are dropped.
+// A view of one object and its path from the root. Absent and null fields read as nullopt, because
+// the API server prunes nulls. Borrows the value and the error, which all readers of one parse
+// share; after the first error, further ones are dropped.
 class FieldReader {
  public:
-  // `value` may be nullptr or null: every field is then absent. Another kind than an object is an
-  // error.
+  // `value` may be nullptr or null: every field is then absent. Any other value than an object is
+  // an error.
   FieldReader(const text::Json* value, std::string path, std::string* error);
 
   explicit operator bool() const { return object_ != nullptr; }

@@ -1,5 +1,5 @@
 // PyTorchJob (kubeflow.org/v1) as typed values: what the reconciler decides on. Pod templates stay
-// JSON, so fields that we have never heard of survive (compat/pytorchjob.md 1).
+// JSON, so that unknown fields survive (compat/pytorchjob.md 1).
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ enum class CleanPodPolicy { kNone, kRunning, kAll, kUnknown };
 
 struct ReplicaSpec {
   std::optional<int32_t> replicas;
-  std::string restart_policy;  // as written; "" is unset
+  std::string restart_policy;  // as written; "": unset
   text::Json template_json;    // core/v1 PodTemplateSpec, untouched
 
   int32_t Replicas() const { return replicas.value_or(1); }
-  RestartPolicy Policy() const;  // "" is OnFailure
+  RestartPolicy Policy() const;  // "": OnFailure
 };
 
 struct ElasticPolicy {
@@ -59,7 +59,7 @@ struct RunPolicy {
   std::optional<std::string> managed_by;
   std::optional<SchedulingPolicy> scheduling_policy;
 
-  CleanPodPolicy Clean() const;  // unset is kNone
+  CleanPodPolicy Clean() const;  // unset: kNone
 };
 
 struct Condition {
@@ -81,14 +81,15 @@ struct ReplicaStatus {
 };
 
 struct JobStatus {
-  std::vector<Condition> conditions;  // the one changed last is last: order is contract (1.1)
+  std::vector<Condition> conditions;  // sorted by last change: the order is part of the contract
+                                      // (1.1)
   std::map<std::string, ReplicaStatus> replica_statuses;
   std::optional<base::Time> start_time;
   std::optional<base::Time> completion_time;
   std::optional<base::Time> last_reconcile_time;
-  text::Object unknown;  // fields of the stored status that we do not model
+  text::Object unknown;  // fields of the stored status that this struct does not have
 
-  // Whether a condition of `type` stands with status "True".
+  // Whether the status has a condition of `type` with status "True".
   bool Is(std::string_view type) const;
   const Condition* Find(std::string_view type) const;
   bool IsFinished() const { return Is("Succeeded") || Is("Failed"); }
@@ -113,31 +114,34 @@ struct PyTorchJob {
   int32_t TotalReplicas() const;
 };
 
-// Types are checked, values are not: validation is its own step. kInvalidArgument names the field.
+// Checks types but not values; validation is a separate step. kInvalidArgument names the field.
 base::Result<PyTorchJob> ParsePyTorchJob(const text::Json& object);
 base::Result<JobStatus> ParseJobStatus(const text::Json& status);
-// As the API server stores it: zero counts and unset times left out.
+// As the API server stores it: without zero counts and unset times.
 text::Json StatusToJson(const JobStatus& status);
 
-// In memory only, as the operator does at every pass (1.4).
+// In memory only, as the operator does at every reconciliation (1.4).
 void SetDefaults(PyTorchJob& job);
 
-// What the CRD's schema does to an object on its way into the store, before the checks below: nulls
-// go, spec.runPolicy.suspend is false in a runPolicy without it, ports are TCP.
+// What the CRD's schema does to an object before it is stored, and before the checks below: removes
+// nulls, sets spec.runPolicy.suspend to false in a runPolicy without it, and the protocol of ports
+// to TCP.
 void ApplySchemaDefaults(text::Json& object);
 
 struct Validation {
-  std::vector<std::string> errors;  // the texts of 1.5, in its order, without the webhook's prefix
+  std::vector<std::string> errors;  // the texts of 1.5, in the same order, without the webhook's
+                                    // prefix
   std::vector<std::string> warnings;
 };
-// The webhook's checks. `old` is the stored object on update, else nullptr; `fields` says whether
-// what no pod has is an error, a warning or nothing (unknown_fields.h).
+// The webhook's checks. `old` is the stored object for an update, otherwise nullptr; `fields` says
+// whether unknown fields of pods are an error, a warning or ignored (unknown_fields.h).
 Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old,
                               FieldValidation fields = FieldValidation::kWarn);
-// Structural checks that the CRD schema makes before the webhook (422): empty when fine, else the
-// causes, each `field: reason`, as in `spec.pytorchReplicaSpecs: Required value`.
+// The structural checks of the CRD's schema, which precede the webhook (422). Empty when there are
+// no errors, otherwise the causes, each as `field: reason`, for example `spec.pytorchReplicaSpecs:
+// Required value`.
 std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old);
-// The errors of either as the API server shows them in one line: `e`, or `[e1, e2]` without
+// The errors of either check as the API server shows them in one line: `e`, or `[e1, e2]` without
 // repetitions.
 std::string JoinErrors(const std::vector<std::string>& errors);
 

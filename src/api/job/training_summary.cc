@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "api/gpus.h"
 #include "api/job/failure_cause.h"
 #include "api/job/replica.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
 #include "api/stall.h"
@@ -18,7 +20,7 @@ namespace {
 constexpr std::string_view kNotAvailable = "N/A";
 constexpr std::string_view kOldGpuResource = "alpha.kubernetes.io/nvidia-gpu";
 constexpr std::string_view kSharedGpuResource = "aliyun.com/gpu";
-// Conditions in the order in which they win, and the words for them (compat/arena.md 4).
+// Conditions by precedence, and the words for them (compat/arena.md 4).
 constexpr std::pair<std::string_view, std::string_view> kStatusOrder[] = {
     {"Succeeded", "SUCCEEDED"}, {"Failed", "FAILED"},       {"Running", "RUNNING"},
     {"Queuing", "QUEUING"},     {"Suspended", "SUSPENDED"},
@@ -40,7 +42,7 @@ bool IsPending(const text::Json* pod) { return Phase(*pod) == "Pending"; }
 
 bool IsGoing(const text::Json* pod) { return IsDeleting(*pod) && !IsPodFinished(*pod); }
 
-// Whether the pod that the job stands and falls with is being deleted, or all of them are.
+// Whether the pod on which the job depends is being deleted, or all of them are.
 bool AreGoing(const std::vector<const text::Json*>& pods) {
   const auto master = std::find_if(pods.begin(), pods.end(),
                                    [](const text::Json* pod) { return IsMasterPod(*pod); });
@@ -51,6 +53,7 @@ bool AreGoing(const std::vector<const text::Json*>& pods) {
 std::string_view StatusOf(const text::Json& job, const std::vector<const text::Json*>& pods) {
   for (const auto& [type, word] : kStatusOrder) {
     if (TrueCondition(job, type) == nullptr) continue;
+    if (type == "Suspended" && !AwaitedBy(job).empty()) return "PENDING";
     const bool is_waiting =
         type == "Running" && (std::any_of(pods.begin(), pods.end(), IsPending) || AreGoing(pods));
     return is_waiting ? "PENDING" : word;
@@ -62,7 +65,7 @@ base::Time CreatedAt(const text::Json& object) {
   return CreationTime(object).value_or(base::Time{});
 }
 
-// The newest master pod, one that is past Pending before one that is not.
+// The newest master pod, preferring one that is past Pending.
 const text::Json* ChiefOf(const std::vector<const text::Json*>& pods) {
   const text::Json* chief = nullptr;
   for (const text::Json* const pod : pods) {
@@ -104,7 +107,7 @@ std::string PriorityOf(const text::Json& job) {
 }
 
 int64_t GpusOf(const text::Json& pod) {
-  const int64_t gpus = SumOfLimits(pod, kGpuResource);
+  const int64_t gpus = SumOfGpuLimits(pod);
   return gpus != 0 ? gpus : SumOfLimits(pod, kOldGpuResource);
 }
 
@@ -129,7 +132,7 @@ int64_t AllocatedGpus(const std::vector<const text::Json*>& pods) {
   return total;
 }
 
-// From the first start of a container to its last end, or to now while it may go on.
+// From the first start of a container to its last end, or to now while it may continue.
 base::Duration AgeOf(const text::Json& pod, base::Time now) {
   if (Phase(pod) == "Pending") return now - CreationTime(pod).value_or(now);
   std::optional<base::Time> start;
@@ -156,13 +159,13 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
   out.pod_ip = text::GetString(pod, {"status", "podIP"});
   out.is_chief = is_chief;
   out.requested_gpus =
-      static_cast<double>(SumOfLimits(pod, kGpuResource) + SumOfLimits(pod, kSharedGpuResource));
+      static_cast<double>(SumOfGpuLimits(pod) + SumOfLimits(pod, kSharedGpuResource));
   out.created = CreatedAt(pod);
   out.age = AgeOf(pod, now);
   return out;
 }
 
-// Why one pod does not run; "" when it does not say.
+// Why the pod does not run; "" when it does not tell.
 std::string WhyWaiting(const text::Json& pod) {
   const text::Json* const scheduled = PodCondition(pod, "PodScheduled");
   if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
@@ -181,10 +184,22 @@ std::string WhyWaiting(const text::Json& pod) {
   return "";
 }
 
+// "prepare, base"; "" of a job that waits for none.
+std::string NamesOfAwaited(const text::Json& job) {
+  std::string names;
+  for (const AwaitedJob& awaited : AwaitedBy(job)) {
+    names += (names.empty() ? "" : ", ") + awaited.name;
+  }
+  return names;
+}
+
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) {
   if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
     const std::string_view queue = Label(job, kKueueQueueLabel);
     if (!queue.empty()) return fmt::format("waits for Kueue to admit it, in queue {}", queue);
+    if (std::string awaited = NamesOfAwaited(job); !awaited.empty()) {
+      return fmt::format("waits for {} to succeed", awaited);
+    }
     return OneLine(text::GetString(*suspended, {"message"}));
   }
   const std::string_view manager = text::GetString(job, {"spec", "runPolicy", "managedBy"});
@@ -211,8 +226,8 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
   return going != pods.end() ? fmt::format("{} is being deleted", Name(**going)) : "";
 }
 
-// The pods explain a failure of the job's own; a deadline, a stopped cluster and the like explain
-// themselves, and the pods' ends only follow from them.
+// The pods explain a failure of the job itself. A deadline, a stopped cluster and the like are
+// their own explanation, and the pods' ends only follow from them.
 std::string WhyFailed(const text::Json& job, const FirstFailure& of_pods) {
   const text::Json* const failed = TrueCondition(job, "Failed");
   if (failed == nullptr) return "";
@@ -296,7 +311,7 @@ bool IsPodOfJob(const text::Json& pod, const text::Json& job) {
   if (Label(pod, "release") != name && Label(pod, kJobNameLabel) != name) return false;
   const bool is_old = Label(pod, "group-name") == "kubeflow.org";
   if (!is_old && Label(pod, kOperatorNameLabel) != kControllerName) return false;
-  // A pod of an earlier job of the same name may still be going.
+  // A pod of an earlier job of the same name may still be terminating.
   const std::string_view owner = ControllerUid(pod);
   return owner.empty() || Uid(job).empty() || owner == Uid(job);
 }
@@ -377,8 +392,10 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "labels"},
       {"metadata", "annotations", kFailureAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},
+      {"metadata", "annotations", kWaitForAnnotation},
       {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},
       {"spec", "runPolicy", "managedBy"},
+      {"spec", "runPolicy", "suspend"},
       {"status"}};
   return kParts;
 }

@@ -1,4 +1,4 @@
-// What Arena's list and get say of a job, computed from the job and its pods (compat/arena.md 4).
+// What Arena's list and get show of a job, computed from the job and its pods (compat/arena.md 4).
 // Pure: the embedded server, the command line and the dashboard share it.
 #pragma once
 
@@ -33,11 +33,12 @@ struct TrainingSummary {
   std::string name;
   std::string namespace_name;
   std::string status;  // SUCCEEDED, FAILED, RUNNING, QUEUING, SUSPENDED, PENDING
-  std::string reason;  // why it is PENDING or FAILED, or who holds it up, one line; "" when there
-                       // is nothing to say
-  // Of a FAILED job whose pods, or whose reason, tell which replica failed first.
+  std::string reason;  // why it is PENDING or FAILED, or what stalls it, in one line; "" when
+                       // neither
+  // Set for a FAILED job when its pods, or its reason, tell which replica failed first.
   FailedReplica first_failure;
-  std::string last_lines;  // of its log, as far as the cluster has kept them outside of it
+  std::string last_lines;  // of that replica's log, as far as the cluster has kept them outside of
+                           // the log
   base::Time created{};
   std::optional<base::Time> start_time;
   std::optional<base::Time> completion_time;
@@ -47,16 +48,16 @@ struct TrainingSummary {
   std::string chief_host_ip;  // "N/A" without a chief, or while it is Pending
   double requested_gpus = 0;
   double allocated_gpus = 0;
-  // Master first, then workers by index; of a FAILED job the one that failed first before all.
+  // Master first, then workers by index; in a FAILED job the one that failed first precedes them.
   std::vector<InstanceSummary> instances;
   std::string trainer = "pytorchjob";  // the job's kind, in lower case
 };
 
-// Between a Created's own message and what the API server said when it refused to make a pod or
-// service of the job, as long as it does.
+// In the message of Created: separates its own text from the API server's, while the server refuses
+// to create a pod or service of the job.
 inline constexpr std::string_view kRefusedMark = " Refused: ";
 
-// Arena has one word for both.
+// Arena shows both as PENDING.
 constexpr bool IsWaiting(std::string_view status) {
   return status == "PENDING" || status == "SUSPENDED";
 }
@@ -68,7 +69,7 @@ constexpr bool IsFinished(std::string_view status) {
 TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
                           base::Time now);
 
-// The same less the reason, the last lines and the instances: what a table of jobs says.
+// The same without the reason, the last lines and the instances: what a table of jobs shows.
 TrainingSummary Outline(const text::Json& job, const std::vector<const text::Json*>& pods,
                         base::Time now);
 
@@ -80,15 +81,15 @@ std::string PodStatusText(const text::Json& pod);
 // controller label of either operator (compat/arena.md 4).
 bool IsPodOfJob(const text::Json& pod, const text::Json& job);
 
-// What those read of a pod, and of a job; with all of its labels.
+// The fields of a pod and of a job that those functions read, including all labels.
 const text::Projection& SummarizedParts();
 const text::Projection& SummarizedJobParts();
-// What Outline and IsPodOfJob read of a pod.
+// The fields of a pod that Outline and IsPodOfJob read.
 const text::Projection& OutlinedParts();
 
-// A list of objects that hold those parts alone, for clients that accept it by this name
-// ("application/json;as=TrainingSummary;g=muster.dev;v=v1"). The embedded server knows it; others
-// send whole objects. Null: the resource has no such form.
+// Name of a list format that holds only those fields, for clients that accept it by this name
+// ("application/json;as=TrainingSummary;g=muster.dev;v=v1"). The embedded server knows it; other
+// servers send whole objects. Null: the resource has no such format.
 inline constexpr std::string_view kSummaryForm = "TrainingSummary";
 const text::Projection* SummaryFormParts(const Resource& resource);
 

@@ -74,7 +74,7 @@ std::vector<const text::Json*> Borrow(const std::vector<text::Json>& pods) {
   return out;
 }
 
-// A table of jobs says the same from the little that it reads of the pods.
+// A table of jobs shows the same, although it reads little of the pods.
 void ExpectOutlineLike(const TrainingSummary& whole, const text::Json& job,
                        const std::vector<text::Json>& pods) {
   std::vector<text::Json> outlined;
@@ -98,7 +98,7 @@ TrainingSummary Of(const text::Json& job, const std::vector<text::Json>& pods = 
   return whole;
 }
 
-// But for Suspended, which is PENDING under Arena's name only (arena/jobs/jobs.h).
+// Except for Suspended, which is PENDING only under Arena's name (arena/jobs/jobs.h).
 TEST(TrainingSummary, S1_StatusFollowsConditions) {
   using Conditions = std::vector<std::pair<std::string_view, std::string_view>>;
   const std::pair<Conditions, std::string_view> cases[] = {
@@ -477,7 +477,7 @@ TEST_F(FailedReason, ComesWithTheReplicaThatFailedFirst) {
   EXPECT_TRUE(summary.instances[1].is_chief);
 }
 
-// The pods are gone; the operator has kept what they said.
+// The pods are gone; the operator has kept their last lines.
 TEST_F(FailedReason, AndItsLastLinesOutliveThePods) {
   pods_.clear();
   text::Set(job_, {"status", "conditions"}, text::Array());

@@ -8,7 +8,8 @@
 namespace api {
 namespace {
 
-// Go's %q of what can stand in a Kubernetes value: JSON escapes the same characters the same way.
+// Equals Go's %q for all characters that a Kubernetes value can contain: JSON escapes the same ones
+// the same way.
 std::string Quote(std::string_view value) { return text::ToJson(text::Json(value)); }
 
 // nullptr when absent or null: the API server prunes nulls before its webhooks see the object.
@@ -35,7 +36,7 @@ void CheckName(const text::Json& object, std::vector<std::string>& errors) {
       fmt::format("metadata.name: Invalid value: {}: should match: {}", Quote(name), why));
 }
 
-// The first pod of each type has a service of its name, which is a DNS label.
+// The first pod of each type has a service of the same name, which must be a DNS label.
 void CheckServiceName(const text::Json& object, std::string_view type,
                       std::vector<std::string>& errors) {
   const std::string_view job = text::GetString(object, {"metadata", "name"});

@@ -1,5 +1,5 @@
-// What Kubeflow's operator v1.9 on a real API server answered to each input
-// (compat/pytorchjob.md 1.5): status code, message and warning, byte for byte.
+// What Kubeflow's operator v1.9 on a real API server answered to each input (compat/pytorchjob.md
+// 1.5): status code, message and warning, byte for byte.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -42,12 +42,12 @@ TEST_F(JobValidation, RefusesANameThatItsServicesCannotHave) {
   };
   EXPECT_EQ(named(54), Strings());
   const Strings errors = named(55);
-  ASSERT_EQ(errors.size(), 2U);  // of the master, of the worker
+  ASSERT_EQ(errors.size(), 2U);  // one for the master, one for the worker
   EXPECT_NE(errors[0].find("must be no more than 54 characters: the job's service aaaa"),
             std::string::npos)
       << errors[0];
   EXPECT_EQ(named(63).size(), 2U);
-  // One that is there may be edited.
+  // An existing job may be edited.
   EXPECT_EQ(ValidatePyTorchJob(job_, &job_).errors, Strings());
 }
 

@@ -26,7 +26,7 @@ ObjectType* Named(Types& types, std::string_view name) {
   return type.get();
 }
 
-// The scalar or type that a list, a map or a field is of.
+// Reads the scalar or type of the elements of a list, a map or a field.
 void ReadElement(Types& types, std::string_view word, Shape& shape) {
   if (word.size() == 1) {
     shape.scalar = word.front();
@@ -119,23 +119,23 @@ struct Words {
 
 constexpr Words kWords[] = {
     {"PyTorchJob", "", "A distributed PyTorch training job."},
-    {"PyTorchJob", "spec", "What the job is to run."},
-    {"PyTorchJob", "status", "What the controller has seen of the job."},
+    {"PyTorchJob", "spec", "What the job runs."},
+    {"PyTorchJob", "status", "The state of the job as the controller has observed it."},
     {"PyTorchJobSpec", "pytorchReplicaSpecs",
-     "The job's replicas by type: Master (one at most) and Worker."},
+     "The job's replicas by type: Master (at most one) and Worker."},
     {"PyTorchJobSpec", "runPolicy", "How the job runs, retries and is cleaned up."},
     {"PyTorchJobSpec", "elasticPolicy", "Lets the number of workers vary between two bounds."},
     {"PyTorchJobSpec", "nprocPerNode",
-     "Processes in each pod: a number, or auto, cpu or gpu for as many as there are."},
+     "Processes in each pod: a number, or auto, cpu or gpu for one per device."},
     {"ReplicaSpec", "replicas", "How many pods of this type run; 1 by default."},
     {"ReplicaSpec", "restartPolicy",
      "What happens when a pod's container ends: Always, OnFailure, Never or ExitCode."},
-    {"ReplicaSpec", "template", "The pod that each replica is."},
+    {"ReplicaSpec", "template", "The template of each replica's pod."},
     {"RunPolicy", "activeDeadlineSeconds", "The job fails when it is active for longer."},
-    {"RunPolicy", "backoffLimit", "How many restarts there may be before the job fails."},
+    {"RunPolicy", "backoffLimit", "The number of restarts after which the job fails."},
     {"RunPolicy", "cleanPodPolicy",
      "Which pods are deleted when the job has ended: All, Running or None."},
-    {"RunPolicy", "managedBy", "The controller that looks after the job."},
+    {"RunPolicy", "managedBy", "The controller that manages the job."},
     {"RunPolicy", "schedulingPolicy", "How the pods are scheduled as a gang."},
     {"RunPolicy", "suspend", "While true, the job has no pods."},
     {"RunPolicy", "ttlSecondsAfterFinished", "A finished job is deleted after this time."},
@@ -149,23 +149,23 @@ constexpr Words kWords[] = {
     {"JobStatus", "startTime", "When the controller first saw the job."},
     {"JobStatus", "completionTime", "When the job ended."},
     {"Pod", "", "One or more containers that run together on one node."},
-    {"Pod", "spec", "What the pod is to run."},
-    {"Pod", "status", "What is known of the pod; written by the node agent."},
+    {"Pod", "spec", "What the pod runs."},
+    {"Pod", "status", "The observed state of the pod; written by the node agent."},
     {"PodSpec", "containers", "The pod's containers; at least one."},
     {"PodSpec", "initContainers", "Containers that run, one after the other, before the others."},
-    {"PodSpec", "volumes", "What containers may mount."},
+    {"PodSpec", "volumes", "The volumes that containers may mount."},
     {"PodSpec", "nodeName", "The node that the pod runs on; set by the scheduler."},
     {"PodSpec", "restartPolicy", "When containers are restarted: Always, OnFailure or Never."},
     {"PodSpec", "terminationGracePeriodSeconds",
-     "Time from the signal to end until the pod is killed."},
-    {"Container", "name", "The container's name, a DNS label, once in a pod."},
+     "Time between the termination signal and the kill."},
+    {"Container", "name", "The container's name, a DNS label, unique in its pod."},
     {"Container", "image", "The image that the container runs."},
     {"Container", "command", "The program and its first arguments; not run in a shell."},
     {"Container", "args", "Further arguments of the command."},
     {"Container", "env", "Environment variables, by name."},
     {"Container", "envFrom", "ConfigMaps and Secrets whose keys become environment variables."},
     {"Container", "ports", "Ports that the container listens on."},
-    {"Container", "resources", "What the container asks for, and may use at most."},
+    {"Container", "resources", "What the container requests, and its limits."},
     {"Container", "volumeMounts", "Where the pod's volumes are mounted."},
     {"Container", "workingDir", "The directory in which the command starts."},
     {"Service", "", "A name and a port for a set of pods."},
@@ -183,10 +183,10 @@ constexpr Words kWords[] = {
     {"PriorityClass", "", "A name for a scheduling priority."},
     {"ObjectMeta", "name", "The object's name, unique of its kind in its namespace."},
     {"ObjectMeta", "namespace", "The namespace that the name is unique in."},
-    {"ObjectMeta", "labels", "Keys and values that selectors look at."},
+    {"ObjectMeta", "labels", "Keys and values that selectors match."},
     {"ObjectMeta", "annotations", "Keys and values that tools keep with the object."},
-    {"ObjectMeta", "ownerReferences", "Objects that this one goes with."},
-    {"ObjectMeta", "finalizers", "Who has to agree before the object goes."},
+    {"ObjectMeta", "ownerReferences", "Owners; the object is deleted with them."},
+    {"ObjectMeta", "finalizers", "Controllers that must act before the object is deleted."},
 };
 
 }  // namespace
@@ -232,7 +232,7 @@ bool IsCustom(const Resource& resource) {
 }
 
 std::string_view Describe(std::string_view type, std::string_view field) {
-  // A job's pods are pods.
+  // The pods of a job are ordinary pods.
   if (type.starts_with("Job") && type != "JobStatus" && type != "JobCondition") {
     type.remove_prefix(3);
   }

@@ -1,13 +1,13 @@
-// What is known of the fields of the kinds that we serve: their types for OpenAPI, how their lists
-// merge for server-side apply, their numbers for protobuf. Immutable, read at first use.
+// The fields of the kinds that we serve: their types for OpenAPI, how their lists merge in
+// server-side apply, and their protobuf numbers. Immutable, parsed at first use.
 //
-// Types are written one a line, `Name: NUMBER field SHAPE; ...`, further lines indented. NUMBER is
-// protobuf's, 0 for none. `Name!` is atomic: set as a whole by one manager. `Name+` keeps fields
-// that it does not name. `~` for a field's name means that the fields of its type stand in its
-// place. SHAPE is
+// Types are written one per line, `Name: NUMBER field SHAPE; ...`, with further lines indented.
+// NUMBER is protobuf's, 0 for none. `Name!` is atomic: one manager sets it as a whole. `Name+`
+// keeps fields that it does not name. `~` as a field's name inlines the fields of its type. SHAPE
+// is
 //   s i l b y q t m x F   string, int32, int64, bool, bytes, quantity, time, time in microseconds,
 //                         integer or string, FieldsV1
-//   Name, any             an object of that type, anything
+//   Name, any             an object of that type, any value
 //   [X] [X=] [X/a,b]      a list: atomic, a set, a map by the fields a and b
 //   {X} {X}!              a map of names to X; atomic
 #pragma once
@@ -25,13 +25,14 @@ struct ObjectType;
 struct Shape {
   enum class Kind { kScalar, kObject, kList, kMap, kAny };
   Kind kind = Kind::kAny;
-  char scalar = 0;                   // of a scalar, or of the elements
+  char scalar = 0;                   // the scalar type, or that of the elements
   const ObjectType* type = nullptr;  // of the object, or of the elements; null: a scalar or any
+                                     // value
   bool is_atomic = false;
   bool is_set = false;                 // kList
-  std::vector<std::string_view> keys;  // kList that is merged by them
+  std::vector<std::string_view> keys;  // kList: the keys by which it is merged
 
-  // Of a list or map.
+  // The shape of the elements of a list or map.
   Shape Element() const;
 };
 
@@ -47,18 +48,18 @@ struct ObjectType {
   bool keeps_unknown = false;
   std::vector<TypeField> fields;
 
-  // The field of that JSON name, also of what is inlined; nullptr when unknown.
+  // The field of that JSON name, including inlined ones; nullptr when unknown.
   const Shape* Find(std::string_view field) const;
 };
 
 // nullptr when unknown.
 const ObjectType* FindType(std::string_view name);
 const ObjectType* TypeOf(const Resource& resource);
-// An object of that type; anything when it is unknown.
+// The shape of an object of that kind; any value when the kind is unknown.
 Shape ShapeOf(const Resource& resource);
-// Whether on Kubernetes a CRD defines the kind.
+// Whether a CRD defines the kind on Kubernetes.
 bool IsCustom(const Resource& resource);
-// What the type, or one of its fields, is for; "" when we have no words.
+// What the type or its field is for; "" when there is no description.
 std::string_view Describe(std::string_view type, std::string_view field);
 
 }  // namespace api

@@ -1,5 +1,5 @@
 // The fields of the kinds that we serve: facts of k8s.io/api v0.33 (core/v1, apps/v1, ...) and of
-// deploy/crd.yaml. How the lines read is said in schema.h.
+// deploy/crd.yaml. schema.h describes the format of the lines.
 #include "api/schema/schema_text.h"
 
 namespace api {

@@ -1,4 +1,4 @@
-// The text that schema.cc reads its types from.
+// The text from which schema.cc reads its types.
 #pragma once
 
 namespace api {

@@ -91,7 +91,7 @@ std::string_view StructuralSchema::NameOf(Type type) {
   return "";
 }
 
-// The API server takes a double without a fraction for an integer.
+// The API server accepts a double without a fraction as an integer.
 bool StructuralSchema::IsOfType(const text::Json& value, Type type) {
   const bool is_integer = value.is_uint64() || text::GetInt(value, {}).has_value();
   if (type == Type::kInteger) return is_integer;
@@ -171,8 +171,8 @@ void StructuralSchema::CheckFields(const text::Object& object, const std::string
   }
 }
 
-// The API server spells these paths otherwise than those of types. An item without one of the keys
-// is left to CheckTypes.
+// The API server spells these paths differently from those of type errors. CheckTypes handles an
+// item that lacks a key.
 void StructuralSchema::CheckKeys(const text::Json& value, const std::string& path,
                                  std::vector<std::string>& causes) const {
   if (const text::Object* const object = value.if_object()) {

@@ -1,6 +1,6 @@
-// What the structural schema of a CustomResourceDefinition says of values: types, required fields,
-// quantities, lists that are maps, defaults. Of OpenAPI it knows as much as deploy/crd.yaml uses;
-// what the schema does not name passes. Immutable.
+// Checks values against the structural schema of a CustomResourceDefinition: types, required
+// fields, quantities, lists that are maps, defaults. It knows the part of OpenAPI that
+// deploy/crd.yaml uses; fields that the schema does not name pass. Immutable.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,15 @@ namespace api {
 
 class StructuralSchema {
  public:
-  // `schema` is an object of openAPIV3Schema, and well-formed: a definition of our own.
+  // `schema` is an object of openAPIV3Schema, and well-formed, because it comes from a definition
+  // of our own.
   explicit StructuralSchema(const text::Json& schema);
 
-  // Puts the defaults of absent fields into objects that are there.
+  // Adds the defaults of absent fields to objects that are present.
   void ApplyDefaults(text::Json& value) const;
 
-  // Causes as the API server words them, `field: reason`, first of types, then of duplicates. Rules
-  // in CEL run only on a value whose types are right.
+  // The causes in the API server's words, `field: reason`: first type errors, then duplicates. CEL
+  // rules run only on a value whose types are right.
   struct Findings {
     std::vector<std::string> causes;
     bool are_types_wrong = false;
@@ -51,8 +52,8 @@ class StructuralSchema {
 
   Type type_;
   std::vector<Field> fields_;                // of an object, by name
-  std::unique_ptr<StructuralSchema> items_;  // of an array, or of an object's other values
-  std::vector<std::string> keys_;            // of an array that is a map
+  std::unique_ptr<StructuralSchema> items_;  // of an array, or of the other values of an object
+  std::vector<std::string> keys_;            // of an array that is merged as a map
   std::string pattern_;                      // of a quantity
 };
 

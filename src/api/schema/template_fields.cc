@@ -4,12 +4,13 @@
 #include <iterator>
 
 #include "api/schema/unknown_fields.h"
+#include "base/nearest.h"
 #include "base/strings.h"
 
 namespace api {
 namespace {
 
-// Kubernetes has these since 1.34 and 1.35; schema.h knows 1.33.
+// Added in Kubernetes 1.34 and 1.35; schema.h has the fields of 1.33.
 struct Newer {
   std::string_view type;
   std::string_view field;
@@ -25,42 +26,28 @@ bool IsNewer(const UnknownField& field) {
   });
 }
 
-// image_pull_policy and imagePullPolicy are one name to who types it.
-std::string Plain(std::string_view name) {
-  std::string plain = base::ToLower(name);
-  plain.erase(
-      std::remove_if(plain.begin(), plain.end(), [](char c) { return c == '_' || c == '-'; }),
-      plain.end());
-  return plain;
-}
-
-struct Nearest {
-  std::string_view name;
-  size_t distance = 0;
-};
-
-void FindNearest(const ObjectType& type, std::string_view plain, Nearest& nearest) {
+void AddNames(const ObjectType& type, std::vector<std::string_view>& names) {
   for (const TypeField& field : type.fields) {
     if (field.name == "~") {
-      FindNearest(*field.shape.type, plain, nearest);
-      continue;
+      AddNames(*field.shape.type, names);
+    } else {
+      names.push_back(field.name);
     }
-    const size_t distance = base::EditDistance(plain, Plain(field.name));
-    if (distance < nearest.distance) nearest = {field.name, distance};
   }
 }
 
-// What was meant, as far as one can tell; "" when nothing is near.
+// A suggestion what was meant; "" when no name is similar.
 std::string Advice(const UnknownField& field) {
-  const std::string plain = Plain(field.name);
-  // Of a third of a name's letters one may be wrong, and two letters of longer names.
-  Nearest nearest{"", std::min<size_t>(plain.size() / 3, 2) + 1};
-  FindNearest(*field.type, plain, nearest);
-  if (!nearest.name.empty()) return fmt::format(": did you mean \"{}\"?", nearest.name);
-  // Indented too far, or not far enough.
-  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs into template.spec";
-  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs into a container";
-  return " (--validate=warn lets it in)";
+  std::vector<std::string_view> names;
+  AddNames(*field.type, names);
+  // A third of a name's letters may be wrong, but no more than two.
+  const size_t most = std::clamp<size_t>(field.name.size() / 3, 1, 2);
+  const std::string_view nearest = base::Nearest(field.name, names, most);
+  if (!nearest.empty()) return fmt::format(": did you mean \"{}\"?", nearest);
+  // Indented too far, or too little.
+  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs in template.spec";
+  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs in a container";
+  return " (--validate=warn accepts it)";
 }
 
 std::vector<UnknownField> FieldsOf(const text::Json& job) {

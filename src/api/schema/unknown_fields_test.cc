@@ -18,7 +18,7 @@ text::Json JobOf(std::string_view pod_template) {
 
 struct TypoCase {
   const char* pod_template;
-  const char* told;  // after `unknown field "spec.pytorchReplicaSpecs.Worker.template`
+  const char* told;  // follows `unknown field "spec.pytorchReplicaSpecs.Worker.template`
 };
 
 class Typos : public testing::TestWithParam<TypoCase> {};
@@ -48,13 +48,13 @@ INSTANTIATE_TEST_SUITE_P(
         TypoCase{R"({"spec":{"nodeSelektor":{"a":"b"}}})",
                  R"(.spec.nodeSelektor": did you mean "nodeSelector"?)"},
         TypoCase{R"({"spec":{"containers":[{"nodeSelector":{"a":"b"}}]}})",
-                 R"(.spec.containers[0].nodeSelector": it belongs into template.spec)"},
+                 R"(.spec.containers[0].nodeSelector": it belongs in template.spec)"},
         TypoCase{R"({"nodeSelector":{"a":"b"},"spec":{}})",
-                 R"(.nodeSelector": it belongs into template.spec)"},
+                 R"(.nodeSelector": it belongs in template.spec)"},
         TypoCase{R"({"spec":{"volumeMounts":[]}})",
-                 R"(.spec.volumeMounts": it belongs into a container)"},
+                 R"(.spec.volumeMounts": it belongs in a container)"},
         TypoCase{R"({"spec":{"fieldOfTomorrow":1}})",
-                 R"(.spec.fieldOfTomorrow" (--validate=warn lets it in))"}));
+                 R"(.spec.fieldOfTomorrow" (--validate=warn accepts it))"}));
 
 TEST(UnknownTemplateFields, WhatPodsHaveIsNotTold) {
   EXPECT_EQ(

@@ -133,7 +133,9 @@ void AddVerbs(cli::Command& root, Context& context) {
     AddSecret(root, context);
     AddHistory(root, context);
     AddShow(root, context);
+    AddReport(root, context);
     AddExplain(root, context);
+    AddWhatIf(root, context);
     AddStacks(root, context);
     AddCompare(root, context);
     AddRerun(root, context);
@@ -147,7 +149,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddUninstall(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);
-  AddForeignCommands(root);
+  AddUnsupportedCommands(root);
   if (context.program != "arena") AddOtherWords(root);
   // Arena's own form; else Execute adds the one with more shells.
   if (context.program == "arena") AddArenaCompletion(root);

@@ -6,7 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "text/projection.h"
 
 namespace arena {
@@ -48,7 +48,7 @@ std::vector<std::string> NamesInCluster(Context& context, const api::Resource& r
 std::vector<std::string> CompleteJobNames(Context& context) {
   const auto client = context.connect(context);
   if (!client) return {};
-  const auto selector = OnlyVisible(**client, context, "");
+  const auto selector = VisibleSelector(**client, context, "");
   if (!selector) return {};
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();

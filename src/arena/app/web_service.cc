@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "net/client/proxy.h"
 #include "net/curl/client.h"
+#include "net/curl/proxy.h"
 
 namespace arena {
 

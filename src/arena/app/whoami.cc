@@ -1,4 +1,4 @@
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/verbs.h"
 #include "text/json.h"
 

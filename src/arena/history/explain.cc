@@ -7,6 +7,7 @@
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/history/bundle.h"
+#include "arena/history/verdict_json.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/evidence.h"
 #include "arena/verbs.h"
@@ -20,60 +21,6 @@ struct ExplainFlags {
   std::vector<std::string> logs;
   bool has_all = false;
 };
-
-text::Json FactToJson(const answers::Fact& fact) {
-  return text::Object{
-      {"time", fact.time ? text::Json(base::FormatRfc3339(*fact.time)) : text::Json(nullptr)},
-      {"source", fact.source},
-      {"text", fact.text}};
-}
-
-text::Json FactsToJson(const std::vector<answers::Fact>& facts) {
-  text::Array array;
-  for (const answers::Fact& fact : facts) array.push_back(FactToJson(fact));
-  return array;
-}
-
-// docs/reference/json.md, "explain".
-text::Json VerdictToJson(const answers::Verdict& verdict, const answers::Evidence& evidence) {
-  text::Json who(nullptr);
-  if (verdict.rank) {
-    const answers::Rank& rank = evidence.ranks[*verdict.rank];
-    who = text::Object{
-        {"rank", rank.rank ? text::Json(*rank.rank) : text::Json(nullptr)},
-        {"instance", rank.name},
-        {"host", rank.host},
-        {"attempt", rank.attempt + 1},
-        {"exitCode", rank.exit_code ? text::Json(*rank.exit_code) : text::Json(nullptr)}};
-  }
-  text::Json where(nullptr);
-  if (!verdict.file.empty()) {
-    where = text::Object{
-        {"file", verdict.file}, {"line", verdict.file_line}, {"function", verdict.function}};
-  }
-  text::Array missing;
-  for (const std::string& witness : verdict.missing) missing.emplace_back(witness);
-  return text::Object{{"class", verdict.kind},
-                      {"title", verdict.title},
-                      {"who", std::move(who)},
-                      {"line", verdict.line},
-                      {"where", std::move(where)},
-                      {"advice", NameOf(verdict.advice)},
-                      {"adviceText", verdict.advice_text},
-                      {"confidence", NameOf(verdict.confidence)},
-                      {"evidence", FactsToJson(verdict.evidence)},
-                      {"consequences", FactsToJson(verdict.consequences)},
-                      {"missing", std::move(missing)}};
-}
-
-// Of one that has not failed: why it waits, or that all is well.
-std::optional<std::string> NotFailed(const RunRecord& run) {
-  const api::TrainingSummary& summary = run.job.summary;
-  if (summary.status == "FAILED" || summary.status == kDeletedStatus) return std::nullopt;
-  if (!summary.reason.empty()) return summary.reason;
-  if (api::IsWaiting(summary.status)) return "it waits";
-  return summary.status == "SUCCEEDED" ? "nothing failed" : "nothing has failed yet";
-}
 
 base::Result<int> Pack(cluster::Client& client, const Context& context, const RunRecord& run,
                        const Judged& judged, const std::string& head, const ExplainFlags& flags,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "base/file.h"
@@ -73,12 +74,12 @@ RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
   const auto add = [&facts](std::string name, std::string value) {
     if (!value.empty()) facts.spec.emplace_back(std::move(name), std::move(value));
   };
-  add("command", CommandOf(job));
+  add("command", api::CommandOf(job));
   add("replicas", DescribeReplicas(job));
   add("processes", std::string(text::GetString(job, {"spec", "nprocPerNode"})));
   add("priority", std::string(text::GetString(
                       job, {"spec", "runPolicy", "schedulingPolicy", "priorityClass"})));
-  const text::Json* container = FirstContainer(job);
+  const text::Json* container = api::FirstContainer(job);
   if (container == nullptr) return facts;
   add("image", std::string(text::GetString(*container, {"image"})));
   if (const text::Object* limits = text::FindObject(*container, {"resources", "limits"})) {

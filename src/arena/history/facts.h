@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "arena/app/app.h"
+#include "arena/folder/run_note.h"
 #include "arena/jobs/records.h"
-#include "arena/run/run_note.h"
 
 namespace arena {
 

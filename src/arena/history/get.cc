@@ -6,14 +6,16 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
 #include "arena/app/complete_names.h"
+#include "arena/app/program_name.h"
 #include "arena/app/trainer.h"
 #include "arena/history/ranks.h"
+#include "arena/jobs/forecast.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/kueue.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
+#include "arena/jobs/progress.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -64,7 +66,7 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const C
   for (const text::Json& event : list.items) {
     const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
     const base::Time time = EventTime(event);
-    std::string message = InProgramsName(context, std::string(text::GetString(event, {"message"})));
+    std::string message = UseProgramName(context, std::string(text::GetString(event, {"message"})));
     std::replace(message.begin(), message.end(), '\n', ' ');
     found.emplace_back(
         time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : job.summary.trainer,
@@ -100,12 +102,19 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     extras.gpu_metrics = MetricsOfRunning(*client, context, {job});
   }
   if (IsForMachines(format)) {
-    const text::Json json =
-        JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
+    text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
+    if (KeysFor(context) == Keys::kAll) {
+      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.summary.uid));
+    }
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
   const base::Time now = context.clock.Now();
+  if (context.program != "arena" && job.summary.status == "PENDING") {
+    // Best effort: the reason stands without it.
+    const auto forecast = AskForecast(*client, context, job.summary.namespace_name, name);
+    if (forecast) extras.starts = StartsLine(*forecast, now);
+  }
   if (extras.tensorboard) extras.tensorboard_problem = FindTensorboardState(*client, job).problem;
   extras.gpus = flags.gpus;
   extras.events = flags.events;
@@ -115,6 +124,11 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
+  if (KeysFor(context) == Keys::kAll) {
+    for (const std::string& line : ProgressLines(ProgressOf(*client, context, job.summary.uid))) {
+      TRY(call.out.Write(fmt::format("Progress: {}\n", line)));
+    }
+  }
   // In submit's words; what is on stdout is Arena's.
   const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
   for (const std::string& line : base::Split(unmet, '\n')) {

@@ -60,13 +60,22 @@ std::pair<size_t, size_t> PasswordAfter(std::string_view text, size_t scheme_end
   return {begin + colon + 1, begin + at};
 }
 
-// The end of what a secret's name and "=" stand before at `at`: API_TOKEN=x, --password=x.
+// Where the value ends that begins at `at`, behind a secret's name and "=": API_TOKEN=x,
+// --password="x y", and the same with JSON's \" (the quotes stay). `at` when none does.
 size_t ValueEnd(std::string_view text, size_t at) {
-  if (at < 2 || text[at - 1] != '=') return at;
-  size_t begin = at - 1;
+  const std::string_view before = text.substr(0, at);
+  std::string_view quote;
+  for (const std::string_view each : {"\\\"", "\"", "'"}) {
+    if (quote.empty() && before.ends_with(each)) quote = each;
+  }
+  if (before.size() <= quote.size() + 1 || before[at - quote.size() - 1] != '=') return at;
+  const size_t equals = at - quote.size() - 1;
+  size_t begin = equals;
   while (begin > 0 && (IsWord(text[begin - 1]) || text[begin - 1] == '-')) --begin;
-  if (!IsSecretName(text.substr(begin, at - 1 - begin))) return at;
-  const size_t end = text.find_first_of(" \t\r\n\"'`;&,)", at);
+  if (!IsSecretName(text.substr(begin, equals - begin))) return at;
+  if (text.substr(at).starts_with("\\\"")) return at;  // its quote comes first
+  const size_t end =
+      quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at);
   return end == std::string_view::npos ? text.size() : end;
 }
 

@@ -12,8 +12,8 @@ namespace arena {
 // Whether a variable of that name holds a secret: HF_TOKEN, AWS_SECRET_ACCESS_KEY, DB_PASSWORD.
 bool IsSecretName(std::string_view name);
 
-// Knows the secrets of a job, and finds those that look like some wherever they are: passwords of
-// URLs, `Bearer ...`, tokens of GitHub, Hugging Face and AWS, private keys in PEM. Each becomes
+// Knows the secrets of a job, and finds texts that look like secrets wherever they are: passwords
+// of URLs, `Bearer ...`, tokens of GitHub, Hugging Face and AWS, private keys in PEM. Each becomes
 // "***". A secret that looks like nothing and that no variable holds is not found.
 class Mask {
  public:

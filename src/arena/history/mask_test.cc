@@ -31,6 +31,9 @@ TEST(Mask, KnowsWhatLooksLikeASecret) {
       {"-----BEGIN PRIVATE KEY-----\ncut", "-----BEGIN PRIVATE KEY-----***"},
       {"train --api-key=abc --lr=0.1 DB_PASSWORD=x;",
        "train --api-key=*** --lr=0.1 DB_PASSWORD=***;"},
+      {"--token=\"a\\b c\" y", "--token=\"***\" y"},
+      {R"({"command":"x --token=\"a b\" y"})", R"({"command":"x --token=\"***\" y"})"},
+      {"API_TOKEN='x y' z TOKEN=\"\" end", "API_TOKEN='***' z TOKEN=\"\" end"},
       {"", ""},
       {"://", "://"},
   };

@@ -17,6 +17,7 @@
 #include "base/strings.h"
 #include "cli/table.h"
 #include "process/procfs.h"
+#include "witness/recorder.h"
 #include "witness/stacks.h"
 
 namespace arena {
@@ -104,18 +105,35 @@ void Describe(const std::string& dump, RankState& rank) {
   }
 }
 
-void LookAt(std::vector<Watched>& watched) {
+void LookAt(std::vector<Watched>& watched, RankLook look) {
   if (watched.empty()) return;
   std::map<std::string, std::vector<pid_t>> by_folder;
   for (const Watched& each : watched) by_folder[each.folder].push_back(each.pid);
   std::vector<witness::Question> questions;
-  for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids);
+  if (look == RankLook::kWithStacks) {
+    for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids);
+  }
   const auto began = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(kSample);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::map<pid_t, std::string> dumps;
   for (const witness::Question& question : questions) dumps.merge(question.Await(kAnswerWithin));
+  // All at about one time, so that most collectives are known of each.
+  std::vector<witness::RecorderQuestion> recorders;
+  for (const auto& [folder, pids] : by_folder) recorders.emplace_back(folder, pids);
+  std::map<pid_t, std::string> told;
+  for (witness::RecorderQuestion& recorder : recorders) told.merge(recorder.Await(kAnswerWithin));
+  std::map<int, answers::Trace> traces;
+  for (const Watched& each : watched) {
+    if (auto trace = answers::ReadTrace(told[each.pid]))
+      traces[each.rank->rank] = std::move(*trace);
+  }
+  const std::map<int, answers::Lateness> late = answers::LatenessOf(traces);
+  for (const Watched& each : watched) {
+    const auto known = late.find(each.rank->rank);
+    if (known != late.end()) each.rank->late = known->second;
+  }
   for (const Watched& each : watched) {
     const answers::Activity now = witness::ActivityOf(each.folder, each.pid);
     if (now.state == '?') continue;
@@ -126,6 +144,23 @@ void LookAt(std::vector<Watched>& watched) {
     if (now.state == 'T') each.rank->state = "Stopped";
     Describe(dumps[each.pid], *each.rank);
   }
+}
+
+// "12 ms, last 9 of 10"; "-" of a rank that is never the last.
+std::string LateText(const std::optional<answers::Lateness>& late) {
+  if (!late || late->last == 0) return "-";
+  const double ms = std::chrono::duration<double, std::milli>(late->median).count();
+  return fmt::format("{:.{}f} ms, last {} of {}", ms, ms < 10 ? 1 : 0, late->last,
+                     late->collectives);
+}
+
+text::Json LateJson(const std::optional<answers::Lateness>& late) {
+  if (!late) return nullptr;
+  return text::Object{
+      {"collectives", late->collectives},
+      {"last", late->last},
+      {"medianMicroseconds",
+       std::chrono::duration_cast<std::chrono::microseconds>(late->median).count()}};
 }
 
 std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
@@ -154,7 +189,7 @@ std::string StepIn(std::string_view line) {
 }
 
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
-                               const TrainingJob& job) {
+                               const TrainingJob& job, RankLook look) {
   const RankMap map = RankMap::Of(job.job);
   std::vector<RankState> ranks;
   for (const std::string& instance : map.instances) {
@@ -172,20 +207,21 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
     if (job.Pod(instance) != nullptr) ReadLog(client, context, job, instance, map, ranks);
   }
   std::vector<Watched> watched = ProcessesOf(context, job, ranks);
-  LookAt(watched);
+  LookAt(watched, look);
   return ranks;
 }
 
 std::string RenderRanks(const std::vector<RankState>& ranks) {
   cli::Table table;
-  table.Row({"RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "WHERE"});
+  table.Row({"RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE BY", "WHERE"});
   for (const RankState& rank : ranks) {
     std::string where = rank.place;
     if (!rank.doing.empty()) where += (where.empty() ? "" : ": ") + rank.doing;
     table.Row({std::to_string(rank.rank), rank.instance, OrDash(rank.state), OrDash(rank.step),
                rank.quiet ? base::ShortDuration(*rank.quiet) : "-",
                rank.cpu ? fmt::format("{:.0f}%", 100 * *rank.cpu) : "-",
-               rank.memory ? fmt::format("{} MiB", *rank.memory >> 20) : "-", OrDash(where)});
+               rank.memory ? fmt::format("{} MiB", *rank.memory >> 20) : "-", LateText(rank.late),
+               OrDash(where)});
   }
   return table.Render();
 }
@@ -206,6 +242,7 @@ text::Json RanksToJson(const std::vector<RankState>& ranks) {
         {"pid", rank.pid ? text::Json(*rank.pid) : none},
         {"cpu", rank.cpu ? text::Json(*rank.cpu) : none},
         {"memoryBytes", rank.memory ? text::Json(*rank.memory) : none},
+        {"late", LateJson(rank.late)},
         {"where", rank.place},
         {"doing", rank.doing}});
   }

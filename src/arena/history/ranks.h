@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "answers/stall/recorder.h"
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
 #include "base/clock.h"
@@ -22,19 +23,22 @@ struct RankState {
   std::optional<base::Duration> quiet;  // since its last line
   // Of its process: where it runs on this machine and is Python.
   std::optional<int> pid;
-  std::optional<double> cpu;      // processors that it uses, its children's too
-  std::optional<int64_t> memory;  // bytes, resident
-  std::string place;              // of the user's own code: "train.py:88"
-  std::string doing;              // "waits in all_reduce"; "" when nothing is known
+  std::optional<double> cpu;              // processors that it uses, its children's too
+  std::optional<int64_t> memory;          // bytes, resident
+  std::optional<answers::Lateness> late;  // with a torch whose flight recorder can be asked
+  std::string place;                      // of the user's own code: "train.py:88"
+  std::string doing;                      // "waits in all_reduce"; "" when nothing is known
 };
 
 // "step 12" of a line like "epoch 3, step 12: loss 0.5"; "" when it tells no progress.
 std::string StepIn(std::string_view line);
 
+enum class RankLook { kWithStacks, kWithoutStacks };
+
 // All ranks that the job is to have, in their order. Looks at this machine's processes for half a
-// second and has them write their stacks.
+// second and, with stacks, has them write where they stand: `place` and `doing`.
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
-                               const TrainingJob& job);
+                               const TrainingJob& job, RankLook look = RankLook::kWithStacks);
 
 std::string RenderRanks(const std::vector<RankState>& ranks);
 // docs/reference/json.md, "get --ranks".

@@ -24,15 +24,25 @@ TEST(StepIn, WhatALineSaysOfProgress) {
 
 TEST(RenderRanks, ALineEachWithDashesForWhatIsNotKnown) {
   std::vector<RankState> ranks(2);
-  ranks[0] = {0, "a-master-0", "Running", "step 3",     std::chrono::seconds(2),
-              7, 0.98,         3 << 20,   "train.py:8", "waits in all_reduce"};
+  ranks[0] = {0,
+              "a-master-0",
+              "Running",
+              "step 3",
+              std::chrono::seconds(2),
+              7,
+              0.98,
+              3 << 20,
+              answers::Lateness{10, 9, std::chrono::microseconds(1500)},
+              "train.py:8",
+              "waits in all_reduce"};
   ranks[1].rank = 1;
   ranks[1].instance = "a-worker-0";
-  EXPECT_EQ(
-      RenderRanks(ranks),
-      "RANK  INSTANCE    STATE    STEP    QUIET  CPU  MEMORY  WHERE\n"
-      "0     a-master-0  Running  step 3  2s     98%  3 MiB   train.py:8: waits in all_reduce\n"
-      "1     a-worker-0  -        -       -      -    -       -\n");
+  EXPECT_EQ(RenderRanks(ranks),
+            "RANK  INSTANCE    STATE    STEP    QUIET  CPU  MEMORY  LATE BY               WHERE\n"
+            "0     a-master-0  Running  step 3  2s     98%  3 MiB   1.5 ms, last 9 of 10  "
+            "train.py:8: waits "
+            "in all_reduce\n"
+            "1     a-worker-0  -        -       -      -    -       -                     -\n");
 }
 
 }  // namespace

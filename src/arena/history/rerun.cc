@@ -9,9 +9,10 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
+#include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
 #include "arena/jobs/records.h"
-#include "arena/run/run_folder.h"
+#include "arena/jobs/seen_runs.h"
 #include "arena/run/sweep_table.h"
 #include "arena/verbs.h"
 #include "base/file.h"
@@ -73,8 +74,18 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
                                                 const RerunFlags& flags, const std::string& name,
                                                 const std::vector<std::string>& more,
                                                 const std::string& folder) {
-  std::vector<std::string> words = {context.program, "run"};
-  if (context.flags.local) words.insert(words.begin() + 1, "--local");
+  const bool is_submitted = note.verb == "submit";
+  std::vector<std::string> words = {context.program};
+  if (context.flags.local) words.emplace_back("--local");
+  if (const std::string& path = context.flags.KubeconfigPath(); !path.empty()) {
+    words.push_back("--kubeconfig=" + path);
+  }
+  if (!context.flags.context.empty()) words.push_back("--context=" + context.flags.context);
+  if (is_submitted) {
+    words.insert(words.end(), {"submit", "pytorchjob"});
+  } else {
+    words.emplace_back("run");
+  }
   if (!context.flags.namespace_name.empty()) {
     words.push_back("--namespace=" + context.flags.namespace_name);
   }
@@ -88,7 +99,7 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
     words.push_back("--sweep=@" + path);
   }
   words.push_back("--name=" + name);
-  if (flags.is_detached) words.push_back("--detach");
+  if (flags.is_detached && !is_submitted) words.push_back("--detach");
   if (!note.snapshot.empty()) {
     if (!RunFolder::Snapshots(context.environment).Read(note.snapshot)) {
       return Fail(Code::kNotFound,
@@ -148,6 +159,14 @@ text::Json ObjectAgain(const text::Json& job, const std::string& name) {
   return again;
 }
 
+// Of a job that this machine made on another cluster.
+std::optional<RunNote> NoteSeen(const Context& context, const text::Json& job) {
+  const auto seen = SeenRuns(context).Find(api::Uid(job));
+  if (!seen || !seen->note.is_object()) return std::nullopt;
+  auto note = ParseRunNote(text::ToJson(seen->note));
+  return note ? std::optional(std::move(*note)) : std::nullopt;
+}
+
 base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::vector<std::string> more(call.args.begin() + 1, call.args.end());
@@ -159,7 +178,9 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
     return Fail(Code::kInvalidArgument,
                 fmt::format("--failed is for a sweep, and {} is none", old));
   }
-  if (const auto note = NoteIn(folder)) {
+  auto note = NoteIn(folder);
+  if (!note) note = NoteSeen(context, run.job.job);
+  if (note) {
     TRY_ASSIGN(const std::vector<std::string> words,
                RunAgain(context, *note, flags, name, more, folder));
     return Fail(BecomeRun(words));

@@ -1,6 +1,7 @@
 // `show`: what a run was and how it went, whether or not its job is still there.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "api/names.h"
@@ -8,11 +9,15 @@
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/history/facts.h"
+#include "arena/history/run_document.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/progress.h"
 #include "arena/logs/all_logs.h"
+#include "arena/logs/rank_lines.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
+#include "arena/submit/objects.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -21,43 +26,7 @@ namespace arena {
 namespace {
 
 constexpr int64_t kLastLines = 10;
-
-// A run of one instance: its pod's, of this attempt or an earlier one.
-struct Attempt {
-  std::string instance;
-  std::string status;
-  std::optional<int64_t> exit_code;
-  std::string reason;
-  std::string started;
-  std::string ended;
-  std::string node;
-};
-
-Attempt AttemptOf(const text::Json& pod) {
-  Attempt attempt;
-  attempt.instance = api::Name(pod);
-  attempt.status = api::PodStatusText(pod);
-  attempt.node = api::NodeName(pod);
-  attempt.started = text::GetString(pod, {"status", "startTime"});
-  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-    if (!ended) continue;
-    attempt.exit_code = ended->exit_code;
-    attempt.reason = ended->reason;
-    if (ended->started) attempt.started = base::FormatRfc3339(*ended->started);
-    if (ended->finished) attempt.ended = base::FormatRfc3339(*ended->finished);
-  }
-  return attempt;
-}
-
-// In the order in which they were made.
-std::vector<Attempt> AttemptsOf(const RunRecord& run) {
-  std::vector<Attempt> attempts;
-  for (const text::Json& pod : run.past_pods) attempts.push_back(AttemptOf(pod));
-  if (run.deleted) return attempts;
-  for (const text::Json& pod : run.job.pods) attempts.push_back(AttemptOf(pod));
-  return attempts;
-}
+constexpr int64_t kShownPoints = 1000;  // of each scalar
 
 std::string LocalTimeOf(std::string_view rfc3339) {
   const auto time = base::ParseRfc3339(rfc3339);
@@ -84,7 +53,12 @@ std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
     if (!bytes || !*bytes) break;
     text += **bytes;
   }
-  return text;
+  const RankMap map = RankMap::Of(job.job);
+  std::string lines;
+  for (const std::string& line : base::Split(text, '\n')) {
+    if (!TakeBar(map, api::Name(*pod), line)) lines += line + "\n";
+  }
+  return lines;
 }
 
 std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
@@ -121,8 +95,9 @@ std::string Indented(std::string_view text) {
   return lines;
 }
 
-std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
-                      const StatePainter& painted) {
+std::string RenderRun(const RunRecord& run, const RunFacts& facts,
+                      const std::vector<std::string>& progress, const std::string& last_lines,
+                      const Context& context, const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
   const auto add = [&head](std::string name, std::string value) {
@@ -130,13 +105,19 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   };
   add("Run", fmt::format("{} ({})", summary.name, run.id()));
   add("Status", painted(summary.status) + (summary.reason.empty() ? "" : ": " + summary.reason));
+  add("By", std::string(api::Annotation(run.job.job, kUserAnnotation)));
   add("Created", LocalTime(summary.created));
   if (summary.start_time) add("Started", LocalTime(*summary.start_time));
   if (summary.completion_time && summary.status != kDeletedStatus) {
     add("Ended", LocalTime(*summary.completion_time));
   }
-  if (run.deleted) add("Deleted", LocalTime(*run.deleted));
+  if (run.deleted && context.cluster_is_this_machine) add("Deleted", LocalTime(*run.deleted));
+  if (run.deleted && !context.cluster_is_this_machine) {
+    add("Gone",
+        fmt::format("from the cluster; as this machine saw it last, {}", LocalTime(*run.deleted)));
+  }
   add("Duration", base::ShortDuration(summary.duration));
+  for (const std::string& line : progress) add("Progress", line);
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
   add("Files", facts.folder);
@@ -162,9 +143,9 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   }
   if (const auto attempts = AttemptsOf(run); !attempts.empty()) {
     cli::Table table("  ");
-    table.Row({"INSTANCE", "STATUS", "EXIT", "STARTED", "ENDED", "NODE"});
+    table.Row({"INSTANCE", "STATUS", "ATTEMPT", "EXIT", "STARTED", "ENDED", "NODE"});
     for (const Attempt& attempt : attempts) {
-      table.Row({attempt.instance, attempt.status,
+      table.Row({attempt.instance, attempt.status, fmt::to_string(attempt.number),
                  attempt.exit_code ? fmt::to_string(*attempt.exit_code) : "-",
                  LocalTimeOf(attempt.started), LocalTimeOf(attempt.ended), attempt.node});
     }
@@ -172,37 +153,6 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   }
   if (!last_lines.empty()) text += "\nLast lines:\n" + Indented(last_lines);
   return text;
-}
-
-text::Json RenderRunJson(const Context& context, const RunRecord& run, const RunFacts& facts) {
-  text::Json json = RunToJson(run, context.clock.Now());
-  text::Object& object = json.as_object();
-  text::Array attempts;
-  for (const Attempt& attempt : AttemptsOf(run)) {
-    attempts.push_back(text::Object{
-        {"instance", attempt.instance},
-        {"status", attempt.status},
-        {"exitCode", attempt.exit_code ? text::Json(*attempt.exit_code) : text::Json(nullptr)},
-        {"reason", attempt.reason},
-        {"started", attempt.started},
-        {"ended", attempt.ended},
-        {"node", attempt.node}});
-  }
-  object["attempts"] = std::move(attempts);
-  text::Object spec;
-  for (const auto& [name, value] : facts.spec) spec[name] = value;
-  object["spec"] = std::move(spec);
-  object["folder"] = facts.folder;
-  object["python"] = facts.python.interpreter;
-  text::Array packages;
-  for (const std::string& package : facts.python.packages) packages.emplace_back(package);
-  object["packages"] = std::move(packages);
-  text::Array names;
-  if (facts.note) {
-    for (const auto& [name, digest] : facts.note->environment) names.emplace_back(name);
-  }
-  object["environment"] = std::move(names);
-  return json;
 }
 
 struct ShowFlags {
@@ -222,7 +172,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
                       fmt::format("--best is for a sweep, and {} is none", run.job.summary.name));
   }
   if (IsForMachines(format)) {
-    text::Json json = RenderRunJson(context, run, facts);
+    text::Json json = RunDocument(run, facts, context.clock.Now());
+    json.as_object()["progress"] =
+        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
     if (IsSweep(facts.folder)) {
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
     }
@@ -238,7 +190,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(RenderRun(run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run), context,
+                               PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

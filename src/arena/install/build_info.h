@@ -1,13 +1,13 @@
-// Which source the program was built of; written at the build (cmake/BuildInfo.cmake).
+// The source from which the program was built; written by the build (cmake/BuildInfo.cmake).
 #pragma once
 
 namespace arena {
 
-// Each is "unknown" where the source is not a git repository.
+// Each is "unknown" if the source is not a git repository.
 struct BuildInfo {
   const char* commit;  // its full hash
   const char* date;    // of the commit, RFC 3339, UTC
-  const char* state;   // clean, or dirty where tracked files were changed
+  const char* state;   // clean, or dirty if tracked files were changed
 };
 
 extern const BuildInfo kBuildInfo;

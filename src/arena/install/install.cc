@@ -61,7 +61,7 @@ struct InstallFlags {
   bool is_server_dry_run() const { return dry_run == "server"; }
 };
 
-// One install: the steps share the client and what it found out.
+// One install: the steps share the client and their findings.
 class Installation {
  public:
   Installation(const InstallFlags& flags, cluster::Client& client, cli::Output& out)
@@ -70,7 +70,7 @@ class Installation {
   base::Status CheckNamespaced();
   base::Status CheckElsewhere();
   base::Status CheckOther();
-  // Whether everything could be put there: else nothing is.
+  // Whether all objects can be created; otherwise none is.
   base::Status CheckAll(const std::vector<text::Json>& objects);
   base::Status Put(const text::Json& object);
   base::Status Await();
@@ -95,7 +95,7 @@ class Installation {
   cli::Output& out_;
 };
 
-// A namespaced operator finds the kind there, or cannot work.
+// A namespaced operator requires the kind to exist.
 base::Status Installation::CheckNamespaced() {
   if (!flags_.plan.is_namespaced) return {};
   const auto kind = kinds_.Find(api::kPyTorchJobs.api_version(), api::kPyTorchJobs.kind);
@@ -106,7 +106,7 @@ base::Status Installation::CheckNamespaced() {
               "administrator runs `muster install --crd-only` first");
 }
 
-// Rights of the whole cluster have one name, and so one place.
+// Cluster-wide objects have one name, so they can exist for one namespace only.
 base::Status Installation::CheckElsewhere() {
   if (flags_.plan.is_namespaced || flags_.plan.is_crd_only) return {};
   TRY_ASSIGN(const api::Resource* resource,
@@ -144,7 +144,7 @@ base::Status Installation::CheckOther() {
   return out_.Write(fmt::format("{} handed over PyTorchJobs\n", other.Text()));
 }
 
-// Whether what is there was made by somebody else and is left as it is.
+// Whether the existing object belongs to somebody else and is left alone.
 base::Result<bool> Installation::IsKept(const ManifestObject& wanted) {
   TRY_ASSIGN(const auto live, FindLive(client_, wanted));
   if (!live || IsOurs(*live) || flags_.force_conflicts) return false;
@@ -155,7 +155,8 @@ base::Result<bool> Installation::IsKept(const ManifestObject& wanted) {
               "is there and was not made by muster install: --force-conflicts takes it over");
 }
 
-// What is said to who may not: the first line of it, as a refused role lists all its rules.
+// The error for a user without permission: its first line, because a refused role lists all its
+// rules.
 base::Error Installation::Explain(base::Error error, const ManifestObject& wanted) const {
   if (error.code == Code::kPermissionDenied) {
     error.message = error.message.substr(0, error.message.find('\n'));
@@ -171,7 +172,7 @@ base::Error Installation::Explain(base::Error error, const ManifestObject& wante
 }
 
 base::Result<AppliedObject> Installation::Apply(const ManifestObject& wanted, bool is_dry_run) {
-  // A definition is one whole: half of another's would be none.
+  // A definition is applied as a whole: a mixture with another's would not work.
   const bool force = flags_.force_conflicts || wanted.resource->kind == "CustomResourceDefinition";
   return ApplyObject(client_, wanted, {"muster-install", force, is_dry_run});
 }
@@ -181,7 +182,7 @@ base::Status Installation::Check(const ManifestObject& wanted) {
   if (is_kept) return {};
   const auto applied = Apply(wanted, true);
   if (applied) return {};
-  // What is in a namespace that is made first, and bindings of roles that are.
+  // Objects in a namespace that is created first, and bindings of roles that are.
   const bool comes_later = !flags_.plan.is_namespaced || wanted.resource->kind.ends_with("Binding");
   if (applied.error().code == Code::kNotFound && comes_later) return {};
   return Fail(applied.error());
@@ -265,7 +266,7 @@ base::Status PrintPlan(const std::vector<text::Json>& objects, const std::string
   return {};
 }
 
-// Whether there is nothing to install, which is then said.
+// Whether the cluster is the embedded one, which needs no operator; prints that.
 base::Result<bool> IsEmbedded(Context& context, cli::Output& out) {
   if (context.choose) TRY(context.choose(context));
   if (!context.cluster_is_this_machine) return false;

@@ -1,4 +1,4 @@
-// What `muster install` puts on a cluster: the files of deploy/, made to fit. Pure.
+// The objects of `muster install`: the files of deploy/, adapted to the options. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace arena {
 
-// Names in deploy/, which stay.
+// Names in deploy/ that are kept.
 inline constexpr std::string_view kOperatorName = "muster-operator";
 inline constexpr std::string_view kInstallNamespace = "muster-system";
-// Of a pod's image when no other is given: what deploy/Dockerfile says how to build.
+// The default image of the pods: the one that deploy/Dockerfile builds.
 inline constexpr std::string_view kInstallImage = "muster:" MUSTER_VERSION;
 
 struct InstallOptions {
@@ -22,21 +22,21 @@ struct InstallOptions {
   std::string image{kInstallImage};
   std::string failure_policy = "Fail";  // of the webhook: Fail or Ignore
   int64_t replicas = 1;
-  bool is_namespaced = false;  // serves its own namespace, with rights in no other
+  bool is_namespaced = false;  // serves its own namespace, without permissions in others
   bool is_crd_only = false;
-  bool has_monitoring = false;             // a ServiceMonitor too
-  std::vector<std::string> operator_args;  // added to those of the Deployment
+  bool has_monitoring = false;             // also a ServiceMonitor
+  std::vector<std::string> operator_args;  // appended to those of the Deployment
 };
 
-// In the order in which they have to be applied. A namespaced operator's have no definition of
-// PyTorchJobs, no Namespace and no webhook: those are the whole cluster's.
+// In the order in which they have to be applied. For a namespaced operator without the definition
+// of PyTorchJobs, the Namespace and the webhook, which are cluster-wide.
 base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options);
 
-// The definition of PyTorchJobs and the roles that go with it (`--crd-only`), which stay when the
-// operator goes.
+// The definition of PyTorchJobs and its roles (`--crd-only`), which are kept when the operator is
+// removed.
 bool IsOfDefinition(const text::Json& object);
 
-// Made by `muster install` or from deploy/.
+// Whether it was created by `muster install` or from deploy/.
 bool IsOurs(const text::Json& object);
 
 }  // namespace arena

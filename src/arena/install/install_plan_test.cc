@@ -49,7 +49,7 @@ TEST(InstallPlan, PutsEverythingIntoTheNamespace) {
   }
   EXPECT_EQ(text::GetString(objects.front(), {"kind"}), "CustomResourceDefinition");
   EXPECT_EQ(text::GetString(objects.back(), {"kind"}), "ValidatingWebhookConfiguration");
-  // The operator puts the webhook in once it answers: nobody is locked out before.
+  // The operator adds the webhook once it serves it, so no job is refused before.
   EXPECT_EQ(text::Find(objects.back(), {"webhooks"}), nullptr);
   EXPECT_EQ(api::Name(*FindKind(objects, "Namespace")), "training");
   EXPECT_NE(FindKind(objects, "ServiceMonitor"), nullptr);
@@ -58,7 +58,7 @@ TEST(InstallPlan, PutsEverythingIntoTheNamespace) {
   const text::Json* const deployment = FindKind(objects, "Deployment");
   EXPECT_EQ(text::GetInt(*deployment, {"spec", "replicas"}), 2);
   EXPECT_NE(text::ToJson(*deployment).find("\"registry.local/muster:2\""), std::string::npos);
-  // Several operators keep to different nodes, and one at a time may be evicted.
+  // Several operators are spread over nodes, and may be evicted one at a time.
   const text::Json* const budget = FindKind(objects, "PodDisruptionBudget");
   ASSERT_NE(budget, nullptr);
   const text::Json* const labels =
@@ -107,7 +107,8 @@ TEST(InstallPlan, TheDefinitionComesWithTheRolesOfThoseWhoHaveJobs) {
                                       "muster-pytorchjobs-edit", "muster-pytorchjobs-view"}));
 }
 
-// What a namespaced operator gets and administrators of a namespace do not have from Kubernetes.
+// Permissions that a namespaced operator gets and that administrators of a namespace do not have by
+// default.
 TEST(InstallPlan, ANamespacedOperatorsRightsAreGivenByTheRolesOfTheDefinition) {
   using Right = std::pair<std::string, std::string>;
   const auto rights = [](const text::Json& role) {
@@ -140,7 +141,7 @@ TEST(InstallPlan, ANamespacedOperatorsRightsAreGivenByTheRolesOfTheDefinition) {
   }
 }
 
-// Whoever may create a Secret or look at any may become anybody.
+// Anyone who may create Secrets or read all of them can act as anybody.
 TEST(InstallPlan, SecretsAreReadableByNameAndInOneNamespaceOnly) {
   for (const bool is_namespaced : {false, true}) {
     InstallOptions options;

@@ -18,7 +18,7 @@ using base::Fail;
 constexpr std::string_view kPyTorchWebhook = "validator.pytorchjob.training-operator.kubeflow.org";
 constexpr std::string_view kAdmissionApi = "admissionregistration.k8s.io/v1";
 constexpr std::string_view kSchemeFlag = "enable-scheme";
-// Of a write to an object that others write to as well.
+// For a write to an object that others write, too.
 constexpr int kTriesOnConflict = 5;
 
 // "--enable-scheme=x" -> "x"; nullopt for other words.
@@ -71,7 +71,7 @@ Schemes ReadSchemes(const text::Json& deployment) {
   return out;
 }
 
-// Without the right to look, or without the kind, there is nothing to see.
+// Empty without permission to look, or without the kind.
 base::Result<std::vector<text::Json>> ListIfAllowed(cluster::Client& client, KindFinder& kinds,
                                                     std::string_view api_version,
                                                     std::string_view kind,
@@ -83,7 +83,7 @@ base::Result<std::vector<text::Json>> ListIfAllowed(cluster::Client& client, Kin
   return std::move(list->items);
 }
 
-// The kinds of Kubeflow's v1 API that the cluster has, but for PyTorchJobs: "tfjob".
+// The kinds of Kubeflow's v1 API in the cluster, except for PyTorchJobs: "tfjob".
 base::Result<std::set<std::string>> InstalledOtherKinds(KindFinder& kinds) {
   std::set<std::string> found;
   for (const char* kind : {"TFJob", "XGBoostJob", "MPIJob", "PaddleJob", "JAXJob"}) {
@@ -96,7 +96,7 @@ base::Result<std::set<std::string>> InstalledOtherKinds(KindFinder& kinds) {
   return found;
 }
 
-// Reads, changes and writes until nobody else has written in between.
+// Reads, changes and writes, and repeats that on a conflict.
 base::Status Change(cluster::Client& client, const api::Resource& resource,
                     const text::Json& object, const std::function<void(text::Json&)>& change) {
   base::Error last;
@@ -191,7 +191,7 @@ base::Result<OtherOperator> FindOtherOperator(cluster::Client& client, KindFinde
 
 base::Status TakeOver(cluster::Client& client, KindFinder& kinds, const OtherOperator& other,
                       std::chrono::milliseconds timeout) {
-  // First: its server is about to go, and nothing could be created in between.
+  // First, because its server is about to end, and without it no job could be created.
   for (const text::Json& configuration : other.webhook_configurations) {
     TRY_ASSIGN(const api::Resource* resource,
                kinds.Find(kAdmissionApi, "ValidatingWebhookConfiguration"));

@@ -1,5 +1,5 @@
-// Kubeflow's training operator, where `muster install` finds it, and how its PyTorchJobs change
-// hands (compat/pytorchjob.md 3.1, 3.6).
+// Finds Kubeflow's training operator for `muster install`, and takes its PyTorchJobs over
+// (compat/pytorchjob.md 3.1, 3.6).
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace arena {
 
-// What of it has to do with PyTorchJobs.
+// Its objects that concern PyTorchJobs.
 struct OtherOperator {
   std::optional<text::Json> deployment;
   std::vector<text::Json> webhook_configurations;
@@ -24,19 +24,19 @@ struct OtherOperator {
   std::string Text() const;
 };
 
-// `namespace_name` "" is all. A right that is missing to look is not an error but nothing found.
+// `namespace_name` "": all. Without permission to look, nothing is found and there is no error.
 base::Result<OtherOperator> FindOtherOperator(cluster::Client& client, KindFinder& kinds,
                                               const std::string& namespace_name);
 
-// Takes PyTorchJobs from it: its webhook no longer sees them, its Deployment runs the other kinds
-// that the cluster has, or none. Returns when its last pod of before is gone; kTimeout otherwise.
-// Jobs and their pods are not touched.
+// Takes PyTorchJobs from it: removes them from its webhook, and lets its Deployment run the other
+// kinds of the cluster, or none. Returns when its last old pod is gone; otherwise kTimeout. Does
+// not touch jobs and their pods.
 base::Status TakeOver(cluster::Client& client, KindFinder& kinds, const OtherOperator& other,
                       std::chrono::milliseconds timeout);
 
 // Pure parts.
 bool RunsPyTorchJobs(const text::Json& deployment);
-// `kinds`: the others that it is to go on with, "tfjob".
+// `kinds`: the other kinds that it continues with, "tfjob".
 void LeaveToIt(const std::set<std::string>& kinds, text::Json& deployment);
 bool HasPyTorchWebhook(const text::Json& configuration);
 void ErasePyTorchWebhook(text::Json& configuration);

@@ -34,7 +34,7 @@ struct UninstallFlags {
 base::Status CheckNoJobs(cluster::Client& client) {
   cluster::ListOptions all;
   const auto jobs = client.List(api::kPyTorchJobs, all);
-  // The definition may be gone already.
+  // The definition may have been deleted already.
   if (!jobs && jobs.error().code == Code::kInvalidArgument) return {};
   if (!jobs) return Fail(jobs.error());
   if (jobs->items.empty()) return {};
@@ -45,7 +45,7 @@ base::Status CheckNoJobs(cluster::Client& client) {
                           jobs->items.size(), api::Namespace(first), api::Name(first)));
 }
 
-// Deletes what is ours; says what it did. True when there was something.
+// Deletes an object of ours and prints that. True when it existed.
 base::Result<bool> Remove(cluster::Client& client, const ManifestObject& object, cli::Output& out) {
   const auto live = FindLive(client, object);
   if (!live) return Fail(live.error().Wrap(object.Label()));
@@ -85,14 +85,15 @@ base::Result<int> RunUninstall(Context& context, const UninstallFlags& flags,
   TRY_ASSIGN(auto objects, PlanInstall(plan));
   if (flags.deletes_definition) TRY(CheckNoJobs(*client));
   KindFinder kinds(*client, false);
-  // The webhook goes first, so that no job is refused for want of an answer, and the rights last.
+  // The webhook is deleted first, so that no job is refused because nobody answers; the permissions
+  // last.
   std::reverse(objects.begin(), objects.end());
   bool was_there = false;
   for (text::Json& object : objects) {
     if (Stays(object, flags)) continue;
     const auto resource =
         kinds.Find(text::GetString(object, {"apiVersion"}), text::GetString(object, {"kind"}));
-    // A kind that the cluster lacks has no objects.
+    // A kind that the cluster does not have has no objects.
     if (!resource && resource.error().code == Code::kInvalidArgument) continue;
     if (!resource) return Fail(resource.error());
     TRY_ASSIGN(const bool is_removed, Remove(*client, {std::move(object), *resource}, call.out));

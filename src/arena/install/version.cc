@@ -24,7 +24,7 @@ struct VersionFlags {
 std::string Platform() {
   utsname names{};
   if (::uname(&names) != 0) return "linux";
-  // Go's words for them, as kubectl and Arena print them.
+  // Go's names for them, as kubectl and Arena print them.
   const std::string_view machine = names.machine;
   return fmt::format("linux/{}", machine == "x86_64"    ? "amd64"
                                  : machine == "aarch64" ? "arm64"

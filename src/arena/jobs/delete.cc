@@ -5,7 +5,7 @@
 #include "api/object.h"
 #include "api/selector.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/deletion.h"
 #include "arena/jobs/jobs.h"
@@ -27,7 +27,7 @@ base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Co
                                                const std::string& selector) {
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, selector));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, selector));
   auto jobs = client.List(api::kPyTorchJobs, options);
   if (!jobs) return Fail(ListError(std::move(jobs.error()), options.namespace_name));
   std::vector<std::string> names;

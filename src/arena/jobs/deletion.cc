@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/owned_names.h"
+#include "arena/jobs/seen_runs.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -72,6 +73,7 @@ base::Result<bool> Deletion::Begin() {
   if (!identity_ && !job_) return false;
   if (identity_) TRY(CheckOwner(client_, context_, *identity_, Admins::kMayNot));
   if (job_) TRY(CheckOwner(client_, context_, *job_, Admins::kMayNot));
+  if (job_) SeenRuns(context_).Renew(*job_, {});
   if (identity_) TRY(DeleteListed(text::GetString(*identity_, {"data", "app"})));
   if (job_) TRY(DeleteIfThere(client_, api::kPyTorchJobs, namespace_, name_));
   return true;

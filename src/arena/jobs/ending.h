@@ -22,7 +22,7 @@ namespace arena {
 // ends the program. Made and used by the main thread; one at a time.
 class Ending {
  public:
-  // Nothing is said when `is_quiet`.
+  // Says nothing when `is_quiet`.
   Ending(const Context& context, bool is_quiet);
   ~Ending();
   Ending(const Ending&) = delete;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/jobs/job_output.h"
@@ -15,21 +17,6 @@ namespace arena {
 namespace {
 
 constexpr size_t kLeastCommand = 20;
-
-// Where standing jobs were listed they hold only what their summaries are made of.
-base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs) {
-  for (RunRecord& run : runs) {
-    if (run.deleted) continue;
-    const api::TrainingSummary& summary = run.job.summary;
-    auto whole = client.Get(api::kPyTorchJobs, summary.namespace_name, summary.name);
-    if (whole) {
-      run.job.job = std::move(*whole);
-    } else if (whole.error().code != base::Code::kNotFound) {
-      return base::Fail(std::move(whole.error()));
-    }
-  }
-  return {};
-}
 
 std::string OneLine(std::string text) {
   for (char& c : text) c = c == '\n' || c == '\t' ? ' ' : c;
@@ -64,7 +51,7 @@ std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery
   }
   rows[0].push_back("COMMAND");
   for (size_t i = 0; i < runs.size(); ++i) {
-    std::string command = OneLine(CommandOf(runs[i].job.job));
+    std::string command = OneLine(api::CommandOf(runs[i].job.job));
     if (width > 0 && query.output != "wide") {
       const size_t left = static_cast<size_t>(width) > used ? static_cast<size_t>(width) - used : 0;
       command = cli::ElideMiddle(command, std::max(left, kLeastCommand));
@@ -77,6 +64,20 @@ std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery
 }
 
 }  // namespace
+
+base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs) {
+  for (RunRecord& run : runs) {
+    if (run.deleted) continue;
+    const api::TrainingSummary& summary = run.job.summary;
+    auto whole = client.Get(api::kPyTorchJobs, summary.namespace_name, summary.name);
+    if (whole) {
+      run.job.job = std::move(*whole);
+    } else if (whole.error().code != base::Code::kNotFound) {
+      return base::Fail(std::move(whole.error()));
+    }
+  }
+  return {};
+}
 
 text::Json RunToJson(const RunRecord& run, base::Time now) {
   const api::TrainingSummary& summary = run.job.summary;
@@ -99,7 +100,7 @@ text::Json RunToJson(const RunRecord& run, base::Time now) {
       {"ended", has_ended ? time(summary.completion_time) : text::Json(nullptr)},
       {"deleted", time(run.deleted)},
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(end - start).count()},
-      {"command", CommandOf(job)},
+      {"command", api::CommandOf(job)},
       {"snapshot", api::Annotation(job, api::kSnapshotAnnotation)},
       {"commit", api::Annotation(job, api::kCommitAnnotation)}};
 }
@@ -124,11 +125,13 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
   const int64_t older = list.total - static_cast<int64_t>(list.runs.size());
   if (older > 0)
     base::LogInfo("{} older ones: `{} history --limit 0` lists all", older, context.program);
-  if (!context.cluster_is_this_machine) {
-    base::LogInfo(
-        "only the jobs that are there: what was deleted is remembered by the embedded "
-        "cluster alone");
-  }
+  if (context.cluster_is_this_machine) return 0;
+  const auto gone = std::count_if(list.runs.begin(), list.runs.end(),
+                                  [](const RunRecord& run) { return run.deleted.has_value(); });
+  base::LogInfo(
+      "{} jobs as the cluster has them, and {} that are gone, submitted from here and as they were "
+      "seen last",
+      static_cast<int64_t>(list.runs.size()) - gone, gone);
   return 0;
 }
 
@@ -137,9 +140,10 @@ void AddHistory(cli::Command& root, Context& context) {
       root.Add("history", "List the runs: the jobs, deleted ones too")
           .Args(cli::NoArgs())
           .Long(
-              "List the runs, the newest first: the jobs that are there, and on this machine "
-              "those\n"
-              "that were deleted. A run is named by its job's name, or by its ID where several "
+              "List the runs, the newest first: the jobs that are there, and those that were\n"
+              "deleted: from this machine's cluster all, from another one those that were\n"
+              "submitted from here, as they were seen last. A run is named by its job's name, or "
+              "by its ID where several "
               "had\n"
               "that name. What is remembered of it goes when local.keep_days or local.keep_size\n"
               "say so, or with `muster prune`.")

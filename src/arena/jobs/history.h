@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "arena/app/app.h"
 #include "arena/jobs/records.h"
@@ -19,6 +20,10 @@ struct HistoryQuery {
 };
 
 base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli::Invocation& call);
+
+// Where standing jobs were listed they hold only what their summaries are made of: reads the rest,
+// a request each. One that has gone meanwhile stays as it is.
+base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs);
 
 // What `-o json` says of a run, of `show` too.
 text::Json RunToJson(const RunRecord& run, base::Time now);

@@ -194,6 +194,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   if (!summary.reason.empty()) {
     out += fmt::format("REASON: {}\n", summary.reason);
   }
+  if (!extras.starts.empty()) out += fmt::format("STARTS: {}\n", extras.starts);
   out += "\n";
   cli::Table table;
   table.Row({"NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"});
@@ -295,7 +296,8 @@ ListRow ToListRow(const api::TrainingSummary& summary, base::Time now) {
           base::ShortDuration(summary.duration),
           Number(summary.requested_gpus),
           Number(summary.allocated_gpus),
-          summary.chief_host_ip};
+          summary.chief_host_ip,
+          summary.status == "RUNNING" ? summary.reason : ""};
 }
 
 base::Result<Format> ParseFormat(std::string_view text) {

@@ -24,6 +24,7 @@ struct ListRow {
   std::string requested_gpus;
   std::string allocated_gpus;
   std::string node;
+  std::string stall{};  // who holds it up (api/stall.h); "" is nobody
 };
 ListRow ToListRow(const api::TrainingSummary& summary, base::Time now);
 
@@ -68,6 +69,8 @@ struct GetExtras {
   std::vector<GpuMetric> gpu_metrics;
   bool events = false;
   std::vector<JobEvent> event_rows;
+  // When a job that waits will start; "" where nobody can tell.
+  std::string starts;
   // The command that prints the log of the instance that failed first; "" leaves its last lines
   // out.
   std::string logs_command;

@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <future>
 #include <map>
 #include <span>
-#include <thread>
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/broken_submission.h"
 #include "arena/jobs/listed_pods.h"
 #include "arena/jobs/tensorboard.h"
+#include "base/shared_work.h"
 
 namespace arena {
 namespace {
@@ -26,8 +25,6 @@ using base::Fail;
 
 // A thread is not worth its start for fewer.
 constexpr size_t kJobsAtATime = 500;
-
-size_t CountProcessors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 std::string_view Label(const text::Json& object, std::string_view label) {
   return text::GetString(object, {"metadata", "labels", label});
@@ -54,32 +51,17 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
   return node_address->empty() ? "" : Url(*node_address, *port);
 }
 
-base::Status SummarizeSome(std::span<TrainingJob> jobs, const ListedPods& pods,
-                           const Context& context) {
-  for (TrainingJob& job : jobs) {
-    TRY_ASSIGN(const std::vector<text::Json> own, pods.Of(job.job));
-    job.summary = api::Summarize(job.job, Pointers(own), context.clock.Now());
-    UseProgramsWords(context, job.summary);
-  }
-  return {};
-}
-
 // Shared out among the processors when they are many: reading their pods is what a list waits for.
 base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods,
                           const Context& context) {
-  const size_t share = std::max(kJobsAtATime, jobs.size() / CountProcessors() + 1);
-  std::vector<std::future<base::Status>> others;
-  for (size_t from = share; from < jobs.size(); from += share) {
-    const auto part = jobs.subspan(from, std::min(share, jobs.size() - from));
-    others.push_back(
-        std::async([part, &pods, &context] { return SummarizeSome(part, pods, context); }));
-  }
-  base::Status status = SummarizeSome(jobs.first(std::min(share, jobs.size())), pods, context);
-  for (auto& other : others) {
-    const base::Status ended = other.get();
-    if (status) status = ended;
-  }
-  return status;
+  return base::ShareWork(jobs.size(), kJobsAtATime, [&](size_t from, size_t count) -> base::Status {
+    for (TrainingJob& job : jobs.subspan(from, count)) {
+      TRY_ASSIGN(const std::vector<text::Json> own, pods.Of(job.job));
+      job.summary = api::Summarize(job.job, Pointers(own), context.clock.Now());
+      UseProgramsWords(context, job.summary);
+    }
+    return {};
+  });
 }
 
 // Of those listed, whether some are Arena's and have no pods with Kubeflow's label: an operator
@@ -105,7 +87,7 @@ std::string_view ListedJobs(const Context& context) {
 }
 
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary) {
-  summary.reason = InProgramsName(context, std::move(summary.reason));
+  summary.reason = UseProgramName(context, std::move(summary.reason));
   if (context.program == "arena" && api::IsWaiting(summary.status)) summary.status = "PENDING";
 }
 
@@ -177,7 +159,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
 
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name) {
-  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, kJobSelector));
+  TRY_ASSIGN(const std::string selector, VisibleSelector(client, context, kJobSelector));
   return ListSelectedJobs(client, context, namespace_name, selector);
 }
 

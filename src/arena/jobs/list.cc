@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_news.h"
@@ -51,6 +51,7 @@ std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, boo
                                {"Node", &ListRow::node}};
   if (with_namespace) fields.push_back({"Namespace", &ListRow::namespace_name});
   const std::optional<size_t> created = column("Created");
+  const std::optional<size_t> stall = column("Stall");  // of a daemon that is not older than this
   std::vector<size_t> positions;
   for (const Field& field : fields) {
     const std::optional<size_t> position = column(field.name);
@@ -65,6 +66,7 @@ std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, boo
     ListRow row;
     for (size_t i = 0; i < fields.size(); ++i)
       row.*fields[i].member = CellText(cells[positions[i]]);
+    if (stall) row.stall = CellText(cells[*stall]);
     rows.emplace_back(CellText(cells[*created]), std::move(row));
   }
   // RFC 3339 in UTC sorts as text.
@@ -92,7 +94,7 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
   if (context.cluster_is_this_machine) {
     cluster::ListOptions options;
     options.namespace_name = namespace_name;
-    TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ListedJobs(context)));
+    TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ListedJobs(context)));
     auto table = client.GetTable(api::kPyTorchJobs, options);
     if (table) {
       if (auto rows = RowsOfTable(*table, namespace_name.empty())) {
@@ -116,6 +118,14 @@ const std::vector<TrainingJob>& KeepToTheEnd(std::vector<TrainingJob> jobs) {
   static std::vector<std::vector<TrainingJob>>* const kept =
       new std::vector<std::vector<TrainingJob>>();
   return kept->emplace_back(std::move(jobs));
+}
+
+// Talk, beside a table whose columns are Arena's.
+void TellStalls(const Context& context, const std::vector<ListRow>& rows) {
+  if (context.program == "arena") return;
+  for (const ListRow& row : rows) {
+    if (!row.stall.empty()) base::LogWarn("{}: {}", row.name, row.stall);
+  }
 }
 
 // An empty table on a terminal, where no script reads: jobs that others made are not Arena's, and
@@ -192,6 +202,7 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
     }
     TRY(Print(context, call,
               RenderList(rows, format, flags.all_namespaces, PainterFor(context, call))));
+    TellStalls(context, rows);
     const bool lists_all = ListedJobs(context).empty();
     if (rows.empty() && is_pytorch && !lists_all && call.out.IsTerminal() &&
         call.err.IsTerminal()) {

@@ -102,10 +102,11 @@ TEST_F(ListTest, TheServersTableSparesReadingTheJobs) {
       {"name": "Status", "priority": 1}, {"name": "Trainer", "priority": 1},
       {"name": "Duration", "priority": 1}, {"name": "GPU(Requested)", "priority": 1},
       {"name": "GPU(Allocated)", "priority": 1}, {"name": "Node", "priority": 1},
-      {"name": "Created", "priority": 1}],
+      {"name": "Created", "priority": 1}, {"name": "Stall", "priority": 1}],
     "rows": [
-      {"cells": ["old", "Succeeded", "5h", "SUCCEEDED", "PYTORCHJOB", "2h", 1, 0, "10.0.0.12", "2026-07-30T05:00:00Z"]},
-      {"cells": ["new", "Running", "1m", "RUNNING", "PYTORCHJOB", "59s", "16", "16", "10.0.0.11", "2026-07-30T09:59:00Z"]}]})json");
+      {"cells": ["old", "Succeeded", "5h", "SUCCEEDED", "PYTORCHJOB", "2h", 1, 0, "10.0.0.12", "2026-07-30T05:00:00Z", ""]},
+      {"cells": ["new", "Running", "1m", "RUNNING", "PYTORCHJOB", "59s", "16", "16", "10.0.0.11", "2026-07-30T09:59:00Z",
+        "stalled 34 s: rank 1 has not entered barrier"]}]})json");
   cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
     if (request.target.find("/pods") != std::string::npos)
       return {{500, "InternalError", "read pods"}};

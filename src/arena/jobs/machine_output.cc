@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arena/jobs/progress.h"
+
 namespace arena {
 
 std::vector<GpuMetric> MetricsOfRunning(cluster::Client& client, const Context& context,
@@ -19,12 +21,18 @@ std::string RenderJobs(cluster::Client& client, const Context& context,
   std::map<std::string, std::string> tensorboards;
   if (!jobs.empty()) tensorboards = TensorboardUrls(client, namespace_name);
   const std::vector<GpuMetric> metrics = MetricsOfRunning(client, context, jobs);
+  const bool has_progress = KeysFor(context) == Keys::kAll;
+  std::map<std::string, std::vector<runs::SourceProgress>> progress;
+  if (has_progress && !jobs.empty()) progress = ProgressOfRunning(client, context);
   text::Array array;
   for (const TrainingJob& job : jobs) {
     const auto tensorboard = tensorboards.find(KeyOf(job.summary));
     array.push_back(JobToJson(
         job, tensorboard == tensorboards.end() ? std::nullopt : std::optional(tensorboard->second),
         metrics, KeysFor(context)));
+    if (has_progress) {
+      array.back().as_object()["progress"] = SourcesToJson(progress[job.summary.uid]);
+    }
   }
   return format == Format::kJson ? RenderJson(array) : RenderYaml(array);
 }

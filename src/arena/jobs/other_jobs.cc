@@ -6,10 +6,11 @@
 #include <cstdio>
 #include <set>
 
+#include "api/gpus.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -117,8 +118,7 @@ api::TrainingSummary SummarizeOther(const api::Resource& kind, const text::Json&
   for (const auto& [type, replica] : *replicas) {
     const text::Json* const pod = text::Find(replica, {"template"});
     if (pod == nullptr) continue;
-    gpus +=
-        text::GetInt(replica, {"replicas"}).value_or(1) * api::SumOfLimits(*pod, api::kGpuResource);
+    gpus += text::GetInt(replica, {"replicas"}).value_or(1) * api::SumOfGpuLimits(*pod);
     const std::string_view priority = text::GetString(*pod, {"spec", "priorityClassName"});
     if (std::exchange(is_first, false) && !priority.empty()) summary.priority = priority;
   }
@@ -181,7 +181,7 @@ base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
   if (!is_pytorch && (named == nullptr || context.cluster_is_this_machine)) return jobs;
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ""));
   options.read = [](std::string_view job) { return text::ParsePart(job, OtherJobParts()); };
   ServedKinds kinds;
   if (named != nullptr) kinds.push_back(named);

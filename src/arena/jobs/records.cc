@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/jobs/seen_runs.h"
 #include "base/strings.h"
 #include "net/http/types.h"
 
@@ -32,11 +34,68 @@ struct Remembered {
   int64_t total = 0;
 };
 
-// Of a cluster without records: none.
+// Whether the job is there still; where that cannot be told it is.
+bool IsStanding(cluster::Client& client, const SeenRun& run) {
+  const auto found = client.Get(api::kPyTorchJobs, api::Namespace(run.job), api::Name(run.job));
+  if (!found) return found.error().code != Code::kNotFound;
+  return api::Uid(*found) == api::Uid(run.job);
+}
+
+bool Fits(const SeenRun& run, std::string_view name, std::string_view id) {
+  return (name.empty() || api::Name(run.job) == name) &&
+         (id.empty() || api::Uid(run.job).starts_with(id));
+}
+
+// Of a cluster that remembers nothing itself: what this machine saw there, and is gone.
+base::Result<Remembered> AskMemory(cluster::Client& client, const Context& context,
+                                   const std::map<std::string, std::string>& query) {
+  const auto value = [&query](const char* name) {
+    const auto found = query.find(name);
+    return found == query.end() ? std::string() : found->second;
+  };
+  Remembered answer;
+  const SeenRuns seen(context);
+  if (const std::string uid = value("run"); !uid.empty()) {
+    // Of a job that stands its pods are asked for themselves.
+    auto run = seen.Find(uid);
+    if (!run || IsStanding(client, *run)) return answer;
+    for (text::Json& pod : run->pods) {
+      answer.objects.emplace_back(std::move(pod), run->seen);
+    }
+    return answer;
+  }
+  for (SeenRun& run : seen.List(value("namespace"))) {
+    if (!Fits(run, value("name"), value("id")) || IsStanding(client, run)) continue;
+    answer.objects.emplace_back(std::move(run.job), run.seen);
+  }
+  answer.total = static_cast<int64_t>(answer.objects.size());
+  return answer;
+}
+
+// The runs on another cluster that are not among the jobs which stand there; those are renewed.
+Remembered SeenBefore(const Context& context, const std::string& namespace_name,
+                      const std::vector<TrainingJob>& standing) {
+  const SeenRuns seen(context);
+  std::set<std::string> uids;
+  for (const TrainingJob& job : standing) {
+    uids.insert(job.summary.uid);
+    seen.Renew(job.job, job.pods);
+  }
+  Remembered answer;
+  for (SeenRun& run : seen.List(namespace_name)) {
+    if (uids.contains(std::string(api::Uid(run.job)))) continue;
+    answer.objects.emplace_back(std::move(run.job), run.seen);
+  }
+  answer.total = static_cast<int64_t>(answer.objects.size());
+  return answer;
+}
+
 base::Result<Remembered> Ask(cluster::Client& client, const Context& context,
                              const std::vector<std::pair<std::string, std::string>>& query) {
+  if (!context.cluster_is_this_machine) {
+    return AskMemory(client, context, {query.begin(), query.end()});
+  }
   Remembered answer;
-  if (!context.cluster_is_this_machine) return answer;
   std::string path = kRecordsPath;
   for (const auto& [name, value] : query) {
     if (value.empty()) continue;
@@ -70,7 +129,10 @@ void Summarize(const Context& context, RunRecord& run) {
 base::Status AddPastPods(cluster::Client& client, const Context& context, RunRecord& run) {
   TRY_ASSIGN(Remembered answer,
              Ask(client, context, {{"run", std::string(api::Uid(run.job.job))}}));
-  for (auto& [pod, deleted] : answer.objects) run.past_pods.push_back(std::move(pod));
+  for (auto& [pod, deleted] : answer.objects) {
+    run.past_pods.push_back(std::move(pod));
+    run.past_ends.push_back(deleted);
+  }
   return {};
 }
 
@@ -97,7 +159,7 @@ base::Result<std::string> NameOfId(cluster::Client& client, const Context& conte
                                    const std::string& id) {
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
   std::string name;
   for (const text::Json& job : jobs.items) {
@@ -112,6 +174,10 @@ base::Result<RunRecord> StandingRun(cluster::Client& client, const Context& cont
                                     const std::string& name) {
   RunRecord run;
   TRY_ASSIGN(run.job, FindJob(client, context, context.Namespace(), name));
+  if (!context.cluster_is_this_machine) {
+    SeenRuns(context).Renew(run.job.job, run.job.pods);
+    return run;
+  }
   TRY(AddPastPods(client, context, run));
   return run;
 }
@@ -144,22 +210,27 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
   }
   TRY_ASSIGN(std::optional<RunRecord> gone, FindGoneRun(client, context, run));
   if (gone) return std::move(*gone);
-  return Fail(Code::kNotFound,
-              fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
-                          context.cluster_is_this_machine
-                              ? ""
-                              : "; of this cluster only the jobs that are there are",
-                          context.program));
+  return Fail(
+      Code::kNotFound,
+      fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
+                  context.cluster_is_this_machine
+                      ? ""
+                      : "; of this cluster only the jobs that are there are, and those that "
+                        "this machine submitted",
+                  context.program));
 }
 
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
                                  const std::string& namespace_name, int64_t limit) {
-  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(const std::string selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(std::vector<TrainingJob> jobs,
              ListSelectedJobs(client, context, namespace_name, selector));
-  TRY_ASSIGN(Remembered answer, Ask(client, context,
-                                    {{"namespace", namespace_name},
-                                     {"limit", limit > 0 ? fmt::to_string(limit) : ""}}));
+  Remembered answer = SeenBefore(context, namespace_name, jobs);
+  if (context.cluster_is_this_machine) {
+    TRY_ASSIGN(answer, Ask(client, context,
+                           {{"namespace", namespace_name},
+                            {"limit", limit > 0 ? fmt::to_string(limit) : ""}}));
+  }
   KnownRuns list;
   list.total = static_cast<int64_t>(jobs.size()) + answer.total;
   for (TrainingJob& job : jobs) list.runs.emplace_back().job = std::move(job);
@@ -187,48 +258,17 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
     TRY_ASSIGN(run.job, FindJob(client, context, summary.namespace_name, summary.name));
   }
   run.past_pods.clear();
+  run.past_ends.clear();
   return AddPastPods(client, context, run);
 }
 
-base::Status ForgetRun(cluster::Client& client, const text::Json& job) {
+base::Status ForgetRun(cluster::Client& client, const Context& context, const text::Json& job) {
+  if (!context.cluster_is_this_machine) {
+    SeenRuns(context).Forget(api::Uid(job));
+    return {};
+  }
   TRY(client.Ask("DELETE", fmt::format("{}?run={}", kRecordsPath, api::Uid(job))));
   return {};
-}
-
-const text::Json* FirstContainer(const text::Json& job) {
-  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr) return nullptr;
-  for (const std::string_view type : {api::kMaster, api::kWorker}) {
-    const auto found = replicas->find(type);
-    if (found == replicas->end()) continue;
-    const text::Array* containers =
-        text::FindArray(found->value(), {"template", "spec", "containers"});
-    if (containers != nullptr && !containers->empty()) return &containers->front();
-  }
-  return nullptr;
-}
-
-std::string CommandOf(const text::Json& job) {
-  const std::string_view told = api::Annotation(job, api::kCommandAnnotation);
-  if (!told.empty()) return std::string(told);
-  const text::Json* container = FirstContainer(job);
-  if (container == nullptr) return "";
-  std::vector<std::string> words;
-  for (const char* field : {"command", "args"}) {
-    const text::Array* list = text::FindArray(*container, {field});
-    if (list == nullptr) continue;
-    for (const text::Json& word : *list)
-      words.emplace_back(word.if_string() ? *word.if_string() : "");
-  }
-  // sh -c "what was meant"
-  if (words.size() == 3 && words[1] == "-c") {
-    return words[2].starts_with("exec ") ? words[2].substr(5) : words[2];
-  }
-  std::string command;
-  for (const std::string& word : words) {
-    command += (command.empty() ? "" : " ") + base::ShellQuote(word);
-  }
-  return command;
 }
 
 }  // namespace arena

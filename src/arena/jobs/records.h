@@ -1,5 +1,6 @@
 // Runs of now and of before: jobs, and what the embedded cluster remembers of jobs that were
-// deleted (local/server/routing/records.h).
+// deleted (local/server/routing/records.h). Of another cluster it is what this machine submitted
+// there, as it saw it last (seen_runs.h).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,9 @@ struct RunRecord {
   // Of one that is gone: as it was last, with the last pod of each name.
   TrainingJob job;
   std::vector<text::Json> past_pods;  // that are gone, of earlier attempts too; the oldest first
-  std::optional<base::Time> deleted;  // of a run that is gone
+  std::vector<base::Time> past_ends;  // when each of them was deleted
+  // Of a run that is gone: when it was deleted, on another cluster when it was seen last.
+  std::optional<base::Time> deleted;
 
   // What tells runs of one name apart: the beginning of the uid.
   std::string id() const;
@@ -48,13 +51,7 @@ base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context
 // Reads what a list leaves out: the whole job, and the pods.
 base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecord& run);
 
-// The cluster remembers nothing of a run that is gone any more.
-base::Status ForgetRun(cluster::Client& client, const text::Json& job);
-
-// The container that trains: the master's, else the workers'. nullptr when the job has none.
-const text::Json* FirstContainer(const text::Json& job);
-
-// The command that the first replica runs, as a user types it.
-std::string CommandOf(const text::Json& job);
+// Nothing of a run that is gone is remembered any more.
+base::Status ForgetRun(cluster::Client& client, const Context& context, const text::Json& job);
 
 }  // namespace arena

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/job/wait_for.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/trainer.h"
@@ -69,9 +70,13 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
                 fmt::format("the job {} has ended ({}): submit it again to run it once more", name,
                             job.summary.status));
   }
-  const bool is_so_already = IsSuspended(job.job) == is_suspended;
+  // Whoever says so by hand ends a job's wait for others too.
+  const bool waits = !api::AwaitedBy(job.job).empty();
+  const bool is_so_already = IsSuspended(job.job) == is_suspended && !waits;
   if (!is_so_already) {
     const text::Json patch = text::Object{
+        {"metadata",
+         text::Object{{"annotations", text::Object{{api::kWaitForAnnotation, nullptr}}}}},
         {"spec", text::Object{{"runPolicy", text::Object{{"suspend", is_suspended}}}}}};
     TRY(client.Patch(api::kPyTorchJobs, job.summary.namespace_name, name,
                      cluster::PatchType::kMerge, patch));

@@ -1,10 +1,8 @@
 #include "arena/jobs/tensorboard.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 
@@ -15,6 +13,7 @@
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/verbs.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -85,9 +84,7 @@ BoardAddress ParseUrl(std::string_view url) {
 // The command that brings a port of this machine's loopback to another: by the address that the
 // user came to here, when he came by ssh.
 std::string SshCommand(const base::Environment& environment, int port) {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  std::string host(name.data());
+  std::string host = base::HostName();
   int64_t ssh_port = kSshPort;
   // "client-address client-port server-address server-port" (sshd(8))
   const std::vector<std::string> connection =

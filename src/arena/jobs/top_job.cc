@@ -6,7 +6,7 @@
 #include "arena/app/trainer.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 #include "arena/verbs.h"
 
 namespace arena {
@@ -62,11 +62,12 @@ base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Inv
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------------------------",
-                "----------------------------------------------------", [&] {
-                  return call.args.empty() ? ShowJobs(*client, context, flags, format, call)
-                                           : ShowJob(*client, context, flags, format, call);
-                }));
+  TRY(ShowRepeatedly(context, call.out, flags.refresh,
+                     "-------------------------------------------",
+                     "----------------------------------------------------", [&] {
+                       return call.args.empty() ? ShowJobs(*client, context, flags, format, call)
+                                                : ShowJob(*client, context, flags, format, call);
+                     }));
   return 0;
 }
 

@@ -1,5 +1,5 @@
 #include "arena/install/build_info.h"
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 #include "arena/testing/verb_test_base.h"
 
 namespace arena {
@@ -205,10 +205,11 @@ TEST_F(TopTest, RefreshSeparatesByTheTimeAndGoesOnAfterAnError) {
   FullOutput out(4);
   int calls = 0;
   testing::internal::CaptureStderr();
-  const base::Status status = ShowAgain(context, out, true, "--", "---", [&]() -> base::Status {
-    if (++calls == 2) return base::Fail(base::Code::kUnavailable, "gone for a while");
-    return out.Write("row\n");
-  });
+  const base::Status status =
+      ShowRepeatedly(context, out, true, "--", "---", [&]() -> base::Status {
+        if (++calls == 2) return base::Fail(base::Code::kUnavailable, "gone for a while");
+        return out.Write("row\n");
+      });
   EXPECT_NE(testing::internal::GetCapturedStderr().find("gone for a while"), std::string::npos);
   EXPECT_FALSE(status);
   EXPECT_EQ(out.text(), "row\n-- 2026-07-30 10:00:00 ---\n-- 2026-07-30 10:00:02 ---\nrow\n");

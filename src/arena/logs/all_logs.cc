@@ -135,6 +135,14 @@ MergedLines::MergedLines(const AllLogsRequest& request)
 }
 
 void MergedLines::Add(const std::string& instance, TimedLine line, Moment arrival) {
+  if (auto bar = TakeBar(map_, instance, line.text)) {
+    bars_[bar->rank] = std::move(bar->text);
+    return;
+  }
+  if (!bars_.empty()) {
+    std::string_view text = line.text;
+    if (const auto rank = RankOf(map_, instance, text)) bars_.erase(*rank);
+  }
   if (!choice_.Wants(instance, line.text)) return;
   if (!fold_) {
     ready_ += PrefixOf(instance) + line.Text(has_stamps_);
@@ -146,19 +154,22 @@ void MergedLines::Add(const std::string& instance, TimedLine line, Moment arriva
   fold_->Add(rank, instance, std::move(line), arrival);
 }
 
-std::string MergedLines::OpenLine(const std::map<std::string, std::string>& open) const {
+std::vector<std::string> MergedLines::Bars(const std::map<std::string, std::string>& open) const {
   LogFold fold({map_.size(), false, false});
-  size_t count = 0;
   for (const auto& [instance, line] : open) {
     std::string_view text = line;
     const std::optional<int> rank = RankOf(map_, instance, text);
     if (base::Trim(text).empty() || !choice_.Wants(instance, line)) continue;
     fold.Add(rank, instance, {"", "", std::string(text)}, {});
-    ++count;
   }
-  if (count == 0) return "";
-  std::string lines = fold.TakeAll();
-  return lines.substr(0, lines.find('\n'));
+  for (const auto& [rank, text] : bars_) {
+    if (choice_.ranks.empty() || Contains(choice_.ranks, rank)) {
+      fold.Add(rank, "", {"", "", text}, {});
+    }
+  }
+  std::vector<std::string> bars = base::Split(fold.TakeAll(), '\n');
+  std::erase(bars, "");
+  return bars;
 }
 
 std::string MergedLines::Take(std::optional<Moment> now) {
@@ -167,12 +178,11 @@ std::string MergedLines::Take(std::optional<Moment> now) {
 }
 
 const std::string& MergedLines::PrefixOf(const std::string& instance) {
-  constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
   std::string& prefix = prefixes_[instance];
   if (prefix.empty()) {
-    const size_t place = (prefixes_.size() - 1) % std::size(kColours);
-    prefix = has_colours_ ? fmt::format("\x1b[{}m[{}]\x1b[0m ", kColours[place], instance)
-                          : fmt::format("[{}] ", instance);
+    const std::string name = fmt::format("[{}]", instance);
+    prefix =
+        (has_colours_ ? ColouredRank(static_cast<int>(prefixes_.size()) - 1, name) : name) + " ";
   }
   return prefix;
 }
@@ -225,6 +235,7 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   constexpr MergedLines::Moment kNow{};
   std::string text;
   while (InstanceLog* log = Oldest(logs)) {
+    if (request.stop.stop_requested()) return Fail(Code::kCancelled, "nobody reads any more");
     if (request.only_errors) {
       errors.Look(log->instance(), log->front());
     } else {

@@ -3,7 +3,9 @@
 
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
@@ -22,6 +24,7 @@ struct AllLogsRequest {
   bool is_raw = true;             // each line behind its instance's name; else folded (LogFold)
   LineChoice choice{};            // of the lines
   bool only_errors = false;       // what is around the first error of each rank
+  std::stop_token stop{};         // who waits for them waits no longer
 };
 
 // The container whose log an instance has now: `wanted`, else the last init container's that has
@@ -31,12 +34,13 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
                                           const std::string& wanted);
 
 // What there is of them, only_errors too. Instances without a log are named on stderr; an error
-// when none has any.
+// when none has any. kCancelled once it is stopped.
 base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request, cli::Output& out);
 
 // The same, and goes on: instances that come, and come again, join in. A line is printed at most
 // LogMerge::kWindow after it came. Returns when the job has ended and so have its instances (or
-// will not, by its cleanPodPolicy), or is gone; kUnavailable when the server stays away.
+// will not, by its cleanPodPolicy), or is gone, or it is stopped; kUnavailable when the server
+// stays away.
 base::Status FollowAllLogs(cluster::Client& client, const Context& context,
                            const AllLogsRequest& request, cli::Output& out);
 
@@ -52,8 +56,9 @@ class MergedLines {
   void Introduce(const std::string& instance) { PrefixOf(instance); }
   // In the order of the lines' times.
   void Add(const std::string& instance, TimedLine line, Moment arrival);
-  // The lines without an end, by instance, as one: "[0-3] 40%|####"; "" of none.
-  std::string OpenLine(const std::map<std::string, std::string>& open) const;
+  // The progress bars of now: lines without an end, by instance, and those that a launcher tells
+  // of. What several ranks show alike is one: "[0-3] 40%|####".
+  std::vector<std::string> Bars(const std::map<std::string, std::string>& open) const;
   // What is to be printed at `now`; nullopt: all that there is.
   std::string Take(std::optional<Moment> now);
   // When Take will have something; nullopt while nothing is held.
@@ -68,6 +73,7 @@ class MergedLines {
   std::optional<LogFold> fold_;  // nullopt: raw
   std::string ready_;
   std::map<std::string, std::string> prefixes_;
+  std::map<int, std::string> bars_;  // by rank; of ranks below a launcher
 };
 
 }  // namespace arena

@@ -2,7 +2,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/names.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"
 #include "base/backoff.h"
@@ -96,7 +96,7 @@ class Follower {
     std::string reason;  // why it waits; "" when nobody says
   };
   View ViewOf(const JobWatch::Snapshot& snapshot) const;
-  std::string WhyPending(const text::Json& job, const text::Json& pod) const;
+  std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) const;
   base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
   // Reads one stream to its end; kUnavailable when it broke.
   base::Status Stream(const std::string& container, bool follow);
@@ -120,10 +120,11 @@ class Follower {
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
 
-std::string Follower::WhyPending(const text::Json& job, const text::Json& pod) const {
-  api::TrainingSummary summary = api::Summarize(job, {&pod}, context_.clock.Now());
+std::string Follower::WhyPending(const text::Json& job,
+                                 const std::vector<const text::Json*>& pods) const {
+  api::TrainingSummary summary = api::Summarize(job, pods, context_.clock.Now());
   if (!api::IsWaiting(summary.status)) return "";
-  return InProgramsName(context_, std::move(summary.reason));
+  return UseProgramName(context_, std::move(summary.reason));
 }
 
 Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
@@ -133,13 +134,14 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
     // A job that stands and has not ended will make the pod, or make it again.
     view.stage = snapshot.job && !IsJobFinished(*snapshot.job) ? Stage::kWaiting : Stage::kGone;
     view.status = "not created yet";
+    if (snapshot.job) view.reason = WhyPending(*snapshot.job, {});
     return view;
   }
   const text::Json& pod = found->second;
   view.container = request_.container.empty() ? TrainingContainer(pod) : request_.container;
   view.status = api::PodStatusText(pod);
   view.is_running = IsRunning(pod, view.container);
-  if (snapshot.job) view.reason = WhyPending(*snapshot.job, pod);
+  if (snapshot.job) view.reason = WhyPending(*snapshot.job, {&pod});
   if (IsFinished(pod)) {
     view.stage = Stage::kFinished;
   } else if (HasStarted(pod, view.container)) {

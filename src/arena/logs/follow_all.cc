@@ -3,12 +3,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <thread>
 
 #include "api/object.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/live_output.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/log_merge.h"
 #include "base/guarded.h"
@@ -112,8 +114,7 @@ class AllFollower {
       : client_(client),
         context_(context),
         request_(request),
-        out_(out),
-        printer_(out),
+        out_(client, context, request.job.job, out),
         namespace_(request.job.summary.namespace_name),
         name_(request.job.summary.name),
         selector_(PodSelector(request.job.job)),
@@ -147,8 +148,7 @@ class AllFollower {
   cluster::Client& client_;
   const Context& context_;
   const AllLogsRequest& request_;
-  cli::Output& out_;
-  cli::LinePrinter printer_;  // its status is the lines without an end
+  LiveOutput out_;
   const std::string namespace_;
   const std::string name_;
   const std::string selector_;
@@ -157,7 +157,6 @@ class AllFollower {
   JobWatch watch_;
   Inbox inbox_;
   std::optional<View> view_;
-  std::string shown_open_;
   bool has_told_ = false;                      // that there is nothing yet
   std::map<std::string, Instance> instances_;  // last: its threads use the rest
 };
@@ -189,7 +188,7 @@ base::Status AllFollower::AwaitNews() {
     View view = ViewOf(snapshot);
     const bool is_new = !view_ || view != *view_;
     if (is_new) view_ = std::move(view);
-    return is_new || inbox_.IsRung();
+    return is_new || inbox_.IsRung() || request_.stop.stop_requested();
   });
   TRY(watch_.Refusal());
   if (has_news || next) return {};
@@ -246,12 +245,9 @@ base::Status AllFollower::Print() {
     lines_.Add(line.instance, std::move(line.line), now);
   }
   const std::string text = lines_.Take(is_over ? std::nullopt : std::optional(now));
-  const std::string open = is_over ? "" : lines_.OpenLine(inbox_.Open());
-  if (open.empty() || !text.empty()) printer_.Clear();
-  if (!text.empty()) TRY(out_.Write(text));
-  if (!open.empty() && (open != shown_open_ || !text.empty())) printer_.Status(open);
-  shown_open_ = open;
-  return {};
+  // First, for a bar that has become a line is not to be drawn below it.
+  out_.SetBars(is_over ? std::vector<std::string>() : lines_.Bars(inbox_.Open()));
+  return text.empty() ? base::Status() : out_.Write(text);
 }
 
 bool AllFollower::IsOver() const {
@@ -261,8 +257,10 @@ bool AllFollower::IsOver() const {
 }
 
 base::Status AllFollower::Run() {
+  const std::stop_callback wake(request_.stop, [this] { watch_.Wake(); });
   for (;;) {
     TRY(AwaitNews());
+    if (request_.stop.stop_requested()) return {};
     if (!view_) continue;
     if (!has_told_ && view_->pods.empty() && !view_->has_ended) {
       base::LogInfo("waiting for the instances of the job {}", name_);

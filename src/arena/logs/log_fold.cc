@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "arena/logs/rank_lines.h"
+
 namespace arena {
 namespace {
 
@@ -164,8 +166,11 @@ bool LogFold::IsClosed(const Line& line, std::optional<Moment> now) const {
 std::string LogFold::LabelOf(const Line& line) const {
   const std::string who = line.ranks.empty() ? line.name : NameRanks(line.ranks, style_.ranks);
   if (!style_.has_colours) return fmt::format("[{}] ", who);
+  if (line.ranks.size() == 1 && style_.ranks > 1) {
+    return ColouredRank(*line.ranks.begin(), fmt::format("[{}]", who)) + " ";
+  }
   const bool is_of_all = line.ranks.size() >= static_cast<size_t>(style_.ranks);
-  return fmt::format("\x1b[{}m[{}]\x1b[0m ", is_of_all ? 36 : 33, who);
+  return fmt::format("\x1b[{}m[{}]\x1b[0m ", is_of_all ? "1;36" : "1;33", who);
 }
 
 void LogFold::EmitRepeats(std::string& out) {

@@ -6,12 +6,13 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/live_output.h"
 #include "arena/logs/rank_lines.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -192,6 +193,16 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
                                 cluster::LogOptions options, cli::Output& out) {
   const TrainingJob& job = run.job;
   options.follow = false;
+  if (!context.cluster_is_this_machine) {
+    if (HasKeptLines(job, flags)) {
+      TRY(PrintKeptLines(job, out));
+      return 0;
+    }
+    return Fail(Code::kNotFound,
+                fmt::format("{} is gone from the cluster, and its logs with it: `{} show {}` tells "
+                            "what this machine saw of it",
+                            job.summary.name, context.program, job.summary.name));
+  }
   base::LogInfo("{} ({}) was deleted at {}: this is what is remembered of it", job.summary.name,
                 run.id(), LocalTime(*run.deleted));
   if (job.pods.empty()) {
@@ -216,11 +227,11 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
 
 // Calls `print` with flags and an output for the ranks and the text that were asked for.
 template <typename Print>
-base::Result<int> WithChoice(const TrainingJob& job, LogFlags flags, cli::Output& out,
+base::Result<int> WithChoice(cluster::Client& client, const Context& context,
+                             const TrainingJob& job, LogFlags flags, cli::Output& out,
                              const Print& print) {
-  if (flags.ranks.empty() && flags.grep.empty()) return print(flags, out);
   LineChoice& choice = flags.choice;
-  choice = {{}, flags.grep, RankMap::Of(job.job)};
+  if (context.program != "arena") choice = {{}, flags.grep, RankMap::Of(job.job)};
   if (!flags.ranks.empty()) {
     TRY_ASSIGN(choice.ranks, ParseRanks(flags.ranks));
     const std::vector<std::string> instances = choice.map.InstancesOf(choice.ranks);
@@ -233,11 +244,20 @@ base::Result<int> WithChoice(const TrainingJob& job, LogFlags flags, cli::Output
     if (!flags.all) flags.instance = instances.front();
   }
   if (flags.all) return print(flags, out);
-  if (flags.instance.empty()) flags.instance = DefaultInstance(job);
+  const bool needs_instance =
+      !flags.ranks.empty() || !flags.grep.empty() || choice.map.processes > 1;
+  if (needs_instance && flags.instance.empty()) flags.instance = DefaultInstance(job);
+  const auto print_to = [&](auto& lines) -> base::Result<int> {
+    TRY_ASSIGN(const int code, print(flags, lines));
+    TRY(lines.Finish());
+    return code;
+  };
+  if (flags.follow) {
+    LiveLines lines(client, context, job.job, choice, flags.instance, flags.timestamps, out);
+    return print_to(lines);
+  }
   ChosenLines lines(out, choice, flags.instance, flags.timestamps);
-  TRY_ASSIGN(const int code, print(flags, lines));
-  TRY(lines.Finish());
-  return code;
+  return print_to(lines);
 }
 
 base::Result<int> PrintLogs(cluster::Client& client, const Context& context, const TrainingJob& job,
@@ -296,9 +316,10 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
   if (!found && found.error().code == Code::kNotFound && context.program != "arena") {
     TRY_ASSIGN(const auto gone, FindGoneRun(*client, context, name));
     if (gone) {
-      return WithChoice(gone->job, flags, call.out, [&](const LogFlags& chosen, cli::Output& out) {
-        return PrintGoneLogs(*client, context, *gone, chosen, options, out);
-      });
+      return WithChoice(*client, context, gone->job, flags, call.out,
+                        [&](const LogFlags& chosen, cli::Output& out) {
+                          return PrintGoneLogs(*client, context, *gone, chosen, options, out);
+                        });
     }
   }
   // `logs -- help`, as one of Arena's documents prints it, is no job's name (docs/errata.md).
@@ -307,9 +328,10 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     return 0;
   }
   if (!found) return Fail(std::move(found.error()));
-  return WithChoice(*found, flags, call.out, [&](const LogFlags& chosen, cli::Output& out) {
-    return PrintLogs(*client, context, *found, chosen, options, out);
-  });
+  return WithChoice(*client, context, *found, flags, call.out,
+                    [&](const LogFlags& chosen, cli::Output& out) {
+                      return PrintLogs(*client, context, *found, chosen, options, out);
+                    });
 }
 
 }  // namespace

@@ -317,16 +317,33 @@ TEST(LogLines, TellsOfTheLineWithoutAnEnd) {
   EXPECT_EQ(lines.OpenText(), "");
 }
 
-TEST(MergedLines, LinesWithoutAnEndAreOne) {
+TEST(MergedLines, BarsThatLookAlikeAreOne) {
+  using Bars = std::vector<std::string>;
   TrainingJob job;
   job.job = *text::ParseJson(R"({"metadata": {"name": "a"}, "spec": {"pytorchReplicaSpecs":
       {"Master": {"replicas": 1}, "Worker": {"replicas": 1}}}})");
   const AllLogsRequest request{job};
   const MergedLines lines(request);
-  EXPECT_EQ(lines.OpenLine({{"a-master-0", "\r10%|#"}, {"a-worker-0", "\r 9%|#\r12%|#"}}),
-            "[0-1] 10..12%|#");
-  EXPECT_EQ(lines.OpenLine({{"a-master-0", ""}, {"a-worker-0", "5 of 7"}}), "[1] 5 of 7");
-  EXPECT_EQ(lines.OpenLine({{"a-master-0", " "}}), "");
+  EXPECT_EQ(lines.Bars({{"a-master-0", "\r10%|#"}, {"a-worker-0", "\r 9%|#\r12%|#"}}),
+            Bars{"[0-1] 10..12%|#"});
+  EXPECT_EQ(lines.Bars({{"a-master-0", "10%|##"}, {"a-worker-0", "5%|#"}}),
+            (Bars{"[0] 10%|##", "[1] 5%|#"}));
+  EXPECT_EQ(lines.Bars({{"a-master-0", ""}, {"a-worker-0", "5 of 7"}}), Bars{"[1] 5 of 7"});
+  EXPECT_EQ(lines.Bars({{"a-master-0", " "}}), Bars{});
+}
+
+TEST(MergedLines, BarsThatALauncherTellsOfAreNoLines) {
+  TrainingJob job;
+  job.job = *text::ParseJson(R"({"metadata": {"name": "a"}, "spec": {"nprocPerNode": "2",
+      "pytorchReplicaSpecs": {"Master": {"replicas": 1}}}})");
+  AllLogsRequest request{job};
+  request.is_raw = false;
+  MergedLines lines(request);
+  lines.Add("a-master-0", {"", "", "[rank1]> 40%|##\n"}, {});
+  EXPECT_EQ(lines.Bars({}), std::vector<std::string>{"[1] 40%|##"});
+  lines.Add("a-master-0", {"", "", "[rank1]:done\n"}, {});
+  EXPECT_TRUE(lines.Bars({}).empty());
+  EXPECT_EQ(lines.Take(std::nullopt), "[1] done\n");
 }
 
 TEST(MergedLines, PrefixesAreColouredByInstanceOnATerminalOnly) {

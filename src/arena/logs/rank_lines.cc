@@ -22,6 +22,22 @@ std::optional<int> RankIn(std::string_view text) {
   return static_cast<int>(*number);
 }
 
+// "[rank3]:" with the blank behind it.
+std::optional<int> TakeLabel(std::string_view begin, char end, std::string_view& line) {
+  if (!line.starts_with(begin)) return std::nullopt;
+  const size_t close = line.find(']');
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto rank = RankIn(line.substr(begin.size(), close - begin.size()));
+  std::string_view rest = line.substr(close + 1);
+  const bool has_end = rest.starts_with(end);
+  // torch has a blank alone there.
+  if (!rank || (!has_end && end != ':')) return std::nullopt;
+  if (has_end) rest.remove_prefix(1);
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  line = rest;
+  return rank;
+}
+
 }  // namespace
 
 base::Result<Ranks> ParseRanks(std::string_view text) {
@@ -60,6 +76,12 @@ RankMap RankMap::Of(const text::Json& job) {
   return map;
 }
 
+std::optional<int> RankMap::RankAt(std::string_view instance, int local) const {
+  const auto found = std::find(instances.begin(), instances.end(), instance);
+  if (found == instances.end() || local >= processes) return std::nullopt;
+  return static_cast<int>(found - instances.begin()) * processes + local;
+}
+
 std::vector<std::string> RankMap::InstancesOf(const Ranks& ranks) const {
   std::vector<std::string> found;
   for (size_t node = 0; node < instances.size(); ++node) {
@@ -74,11 +96,12 @@ std::vector<std::string> RankMap::InstancesOf(const Ranks& ranks) const {
 }
 
 base::Status ChosenLines::Write(std::string_view text) {
+  if (is_plain_) return out_.Write(text);
   std::string chosen;
   for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
     rest_ += text.substr(0, end + 1);
     text.remove_prefix(end + 1);
-    if (Wants(rest_)) chosen += rest_;
+    chosen += Shown(rest_);
     rest_.clear();
   }
   rest_ += text;
@@ -86,34 +109,53 @@ base::Status ChosenLines::Write(std::string_view text) {
 }
 
 base::Status ChosenLines::Finish() {
-  const std::string line = std::exchange(rest_, "");
-  return line.empty() || !Wants(line) ? base::Status() : out_.Write(line);
+  const std::string line = Shown(std::exchange(rest_, ""));
+  return line.empty() ? base::Status() : out_.Write(line);
 }
 
-bool ChosenLines::Wants(std::string_view line) const {
-  if (has_timestamps_) line.remove_prefix(std::min(line.find(' ') + 1, line.size()));
-  return choice_.Wants(instance_, line);
+std::string ChosenLines::Shown(std::string_view line) {
+  const size_t stamp = has_timestamps_ ? std::min(line.find(' ') + 1, line.size()) : 0;
+  std::string_view text = line.substr(stamp);
+  if (const auto bar = TakeBar(choice_.map, instance_, text)) {
+    if (tell_bar_ && (choice_.ranks.empty() || Contains(choice_.ranks, bar->rank))) tell_bar_(*bar);
+    return "";
+  }
+  if (text.empty() || !choice_.Wants(instance_, text)) return "";
+  const bool has_label = text.starts_with('[') && choice_.map.processes > 1;
+  const auto rank = has_label ? RankOf(choice_.map, instance_, text) : std::nullopt;
+  if (!rank) return std::string(line);
+  if (tell_bar_) tell_bar_({*rank, ""});
+  if (!out_.HasColour()) return std::string(line);
+  const std::string_view label = line.substr(stamp, line.size() - stamp - text.size());
+  return std::string(line.substr(0, stamp)) + ColouredRank(*rank, label) + std::string(text);
 }
 
-std::optional<int> TakeRank(std::string_view& line) {
-  constexpr std::string_view kRank = "[rank";
-  if (!line.starts_with(kRank)) return std::nullopt;
-  const size_t close = line.find(']');
-  if (close == std::string_view::npos) return std::nullopt;
-  const auto rank = RankIn(line.substr(kRank.size(), close - kRank.size()));
-  if (!rank) return std::nullopt;
-  line.remove_prefix(close + 1);
-  if (line.starts_with(':')) line.remove_prefix(1);
-  if (line.starts_with(' ')) line.remove_prefix(1);
-  return rank;
+std::optional<int> TakeRank(std::string_view& line) { return TakeLabel("[rank", ':', line); }
+
+std::string ColouredRank(int rank, std::string_view label) {
+  constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
+  return fmt::format("\x1b[{}m{}\x1b[0m", kColours[static_cast<size_t>(rank) % std::size(kColours)],
+                     label);
+}
+
+std::optional<RankBar> TakeBar(const RankMap& map, std::string_view instance,
+                               std::string_view line) {
+  if (map.processes == 1) return std::nullopt;
+  while (line.ends_with('\n')) line.remove_suffix(1);
+  if (const auto rank = TakeLabel("[rank", '>', line)) return RankBar{*rank, std::string(line)};
+  const auto local = TakeLabel("[local-rank", '>', line);
+  const auto rank = local ? map.RankAt(instance, *local) : std::nullopt;
+  return rank ? std::optional(RankBar{*rank, std::string(line)}) : std::nullopt;
 }
 
 std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::string_view& line) {
   if (const auto named = TakeRank(line)) return named;
-  if (map.processes > 1) return std::nullopt;
-  const auto found = std::find(map.instances.begin(), map.instances.end(), instance);
-  if (found == map.instances.end()) return std::nullopt;
-  return static_cast<int>(found - map.instances.begin());
+  if (map.processes == 1) return map.RankAt(instance, 0);
+  std::string_view text = line;
+  const auto local = TakeLabel("[local-rank", ':', text);
+  const auto rank = local ? map.RankAt(instance, *local) : std::nullopt;
+  if (rank) line = text;
+  return rank;
 }
 
 bool LineChoice::Wants(std::string_view instance, std::string_view line) const {

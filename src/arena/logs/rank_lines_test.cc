@@ -1,5 +1,6 @@
 #include "arena/logs/rank_lines.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace arena {
@@ -59,6 +60,43 @@ TEST(RankOf, ByPrefixOrInstance) {
   EXPECT_EQ(of(four, "[rank3]:a"), std::pair(3, std::string("a")));
   EXPECT_EQ(of(four, "[rankle] a"), std::pair(-1, std::string("[rankle] a")));
   EXPECT_EQ(of(four, "a"), std::pair(-1, std::string("a")));
+}
+
+TEST(RankOf, OfARankAmongItsInstances) {
+  const RankMap four{{"j-master-0", "j-worker-0"}, 2};
+  std::string_view line = "[local-rank1]:a";
+  EXPECT_EQ(RankOf(four, "j-worker-0", line), 3);
+  EXPECT_EQ(line, "a");
+  line = "[local-rank2]:a";
+  EXPECT_FALSE(RankOf(four, "j-worker-0", line));
+}
+
+TEST(TakeBar, IsTheLaunchersWordOfARank) {
+  const RankMap two{{"j-master-0", "j-worker-0"}, 2};
+  const auto bar = TakeBar(two, "j-master-0", "[rank1]> 40%|###\n");
+  ASSERT_TRUE(bar);
+  EXPECT_EQ(bar->rank, 1);
+  EXPECT_EQ(bar->text, "40%|###");
+  EXPECT_EQ(TakeBar(two, "j-worker-0", "[local-rank1]> 4")->rank, 3);
+  EXPECT_FALSE(TakeBar(two, "j-worker-0", "[rank1]: 40%"));
+  EXPECT_FALSE(TakeBar(two, "j-worker-0", "[rank1] > 40%"));
+  EXPECT_FALSE(TakeBar({{"j-master-0"}, 1}, "j-master-0", "[rank0]> quoted"));
+}
+
+class ColourTerminal : public cli::StringOutput {
+ public:
+  bool HasColour() const override { return true; }
+};
+
+TEST(ChosenLines, ColourRanksAndTellOfBars) {
+  ColourTerminal out;
+  ChosenLines lines(out, {{}, "", {{"j-master-0"}, 2}}, "j-master-0", false);
+  std::string bars;
+  lines.TellBars([&](const RankBar& bar) { bars += fmt::format("{}:{} ", bar.rank, bar.text); });
+  ASSERT_TRUE(lines.Write("[rank0]:a\n[rank1]> 40%\nlauncher\n[rank1]:b"));
+  ASSERT_TRUE(lines.Finish());
+  EXPECT_EQ(out.text(), "\x1b[36m[rank0]:\x1b[0ma\nlauncher\n\x1b[33m[rank1]:\x1b[0mb");
+  EXPECT_EQ(bars, "0: 1:40% 1: ");
 }
 
 TEST(RankMap, OfAJob) {

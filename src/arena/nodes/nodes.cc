@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "api/gpus.h"
 #include "api/job/training_summary.h"
 #include "api/kinds.h"
 #include "api/names.h"
@@ -47,7 +48,7 @@ const text::Json* TopologyOf(std::string_view node, const std::vector<text::Json
 NodeKind KindOf(const text::Json& node, bool has_topology) {
   if (AmountIn(node, "allocatable", kShareMemory) > 0) return NodeKind::kShare;
   if (has_topology && api::Label(node, kTopologyLabel) == "topology") return NodeKind::kTopology;
-  const int64_t gpus = AmountIn(node, "allocatable", api::kGpuResource);
+  const int64_t gpus = AmountIn(node, "allocatable", api::GpuResourceOf(node));
   return gpus > 0 && gpus <= kMostExclusiveGpus ? NodeKind::kExclusive : NodeKind::kNormal;
 }
 
@@ -82,7 +83,7 @@ std::optional<NodeInstance> InstanceOf(const text::Json& pod, NodeKind kind) {
     case NodeKind::kNormal:
       return std::nullopt;
     case NodeKind::kExclusive:
-      instance.requested_gpus = api::SumOfLimits(pod, api::kGpuResource);
+      instance.requested_gpus = api::SumOfGpuLimits(pod);
       break;
     case NodeKind::kTopology:
       instance.requested_gpus = api::SumOfLimits(pod, kTopologyGpu);
@@ -296,7 +297,7 @@ std::vector<NodeUse> CountNodes(const std::vector<text::Json>& nodes,
     for (const text::Json* pod : pods_of[use.name]) {
       if (auto instance = InstanceOf(*pod, use.kind)) use.instances.push_back(std::move(*instance));
     }
-    if (use.kind == NodeKind::kExclusive) CountExclusive(node, api::kGpuResource, use);
+    if (use.kind == NodeKind::kExclusive) CountExclusive(node, api::GpuResourceOf(node), use);
     if (use.kind == NodeKind::kShare) CountShare(node, use);
     if (use.kind == NodeKind::kTopology) {
       CountExclusive(node, kTopologyGpu, use);

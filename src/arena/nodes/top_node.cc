@@ -4,8 +4,9 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 #include "arena/nodes/node_output.h"
+#include "arena/nodes/node_uses.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 
@@ -34,20 +35,7 @@ base::Result<std::vector<NodeUse>> FetchNodes(cluster::Client& client, const Con
                                               const TopNodeFlags& flags,
                                               const std::vector<std::string>& names) {
   TRY_ASSIGN(const std::optional<NodeKind> mode, ParseMode(flags.gpu_mode));
-  TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
-  cluster::ListOptions options;
-  options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
-  TRY_ASSIGN(const cluster::ObjectList pods, client.List(api::kPods, options));
-  cluster::ObjectList topologies;
-  if (HasTopologyNode(nodes.items)) {
-    cluster::ListOptions of_topologies;
-    of_topologies.namespace_name = "kube-system";
-    of_topologies.label_selector = kTopologySelector;
-    TRY_ASSIGN(topologies, client.List(api::kConfigMaps, of_topologies));
-  }
-  std::vector<GpuMetric> metrics;
-  if (flags.metric) metrics = GpuMetricsOrNone(client, context);
-  std::vector<NodeUse> uses = CountNodes(nodes.items, pods.items, topologies.items, metrics);
+  TRY_ASSIGN(std::vector<NodeUse> uses, NodeUsesOf(client, context, flags.metric));
   for (const std::string& name : names) {
     const bool is_there = std::any_of(uses.begin(), uses.end(),
                                       [&](const NodeUse& node) { return node.name == name; });
@@ -78,8 +66,8 @@ base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::I
     return call.out.Write(flags.details ? RenderNodeDetails(nodes, context.program == "arena")
                                         : RenderNodes(nodes, format, !call.args.empty()));
   };
-  TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------",
-                "-------------------------------------", show));
+  TRY(ShowRepeatedly(context, call.out, flags.refresh, "-------------------------",
+                     "-------------------------------------", show));
   return 0;
 }
 

@@ -41,7 +41,7 @@ struct ApplyFlags {
   std::string validate;
 };
 
-// The API's word for --validate; nothing for what it may not be.
+// The API's value for --validate; "" for an invalid one.
 std::string_view FieldValidationOf(std::string_view validate) {
   if (validate == "strict" || validate == "true") return "Strict";
   if (validate == "warn") return "Warn";
@@ -49,7 +49,7 @@ std::string_view FieldValidationOf(std::string_view validate) {
   return "";
 }
 
-// Whether `live` has everything that `wanted` says.
+// Whether `live` contains everything in `wanted`.
 bool IsCovered(const text::Json& wanted, const text::Json& live) {
   if (const text::Object* const object = wanted.if_object()) {
     if (!live.is_object()) return object->empty();
@@ -80,7 +80,7 @@ base::Result<AppliedObject> ApplyOrTry(cluster::Client& client, const ApplyFlags
   return AppliedObject{wanted.object, IsCovered(wanted.object, *live) ? "unchanged" : "configured"};
 }
 
-// One object as it is, several in a List.
+// One object by itself, several in a List.
 base::Status PrintApplied(std::vector<text::Json> objects, const std::string& output,
                           cli::Output& out) {
   if (objects.empty()) return {};

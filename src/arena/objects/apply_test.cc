@@ -10,7 +10,7 @@
 namespace arena {
 namespace {
 
-// apply and diff of files in a folder of the test's own.
+// apply and diff of files in a temporary folder.
 class ApplyTest : public VerbTest {
  protected:
   ApplyTest() {
@@ -33,7 +33,7 @@ class ApplyTest : public VerbTest {
     return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: " + value +
            "}\n";
   }
-  // What the program that diff runs prints is part of what it prints.
+  // The output includes that of the program that diff runs.
   Ended Diff(const std::string& file) {
     environment_["TMPDIR"] = folder_;
     testing::internal::CaptureStdout();
@@ -171,7 +171,7 @@ TEST_F(ApplyTest, KindsThatTheClusterLacksAreNamed) {
   EXPECT_TRUE(Has(near.log, "did you mean kind: ConfigMap?")) << near.log;
 }
 
-// A definition of PyTorchJobs, whose kind the cluster serves after some pauses.
+// A definition of PyTorchJobs whose kind the cluster serves only after some pauses.
 class DefinedKindTest : public ApplyTest {
  protected:
   DefinedKindTest() {

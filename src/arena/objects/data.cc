@@ -10,7 +10,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/submit/options.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -28,7 +28,7 @@ struct CreateFlags {
   bool read_only = false;
 };
 
-// In the API's order whatever the claim's, as Arena prints them.
+// In the API's order, as Arena prints them.
 std::string AccessModes(const text::Json& claim) {
   const text::Array* modes = text::FindArray(claim, {"spec", "accessModes"});
   std::vector<std::string> found;
@@ -145,8 +145,8 @@ bool IsOver(const text::Json& job) {
   });
 }
 
-// What still needs the claim: jobs that are not over, and pods of any that run (the TensorBoard of
-// a job that is over).
+// The users of a claim: unfinished jobs, and running pods of any job (the TensorBoard of a finished
+// job).
 base::Result<std::vector<std::string>> UsersOf(cluster::Client& client,
                                                const std::string& namespace_name,
                                                const std::string& claim) {
@@ -178,7 +178,8 @@ base::Status DeleteClaim(cluster::Client& client, const std::string& namespace_n
                          const text::Json& claim) {
   const std::string name(api::Name(claim));
   if (api::Annotation(claim, api::kVolumePathAnnotation).empty()) {
-    // Deleting a claim may destroy what is on its volume; this verb only forgets directories.
+    // Deleting a claim could destroy its volume's data; this verb only removes mappings to
+    // directories.
     return Fail(Code::kInvalidArgument,
                 fmt::format("{} was not made by `data create`: delete it with kubectl", name));
   }
@@ -235,7 +236,7 @@ void AddData(cli::Command& root, Context& context) {
   create.flags().String(&flags->owner, "owner", "", "whose it is");
   create.flags().Bool(&flags->read_only, "read-only", false, "no job may write to it");
   create.Check([flags](cli::Invocation& call) -> base::Status {
-    // Of a claim; each part between dots begins and ends with a letter or digit.
+    // For a claim, each part between dots begins and ends with a letter or digit.
     if (!api::IsObjectName(call.args[0])) {
       return Fail(Code::kInvalidArgument,
                   fmt::format("the name \"{}\" is invalid: lower case letters, digits, '-' and '.'",

@@ -16,7 +16,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// As kubectl's and diff's own: 0 is the same.
+// As in kubectl and diff: 0 means equal.
 constexpr int kExitDifferent = 1;
 constexpr int kExitTrouble = 2;
 
@@ -39,7 +39,7 @@ std::optional<text::Json> FieldOf(const text::Json& object, std::string_view map
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-// Values that differ are told apart without being shown.
+// Marks differing values as different without showing them.
 void HideSecretValues(text::Json& live, text::Json& merged) {
   for (const char* const map : {"data", "stringData"}) {
     for (const auto& [from, to] : {std::pair(&live, &merged), std::pair(&merged, &live)}) {
@@ -60,11 +60,11 @@ void HideSecretValues(text::Json& live, text::Json& merged) {
   }
 }
 
-// What the server would have, in comparison: without what apply never changes by itself.
+// Prepares the comparison: removes fields that apply never changes by itself.
 void LevelBookkeeping(const api::Resource& resource, const text::Json& live, text::Json& merged) {
   text::Set(merged, {"metadata", "resourceVersion"}, text::Json(api::ResourceVersion(live)));
   if (!resource.has_status) return;
-  // A controller may have written it since.
+  // A controller may have written it meanwhile.
   if (const text::Json* const status = text::Find(live, {"status"})) {
     text::Set(merged, {"status"}, *status);
   } else {

@@ -1,5 +1,5 @@
-// Two folders of texts, and the program that shows how they differ: `diff -u -N`, or the one that
-// KUBECTL_EXTERNAL_DIFF names, with its words, as kubectl runs it.
+// Two folders of texts, and the program that shows their differences: `diff -u -N`, or that of
+// KUBECTL_EXTERNAL_DIFF with its arguments, as kubectl runs it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace arena {
 
-// The folders, LIVE-* and MERGED-* below $TMPDIR: only this user can read them, and they go with
-// this object.
+// The folders, LIVE-* and MERGED-* below $TMPDIR: only this user can read them, and they are
+// deleted with this object.
 class DiffFolders {
  public:
   static base::Result<DiffFolders> Make(const base::Environment& environment);
@@ -22,8 +22,8 @@ class DiffFolders {
 
   base::Status Add(const std::string& name, std::string_view live, std::string_view merged) const;
 
-  // Runs the program on them, on our own standard streams, and waits for it. Whether they differ;
-  // an error is that it cannot be run, or ends with more than 1.
+  // Runs the program on them with our standard streams, and waits for it. Returns whether they
+  // differ; an error when it cannot run, or exits with more than 1.
   base::Result<bool> Show(const base::Environment& environment) const;
 
  private:
@@ -33,8 +33,8 @@ class DiffFolders {
   std::string merged_;
 };
 
-// argv of the program for these two. Pure. Of KUBECTL_EXTERNAL_DIFF, split at its spaces, kubectl
-// drops the arguments with anything but letters, digits, - and =.
+// argv of the program for these two folders. Pure. kubectl splits KUBECTL_EXTERNAL_DIFF at spaces,
+// and drops arguments that contain anything but letters, digits, - and =.
 std::vector<std::string> DiffCommand(const base::Environment& environment, const std::string& live,
                                      const std::string& merged);
 

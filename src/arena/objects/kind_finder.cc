@@ -17,7 +17,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// Between two questions for a kind that has been defined.
+// Pause between two requests for a kind that has been defined.
 constexpr base::Duration kFirstPause = std::chrono::milliseconds(50);
 constexpr base::Duration kLongestPause = std::chrono::seconds(2);
 

@@ -1,4 +1,4 @@
-// Which resource of the API server an object is: asked of the server, one request a group version.
+// Finds the API server's resource for an object, with one request per group version.
 #pragma once
 
 #include <chrono>
@@ -20,18 +20,18 @@ class KindFinder {
  public:
   static constexpr std::chrono::seconds kDefinitionTimeout{30};
 
-  // `cluster_is_this_machine`: what an error says of kinds that are missing.
+  // `cluster_is_this_machine` affects the error about missing kinds.
   KindFinder(cluster::Client& client, bool cluster_is_this_machine)
       : client_(client), cluster_is_this_machine_(cluster_is_this_machine) {}
   KindFinder(const KindFinder&) = delete;
   KindFinder& operator=(const KindFinder&) = delete;
 
-  // Valid as long as this. kInvalidArgument when the server has no such kind: names it and says how
-  // to install it. Blocks.
+  // Valid while this lives. kInvalidArgument when the server does not have the kind: names it and
+  // tells how to install it. Blocks.
   base::Result<const api::Resource*> Find(std::string_view api_version, std::string_view kind);
   // A CustomResourceDefinition was applied: Find asks again, and waits up to kDefinitionTimeout for
-  // the kind that it defines, by `pause` between two questions. Nothing else can be waited on: when
-  // a server begins to serve a kind shows in what it discovers alone.
+  // the kind that it defines, calling `pause` between two requests. There is no event for this:
+  // only discovery shows that a server has begun to serve a kind.
   void Expect(const text::Json& definition, std::function<void(base::Duration)> pause);
 
  private:
@@ -42,12 +42,12 @@ class KindFinder {
   using Kinds = std::vector<const api::Resource*>;
 
   struct Definition {
-    std::string group, kind, name;  // name: the definition's
+    std::string group, kind, name;  // name: that of the definition
   };
 
   base::Result<const api::Resource*> FindNow(std::string_view api_version, std::string_view kind);
   const Definition* DefinitionOf(std::string_view api_version, std::string_view kind) const;
-  // Why the kind of a definition is not there; it may be "".
+  // Why the kind of a definition does not exist yet; may be "".
   std::string WhatDelays(const Definition& definition);
   base::Result<const Kinds*> KindsOf(const std::string& api_version);
   base::Error Missing(std::string_view api_version, std::string_view kind,
@@ -55,7 +55,7 @@ class KindFinder {
 
   cluster::Client& client_;
   const bool cluster_is_this_machine_;
-  std::deque<Kind> kinds_;  // never moved, never dropped
+  std::deque<Kind> kinds_;  // never moved or removed
   std::map<std::string, Kinds> known_;
   std::vector<Definition> expected_;
   std::function<void(base::Duration)> pause_;

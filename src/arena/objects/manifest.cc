@@ -27,7 +27,7 @@ base::Error AtLineOf(const std::string& source, const base::Error& error) {
   return error.Wrap(source);
 }
 
-// Where the JSON object that begins at `begin` ends; nullopt when it does not.
+// The end of the JSON object that begins at `begin`; nullopt when it is incomplete.
 std::optional<size_t> EndOfObject(std::string_view text, size_t begin) {
   size_t depth = 0;
   bool is_in_string = false;
@@ -50,8 +50,8 @@ std::optional<size_t> EndOfObject(std::string_view text, size_t begin) {
   return std::nullopt;
 }
 
-// JSON objects one after another, as `kubectl get -o json` in a loop writes them: no YAML. Nothing
-// when the text is something else.
+// JSON objects one after another, as `kubectl get -o json` in a loop writes them, which is not
+// YAML. Nullopt for any other text.
 std::optional<std::vector<text::YamlDocument>> ReadJsonStream(std::string_view text) {
   std::vector<text::YamlDocument> documents;
   size_t line = 1;

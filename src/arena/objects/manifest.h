@@ -1,4 +1,4 @@
-// The objects that a manifest holds, with their places in it for error messages. Pure.
+// The objects of a manifest, with their positions for error messages. Pure.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ struct Manifest {
   std::string place;  // "job.yaml: document 2 (line 14)"
 };
 
-// YAML or JSON, of any number of documents; the objects of a `List` are taken one by one. In the
-// order of the text. `source` is the name of the text in places and errors. kInvalidArgument:
-// `job.yaml:3:7: why` where it is malformed, a place where a document is not an object.
+// YAML or JSON, any number of documents; the objects of a `List` count one by one. In the order of
+// the text. `source` is the name of the text in positions and errors. kInvalidArgument:
+// `job.yaml:3:7: why` when malformed, or the position of a document that is not an object.
 base::Result<std::vector<Manifest>> ParseManifests(std::string_view text,
                                                    const std::string& source);
 

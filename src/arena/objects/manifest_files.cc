@@ -44,7 +44,7 @@ bool IsManifestName(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-// Files before directories, each by name; a link to a directory is not followed.
+// Files before directories, each sorted by name; does not follow links to directories.
 base::Status CollectFiles(const std::string& directory, bool is_recursive,
                           std::vector<std::string>& files) {
   std::error_code failed;

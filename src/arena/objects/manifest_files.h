@@ -1,4 +1,4 @@
-// What -f of apply and diff names: files, directories, standard input, URLs.
+// The sources of -f for apply and diff: files, directories, standard input, URLs.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct ManifestFlags {
   std::string field_manager;
 };
 
-// Declares -f, -R, --force-conflicts and --field-manager on `verb`. `flags` outlives it.
+// Declares -f, -R, --force-conflicts and --field-manager on `verb`. `flags` must outlive it.
 void AddManifestFlags(cli::Command& verb, ManifestFlags& flags);
-// For the verb's Check: something is named, and by -f alone.
+// For the verb's Check: there is a source, and only by -f.
 base::Status CheckManifestFlags(const ManifestFlags& flags, const cli::Invocation& call);
 
-// Everything that the flags name, in their order; of a directory its .yaml, .yml and .json files by
-// name. All is read before anything is returned: one malformed file, and nothing is.
+// All objects of the sources, in their order; of a directory, its .yaml, .yml and .json files by
+// name. Everything is read first: if one file is malformed, nothing is returned.
 base::Result<std::vector<Manifest>> ReadManifests(const ManifestFlags& flags,
                                                   const base::Environment& environment);
 

@@ -73,7 +73,7 @@ base::Result<ManifestObject> PrepareObject(const Context& context, KindFinder& k
   ManifestObject ready;
   TRY_ASSIGN(ready.resource, kinds.Find(api_version, kind));
   TRY(SetNamespace(context, *ready.resource, object));
-  // Of `get -o yaml`: who set what is the server's to say, and it refuses to be told.
+  // From `get -o yaml`: the server maintains this field and refuses it in requests.
   text::Erase(object, {"metadata", "managedFields"});
   ready.object = std::move(object);
   return ready;

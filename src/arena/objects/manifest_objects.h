@@ -1,4 +1,4 @@
-// What apply and diff do with an object before they ask the server about it, and with its answer.
+// Prepares an object for apply and diff before a request, and handles the answer.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,23 @@ namespace arena {
 
 // An object that is ready to be sent.
 struct ManifestObject {
-  text::Json object;  // in its namespace, without managedFields
+  text::Json object;  // with its namespace, without managedFields
   const api::Resource* resource = nullptr;
 
   std::string Label() const;  // "pytorchjob.kubeflow.org/mnist", "configmap/settings"
 };
 
-// kInvalidArgument, naming the field, when apiVersion, kind or metadata.name is missing, the kind
-// is unknown, or the namespace is another than the command line's. May ask the server for kinds.
+// kInvalidArgument names the field when apiVersion, kind or metadata.name is missing, the kind is
+// unknown, or the namespace differs from that of the command line. May ask the server for kinds.
 base::Result<ManifestObject> PrepareObject(const Context& context, KindFinder& kinds,
                                            text::Json object);
 
-// The object as it is on the server; nullopt when there is none.
+// The present object on the server; nullopt when it does not exist.
 base::Result<std::optional<text::Json>> FindLive(cluster::Client& client,
                                                  const ManifestObject& wanted);
 
-// Whether an apply changed nothing that a user could have meant: all is the same but the
-// bookkeeping of metadata and, where it is another's to write, the status.
+// Whether an apply made no change that a user could have intended: everything is equal except for
+// metadata that the server maintains and, if others write it, the status.
 bool IsSameContent(const api::Resource& resource, text::Json before, text::Json after);
 
 // Server-side apply.
@@ -37,19 +37,18 @@ struct ApplyOptions {
   std::string field_manager;
   bool force_conflicts = false;
   bool is_dry_run = false;
-  std::string_view field_validation = "";  // as cluster::Client::Apply takes it
+  std::string_view field_validation = "";  // as in cluster::Client::Apply
 };
 struct AppliedObject {
-  text::Json object;      // as the server has it now
+  text::Json object;      // as stored by the server
   std::string_view verb;  // "created", "configured" or "unchanged"
 };
-// kConflict names the fields that are somebody else's, and --force-conflicts.
+// kConflict names the fields that others own, and --force-conflicts.
 base::Result<AppliedObject> ApplyObject(cluster::Client& client, const ManifestObject& wanted,
                                         const ApplyOptions& options);
 
-// Calls `visit` with each object that could be prepared, in order. An error is logged with the
-// object's place, and the others still have their turn, unless the server is out of reach. False
-// when there was any.
+// Calls `visit` with each object that could be prepared, in order. Logs an error with the object's
+// position and continues, unless the server cannot be reached. False when there was an error.
 using VisitObject = std::function<base::Status(const ManifestObject&)>;
 bool ForEachObject(const Context& context, KindFinder& kinds, std::vector<Manifest> manifests,
                    const VisitObject& visit);

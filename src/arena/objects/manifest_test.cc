@@ -35,7 +35,7 @@ TEST(ManifestTest, ListsAreTakenApart) {
       PlacesOf("kind: List\nitems:\n- kind: A\n- kind: BList\n  items:\n  - kind: B\n"),
       (Places{"f: document 1 (line 1) items[0] A", "f: document 1 (line 1) items[1] items[0] B"}));
   EXPECT_EQ(PlacesOf("kind: List\nitems: []\n"), Places{});
-  // A kind of somebody's own that is called so.
+  // A custom kind of that name.
   EXPECT_EQ(PlacesOf("kind: AllowList\nspec: {}\n"), (Places{"f: document 1 (line 1) AllowList"}));
 }
 

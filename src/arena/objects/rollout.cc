@@ -13,7 +13,7 @@ namespace arena {
 namespace {
 
 struct Seen {
-  bool is_known = false;  // the first list has come
+  bool is_known = false;  // the first list has arrived
   std::optional<text::Json> object;
   std::optional<base::Error> refusal;
 };

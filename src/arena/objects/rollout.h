@@ -1,4 +1,4 @@
-// Waiting for what controllers make of an object.
+// Waits until controllers have acted on an object.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,18 @@
 
 namespace arena {
 
-// Blocks until `missing` has nothing to say of the object any more. kTimeout: what it said last,
-// "it does not exist" when there is no such object; the server's own error when it refuses to tell.
+// Blocks until `missing` returns "" for the object. kTimeout: its last text, or "it does not exist"
+// when there is no such object; the server's own error when it refuses.
 using WhatIsMissing = std::function<std::string(const text::Json& object)>;
 base::Status AwaitObject(cluster::Client& client, const api::Resource& resource,
                          const std::string& namespace_name, const std::string& name,
                          std::chrono::milliseconds timeout, const WhatIsMissing& missing);
 
-// Why the Deployment's newest template is not what runs, and that alone; "" when it is.
+// Why the Deployment does not yet run its newest template only; "" when it does.
 std::string MissingOfRollout(const text::Json& deployment);
 // "" when the condition is True.
 std::string MissingCondition(const text::Json& object, std::string_view type);
-// Why containers of these pods do not run: "pod x: ErrImagePull: ..."; "" when nobody says.
+// Why containers of these pods do not run: "pod x: ErrImagePull: ..."; "" when unknown.
 std::string WhyPodsWait(const std::vector<text::Json>& pods);
 
 }  // namespace arena

@@ -22,7 +22,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// Of Secrets that this verb has made; the ones that belong to jobs are left alone.
+// Marks Secrets created by this verb; Secrets of jobs are left alone.
 constexpr const char* kMadeHere = "muster.dev/secret";
 constexpr size_t kMaxSecretBytes = 1 << 20;
 
@@ -51,7 +51,7 @@ base::Result<std::string> ReadInput() {
   return text;
 }
 
-// What `echo` or an editor has added to a value of one line.
+// Removes the newline that `echo` or an editor appends to a value of one line.
 std::string WithoutNewline(std::string text) {
   if (!text.empty() && text.find('\n') == text.size() - 1) text.pop_back();
   return text;

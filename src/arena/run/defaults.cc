@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/strings.h"
 #include "text/yaml.h"
 
@@ -26,18 +27,13 @@ bool MayBeDefault(const cli::Flag& flag) {
   return !flag.is_hidden();
 }
 
-std::string Nearest(const std::string& key, const cli::FlagSet& flags) {
-  std::string best;
-  size_t distance = 3;
+std::string DidYouMean(const std::string& key, const cli::FlagSet& flags) {
+  std::vector<std::string_view> names;
   for (const auto& flag : flags.flags()) {
-    if (!MayBeDefault(*flag)) continue;
-    const size_t now = base::EditDistance(key, flag->name());
-    if (now < distance) {
-      distance = now;
-      best = flag->name();
-    }
+    if (MayBeDefault(*flag)) names.push_back(flag->name());
   }
-  return best.empty() ? "" : fmt::format(": did you mean \"{}\"?", best);
+  const std::string_view nearest = base::Nearest(key, names);
+  return nearest.empty() ? "" : fmt::format(": did you mean \"{}\"?", nearest);
 }
 
 base::Result<std::string> ScalarText(const text::Json& value) {
@@ -70,7 +66,7 @@ base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagS
   cli::Flag* const flag = flags.Find(key);
   if (flag == nullptr || flag->name() != key || !MayBeDefault(*flag)) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("unknown key \"{}\"{}", key, Nearest(key, flags)));
+                fmt::format("unknown key \"{}\"{}", key, DidYouMean(key, flags)));
   }
   if (flag->changed()) return {};
   auto values = ValuesOf(value);

@@ -12,11 +12,13 @@
 #include <chrono>
 #include <iterator>
 
+#include "api/job/wait_for.h"
 #include "api/object.h"
 #include "arena/jobs/ending.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/live_output.h"
 #include "arena/logs/log_merge.h"
 #include "base/block_signals.h"
 #include "base/log.h"
@@ -63,18 +65,23 @@ void InterruptedRun::OnInterrupt() {
   ++interrupts_;
   if (interrupts_ == 1) Suspend();
   if (interrupts_ == 2) Kill();
-  if (interrupts_ > 2) ::_exit(cli::kExitInterrupted);
+  if (interrupts_ <= 2) return;
+  TakeAwayLiveLines();
+  ::_exit(cli::kExitInterrupted);
 }
 
 void InterruptedRun::Suspend() {
   const std::string name(api::Name(job_));
   base::LogInfo("stopping {}: SIGTERM now, SIGKILL after {} s; Ctrl-C again kills it at once", name,
                 grace_seconds_);
-  const text::Json patch =
-      text::Object{{"spec", text::Object{{"runPolicy", text::Object{{"suspend", true}}}}}};
+  // A job that waits for others is not to start by itself later.
+  const text::Json patch = text::Object{
+      {"metadata", text::Object{{"annotations", text::Object{{api::kWaitForAnnotation, nullptr}}}}},
+      {"spec", text::Object{{"runPolicy", text::Object{{"suspend", true}}}}}};
   const auto stopped = client_.Patch(api::kPyTorchJobs, std::string(api::Namespace(job_)), name,
                                      cluster::PatchType::kMerge, patch);
   if (!stopped && stopped.error().code != base::Code::kNotFound) {
+    TakeAwayLiveLines();
     base::LogError("{} could not be stopped, and runs on: {}", name, stopped.error().message);
     ::_exit(cli::kExitInterrupted);
   }
@@ -103,6 +110,7 @@ void InterruptedRun::AwaitEnd() {
   if (has_finished) return;  // it was quicker: who follows it tells how it ended
   // What the replicas said at their end is on its way.
   std::this_thread::sleep_for(LogMerge::kWindow);
+  TakeAwayLiveLines();
   if (has_ended) {
     base::LogInfo("{0} is stopped: `{1} resume {0}` begins it again, `{1} delete {0}` removes it",
                   name, context_.program);

@@ -4,15 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
+#include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/web_service.h"
 #include "arena/jobs/records.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "process/file_lock.h"
@@ -45,8 +46,6 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
   const api::TrainingSummary& summary = job.summary;
   const base::Time start = summary.start_time.value_or(summary.created);
   const base::Duration took = summary.completion_time.value_or(now) - start;
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
   return text::Object{
       {"event", event},
       {"job", summary.name},
@@ -55,8 +54,8 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
       {"reason", summary.reason},
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
       {"lastLine", LastLine(summary.last_lines)},
-      {"command", CommandOf(job.job)},
-      {"host", host.data()},
+      {"command", api::CommandOf(job.job)},
+      {"host", base::HostName()},
       // Slack, Mattermost and their like show this member.
       {"text", fmt::format("{} {}{}{}", summary.name,
                            event == "hang" ? "hangs" : base::ToLower(summary.status),
@@ -115,11 +114,28 @@ base::Status Tell(const std::string& target, const text::Json& notice, Context& 
   return TellProgram(target, notice, context.environment);
 }
 
+// As it is, or as it was when it was deleted.
+base::Result<RunRecord> RunOfNotice(cluster::Client& client, const Context& context,
+                                    const std::string& name, const std::string& uid) {
+  RunRecord run;
+  auto found = FindJob(client, context, context.Namespace(), name);
+  if (!found && found.error().code != Code::kNotFound) return Fail(found.error());
+  if (found && api::Uid(found->job) == uid) {
+    run.job = std::move(*found);
+    return run;
+  }
+  TRY_ASSIGN(auto gone, FindGoneRun(client, context, uid));
+  if (gone) return std::move(*gone);
+  return Fail(Code::kNotFound, fmt::format("the job {} is gone, and was not kept", name));
+}
+
 base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   const std::string& namespace_name = call.args[0];
-  const std::string& event = call.args[2];
+  const std::string& event = call.args[3];
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, call.args[1]));
+  context.flags.namespace_name = namespace_name;
+  TRY_ASSIGN(const RunRecord run, RunOfNotice(*client, context, call.args[1], call.args[2]));
+  const TrainingJob& job = run.job;
   const std::string folder = context.environment.StateDir() + "/notices";
   TRY(base::MakeDirs(folder, 0700));
   const std::string path = fmt::format("{}/{}.{}", folder, api::Uid(job.job), event);
@@ -129,6 +145,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   const text::Json notice = NoticeFor(job, event, context.clock.Now());
   for (const std::string& target :
        base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n')) {
+    if (target.empty()) continue;
     if (base::Status told = Tell(target, notice, context); !told) {
       base::LogWarn("notice of {}: {}", job.summary.name, told.error().message);
       problems.push_back(told.error().message);
@@ -136,6 +153,8 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   }
   const std::string outcome = problems.empty() ? "told at " + LocalTime(context.clock.Now())
                                                : "not told: " + base::Join(problems, "; ");
+  ::unlink(path.c_str());
+  if (run.deleted) return 0;  // nobody will ask it
   const text::Json patch = text::Object{
       {"metadata",
        text::Object{
@@ -143,8 +162,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
             text::Object{{fmt::format("{}-{}", api::kNotifiedAnnotation, event), outcome}}}}}};
   const auto noted = client->Patch(api::kPyTorchJobs, namespace_name, call.args[1],
                                    cluster::PatchType::kMerge, patch);
-  ::unlink(path.c_str());
-  if (!noted) return Fail(noted.error());
+  if (!noted && noted.error().code != Code::kNotFound) return Fail(noted.error());
   return 0;
 }
 
@@ -177,6 +195,9 @@ base::Status CheckNotify(const NotifyFlags& flags) {
 
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
                            SubmitOptions& options) {
+  if (flags.is_on_given && context.cluster_is_this_machine) {
+    options.labels[std::string(api::kNotifyAnnotation)] = flags.on;
+  }
   if (flags.targets.empty()) return {};
   if (!context.cluster_is_this_machine) {
     return Fail(Code::kInvalidArgument,
@@ -188,7 +209,7 @@ base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
 }
 
 void AddNotify(cli::Command& root, Context& context) {
-  root.Add("__notify", "").Hidden().Args(cli::ExactArgs(3)).Run([&context](cli::Invocation& call) {
+  root.Add("__notify", "").Hidden().Args(cli::ExactArgs(4)).Run([&context](cli::Invocation& call) {
     return RunNotify(context, call);
   });
 }

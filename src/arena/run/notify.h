@@ -15,6 +15,7 @@ namespace arena {
 struct NotifyFlags {
   std::vector<std::string> targets;
   std::string on = "end";
+  bool is_on_given = false;  // then it holds for those that the configuration names, too
 };
 
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set);
@@ -23,7 +24,7 @@ base::Status CheckNotify(const NotifyFlags& flags);
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
                            SubmitOptions& options);
 
-// The hidden verb `__notify NAMESPACE NAME start|hang|end`.
+// The hidden verb `__notify NAMESPACE NAME UID start|hang|end`.
 void AddNotify(cli::Command& root, Context& context);
 
 // What came of it, for people: "told at 10:00:00", "not told: why"; "" of a job that tells nobody.

@@ -4,11 +4,11 @@
 #include <set>
 
 #include "api/object.h"
+#include "arena/folder/run_folder.h"
+#include "arena/folder/run_note.h"
 #include "arena/jobs/deletion.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"
-#include "arena/run/run_folder.h"
-#include "arena/run/run_note.h"
 #include "arena/verbs.h"
 #include "base/disk.h"
 #include "base/file.h"
@@ -74,7 +74,7 @@ int64_t SizeOf(const Context& context, const RunRecord& run) {
 
 // A run whose job is gone, with its logs and its folder.
 base::Status Forget(cluster::Client& client, const Context& context, const RunRecord& run) {
-  TRY(ForgetRun(client, run.job.job));
+  TRY(ForgetRun(client, context, run.job.job));
   for (const text::Json& pod : run.past_pods) TRY(base::RemoveTree(FolderOfRecord(context, pod)));
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   return folder.empty() ? base::Status() : base::RemoveTree(folder);
@@ -116,7 +116,9 @@ class Pruning {
       TRY(Remove(run));
     }
     if (!has_found_ && !flags_.only_gone) TRY(out_.Write("No job need to be deleted\n"));
-    TRY(RemoveRunFolders(client_, context_, flags_, out_));
+    if (context_.cluster_is_this_machine) {
+      TRY(RemoveRunFolders(client_, context_, flags_, out_));
+    }
     return exit_code_;
   }
 
@@ -169,7 +171,7 @@ class Pruning {
   const PruneFlags& flags_;
   cli::Output& out_;
   Ending ending_;
-  const bool remembers_ = context_.cluster_is_this_machine && context_.program != "arena";
+  const bool remembers_ = context_.program != "arena";
   int exit_code_ = 0;
   bool has_found_ = false;
 };

@@ -1,25 +1,27 @@
 // `run`: the caller's own folder and environment, as a job that is followed to its end.
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <random>
 
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
+#include "arena/folder/local_code.h"
+#include "arena/folder/run_folder.h"
+#include "arena/folder/run_note.h"
 #include "arena/jobs/records.h"
+#include "arena/jobs/seen_runs.h"
 #include "arena/logs/all_logs.h"
 #include "arena/run/callers_environment.h"
 #include "arena/run/defaults.h"
 #include "arena/run/interrupted_run.h"
 #include "arena/run/notify.h"
 #include "arena/run/program.h"
-#include "arena/run/run_folder.h"
-#include "arena/run/run_note.h"
+#include "arena/run/run_name.h"
+#include "arena/run/run_volume.h"
 #include "arena/run/sweep.h"
 #include "arena/run/sweep_runner.h"
 #include "arena/submit/creation.h"
@@ -31,9 +33,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/uid.h"
 #include "cli/interrupt_notice.h"
-#include "process/spawn.h"
-#include "snapshot/folder.h"
 
 namespace arena {
 namespace {
@@ -41,76 +42,17 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr std::string_view kRunTrials = "__trials";
 constexpr int64_t kDefaultGrace = 30;
-constexpr size_t kMaxStem = 40;
-constexpr size_t kMaxArchive = 8 << 20;
 constexpr size_t kRandomNames = 20;
-
-constexpr std::array kWords = {
-    "acorn", "amber", "aspen", "badge", "basil", "birch", "bison", "brook", "cabin", "cedar",
-    "chalk", "cider", "cliff", "cloud", "clove", "coral", "crane", "daisy", "delta", "dune",
-    "eagle", "ember", "fern",  "finch", "flint", "frost", "grove", "hazel", "heron", "holly",
-    "ivory", "jade",  "kite",  "lark",  "lemon", "lilac", "lotus", "maple", "marsh", "mango",
-    "mint",  "moss",  "oak",   "olive", "onyx",  "otter", "pearl", "pine",  "plum",  "quail",
-    "raven", "reed",  "robin", "sage",  "shell", "slate", "stone", "swan",  "teal",  "thyme",
-    "topaz", "tulip", "wren",  "zebra"};
 
 struct RunFlags {
   std::string directory = ".", module;
-  // Of `rerun`: the snapshot, and the folder that it is of.
-  std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
   std::vector<std::string> secrets, sweeps;
-  std::string resume_from;
+  std::string resume_from, volume;
   int64_t parallel = 0;
   NotifyFlags notify;
-  bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
+  bool is_detached = false, is_live = false, has_clean_env = false;
 };
-
-// "train" of "/x/My train.v2.py": what a name may begin with.
-std::string NameStem(std::string_view stem) {
-  std::string name;
-  for (const char c : base::ToLower(stem)) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_plain) {
-      name += c;
-    } else if (!name.empty() && !name.ends_with('-')) {
-      name += '-';
-    }
-  }
-  if (name.empty() || name.front() < 'a') name = "run-" + name;
-  name.resize(std::min(name.size(), kMaxStem));
-  while (name.ends_with('-')) name.pop_back();
-  return name;
-}
-
-std::string RandomName(std::string_view stem) {
-  std::random_device random;
-  return fmt::format("{}-{}", NameStem(stem), kWords[random() % kWords.size()]);
-}
-
-// Flags that another run of the same has not.
-bool IsOfOneRun(std::string_view flag) {
-  return flag == "name" || flag == "module" || flag == "detach" || flag == "directory" ||
-         flag == "dry-run" || flag.starts_with("snapshot");
-}
-
-std::string MegaBytes(int64_t bytes) {
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
-
-// `12 files (0.3 MB) of /home/me/job, commit 3f2a91c, 3 files changed`
-std::string Describe(const snapshot::Folder& folder, size_t files, int64_t bytes) {
-  std::string text = fmt::format("{} file{} ({}) of {}", files, files == 1 ? "" : "s",
-                                 MegaBytes(bytes), folder.root);
-  if (!folder.is_git) return text;
-  if (folder.commit.empty()) return text + ", no commit yet";
-  text += ", commit " + folder.commit.substr(0, 7);
-  if (folder.changes > 0) {
-    text += fmt::format(", {} file{} changed", folder.changes, folder.changes == 1 ? "" : "s");
-  }
-  return text;
-}
 
 class RunVerb {
  public:
@@ -124,21 +66,18 @@ class RunVerb {
   base::Status CheckTogether() const;
   base::Status PlanSweep(const std::vector<std::string>& words, const std::string& label);
   void TakeSecrets();
-  base::Status FindSnapshot();
   base::Status FindCode();
   base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
-  std::string Below(const std::string& root) const;
   base::Status FindFreeName(cluster::Client& client);
   base::Status MountFilesOf(cluster::Client& client);
-  base::Result<snapshot::Snapshot> TakeOrRead(snapshot::Store& store) const;
   base::Result<RunNote> NoteDown(const SubmitOptions& options) const;
   base::Status PackCode(SubmitOptions& options) const;
-  void Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) const;
+  base::Result<snapshot::Snapshot> TakeCode(SubmitOptions& options) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
   base::Result<int> Accompany(cluster::Client& client, const SubmitOptions& options,
                               const text::Json& job, cli::Output& out);
-  bool takes_snapshot() const { return !run_.is_live && flags_.sync_mode.empty(); }
+  bool takes_snapshot() const { return code_ && !run_.is_live; }
 
   Context& context_;
   cli::FlagSet& set_;
@@ -147,10 +86,10 @@ class RunVerb {
   Program program_;
   std::vector<std::string> args_;
   std::vector<Trial> trials_;
-  std::string sweep_command_;  // of the job, for people
-  snapshot::Folder folder_;
-  std::vector<snapshot::Entry> entries_;
+  std::string sweep_command_;      // of the job, for people
+  std::optional<LocalCode> code_;  // nullopt where the code comes by --sync-mode
   std::optional<RunFolder> run_folder_;
+  std::optional<ClaimFolder> resumed_;  // of --resume-from, on another cluster
 };
 
 void RunVerb::Declare() {
@@ -163,7 +102,6 @@ void RunVerb::Declare() {
   set_.Int(&flags_.workers, "nodes", 1, "replicas; each is a machine of its own to the program");
   set_.Bool(&run_.is_live, "live", false,
             "run in the folder itself, not in a copy; on this machine only");
-  set_.Bool(&run_.is_large, "large", false, "take a folder of more than 100 MB or 20,000 files");
   set_.Bool(&run_.has_clean_env, "clean-env", false, "do not hand on your environment's variables");
   set_.Bool(&run_.is_detached, "detach", false, "return when the job is made").Short('d');
   set_.StringArray(&run_.secrets, "secret",
@@ -180,12 +118,10 @@ void RunVerb::Declare() {
            "seconds between SIGTERM and SIGKILL when the job is stopped");
   set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
                 "stop the job when it has been active for that long: 90s, 2h30m");
-  set_.String(&run_.snapshot, "snapshot", "", "").Hidden();
-  set_.String(&run_.snapshot_root, "snapshot-root", "", "").Hidden();
-  set_.String(&run_.snapshot_inside, "snapshot-inside", "", "").Hidden();
-  set_.String(&run_.snapshot_commit, "snapshot-commit", "", "").Hidden();
   set_.String(&run_.resume_from, "resume-from", "",
               "a `RUN` whose files the job sees, for reading, where MUSTER_RESUME_DIR says");
+  set_.String(&run_.volume, "run-volume", "",
+              "on another cluster the `CLAIM` that MUSTER_RUN_DIR is a folder of");
   DeclareNotify(run_.notify, set_);
   set_.BeginGroup("");
   flags_.Declare(set_);
@@ -205,6 +141,10 @@ base::Status RunVerb::CheckTogether() const {
   if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
   if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
   TRY(CheckNotify(run_.notify));
+  if (!run_.volume.empty() && !api::IsObjectName(run_.volume)) {
+    return misuse(
+        fmt::format("--run-volume \"{}\" is invalid: it is the name of a claim", run_.volume));
+  }
   if (run_.parallel < 0) return misuse("--parallel is invalid: it is at least 0");
   if (run_.sweeps.empty() && run_.parallel != 0) return misuse("--parallel is for a --sweep");
   if (!run_.sweeps.empty() && flags_.workers > 1) {
@@ -235,72 +175,44 @@ void RunVerb::TakeSecrets() {
   }
 }
 
-// The code of an earlier run.
-base::Status RunVerb::FindSnapshot() {
-  folder_.root = run_.snapshot_root;
-  folder_.inside = run_.snapshot_inside;
-  folder_.commit = run_.snapshot_commit;
-  folder_.is_git = !folder_.commit.empty();
-  const auto kept = RunFolder::Snapshots(context_.environment).Read(run_.snapshot);
-  if (!kept) return Fail(kept.error());
-  for (const snapshot::File& file : kept->files) entries_.push_back({file.path, {}, ""});
-  return {};
-}
-
 base::Status RunVerb::FindCode() {
-  if (!run_.snapshot.empty()) return FindSnapshot();
+  if (flags_.sync_mode == "local") {  // as it is without
+    if (!flags_.sync_source.empty()) run_.directory = std::exchange(flags_.sync_source, "");
+    flags_.sync_mode.clear();
+  }
   if (!flags_.sync_mode.empty()) return {};
-  auto folder = snapshot::FindFolder(run_.directory, context_.environment);
-  if (!folder) return Fail(folder.error().Wrap("--directory"));
-  folder_ = std::move(*folder);
-  if (run_.is_live) return {};
-  const snapshot::ListLimits limits =
-      run_.is_large ? snapshot::ListLimits{0, 0} : snapshot::ListLimits{};
-  auto entries = snapshot::ListFolder(folder_, limits, context_.environment);
-  if (entries) {
-    entries_ = std::move(*entries);
-    return {};
-  }
-  const char* const file = folder_.is_git ? ".gitignore" : ".musterignore";
-  const char* advice = "";
-  if (entries.error().code == Code::kExhausted) {
-    advice = "; name them in {}, mount data by --data-dir, or take them all by --large";
-  } else if (entries.error().message.starts_with("the link ")) {
-    advice = "; name it in {}, mount its target by --data-dir, or run in the folder by --live";
-  }
-  return Fail(entries.error().code,
-              entries.error().message + fmt::format(fmt::runtime(advice), file));
+  auto found = run_.is_live ? LocalCode::InPlace(run_.directory, context_.environment)
+                            : LocalCode::Find(run_.directory, flags_.code, context_.environment);
+  if (!found) return Fail(found.error().Wrap("--directory"));
+  code_ = std::move(*found);
+  return {};
 }
 
 // Of a script that the program's words name.
 base::Status RunVerb::CheckScript() const {
-  if (program_.script.empty() || !flags_.sync_mode.empty()) return {};
+  if (program_.script.empty() || !code_) return {};
   if (program_.script.starts_with('/')) return {};
+  const snapshot::Folder& folder = code_->folder();
   const std::string below =
-      std::filesystem::path(folder_.inside + "/" + program_.script).lexically_normal().string();
+      std::filesystem::path(folder.inside + "/" + program_.script).lexically_normal().string();
   const std::string path = below.starts_with('/') ? below.substr(1) : below;
   std::error_code failed;
-  const std::string whole = folder_.root + "/" + path;
-  if (run_.snapshot.empty() && !std::filesystem::exists(whole, failed)) {
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format("{} is not in {}", program_.script,
-                    folder_.inside.empty() ? folder_.root : folder_.root + "/" + folder_.inside));
+  const std::string whole = folder.root + "/" + path;
+  if (code_->is_at_hand() && !std::filesystem::exists(whole, failed)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} is not in {}", program_.script, code_->Below(folder.root)));
   }
-  if (run_.is_live) return {};
-  for (const snapshot::Entry& entry : entries_) {
-    if (entry.path == path) return {};
-  }
+  if (run_.is_live || code_->Holds(path)) return {};
   return Fail(Code::kInvalidArgument,
               fmt::format("{} is left out of the job by {}: take it out of there, or run in the "
                           "folder by --live",
-                          program_.script, folder_.is_git ? ".gitignore" : ".musterignore"));
+                          program_.script, folder.is_git ? ".gitignore" : ".musterignore"));
 }
 
 // The job runs the trials, one after another or some at once.
 base::Status RunVerb::PlanSweep(const std::vector<std::string>& words, const std::string& label) {
   TRY_ASSIGN(const std::vector<TrialValues> all,
-             ReadSweep(run_.sweeps, run_.is_large ? 0 : kMaxTrials));
+             ReadSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials));
   for (const TrialValues& values : all) {
     TRY_ASSIGN(const std::vector<std::string> own, Substituted(words, values));
     TRY_ASSIGN(program_, ReadProgram(own, run_.module, label));
@@ -327,9 +239,10 @@ base::Status RunVerb::Check(cli::Invocation& call) {
                 fmt::format("there is nothing to run: `{} run train.py`", context_.program));
   }
   args_ = call.args;
-  if (run_.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
+  if (flags_.code.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
   TakeSecrets();
+  run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
   const char* const label = flags_.nproc_per_node.empty() ? ""
@@ -341,11 +254,11 @@ base::Status RunVerb::Check(cli::Invocation& call) {
     TRY(PlanSweep(call.args, label));
   }
   TRY(FindCode());
-  return CheckScript();
-}
-
-std::string RunVerb::Below(const std::string& root) const {
-  return folder_.inside.empty() ? root : root + "/" + folder_.inside;
+  TRY(CheckScript());
+  SubmitFlags named = flags_;
+  if (named.name.empty()) named.name = RandomName(program_.stem);
+  TRY(CheckSubmit(named, {program_.command}, context_.environment));
+  return {};
 }
 
 base::Result<SubmitOptions> RunVerb::Options() const {
@@ -373,26 +286,15 @@ base::Status RunVerb::FindFreeName(cluster::Client& client) {
                           flags_.name, context_.program));
 }
 
-base::Result<snapshot::Snapshot> RunVerb::TakeOrRead(snapshot::Store& store) const {
-  return run_.snapshot.empty() ? store.Take(folder_.root, entries_) : store.Read(run_.snapshot);
-}
-
 // The command line as it can be given again.
 base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
   RunNote note;
   note.name = options.flags.name;
   note.command = program_.command;
-  note.root = folder_.root;
-  note.inside = folder_.inside;
-  note.commit = folder_.commit;
+  if (code_) code_->NoteDown(note);
   note.module = run_.module;
   note.args = args_;
-  for (const auto& flag : set_.flags()) {
-    if (IsOfOneRun(flag->name())) continue;
-    for (const std::string& value : flag->given()) {
-      note.flags.push_back(fmt::format("--{}={}", flag->name(), value));
-    }
-  }
+  note.flags = FlagsToRepeat(set_);
   TRY_ASSIGN(note.environment, DigestsOf(options.callers_env, context_.environment));
   return note;
 }
@@ -400,6 +302,13 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
 // Of the run that is to be resumed.
 base::Status RunVerb::MountFilesOf(cluster::Client& client) {
   TRY_ASSIGN(const RunRecord run, FindRun(client, context_, run_.resume_from));
+  if (!context_.cluster_is_this_machine) {
+    resumed_ = RunVolumeOf(run.job.job);
+    if (resumed_) return {};
+    return Fail(Code::kNotFound,
+                fmt::format("--resume-from \"{}\" is invalid: that run had no --run-volume",
+                            run_.resume_from));
+  }
   const std::string files = RunFilesOf(run.job.job, context_.environment);
   if (files.empty()) {
     return Fail(
@@ -423,60 +332,56 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
     return Fail(Code::kInvalidArgument,
                 "--live is for this machine: the pods of another cluster do not see its folders");
   }
-  if (!takes_snapshot()) return {};
-  snapshot::Store store = RunFolder::Snapshots(context_.environment);
-  TRY_ASSIGN(const snapshot::Snapshot taken, TakeOrRead(store));
-  TRY_ASSIGN(options.code_archive, store.Pack(taken, context_.environment));
-  if (options.code_archive.size() > kMaxArchive) {
-    return Fail(
-        Code::kExhausted,
-        fmt::format("{} is {} KiB when it is packed, and at most {} travel with a job: bring "
-                    "it by --sync-mode=git or rsync, or by a volume (--data)",
-                    folder_.root, options.code_archive.size() >> 10, kMaxArchive >> 10));
+  if (!run_.volume.empty()) {
+    AddRunVolume(run_.volume, fmt::format("{}-{}", options.flags.name, base::NewUid().substr(0, 8)),
+                 options);
   }
-  options.flags.working_dir = Below(std::string(kCodeFolder));
-  Annotate(options, taken);
+  if (resumed_) AddResumeVolume(*resumed_, options);
+  if (!takes_snapshot()) return {};
+  TRY_ASSIGN(const snapshot::Snapshot taken, TakeCode(options));
+  TRY_ASSIGN(options.code_archive, code_->Pack(taken));
+  TRY_ASSIGN(RunNote note, NoteDown(options));
+  note.snapshot = taken.hash;
+  options.note = ToJson(note);
+  options.code_folder = kCodeFolder;
+  options.flags.working_dir = code_->Below(options.code_folder);
   return {};
 }
 
-void RunVerb::Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) const {
-  options.annotations[std::string(api::kSnapshotAnnotation)] = taken.hash;
-  if (!folder_.commit.empty())
-    options.annotations[std::string(api::kCommitAnnotation)] = folder_.commit;
-  base::LogInfo("code: {}", Describe(folder_, taken.files.size(), taken.bytes));
+base::Result<snapshot::Snapshot> RunVerb::TakeCode(SubmitOptions& options) const {
+  TRY_ASSIGN(snapshot::Snapshot taken, code_->Keep());
+  code_->Annotate(taken, options.annotations);
+  base::LogInfo("code: {}", code_->Describe(taken));
+  return taken;
 }
 
 // The folder is kept, and copied to where the job works.
 base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   TRY(MarkForNotice(run_.notify, context_, options));
   if (!context_.cluster_is_this_machine) return PackCode(options);
-  if (run_.is_live) options.flags.working_dir = Below(folder_.root);
+  if (!run_.volume.empty()) {
+    base::LogInfo("--run-volume is not used: MUSTER_RUN_DIR is a folder of this machine");
+  }
+  if (run_.is_live) options.flags.working_dir = code_->Below(code_->folder().root);
   if (is_dry) {
     if (takes_snapshot()) {
-      options.flags.working_dir = Below(
+      options.flags.working_dir = code_->Below(
           fmt::format("{}/runs/{}/code", context_.environment.StateDir(), options.flags.name));
     }
     return {};
   }
-  TRY_ASSIGN(run_folder_, RunFolder::Make(context_.environment, options.flags.name));
-  options.env["MUSTER_RUN_DIR"] = run_folder_->files();
   TRY_ASSIGN(RunNote note, NoteDown(options));
-  if (!trials_.empty()) {
-    options.annotations[std::string(api::kCommandAnnotation)] = sweep_command_;
-    TRY(base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(trials_), 0600,
-                              base::Durability::kSync));
+  std::optional<snapshot::Snapshot> taken;
+  if (takes_snapshot()) {
+    TRY_ASSIGN(taken, TakeCode(options));
   }
-  if (!takes_snapshot()) return run_folder_->Note(ToJson(note));
-  snapshot::Store store = RunFolder::Snapshots(context_.environment);
-  TRY_ASSIGN(const snapshot::Snapshot taken, TakeOrRead(store));
-  note.snapshot = taken.hash;
-  TRY(run_folder_->Note(ToJson(note)));
-  TRY(store.WriteTo(taken, run_folder_->code()));
-  options.flags.working_dir = Below(run_folder_->code());
-  // Nothing of it may have been taken.
-  TRY(base::MakeDirs(options.flags.working_dir, 0777 & ~process::CurrentUmask()));
-  Annotate(options, taken);
-  return {};
+  TRY_ASSIGN(run_folder_, RunFolder::LayOut(context_.environment, std::move(note), taken));
+  options.env["MUSTER_RUN_DIR"] = run_folder_->files();
+  if (taken) options.flags.working_dir = code_->Below(run_folder_->code());
+  if (trials_.empty()) return {};
+  options.annotations[std::string(api::kCommandAnnotation)] = sweep_command_;
+  return base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(trials_), 0600,
+                               base::Durability::kSync);
 }
 
 base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOptions& options,
@@ -533,6 +438,11 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
     return 0;
   }
   cluster::Client& client = *prepared->client;
+  if (options.flags.dry_run == "schedule") {
+    TRY_ASSIGN(const text::Json forecast, AskForecast(client, context_, WouldBeOf(options)));
+    TRY(call.out.Write(RenderForecast(forecast, context_.clock.Now())));
+    return 0;
+  }
   Creation creation(client, context_, options, prepared->submission, IsOfAnother(client, context_));
   if (is_dry) {
     TRY_ASSIGN(const std::vector<text::Json> objects, creation.DryRun());
@@ -547,22 +457,11 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
   notice->Release();
   TRY(made);
+  SeenRuns(context_).Remember(creation.job(), options.note);
   notice.reset();
   base::LogInfo("{} begins{}", name,
                 run_folder_ ? fmt::format(" (its files: {})", run_folder_->path()) : "");
   return Accompany(client, options, creation.job(), call.out);
-}
-
-// What the pod of a sweep runs.
-void AddRunTrials(cli::Command& root, Context& context) {
-  auto parallel = std::make_shared<int64_t>(0);
-  cli::Command& verb = root.Add(std::string(kRunTrials), "").Hidden().Args(cli::NoArgs());
-  verb.flags().Int(parallel.get(), "parallel", 0, "");
-  verb.Run([parallel, &context](cli::Invocation& call) -> base::Result<int> {
-    const std::string files = context.environment.GetOr("MUSTER_RUN_DIR", "");
-    if (files.empty()) return Fail(Code::kInvalidArgument, "MUSTER_RUN_DIR is not set");
-    return RunTrials(base::DirectoryOf(files), *parallel, context.environment, call.out);
-  });
 }
 
 }  // namespace
@@ -585,7 +484,7 @@ void AddRun(cli::Command& root, Context& context) {
               ".musterignore names. MUSTER_RUN_DIR is a folder for what the job makes; it stays\n"
               "when the job is deleted. On another cluster (--image) the copy travels with the "
               "job,\n"
-              "and neither the environment nor MUSTER_RUN_DIR does.\n"
+              "the environment does not, and MUSTER_RUN_DIR is a folder of --run-volume.\n"
               "\n"
               "Ctrl-C stops the job, a closed terminal does not. muster.yaml in the folder may\n"
               "hold flags: `nproc-per-node: 4`.")

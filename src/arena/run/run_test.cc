@@ -215,6 +215,100 @@ TEST_F(RunVerbTest, AFolderThatIsTooLargeForAJobIsRefused) {
   EXPECT_TRUE(cluster_->Writes().empty());
 }
 
+TEST_F(RunVerbTest, SubmitBringsACopyOfTheFolderToo) {
+  const std::string source = "--sync-source=" + folder_ + "/code";
+  const Ended ended = Run({"submit", "pytorch", "--name=sent", "--sync-mode=local", source,
+                           "python /root/code/code/train.py"},
+                          "muster");
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.log.find("at /root/code/code in the replicas"), std::string::npos) << ended.log;
+  const std::string pod = text::ToJson(Replica(*cluster_->Find(kJobs, "sent"), "Master"));
+  const std::string copy = folder_ + "/state/muster/runs/sent/code";
+  EXPECT_NE(pod.find(R"("hostPath":{"path":")" + copy + R"("})"), std::string::npos) << pod;
+  EXPECT_NE(pod.find(R"("mountPath":"/root/code/code")"), std::string::npos) << pod;
+  EXPECT_EQ(pod.find("initContainers"), std::string::npos) << pod;
+  EXPECT_EQ(*base::ReadFile(copy + "/train.py"), "print(1)\n");
+  const auto refused = [&](std::vector<std::string> args, std::string_view why) {
+    args.insert(args.begin(), {"submit", "pytorch", "--name=no", "--sync-mode=local"});
+    args.emplace_back("true");
+    const Ended now = Run(args, "muster");
+    EXPECT_EQ(now.exit_code, cli::kExitUsage) << now.log;
+    EXPECT_NE(now.log.find(why), std::string::npos) << now.log;
+  };
+  refused({"--sync-source=" + folder_ + "/none"}, "--sync-source: ");
+  refused({"--sync-source=host:path"}, "--sync-source is invalid");
+  refused({source, "--sync-image=i"}, "--sync-image is of use with");
+  refused({source, "--git-branch=b"}, "--git-branch is of use with --sync-mode=git only");
+}
+
+TEST_F(RunVerbTest, SubmittedToAnotherClusterTheFolderIsUnpackedWhereCodeIs) {
+  is_this_machine_ = false;
+  const Ended ended = Run({"submit", "pytorch", "--name=far", "--image=i", "--sync-mode=local",
+                           "--sync-source=" + folder_ + "/code", "python /root/code/code/train.py"},
+                          "muster");
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  ASSERT_TRUE(cluster_->Find(kConfigMaps, "far-code-0"));
+  const text::Json pod = Replica(*cluster_->Find(kJobs, "far"), "Master");
+  EXPECT_NE(text::ToJson(text::FindArray(pod, {"containers"})->at(0))
+                .find(R"({"name":"muster-code","mountPath":"/root/code/code"})"),
+            std::string::npos)
+      << text::ToJson(pod);
+  EXPECT_NE(ended.out.find("configmap/far-code-0 created\n"), std::string::npos) << ended.out;
+}
+
+TEST_F(RunVerbTest, WaitsForAJobThatHasNotSucceededYet) {
+  ASSERT_EQ(RunIt({"-d", "--name=base", "train.py"}).exit_code, 0);
+  ASSERT_EQ(RunIt({"-d", "--name=next", "--wait-for=base", "train.py"}).exit_code, 0);
+  const text::Json next = *cluster_->Find(kJobs, "next");
+  EXPECT_EQ(text::GetBool(next, {"spec", "runPolicy", "suspend"}), true);
+  EXPECT_EQ(text::GetString(next, {"metadata", "annotations", "muster.dev/wait-for"}),
+            "base=uid-base");
+  const Ended unknown = RunIt({"-d", "--name=more", "--wait-for=none", "train.py"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.log.find("--wait-for \\\"none\\\" is invalid: no run none is known"),
+            std::string::npos)
+      << unknown.log;
+  EXPECT_EQ(RunIt({"--wait-for=base", "--queue", "train.py"}).exit_code, cli::kExitUsage);
+}
+
+TEST_F(RunVerbTest, ARunVolumeIsAFolderOfAClaim) {
+  is_this_machine_ = false;
+  ASSERT_EQ(RunIt({"-d", "--name=a", "--image=i", "--run-volume=disk", "train.py"}).exit_code, 0);
+  const std::string pod = text::ToJson(Replica(*cluster_->Find(kJobs, "a"), "Master"));
+  EXPECT_NE(pod.find(R"({"name":"MUSTER_RUN_DIR","value":"/muster/run"})"), std::string::npos);
+  EXPECT_NE(pod.find(R"("persistentVolumeClaim":{"claimName":"disk"})"), std::string::npos);
+  const size_t mount = pod.find(R"("mountPath":"/muster/run","subPath":"a-)");
+  ASSERT_NE(mount, std::string::npos) << pod;
+  const Ended resumed = RunIt({"-d", "--name=b", "--image=i", "--resume-from=a", "train.py"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.log;
+  const std::string again = text::ToJson(Replica(*cluster_->Find(kJobs, "b"), "Master"));
+  EXPECT_NE(again.find(R"({"name":"MUSTER_RESUME_DIR","value":"/muster/resume"})"),
+            std::string::npos);
+  EXPECT_NE(again.find(R"("mountPath":"/muster/resume","readOnly":true,"subPath":"a-)"),
+            std::string::npos)
+      << again;
+}
+
+TEST_F(RunVerbTest, WhatWasSubmittedToAnotherClusterIsRememberedAsItWasSeen) {
+  is_this_machine_ = false;
+  ASSERT_EQ(RunIt({"-d", "--name=far", "--image=i", "train.py"}).exit_code, 0);
+  EXPECT_NE(Run({"history"}, "muster").out.find("far"), std::string::npos);
+  ASSERT_EQ(Run({"delete", "far"}, "muster").exit_code, 0);
+  const Ended history = Run({"list", "--all"}, "muster");
+  EXPECT_NE(history.out.find("far"), std::string::npos) << history.out;
+  EXPECT_NE(history.out.find("DELETED"), std::string::npos) << history.out;
+  EXPECT_NE(history.log.find("0 jobs as the cluster has them, and 1 that are gone"),
+            std::string::npos)
+      << history.log;
+  EXPECT_NE(Run({"show", "far"}, "muster").out.find("as this machine saw it last"),
+            std::string::npos);
+  const Ended logs = Run({"logs", "far"}, "muster");
+  EXPECT_EQ(logs.exit_code, 1);
+  EXPECT_NE(logs.log.find("is gone from the cluster, and its logs with it"), std::string::npos);
+  ASSERT_EQ(Run({"prune", "--since=0s"}, "muster").exit_code, 0);
+  EXPECT_EQ(Run({"history"}, "muster").out.find("far"), std::string::npos);
+}
+
 TEST_F(RunVerbTest, CodeFromGitIsWhereItRuns) {
   is_this_machine_ = false;
   const text::Json job =

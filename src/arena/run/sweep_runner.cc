@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "arena/run/sweep.h"
+#include "arena/run/trial_events.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/fd.h"
@@ -121,6 +122,10 @@ class Runner {
     std::optional<int> status;  // of waitpid
   };
 
+  std::string FolderOf(const Trial& trial) const {
+    return fmt::format("{}/trials/{}", files_, trial.index);
+  }
+
   base::Status TakeSignals() {
     TRY_ASSIGN(signals_, process::OpenSignalFd({SIGTERM, SIGINT, SIGHUP}));
     return loop_->Watch(signals_.get(), EPOLLIN, [this](uint32_t) {
@@ -164,6 +169,7 @@ class Runner {
     made.Set("SWEEP_INDEX", fmt::to_string(trial.index));
     for (const auto& [name, value] : trial.values) made.Set("SWEEP_" + base::ToUpper(name), value);
     made.Set("MUSTER_RUN_DIR", folder + "/files");
+    made.Set("MUSTER_BARS", "");  // its lines stand behind the trial's values
     made.Set("MASTER_ADDR", "127.0.0.1");
     made.Set("MASTER_PORT", FreePort());
     const std::vector<std::string> gpus = GpusOf(environment_);
@@ -177,7 +183,7 @@ class Runner {
   }
 
   base::Status Begin(Trial trial, size_t slot) {
-    const std::string folder = fmt::format("{}/trials/{}", files_, trial.index);
+    const std::string folder = FolderOf(trial);
     TRY(base::MakeDirs(folder + "/files", 0777 & ~process::CurrentUmask()));
     auto running = std::make_shared<Running>();
     running->slot = slot;
@@ -216,7 +222,7 @@ class Runner {
       return CloseOutput(running);
     }
     const std::string_view bytes(buffer, static_cast<size_t>(count));
-    const std::string path = fmt::format("{}/trials/{}/log", files_, running->trial.index);
+    const std::string path = FolderOf(running->trial) + "/log";
     if (base::Status written = base::WriteAll(running->log.get(), bytes, path); !written) {
       Abort(written.error());
     }
@@ -241,14 +247,19 @@ class Runner {
       line = line.substr(again + 1);
     }
     (void)out_.Write(fmt::format("[{}] {}\n", TrialLabel(running.trial.values), line));
-    for (auto& [name, value] : text::MetricsOf(line)) {
+    TakeMetrics(running, text::MetricsOf(line));
+    if (const std::string_view words = base::Trim(line); !words.empty()) {
+      running.result.last_line = words.substr(0, kMaxLastLine);
+    }
+  }
+
+  template <typename Metrics>
+  void TakeMetrics(Running& running, const Metrics& metrics) {
+    for (const auto& [name, value] : metrics) {
       const bool is_known = running.result.metrics.contains(name);
       if (is_known || running.result.metrics.size() < kMaxMetrics) {
         running.result.metrics[name] = value;
       }
-    }
-    if (const std::string_view words = base::Trim(line); !words.empty()) {
-      running.result.last_line = words.substr(0, kMaxLastLine);
     }
   }
 
@@ -270,6 +281,7 @@ class Runner {
     const int status = *running->status;
     running->result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     running->result.ended = NowMillis();
+    TakeMetrics(*running, LoggedScalars(FolderOf(running->trial) + "/files"));
     // A trial that was stopped is run again.
     const bool is_over = !is_stopping_ || running->result.exit_code == 0;
     if (is_over && failure_) {
@@ -344,6 +356,17 @@ base::Result<int> RunTrials(const std::string& folder, int64_t parallel,
     if (found != after.end() && found->second.exit_code != 0) return found->second.exit_code;
   }
   return 0;
+}
+
+void AddRunTrials(cli::Command& root, Context& context) {
+  auto parallel = std::make_shared<int64_t>(0);
+  cli::Command& verb = root.Add(kRunTrials, "").Hidden().Args(cli::NoArgs());
+  verb.flags().Int(parallel.get(), "parallel", 0, "");
+  verb.Run([parallel, &context](cli::Invocation& call) -> base::Result<int> {
+    const std::string files = context.environment.GetOr("MUSTER_RUN_DIR", "");
+    if (files.empty()) return Fail(Code::kInvalidArgument, "MUSTER_RUN_DIR is not set");
+    return RunTrials(base::DirectoryOf(files), *parallel, context.environment, call.out);
+  });
 }
 
 }  // namespace arena

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "arena/app/app.h"
 #include "base/environment.h"
 #include "base/result.h"
 #include "cli/terminal.h"
@@ -18,5 +19,10 @@ namespace arena {
 // failed.
 base::Result<int> RunTrials(const std::string& folder, int64_t parallel,
                             const base::Environment& environment, cli::Output& out);
+
+// The hidden verb that does so with the folder that MUSTER_RUN_DIR is in: what the pod of a sweep
+// runs.
+inline constexpr const char* kRunTrials = "__trials";
+void AddRunTrials(cli::Command& root, Context& context);
 
 }  // namespace arena

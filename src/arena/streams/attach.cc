@@ -22,7 +22,7 @@ struct AttachFlags {
   std::string type, instance, container;
 };
 
-// The chief, else the first there is.
+// The chief, otherwise the first instance.
 base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
                                                const std::string& wanted) {
   if (job.pods.empty()) {
@@ -53,7 +53,7 @@ base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
   return {};
 }
 
-// Where training runs, else the pod's first.
+// The container that trains, otherwise the pod's first.
 std::string DefaultContainer(const text::Json& pod) {
   std::string first;
   if (const text::Array* containers = text::FindArray(pod, {"spec", "containers"})) {
@@ -91,7 +91,7 @@ base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Inv
              client->Exec(job.summary.namespace_name, api::Name(*pod), options));
   auto ended = CarrySession(*stream, {STDIN_FILENO, call.out, call.err, options.has_tty});
   if (!ended && ended.error().code == Code::kUnavailable) {
-    // Whether it had begun, and what it had done, nobody can tell.
+    // It is not known whether it had started, or what it had done.
     return Fail(ended.error().code,
                 fmt::format("the server went away while the command ran in {} ({}): it is not run "
                             "a second time",

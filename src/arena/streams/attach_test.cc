@@ -22,7 +22,7 @@ constexpr const char* kNoTty =
 
 class Attach : public VerbTest {
  protected:
-  // Standard input is a pipe with that text; the server is the script.
+  // Standard input is a pipe with that text; the script acts as the server.
   Ended Run(const std::vector<std::string>& args, const std::string& input = "",
             const std::string& program = "arena") {
     cluster_->on_exec = [this](const net::HttpRequest& request) -> net::WebSocketAnswer {
@@ -135,7 +135,7 @@ TEST_F(Attach, RefusesInArenasWords) {
             std::string::npos);
 }
 
-// A terminal as a window has it, and a session on it.
+// A terminal as in a window, with a session on it.
 class ExecSession : public testing::Test {
  protected:
   void SetUp() override {
@@ -203,7 +203,7 @@ TEST_F(ExecSession, ATerminalThatGoesEndsTheInput) {
 TEST_F(ExecSession, FollowsTheSizeAndEndsOnASignal) {
   const pid_t self = ::getpid();
   std::thread window([this, self] {
-    // Sent to the process, they have to find no thread that would die of them.
+    // Signals sent to the process must not reach a thread that would die of them.
     sigset_t all;
     sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kReadBytes = 32 << 10;
 
-// Of the terminal while a session is on it. In raw mode ^C is a byte for the command.
+// The terminal's mode during a session. In raw mode, ^C is a byte for the command.
 class RawMode {
  public:
   static base::Result<RawMode> Enter(int terminal) {
@@ -54,7 +54,7 @@ class RawMode {
   bool is_set_ = false;
 };
 
-// Takes signals as descriptors, and gives the thread its mask back.
+// Receives signals by descriptor, and restores the thread's mask at the end.
 class TakenSignals {
  public:
   static base::Result<TakenSignals> Take() {
@@ -80,7 +80,8 @@ class TakenSignals {
   base::Fd resized_;
 };
 
-// Main thread: output. Two more: input with the terminal's size, and the signals that end it all.
+// The main thread handles output. Two more handle input and the terminal's size, and the signals
+// that end everything.
 class Session {
  public:
   Session(cluster::ExecStream& stream, const LocalStreams& streams, int ending, int resized,
@@ -109,7 +110,7 @@ class Session {
   }
 
  private:
-  // The first of the descriptors that are ready, -1 being none of them.
+  // The index of the first ready descriptor; -1: none.
   template <size_t count>
   static int Await(const std::array<int, count>& fds) {
     std::array<pollfd, count> polled{};
@@ -122,7 +123,7 @@ class Session {
     return -1;
   }
 
-  // When the command reads no more, or the connection is gone, the main thread hears of it.
+  // If the command reads no more, or the connection is gone, the main thread notices.
   void CarryInput() {
     SendSize();
     int input = streams_.input;
@@ -178,7 +179,7 @@ base::Result<int> CarrySession(cluster::ExecStream& stream, const LocalStreams& 
   if (!streams.is_terminal) {
     return Session(stream, streams, -1, -1, std::move(stop)).CarryOutput();
   }
-  // In this order: a signal that comes in between finds somebody who restores the terminal.
+  // In this order, so that a signal in between still restores the terminal.
   TRY_ASSIGN(const TakenSignals signals, TakenSignals::Take());
   TRY_ASSIGN(const RawMode raw, RawMode::Enter(streams.input));
   return Session(stream, streams, signals.ending(), signals.resized(), std::move(stop))

@@ -1,4 +1,4 @@
-// A command in a container on this process's own terminal, or pipes.
+// Connects a command in a container to this process's terminal or pipes.
 #pragma once
 
 #include "base/result.h"
@@ -11,14 +11,14 @@ struct LocalStreams {
   int input = 0;  // the descriptor of standard input
   cli::Output& out;
   cli::Output& err;
-  // `input` is a terminal, and the command has one: it is in raw mode until the end, its size is
-  // followed, and its signals are taken.
+  // `input` is a terminal, and the command has one, too: it is in raw mode until the end, its size
+  // is followed, and its signals are handled.
   bool is_terminal = false;
 };
 
-// Carries bytes both ways until the command ends. Returns its exit code; 128 + n when signal n
-// ended this process's part (the server hangs the command up then). A terminal is as it was before,
-// whatever happens. Blocks.
+// Copies bytes in both directions until the command ends. Returns its exit code; 128 + n when
+// signal n ended this process's part (the server then hangs the command up). Always restores the
+// terminal. Blocks.
 base::Result<int> CarrySession(cluster::ExecStream& stream, const LocalStreams& streams);
 
 }  // namespace arena

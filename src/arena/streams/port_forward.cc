@@ -19,7 +19,7 @@ struct PortForwardFlags {
   std::vector<std::string> addresses;
 };
 
-// The job's instance, or the pod that is named itself.
+// The job's instance, or the pod of that name.
 base::Result<text::Json> FindPodOf(cluster::Client& client, const Context& context,
                                    const std::string& name, const std::string& instance) {
   auto job = FindJob(client, context, context.Namespace(), name);

@@ -24,11 +24,11 @@ using base::Fail;
 
 constexpr size_t kRelayReadBytes = 32 << 10;
 constexpr size_t kMaxRelays = 256;
-// Who has sent all may be waiting for an answer, or be gone: the protocol cannot tell the pod. A
-// silence of so long means gone.
+// A client that has sent everything may be waiting for an answer, or be gone; the protocol cannot
+// tell the pod. Silence for this long means gone.
 constexpr std::chrono::seconds kAnswerWait{10};
 
-// Errors after which no other connection can do better.
+// Errors that another connection cannot avoid.
 bool IsForGood(const base::Error& error) {
   switch (error.code) {
     case Code::kNotFound:
@@ -41,7 +41,8 @@ bool IsForGood(const base::Error& error) {
   }
 }
 
-// One connection: the thread that dials and carries what the pod says, and one for the other way.
+// One connection: the thread that connects and copies the pod's data, and one for the other
+// direction.
 class Relay {
  public:
   using Ended = std::function<void(const base::Result<void>&)>;
@@ -132,7 +133,7 @@ class Relay {
   std::unique_ptr<cluster::PortStream> stream_;  // set once
   std::atomic<int64_t> answers_ = 0;
   std::atomic<bool> is_over_ = false;
-  std::jthread thread_;  // last: it uses the above
+  std::jthread thread_;  // last: it uses the members above
 };
 
 base::Result<base::Fd> ListenAt(const std::string& host, uint16_t port) {

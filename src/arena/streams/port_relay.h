@@ -1,4 +1,4 @@
-// Local TCP connections carried to the ports of a pod.
+// Forwards local TCP connections to the ports of a pod.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,18 @@
 namespace arena {
 
 struct PortPair {
-  uint16_t local = 0;  // 0: any that is free
+  uint16_t local = 0;  // 0: any free one
   uint16_t remote = 0;
 };
-// "8080" (the same here), "8888:5000", ":5000".
+// "8080" (the same port here), "8888:5000", ":5000".
 base::Result<PortPair> ParsePortPair(std::string_view text);
 
 struct PortListener {
   base::Fd fd;
-  std::string address;  // as people read it: "127.0.0.1:8080"
+  std::string address;  // for display: "127.0.0.1:8080"
   uint16_t remote = 0;
 };
-// Listens at each address for each pair. "localhost" is both of this machine's own addresses, as
-// far as it has them.
+// Listens at each address for each pair. "localhost" means both loopback addresses, if they exist.
 base::Result<std::vector<PortListener>> ListenForPorts(const std::vector<std::string>& addresses,
                                                        const std::vector<PortPair>& pairs);
 
@@ -41,8 +40,8 @@ struct PortReports {
   std::function<void(uint16_t remote, const base::Error& why)> failed;
 };
 
-// Carries every connection that comes, each on threads of its own; what is reported comes one after
-// another. Returns when the pod is gone or refuses for good, with the reason. Blocks.
+// Forwards every connection, each on threads of its own; reports are serialized. Returns the reason
+// when the pod is gone or refuses permanently. Blocks.
 base::Error RelayPorts(const std::vector<PortListener>& listeners, const DialPort& dial,
                        const PortReports& reports);
 

@@ -37,7 +37,7 @@ TEST(PortPair, IsReadAsKubectlsIs) {
   }
 }
 
-// Relays to scripts, one a connection.
+// Relays to scripts, one per connection.
 class PortRelayTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -88,7 +88,7 @@ base::Status CheckImages(const SubmitFlags& flags) {
 
 // What Arena passes on unseen, and what is muster's own.
 base::Status CheckOurs(const SubmitFlags& flags) {
-  TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server"}));
+  TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server", "schedule"}));
   TRY(CheckChoice("--output", flags.output, {"yaml", "json"}));
   TRY(CheckChoice("--image-pull-policy", flags.image_pull_policy,
                   {"Always", "IfNotPresent", "Never"}));
@@ -112,10 +112,16 @@ base::Status CheckOurs(const SubmitFlags& flags) {
           "--image-pull-secret \"{}\" is invalid: it is not a name of a secret", secret));
     }
   }
+  if (!flags.wait_for.empty() && flags.queue) {
+    return Refuse("--wait-for and --queue contradict each other: both say when the job starts");
+  }
   const bool is_dry = flags.dry_run != "none";
   if (is_dry && (flags.wait || flags.follow)) {
     return Refuse(fmt::format("--dry-run makes no job: {} cannot stand beside it",
                               flags.wait ? "--wait" : "--follow"));
+  }
+  if (flags.is_output_given && flags.dry_run == "schedule") {
+    return Refuse("--dry-run=schedule prints no objects: --output cannot stand beside it");
   }
   if (flags.is_output_given && !is_dry) {
     return Refuse("--output is the form of what --dry-run prints: give --dry-run too");
@@ -259,6 +265,12 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
   TRY(CheckTorchrun(options));
   TRY(CheckOurs(flags));
   TRY(CheckModelName(flags.model_name));
+  if (!flags.wait_for.empty() && options.labels.contains(std::string(api::kKueueQueueLabel))) {
+    return Refuse(
+        fmt::format("--wait-for and --label={} contradict each other: Kueue starts the "
+                    "jobs of its queues",
+                    api::kKueueQueueLabel));
+  }
   return CheckMounts(options);
 }
 

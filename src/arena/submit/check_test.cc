@@ -137,7 +137,7 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
       {[](auto& f) { UseGit(f).sync_source = "--upload-pack=x"; },
        "--sync-source is invalid: \"--upload-pack=x\" is not an address of code"},
       {[](auto& f) { f.dry_run = "maybe"; },
-       "--dry-run is invalid: none, client, server, not \"maybe\""},
+       "--dry-run is invalid: none, client, server, schedule, not \"maybe\""},
       {[](auto& f) {
          f.dry_run = "client";
          f.wait = true;

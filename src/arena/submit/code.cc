@@ -86,6 +86,7 @@ class CodeCheck {
 
  private:
   base::Status ResolvePath() {
+    if (flags_.sync_mode == "local") return ResolveFolder();
     const std::string typed = flags_.sync_source;
     const bool has_mode = flags_.sync_mode == "git" || flags_.sync_mode == "rsync";
     if (!has_mode || !IsPath(typed) || typed.starts_with('-') || base::Trim(typed).empty()) {
@@ -96,7 +97,23 @@ class CodeCheck {
     return {};
   }
 
+  base::Status ResolveFolder() {
+    std::string& folder = flags_.sync_source;
+    if (folder.empty()) folder = ".";
+    if (!IsPath(folder)) {
+      return Refuse(fmt::format(
+          "--sync-source is invalid: \"{}\" is not a folder, which --sync-mode=local takes",
+          folder));
+    }
+    if (!flags_.sync_image.empty()) {
+      return Refuse("--sync-image is of use with --sync-mode=git and rsync only");
+    }
+    TRY_ASSIGN(folder, OfCallersFolder(AtHome(folder, environment_)));
+    return {};
+  }
+
   base::Status CheckMode() const {
+    if (flags_.sync_mode == "local") return {};
     if (flags_.sync_mode.empty()) {
       if (flags_.sync_source.empty()) return {};
       return Refuse("--sync-mode should be set when --sync-source is set");
@@ -279,6 +296,12 @@ class CodeCheck {
 
 base::Status CheckCode(SubmitOptions& options, const base::Environment& environment) {
   return CodeCheck(options, environment).Run();
+}
+
+std::string LocalCodeFolder(const SubmitFlags& flags, const snapshot::Folder& folder) {
+  const std::string& dir = flags.working_dir;
+  return fmt::format("{}{}code/{}", dir, dir.ends_with('/') ? "" : "/",
+                     folder.root.substr(folder.root.rfind('/') + 1));
 }
 
 std::string GitProject(std::string_view source) {

@@ -49,6 +49,17 @@ base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::
   return out.Write(yaml);
 }
 
+WouldBe WouldBeOf(const SubmitOptions& options) {
+  WouldBe job;
+  job.gpus = options.flags.gpus;
+  job.nodes = options.flags.workers;
+  job.command = options.command;
+  job.priority = options.flags.priority;
+  job.deadline =
+      std::chrono::duration_cast<std::chrono::seconds>(options.flags.running_timeout).count();
+  return job;
+}
+
 std::string CreatedLines(const SubmitOptions& options, std::string_view suffix) {
   const std::string& name = options.flags.name;
   std::string lines;
@@ -60,6 +71,7 @@ std::string CreatedLines(const SubmitOptions& options, std::string_view suffix) 
   for (const text::Json& map : RenderConfigMaps(options, Submission())) {
     created("configmap", text::GetString(map, {"metadata", "name"}));
   }
+  for (const std::string& part : CodePartNames(options)) created("configmap", part);
   if (!options.code_secrets.empty()) created("secret", CodeSecretName(options));
   if (!options.callers_env.empty()) created("secret", EnvironmentSecretName(options));
   if (options.flags.tensorboard) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "arena/jobs/forecast.h"
 #include "arena/submit/objects.h"
 #include "cli/terminal.h"
 #include "text/json.h"
@@ -20,5 +21,8 @@ base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::
 // `configmap/pt-pytorchjob created`, a line each, in the order in which Arena's documents show
 // them; `suffix` follows each word "created".
 std::string CreatedLines(const SubmitOptions& options, std::string_view suffix);
+
+// Of --dry-run=schedule: what the job would be to the scheduler.
+WouldBe WouldBeOf(const SubmitOptions& options);
 
 }  // namespace arena

@@ -51,13 +51,15 @@ void DeclareImages(SubmitFlags& flags, cli::FlagSet& set) {
 
 void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Code, which is at WORKING-DIR/code/PROJECT in each replica");
-  set.String(&flags.sync_mode, "sync-mode", "", "how the code gets there: git or rsync")
+  set.String(&flags.sync_mode, "sync-mode", "",
+             "how the code gets there: local (a copy of a folder of yours), git or rsync")
       .OldName("syncMode")
-      .Choices({"git", "rsync"});
+      .Choices({"git", "local", "rsync"});
   set.String(&flags.sync_source, "sync-source", "",
-             "https://host/team/project.git, git@host:team/project.git, or what rsync takes:\n"
-             "host::module/path, rsync://user@host/module")
+             "local: the folder (.); git: https://host/team/project.git, or\n"
+             "git@host:team/project.git; rsync: host::module/path, rsync://user@host/module")
       .OldName("syncSource");
+  flags.code.Declare(set);
   set.String(&flags.sync_image, "sync-image", "", "image of the container that fetches the code")
       .OldName("syncImage");
   set.String(&flags.git_branch, "git-branch", "", "branch or tag; by default the repository's own");
@@ -99,6 +101,10 @@ void DeclareScheduling(SubmitFlags& flags, cli::FlagSet& set) {
   set.Bool(&flags.gang, "gang", false, "start all replicas together or none");
   set.String(&flags.priority, "priority", "", "priority class of the replicas").Short('p');
   set.Bool(&flags.queue, "queue", false, "hand the job to a queue that starts it later");
+  set.StringArray(
+      &flags.wait_for, "wait-for",
+      "start when the `JOB` has succeeded; when it fails or is deleted, this job fails\n"
+      "too; repeatable");
   set.StringArray(&flags.tolerations, "toleration",
                   "`KEY=VALUE:EFFECT,OPERATOR` or all: taints to tolerate; repeatable");
   set.StringArray(&flags.selectors, "selector",
@@ -131,9 +137,9 @@ void DeclareCommand(SubmitFlags& flags, cli::FlagSet& set) {
            "return when the job has ended; exit code 0 when it succeeded, else 1. Ctrl-C leaves\n"
            "the job running");
   set.String(&flags.dry_run, "dry-run", "none",
-             "none, client (print what would be created, asking no cluster) or server (have it\n"
-             "checked; nothing is changed)")
-      .Choices({"none", "client", "server"});
+             "none, client (print what would be created, asking no cluster), server (have it\n"
+             "checked) or schedule (say when it would start); nothing is changed")
+      .Choices({"none", "client", "server", "schedule"});
   set.String(&flags.output, "output", "yaml",
              "print a dry run's objects as yaml or json; without it, --dry-run=server prints names")
       .Short('o')

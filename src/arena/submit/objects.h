@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/job/wait_for.h"
 #include "arena/submit/options.h"
 #include "text/json.h"
 
@@ -14,6 +15,9 @@ namespace arena {
 // The version of Arena's chart whose objects these are; on labels and in the identity ConfigMap.
 inline constexpr std::string_view kChartVersion = "0.5.2";
 
+// On a job: who submitted it.
+inline constexpr std::string_view kUserAnnotation = "arena.kubeflow.org/username";
+
 // Who submits, where to.
 struct Submission {
   std::string namespace_name;
@@ -21,6 +25,7 @@ struct Submission {
   std::string image;           // of every replica without one of its own
   std::string log_host_dir;    // host path for TensorBoard's events when --logdir is on no claim
   bool has_run_policy = true;  // false: the old operator's CRD, which has its fields in spec
+  std::vector<api::AwaitedJob> awaited{};  // that have to succeed before the job starts
   // Containers say in their status what they said last when they fail; Arena's chart is silent.
   bool keeps_last_lines = false;
 };

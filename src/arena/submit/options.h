@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "arena/folder/local_code.h"
 #include "base/environment.h"
 #include "base/result.h"
 #include "cli/flags.h"
@@ -29,12 +30,13 @@ struct SubmitFlags {
   std::string dry_run, output;
   std::vector<std::string> devices, env, env_files, secret_env, data, data_dirs, annotations,
       labels;
-  std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets;
+  std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets, wait_for;
   int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
   int64_t grace = 0;  // seconds between SIGTERM and SIGKILL; 0 is Kubernetes' 30. `run` alone
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
   bool follow = false, host_network = false, host_ipc = false, host_pid = false;
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
+  LocalCodeFlags code;  // of --sync-mode=local, and of `run`
   // Of flags whose default means something else than the same value typed.
   bool are_workers_given = false, is_output_given = false;
 
@@ -55,6 +57,12 @@ struct DataMount {
   bool read_only = false;
 
   auto operator<=>(const DataMount&) const = default;
+};
+
+// A folder of a claim, at a path of the replicas.
+struct ClaimFolder {
+  std::string claim, folder, path;
+  bool read_only = false;
 };
 
 // Of --data-dir: `/host`, `/host:/container`, either with `:ro`.
@@ -95,13 +103,14 @@ struct SubmitOptions {
   // What the job inherits of its caller's own environment, kept in a Secret of the job's own; all
   // else that names a variable wins. `run` alone.
   std::map<std::string, std::string> callers_env;
-  // A tar archive, compressed by gzip, of what the replicas are to have at kCodeFolder; it travels
-  // in ConfigMaps of the job's own. "" is none. `run` alone.
-  std::string code_archive;
+  // A tar archive, compressed by gzip, of what the replicas are to have at `code_folder`; it
+  // travels in ConfigMaps of the job's own. "" is none.
+  std::string code_archive, code_folder;
   std::map<std::string, std::string> code_env;  // of the container that fetches the code alone
   std::map<std::string, std::string> labels, annotations, selectors;
   std::vector<DataMount> data;  // sorted by claim
   std::vector<HostDir> data_dirs;
+  std::vector<ClaimFolder> claim_folders;  // of `run --run-volume` alone
   Pairs devices;
   std::vector<Toleration> tolerations;
   std::vector<ConfigFile> config_files;
@@ -110,10 +119,14 @@ struct SubmitOptions {
   // --sync-source as typed when it is a path, which is of this machine; flags.sync_source is
   // absolute then.
   std::string local_source;
+  text::Json note;  // RunNote's, for a job on another cluster: what it can be run again by
   std::vector<std::string> warnings;  // for the user, one line each
+
+  // By git or rsync, in a container of its own before the replica's.
+  bool FetchesCode() const { return flags.sync_mode == "git" || flags.sync_mode == "rsync"; }
 };
 
-// The checks of compat/arena.md 2.2 in its order, except for those that need the cluster (priority
+// The checks of compat/arena.md 2.2 in its order, except for checks that need the cluster (priority
 // class, image, name already taken). Errors have its texts, with its prefix.
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,
@@ -130,6 +143,10 @@ base::Status CheckMounts(const SubmitOptions& options);
 // The part of CheckSubmit that is about torchrun: --nproc-per-node, which a variable may say too,
 // and the variables that do not reach it.
 base::Status CheckTorchrun(SubmitOptions& options);
+
+// Where replicas find the code of --sync-mode=local: WORKING-DIR/code/NAME, by the name of the
+// folder's tree.
+std::string LocalCodeFolder(const SubmitFlags& flags, const snapshot::Folder& folder);
 
 // The last part of a git URL before the first ".git": https://h/o/r.git -> r.
 std::string GitProject(std::string_view source);

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "arena/app/advice.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/app/program_name.h"
+#include "arena/submit/awaited.h"
 #include "arena/submit/place.h"
 #include "base/uid.h"
 
@@ -54,7 +55,7 @@ base::Status CheckOfCluster(const Prepared& prepared, const Context& context,
   TRY(CheckPriorityClass(*prepared.client, options.flags.priority));
   if (!context.cluster_is_this_machine) return {};
   base::Status found = CheckClaims(*prepared.client, options, prepared.submission.namespace_name);
-  if (!found) found.error().message = InProgramsName(context, std::move(found.error().message));
+  if (!found) found.error().message = UseProgramName(context, std::move(found.error().message));
   return found;
 }
 
@@ -70,11 +71,21 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
   TRY(CheckFolders(options, context.cluster_is_this_machine, context.environment));
   is_misuse = false;
   TRY_ASSIGN(std::string user, context.UserName());
-  prepared.submission = {context.Namespace(), std::move(user), std::move(image), NewLogHostDir()};
+  prepared.submission.namespace_name = context.Namespace();
+  prepared.submission.user = std::move(user);
+  prepared.submission.image = std::move(image);
+  prepared.submission.log_host_dir = NewLogHostDir();
   // The embedded cluster keeps them unasked.
   prepared.submission.keeps_last_lines =
       !context.cluster_is_this_machine && context.program != "arena";
   TRY(CheckOfCluster(prepared, context, options));
+  if (prepared.client != nullptr) {
+    TRY_ASSIGN(prepared.submission.awaited, FindAwaited(*prepared.client, context, options.flags));
+  } else {
+    for (const std::string& name : options.flags.wait_for) {
+      prepared.submission.awaited.push_back({name, ""});
+    }
+  }
   return prepared;
 }
 

@@ -71,7 +71,7 @@ Object JobRenderer::Labels() const {
 }
 
 Object JobRenderer::Annotations() const {
-  Object annotations{{"arena.kubeflow.org/username", submission_.user},
+  Object annotations{{kUserAnnotation, submission_.user},
                      {api::kRequestGpusAnnotation, std::to_string(flags_.workers * flags_.gpus)}};
   if (flags_.queue) annotations["scheduling.x-k8s.io/suspend"] = "true";
   for (const auto& [key, value] : options_.annotations) annotations[key] = value;
@@ -87,6 +87,7 @@ Object JobRenderer::RunPolicy() const {
     policy["ttlSecondsAfterFinished"] = ttl;
   }
   policy["backoffLimit"] = flags_.retry;
+  if (!submission_.awaited.empty()) policy["suspend"] = true;
   return policy;
 }
 
@@ -193,7 +194,7 @@ Array JobRenderer::Volumes() const {
     volumes.push_back(
         Object{{"name", kLogsVolume}, {"hostPath", Object{{"path", submission_.log_host_dir}}}});
   }
-  if (!flags_.sync_mode.empty()) {
+  if (options_.FetchesCode()) {
     volumes.push_back(Object{{"name", kCodeVolume}, {"emptyDir", Object{}}});
   }
   if (!options_.code_archive.empty()) {
@@ -211,6 +212,11 @@ Array JobRenderer::Volumes() const {
     volumes.push_back(
         Object{{"name", ClaimVolume(options_, i)},
                {"persistentVolumeClaim", Object{{"claimName", options_.data[i].claim}}}});
+  }
+  for (size_t i = 0; i < options_.claim_folders.size(); ++i) {
+    volumes.push_back(
+        Object{{"name", fmt::format("{}{}", kClaimFolderVolume, i)},
+               {"persistentVolumeClaim", Object{{"claimName", options_.claim_folders[i].claim}}}});
   }
   for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
     volumes.push_back(Object{{"name", fmt::format("{}{}", kHostDirVolume, i)},
@@ -233,13 +239,18 @@ Array JobRenderer::Mounts() const {
     mount(directory.config_map, directory.path);
   }
   if (HasLocalLogs(options_)) mount(kLogsVolume, flags_.logdir);
-  if (!flags_.sync_mode.empty()) {
+  if (options_.FetchesCode()) {
     const std::string& dir = flags_.working_dir;
     mount(kCodeVolume, dir.ends_with('/') ? dir + "code" : dir + "/code");
   }
-  if (!options_.code_archive.empty()) mount(kUnpackedVolume, kCodeFolder);
+  if (!options_.code_archive.empty()) mount(kUnpackedVolume, options_.code_folder);
   for (size_t i = 0; i < options_.data.size(); ++i) {
     mount(ClaimVolume(options_, i), options_.data[i].path, options_.data[i].read_only);
+  }
+  for (size_t i = 0; i < options_.claim_folders.size(); ++i) {
+    const ClaimFolder& folder = options_.claim_folders[i];
+    mount(fmt::format("{}{}", kClaimFolderVolume, i), folder.path, folder.read_only);
+    mounts.back().as_object()["subPath"] = folder.folder;
   }
   if (!flags_.share_memory.empty()) mount(kSharedMemoryVolume, "/dev/shm");
   for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
@@ -329,7 +340,7 @@ Object JobRenderer::PodSpec(std::string_view type) const {
   if (flags_.host_pid) spec["hostPID"] = true;
   if (flags_.host_ipc) spec["hostIPC"] = true;
   if (!flags_.image_pull_secrets.empty()) spec["imagePullSecrets"] = ImagePullSecrets(options_);
-  if (!flags_.sync_mode.empty()) spec["initContainers"] = Array{InitContainer()};
+  if (options_.FetchesCode()) spec["initContainers"] = Array{InitContainer()};
   if (!options_.code_archive.empty()) spec["initContainers"] = Array{Unpacker(type)};
   spec["containers"] = Array{Container(type)};
   if (Array volumes = Volumes(); !volumes.empty()) spec["volumes"] = volumes;
@@ -359,7 +370,11 @@ text::Json JobRenderer::Replica(std::string_view type) const {
 
 text::Json JobRenderer::Render() const {
   text::Json job = NewObject("kubeflow.org/v1", "PyTorchJob", flags_.name, submission_, Labels());
-  job.as_object()["metadata"].as_object()["annotations"] = Annotations();
+  Object annotations = Annotations();
+  if (!submission_.awaited.empty()) {
+    annotations[api::kWaitForAnnotation] = api::WriteAwaited(submission_.awaited);
+  }
+  job.as_object()["metadata"].as_object()["annotations"] = std::move(annotations);
   Object replicas;
   if (!options_.elastic) replicas[api::kMaster] = Replica(api::kMaster);
   if (options_.elastic || flags_.workers > 1) replicas[api::kWorker] = Replica(api::kWorker);

@@ -76,7 +76,7 @@ std::string_view PasswordVariable(const SubmitOptions& options) {
 }
 
 bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable) {
-  return !options.flags.sync_mode.empty() && variable == PasswordVariable(options);
+  return options.FetchesCode() && variable == PasswordVariable(options);
 }
 
 std::vector<std::string> CodePartNames(const SubmitOptions& options) {

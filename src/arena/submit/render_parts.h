@@ -55,7 +55,8 @@ struct ConfigDirectory {
 };
 std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options);
 
-// Where the replicas find SubmitOptions::code_archive unpacked.
+// Where the container that unpacks SubmitOptions::code_archive sees the volume of the code; so do
+// the replicas of `run`.
 inline constexpr std::string_view kCodeFolder = "/muster/code";
 // A ConfigMap holds 1 MiB with all that is said of it, and a byte of an archive takes 4/3.
 inline constexpr size_t kCodePartBytes = 675 << 10;
@@ -64,6 +65,7 @@ std::vector<std::string> CodePartNames(const SubmitOptions& options);
 
 inline constexpr std::string_view kArchiveVolume = "muster-code-archive";
 inline constexpr std::string_view kUnpackedVolume = "muster-code";
+inline constexpr std::string_view kClaimFolderVolume = "muster-folder-";  // and its index
 inline constexpr std::string_view kLogsVolume = "training-logs-volume";
 inline constexpr std::string_view kCodeVolume = "code-sync";
 inline constexpr std::string_view kSharedMemoryVolume = "dshm";

@@ -5,6 +5,10 @@
 
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
+#include "arena/folder/local_code.h"
+#include "arena/folder/run_folder.h"
+#include "arena/folder/run_note.h"
+#include "arena/jobs/seen_runs.h"
 #include "arena/submit/creation.h"
 #include "arena/submit/dry_run.h"
 #include "arena/submit/model_registry.h"
@@ -53,7 +57,7 @@ void WarnOfTensorboard(const Context& context, const SubmitFlags& flags) {
 // The verb's state between its check and its run.
 class Submit {
  public:
-  explicit Submit(Context& context) : context_(context) {}
+  Submit(Context& context, cli::FlagSet& set) : context_(context), set_(set) {}
 
   SubmitFlags& flags() { return flags_; }
   base::Status Check(cli::Invocation& call);
@@ -64,13 +68,21 @@ class Submit {
   base::Result<int> Accompany(const text::Json& job, cli::Invocation& call);
   void RegisterModel(cluster::Client& client);
   Creation MakeCreation();
+  base::Status FindCode();
+  base::Status BringCode(bool is_dry);
+  RunNote NoteDown() const;
+  base::Status LayOutCode(const snapshot::Snapshot& taken, const std::string& place);
 
   Context& context_;
+  cli::FlagSet& set_;
   SubmitFlags flags_;
   SubmitOptions options_;
   Submission submission_;
   cluster::Client* client_ = nullptr;  // nullptr as long as no cluster is asked
   std::string fatal_;                  // what Arena ends on with FATA; "" is nothing
+  std::vector<std::string> args_;
+  std::optional<LocalCode> code_;        // of --sync-mode=local
+  std::optional<RunFolder> run_folder_;  // the same, on this machine
 };
 
 base::Status Submit::Check(cli::Invocation& call) {
@@ -89,7 +101,62 @@ base::Status Submit::Check(cli::Invocation& call) {
     return {};
   }
   options_ = std::move(*checked);
+  args_ = call.args;
   for (const std::string& warning : options_.warnings) base::LogWarn("{}", warning);
+  return FindCode();
+}
+
+base::Status Submit::FindCode() {
+  const SubmitFlags& flags = options_.flags;
+  if (flags.sync_mode != "local") return {};
+  auto found = LocalCode::Find(flags.sync_source, flags.code, context_.environment);
+  if (!found) return Fail(found.error().Wrap("--sync-source"));
+  code_ = std::move(*found);
+  const std::string place = LocalCodeFolder(flags, code_->folder());
+  if (place.ends_with('/') || place.find(':') != std::string::npos) {
+    return Refuse(fmt::format("--sync-source is invalid: the name of {} cannot be one in a pod",
+                              code_->folder().root));
+  }
+  return {};
+}
+
+// The folder as it is now goes along, to where the replicas look for code.
+base::Status Submit::BringCode(bool is_dry) {
+  if (!code_) return {};
+  const std::string place = LocalCodeFolder(options_.flags, code_->folder());
+  if (context_.cluster_is_this_machine && is_dry) {
+    const std::string copy =
+        fmt::format("{}/runs/{}/code", context_.environment.StateDir(), options_.flags.name);
+    options_.data_dirs.push_back({copy, place, false});
+    return {};
+  }
+  TRY_ASSIGN(const snapshot::Snapshot taken, code_->Keep());
+  code_->Annotate(taken, options_.annotations);
+  base::LogInfo("code: {}, at {} in the replicas", code_->Describe(taken), place);
+  if (context_.cluster_is_this_machine) return LayOutCode(taken, place);
+  RunNote note = NoteDown();
+  note.snapshot = taken.hash;
+  options_.note = ToJson(note);
+  TRY_ASSIGN(options_.code_archive, code_->Pack(taken));
+  options_.code_folder = place;
+  return {};
+}
+
+RunNote Submit::NoteDown() const {
+  RunNote note;
+  note.name = options_.flags.name;
+  note.verb = "submit";
+  note.command = options_.command;
+  note.args = args_;
+  note.flags = FlagsToRepeat(set_);
+  code_->NoteDown(note);
+  return note;
+}
+
+base::Status Submit::LayOutCode(const snapshot::Snapshot& taken, const std::string& place) {
+  TRY_ASSIGN(run_folder_, RunFolder::LayOut(context_.environment, NoteDown(), taken));
+  options_.env["MUSTER_RUN_DIR"] = run_folder_->files();
+  options_.data_dirs.push_back({run_folder_->code(), place, false});
   return {};
 }
 
@@ -100,6 +167,11 @@ Creation Submit::MakeCreation() {
 base::Result<int> Submit::DryRun(cli::Output& out) {
   if (client_ == nullptr) {
     TRY(PrintObjects(options_, VisibleObjects(options_, submission_), out));
+    return 0;
+  }
+  if (options_.flags.dry_run == "schedule") {
+    TRY_ASSIGN(const text::Json forecast, AskForecast(*client_, context_, WouldBeOf(options_)));
+    TRY(out.Write(RenderForecast(forecast, context_.clock.Now())));
     return 0;
   }
   TRY_ASSIGN(const std::vector<text::Json> checked, MakeCreation().DryRun());
@@ -176,15 +248,20 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   }
   client_ = prepared->client;
   submission_ = std::move(prepared->submission);
+  if (base::Status brought = BringCode(!makes_one); !brought) {
+    return Fail(brought.error().Wrap("bring the code"));
+  }
   if (!makes_one) return DryRun(call.out);
 
   Creation creation = MakeCreation();
   notice->Hold(fmt::format("Whether the job {0} was made is not known, `{1} get {0}` will tell",
                            name, context_.program));
   base::Status made = creation.Run();
+  if (!made && run_folder_) run_folder_->Remove();
   notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
   notice->Release();
   TRY(made);
+  SeenRuns(context_).Remember(creation.job(), options_.note);
   return Accompany(creation.job(), call);
 }
 
@@ -210,7 +287,9 @@ void AddSubmit(cli::Command& root, Context& context) {
               "with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. COMMAND is one argument in\n"
               "quotes, or all that follows `--`; a shell runs it, and $VAR is the replica's own.")
           .Example(fmt::format(
-              "  {0} submit pytorchjob --name=mnist --workers=2 \"python mnist.py\"\n\n"
+              "  # a copy of this folder, ~/mnist\n"
+              "  {0} submit pytorchjob --name=mnist --workers=2 --sync-mode=local \\\n"
+              "      \"python /root/code/mnist/mnist.py\"\n\n"
               "  # code from git, data from a volume, followed to its end\n"
               "  {0} submit pytorchjob --name=mnist --workers=2 --gpus=1 --follow \\\n"
               "      --sync-mode=git --sync-source=https://host/team/mnist.git \\\n"
@@ -222,7 +301,7 @@ void AddSubmit(cli::Command& root, Context& context) {
               "  # what would be created\n"
               "  {0} submit pytorchjob --name=mnist --dry-run=client \"python mnist.py\"",
               context.program));
-  auto state = std::make_shared<Submit>(context);
+  auto state = std::make_shared<Submit>(context, verb.flags());
   state->flags().Declare(verb.flags());
   verb.flags().Find("data")->Complete(
       [&context](std::string_view) { return CompleteDataNames(context); });
@@ -231,7 +310,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   });
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });
   verb.Run([state](cli::Invocation& call) { return state->Run(call); });
-  AddForeignTrainers(submit);
+  AddUnsupportedTrainers(submit);
 }
 
 }  // namespace arena

@@ -9,12 +9,13 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/stall.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"
 #include "arena/logs/evidence.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/live_output.h"
 #include "base/log.h"
 
 namespace arena {
@@ -39,7 +40,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
     if (api::IsPodOfJob(pod, *now.job)) pods.push_back(&pod);
   }
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
-  sight.summary.reason = InProgramsName(context, std::move(sight.summary.reason));
+  sight.summary.reason = UseProgramName(context, std::move(sight.summary.reason));
   sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
   return sight;
 }
@@ -105,7 +106,11 @@ base::Status FollowChief(cluster::Client& client, const Context& context, const 
   request.job = api::Name(job);
   request.pod_selector = PodSelector(job);
   request.instance = chief;
-  return Follow(client, context, request, out);
+  LineChoice choice;
+  if (context.program != "arena") choice.map = RankMap::Of(job);
+  LiveLines lines(client, context, job, std::move(choice), chief, false, out);
+  TRY(Follow(client, context, request, lines));
+  return lines.Finish();
 }
 
 base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job,
@@ -117,6 +122,8 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
                                              name, context.program)));
   }
   if (end->is_gone) return Fail(Code::kNotFound, fmt::format("the job {} was deleted", name));
+  // What this machine saw of another cluster's job is what it knows when the job is gone.
+  if (!context.cluster_is_this_machine) (void)FindRun(client, context, name);
   if (end->summary.status == "SUCCEEDED") {
     base::LogInfo("The Job {} has succeeded", name);
     return 0;

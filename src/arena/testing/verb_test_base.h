@@ -80,7 +80,8 @@ class VerbTest : public testing::Test {
                      const std::string& phase, int64_t gpus = 0,
                      const std::string& host = "10.0.0.11");
 
-  std::map<std::string, std::string> environment_ = {{"HOME", "/nowhere"}, {"USER", "tom"}};
+  std::map<std::string, std::string> environment_ = {
+      {"HOME", "/nowhere"}, {"XDG_STATE_HOME", "/proc/nowhere"}, {"USER", "tom"}};
   base::FakeClock clock_;
   FakeCluster* cluster_ = nullptr;
   std::unique_ptr<cluster::Client> client_;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kNonZeroExitCode = "NonZeroExitCode";
 constexpr std::string_view kExitCodeCause = "ExitCode";
-// As client-go's; a server may hold a whole message in memory.
+// As in client-go; a server may hold a whole message in memory.
 constexpr size_t kMaxStdinMessage = 32 << 10;
 
 std::string Message(char channel, std::string_view bytes) {

@@ -27,16 +27,16 @@ inline constexpr char kExecResize = 4;                       // {"Width":80,"Hei
 inline constexpr char kExecClose = static_cast<char>(0xff);  // then the number of a channel
 inline constexpr size_t kMaxExecStatusBytes = 1 << 20;
 
-// How a command ended, as the Status that says so, and back. An error is of a command that could
-// not be run.
+// The Status that tells how a command ended, and the inverse. An error means that the command could
+// not run.
 text::Json ExecStatus(const base::Result<int>& exit_code);
 base::Result<int> ParseExecStatus(std::string_view json);
 
 struct ExecOptions {
-  std::string container{};             // "" is the pod's default
+  std::string container{};             // "": the pod's default
   std::vector<std::string> command{};  // at least one word
   bool has_stdin = false;
-  bool has_tty = false;  // then stderr comes with stdout
+  bool has_tty = false;  // stderr is then part of stdout
 };
 
 struct ExecOutput {
@@ -44,29 +44,29 @@ struct ExecOutput {
   std::string bytes;
 };
 
-// A command under way. Read from one thread; everything else from any. The server ends the command
-// when the stream goes away before its end.
+// A running command. Read from one thread; everything else from any. The server ends the command if
+// the stream is closed before its end.
 class ExecStream {
  public:
   explicit ExecStream(std::unique_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
 
-  // What the command says next; nullopt when it has ended. Blocks. kUnavailable when the connection
-  // broke, kCancelled after Cancel.
+  // The next output of the command; nullopt when it has ended. Blocks. kUnavailable when the
+  // connection broke, kCancelled after Cancel.
   base::Result<std::optional<ExecOutput>> Read();
-  // After the end: the exit code, 128 + n when signal n killed it; or why it could not be run.
+  // After the end: the exit code, 128 + n for signal n; or why it could not run.
   const base::Result<int>& result() const { return result_; }
 
-  // Blocks while the command is slow to take it. An error when the connection is gone.
+  // Blocks while the command is slow to read. An error when the connection is gone.
   base::Status WriteStdin(std::string_view bytes);
-  // The command reads the end of its input. A server that speaks only v4 cannot be told.
+  // Ends the command's input. A server with v4 only cannot be told.
   base::Status CloseStdin();
   base::Status Resize(int columns, int rows);
-  // A Read or Write in progress, and every later one, fails.
+  // Makes the current Read or Write, and all later ones, fail.
   void Cancel() { socket_->Cancel(); }
 
  private:
   const std::unique_ptr<net::WebSocket> socket_;
-  std::optional<char> channel_;  // of the message in hand
+  std::optional<char> channel_;  // of the current message
   std::string status_;
   base::Result<int> result_ = base::Fail(base::Code::kUnavailable, "the command has not ended");
 };

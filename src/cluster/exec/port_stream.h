@@ -1,6 +1,7 @@
 // A connection to a port of a pod: Kubernetes' port forwarding over a WebSocket
 // (k8s.io/kubelet/pkg/cri/streaming/portforward). Each message begins with the number of its
-// channel; each port has two, which begin with its number, two bytes, the low one first.
+// channel. Each port has two channels, which begin with the port's number, two bytes, the low one
+// first.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 namespace cluster {
 
 inline constexpr const char* kPortProtocol = "v4.channel.k8s.io";
-// Of the n-th port that was asked for they are 2n and 2n + 1.
+// For the n-th requested port they are 2n and 2n + 1.
 inline constexpr char kPortData = 0;
 inline constexpr char kPortError = 1;
 inline constexpr size_t kPortNumberBytes = 2;
@@ -25,24 +26,24 @@ inline constexpr size_t kMaxPortErrorBytes = 64 << 10;
 // The bytes with which both channels of a port begin.
 std::string PortNumber(uint16_t port);
 
-// One port, one connection. Read from one thread; everything else from any. The protocol has no
-// word for the end of what the client sends: that is the end of the connection.
+// One port, one connection. Read from one thread; everything else from any. The protocol cannot
+// signal the end of the client's data except by ending the connection.
 class PortStream {
  public:
   explicit PortStream(std::unique_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
 
-  // What the port says next; nullopt when it has closed. Blocks. kUnavailable when it cannot be
+  // The next data from the port; nullopt when it has closed. Blocks. kUnavailable when it cannot be
   // reached or the connection broke, kCancelled after Cancel.
   base::Result<std::optional<std::string>> Read();
-  // Blocks while the port is slow to take it.
+  // Blocks while the port is slow to read.
   base::Status Write(std::string_view bytes);
-  // A Read or Write in progress, and every later one, fails.
+  // Makes the current Read or Write, and all later ones, fail.
   void Cancel() { socket_->Cancel(); }
 
  private:
   const std::unique_ptr<net::WebSocket> socket_;
-  std::optional<char> channel_;          // of the message in hand
-  std::array<size_t, 2> number_read_{};  // bytes of the port's number, of each channel
+  std::optional<char> channel_;          // of the current message
+  std::array<size_t, 2> number_read_{};  // bytes of the port's number read so far, per channel
   std::string error_;
 };
 

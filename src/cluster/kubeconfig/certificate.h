@@ -1,4 +1,4 @@
-// What a client certificate says of itself. Pure.
+// Reads a client certificate. Pure.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Certificate {
 // The first certificate of a PEM text. kInvalidArgument when there is none.
 base::Result<Certificate> ReadCertificate(std::string_view pem);
 
-// Whether the key is that of the first certificate; false when either cannot be read. PEM.
+// Whether the key belongs to the first certificate; false when either cannot be parsed. PEM.
 bool AreOneIdentity(const std::string& cert_pem, const std::string& key_pem);
 
 }  // namespace cluster

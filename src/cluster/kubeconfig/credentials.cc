@@ -15,9 +15,9 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kMaxFile = 1 << 20;
-// Tokens and certificates are rotated under us, as those of service accounts are.
+// Tokens and certificates may be rotated while we run, as those of service accounts are.
 constexpr std::chrono::seconds kFileAge{10};
-// A credential is renewed before it expires in flight.
+// A credential is renewed this long before it expires.
 constexpr std::chrono::seconds kExpiryMargin{10};
 
 bool IsToken(std::string_view token) {
@@ -29,7 +29,7 @@ bool IsToken(std::string_view token) {
 base::Result<std::string> ReadNamedFile(std::string_view field, const std::string& path) {
   auto text = base::ReadFile(path, kMaxFile);
   if (text) return text;
-  // Nothing that a server lacks, but what the kubeconfig says.
+  // The kubeconfig is wrong, not the server.
   return Fail(Code::kInvalidArgument,
               fmt::format("kubeconfig: {} {}", field, text.error().message));
 }
@@ -67,7 +67,7 @@ base::Status Credentials::LoadCertificate() {
   };
   auto cert = read("client-certificate", user.cert_data, user.cert_file);
   auto key = read("client-key", user.key_data, user.key_file);
-  // Two files are not replaced at once.
+  // Two files are not replaced at the same time.
   const bool has_last = !shown_.cert_pem.empty();
   if (has_last && (!cert || !key || !AreOneIdentity(*cert, *key))) return {};
   if (!cert) return Fail(std::move(cert.error()));
@@ -82,7 +82,7 @@ base::Status Credentials::LoadToken() {
   std::string token = user.token;
   if (!user.token_file.empty()) {
     auto text = ReadNamedFile("tokenFile", user.token_file);
-    // While it is being replaced the last one stands.
+    // While it is being replaced, the last one is used.
     if (!text && shown_.authorization.empty() && token.empty()) {
       return Fail(std::move(text.error()));
     }
@@ -150,7 +150,7 @@ base::Result<Credentials::Shown> Credentials::Show() {
   if (!IsStale()) return shown_;
   const Shown before = shown_;
   TRY(LoadAuthorities());
-  // A program's are its own to renew: the files grow old beside them.
+  // Credentials of a program are renewed by that program only: the files grow old meanwhile.
   const bool must_run = !is_loaded_ || (expires_ && clock_.Now() + kExpiryMargin >= *expires_);
   if (!options_.selection.user.exec || must_run) TRY(LoadCertificate());
   TRY(LoadBasic());
@@ -168,7 +168,7 @@ base::Result<Credentials::Shown> Credentials::Show() {
 bool Credentials::Refused(int generation) {
   {
     const std::lock_guard lock(mutex_);
-    // Somebody else has renewed them since.
+    // Another thread has renewed them.
     if (generation != shown_.generation) return true;
     is_loaded_ = false;
   }

@@ -1,4 +1,4 @@
-// Credentials: what a kubeconfig's user shows to the server, renewed when it runs out.
+// Credentials: what a kubeconfig's user presents to the server; renewed when they expire.
 #pragma once
 
 #include <chrono>
@@ -16,38 +16,38 @@
 
 namespace cluster {
 
-// Thread safe. Reads files and runs programs where the user's entry says so.
+// Thread safe. Reads files and runs programs if the user's entry says so.
 class Credentials {
  public:
-  // Runs an exec plugin: its output. RunExecPlugin outside tests.
+  // Runs an exec plugin and returns its output. RunExecPlugin, except in tests.
   using PluginRunner = std::function<base::Result<std::string>(
       const ExecPlugin& plugin, const std::string& exec_info, bool is_interactive)>;
 
   struct Options {
     KubeSelection selection;
-    bool has_terminal = false;  // standard input is one
+    bool has_terminal = false;  // standard input is a terminal
     PluginRunner run_plugin;
   };
   Credentials(Options options, base::Clock& clock) : options_(std::move(options)), clock_(clock) {}
 
   struct Shown {
-    std::string authorization;      // header, "" is none
-    std::string cert_pem, key_pem;  // "" is none
-    std::string ca_pem;             // whom to trust; "" is the system's authorities
-    int generation = 0;             // another one when something changed
+    std::string authorization;      // header; "": none
+    std::string cert_pem, key_pem;  // "": none
+    std::string ca_pem;             // trusted authorities; "": the system's
+    int generation = 0;             // changes whenever something changed
   };
-  // What to show now; blocks while a file is read or a program runs. Files are read again when they
-  // have aged, and one that is being replaced counts as it was.
+  // The present credentials; blocks while a file is read or a program runs. Files are read again
+  // after a while; one that is being replaced counts as unchanged.
   base::Result<Shown> Show();
-  // The server refused that generation (401): whether there is another to try.
+  // The server refused that generation (401): returns whether there is another one to try.
   bool Refused(int generation);
-  // No connection came about with that generation: whether the files say something else by now. No
-  // program is run.
+  // No connection could be made with that generation: returns whether the files have changed. Runs
+  // no program.
   bool HaveFilesChanged(int generation);
-  // Of the user to act as; the same for every request.
+  // Headers for the impersonated user; the same for every request.
   net::Headers ImpersonationHeaders() const;
 
-  // For the user, after a 401: who was refused, and why that may be.
+  // For the user, after a 401: who was refused, and a possible reason.
   std::string WhyRefused();
 
  private:
@@ -68,7 +68,7 @@ class Credentials {
   std::chrono::steady_clock::time_point loaded_at_{};
 };
 
-// A file that a kubeconfig names: `certificate-authority "/x": No such file or directory`.
+// A file named in a kubeconfig: `certificate-authority "/x": No such file or directory`.
 base::Result<std::string> ReadNamedFile(std::string_view field, const std::string& path);
 
 }  // namespace cluster

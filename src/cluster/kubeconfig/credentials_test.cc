@@ -76,7 +76,7 @@ TEST_F(CredentialsTest, ReadsCertificatesAgainAsTheyAge) {
   const int first = credentials.Show()->generation;
   EXPECT_FALSE(credentials.HaveFilesChanged(first));
 
-  // Half of it is not there yet.
+  // The other file is not replaced yet.
   write(cert_file, two.certificate);
   write(ca_file, "");
   clock_.Advance(std::chrono::seconds(11));
@@ -109,7 +109,7 @@ TEST_F(CredentialsTest, ReadsATokenFileAgainAsItAges) {
   EXPECT_EQ(credentials.Show()->authorization, "Bearer one");
   clock_.Advance(std::chrono::seconds(11));
   EXPECT_EQ(credentials.Show()->authorization, "Bearer two");
-  // Refused: read at once. Gone for a moment: the last one stands.
+  // Refused: read at once. Deleted for a moment: the last one is used.
   write("three\n");
   EXPECT_TRUE(credentials.Refused(credentials.Show()->generation));
   EXPECT_EQ(credentials.Show()->authorization, "Bearer three");
@@ -139,10 +139,10 @@ TEST_F(CredentialsTest, RunsAPluginAgainWhenItsCredentialIsRefused) {
   plugin_token_ = "two";
   EXPECT_TRUE(credentials.Refused(shown->generation));
   EXPECT_EQ(credentials.Show()->authorization, "Bearer two");
-  // A request that was under way meanwhile has a newer one to try without another run.
+  // A request that was under way meanwhile can try the newer one without another run.
   EXPECT_TRUE(credentials.Refused(shown->generation));
   EXPECT_EQ(runs_, 2);
-  // The same again does not help.
+  // The same credential again does not help.
   EXPECT_FALSE(credentials.Refused(credentials.Show()->generation));
 }
 

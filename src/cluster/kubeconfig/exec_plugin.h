@@ -1,5 +1,5 @@
-// Exec credential plugins (client.authentication.k8s.io v1 and v1beta1): what they are told and
-// what they answer, and how they are run.
+// Exec credential plugins (client.authentication.k8s.io v1 and v1beta1): their input, their output,
+// and running them.
 #pragma once
 
 #include <optional>
@@ -16,27 +16,28 @@ namespace cluster {
 struct ExecCredential {
   std::string token;
   std::string cert_pem, key_pem;
-  std::optional<base::Time> expires;  // nothing: good until it is refused
+  std::optional<base::Time> expires;  // nullopt: valid until it is refused
 };
 
-// kUnauthenticated: what is wrong with a plugin or with what it said.
+// kUnauthenticated: the error of a plugin or its output.
 base::Error PluginRefusal(std::string message);
 
-// The value of KUBERNETES_EXEC_INFO. Pure. `ca_pem` is the cluster's authority, read already.
+// The value of KUBERNETES_EXEC_INFO. Pure. `ca_pem` is the contents of the cluster's authority
+// file.
 std::string ExecInfo(const ExecPlugin& plugin, const KubeCluster& cluster, std::string_view ca_pem,
                      bool is_interactive);
 
-// What a plugin printed. Pure. kUnauthenticated saying what is wrong with it.
+// Parses a plugin's output. Pure. kUnauthenticated tells what is wrong with it.
 base::Result<ExecCredential> ParseExecCredential(std::string_view text,
                                                  std::string_view api_version);
 
-// Runs the plugin and returns its standard output; its standard error is the user's. Blocks: as
-// long as a login may take when the user is asked, else a minute. kUnauthenticated with the
-// installHint when there is no such program, or with its exit code.
+// Runs the plugin and returns its standard output; its standard error goes to the user. Blocks: for
+// as long as a login may take if the user is asked, otherwise at most a minute. kUnauthenticated
+// with the installHint when there is no such program, or with its exit code.
 base::Result<std::string> RunExecPlugin(const ExecPlugin& plugin, const std::string& exec_info,
                                         bool is_interactive, const base::Environment& environment);
 
-// Whether the plugin gets this process's standard input. kUnauthenticated when it must have a
+// Whether the plugin gets this process's standard input. kUnauthenticated when it requires a
 // terminal and there is none.
 base::Result<bool> IsPluginInteractive(const ExecPlugin& plugin, bool has_terminal);
 

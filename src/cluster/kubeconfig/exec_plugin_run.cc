@@ -22,7 +22,7 @@ using base::Fail;
 
 constexpr size_t kMaxOutput = 1 << 20;
 constexpr std::chrono::seconds kPatience{60};
-constexpr std::chrono::seconds kLoginPatience{600};  // somebody types, or clicks in a browser
+constexpr std::chrono::seconds kLoginPatience{600};  // the user types, or clicks in a browser
 constexpr std::string_view kDefaultPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -43,7 +43,7 @@ std::vector<std::string> PluginEnvironment(const ExecPlugin& plugin, const std::
   return environment.AsList();
 }
 
-// Everything that is written to `reader` until its writers are gone.
+// Reads everything until all writers have closed.
 base::Result<std::string> ReadAll(int reader, std::chrono::seconds patience) {
   base::Clock& clock = base::SystemClock();
   const auto deadline = clock.Steady() + patience;
@@ -96,7 +96,7 @@ base::Result<std::string> RunExecPlugin(const ExecPlugin& plugin, const std::str
   options.argv = {plugin.command};
   options.argv.insert(options.argv.end(), plugin.args.begin(), plugin.args.end());
   options.fds = {{is_interactive ? 0 : nothing.get(), 0}, {writer.get(), 1}, {2, 2}};
-  // In our process group, so that it may read from the terminal and Ctrl-C ends it too.
+  // In our process group, so that it may read from the terminal and Ctrl-C ends it, too.
   options.dies_with_parent = true;
   TRY_ASSIGN(const pid_t pid, process::Spawn(options));
   writer.Reset();

@@ -36,7 +36,7 @@ base::Result<ExecPlugin> ParseExec(const KubeconfigReader& reader) {
   }
   TRY_ASSIGN(exec.command, reader.String("command"));
   if (exec.command.empty()) return Fail(reader.Wrong("command", "is missing"));
-  // A bare name is looked for in PATH, everything else is relative to the file.
+  // A bare name is searched in PATH; other paths are relative to the file.
   if (exec.command.find('/') != std::string::npos) exec.command = reader.Absolute(exec.command);
   TRY_ASSIGN(exec.args, reader.Strings("args"));
   TRY_ASSIGN(const auto variables, reader.Items("env"));
@@ -114,7 +114,7 @@ base::Result<KubeContext> ParseContext(const KubeconfigReader& reader) {
   return context;
 }
 
-// A list of {name, <member>} into a map by name; the first of a name wins.
+// Converts a list of {name, <member>} to a map by name; the first entry of a name wins.
 template <typename T, typename Parse>
 base::Status ParseEntries(const KubeconfigReader& root, std::string_view list,
                           std::string_view member, Parse parse, std::map<std::string, T>& out) {

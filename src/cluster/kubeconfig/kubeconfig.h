@@ -1,4 +1,4 @@
-// kubeconfig files as kubectl reads them (clientcmd.v1). Pure: nothing here opens a file.
+// kubeconfig files as kubectl reads them (clientcmd.v1). Pure: opens no file.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ inline constexpr size_t kMaxKubeconfigEntries = 10'000;
 struct ExecPlugin {
   enum class Interactive { kNever, kIfAvailable, kAlways };
   std::string api_version;
-  std::string command;  // absolute, or a name to look for in PATH
+  std::string command;  // absolute, or a name to search in PATH
   std::vector<std::string> args;
   std::vector<std::pair<std::string, std::string>> env;
   std::string install_hint;
@@ -29,12 +29,12 @@ struct ExecPlugin {
   Interactive interactive = Interactive::kIfAvailable;
 };
 
-// Paths of files are absolute once parsed; data is decoded.
+// Paths of files are absolute after parsing; data is decoded.
 struct KubeCluster {
   std::string server;
   std::string tls_server_name;
   std::string ca_file;
-  std::string ca_data;  // before ca_file
+  std::string ca_data;  // overrides ca_file
   std::string proxy_url;
   bool is_insecure = false;
   text::Json exec_config;  // extension client.authentication.k8s.io/exec, null when absent
@@ -49,7 +49,7 @@ struct KubeUser {
   std::vector<std::string> as_groups;
   std::vector<std::pair<std::string, std::string>> as_extra;
   std::optional<ExecPlugin> exec;
-  std::string auth_provider;  // of old clients: none is supported
+  std::string auth_provider;  // of old clients; none is supported
 };
 
 struct KubeContext {
@@ -65,25 +65,25 @@ struct Kubeconfig {
   std::map<std::string, KubeContext> contexts;
 };
 
-// One file's text. Relative paths in it are taken from `directory`, the file's own. An empty text
-// is an empty kubeconfig. kInvalidArgument naming the field: `users[2].user.exec.command: ...`.
+// Parses one file. Relative paths in it are relative to `directory`, the file's own. An empty text
+// is an empty kubeconfig. kInvalidArgument names the field: `users[2].user.exec.command: ...`.
 base::Result<Kubeconfig> ParseKubeconfig(std::string_view text, std::string_view directory);
 
-// Adds what `next` has and `merged` has not: the first file to say something wins.
+// Adds what `merged` lacks from `next`: the first file that sets a value wins.
 void MergeKubeconfig(Kubeconfig& merged, Kubeconfig next);
 
-// One context with all that belongs to it.
+// One context with its cluster and user.
 struct KubeSelection {
   std::string context_name;
   std::string cluster_name;
-  std::string user_name;  // the entry's, "" is nobody
+  std::string user_name;  // of the entry; "": none
   std::string namespace_name;
   KubeCluster cluster;
   KubeUser user;
 };
 
-// The context called `context`, else the current one. kNotFound naming the contexts that exist;
-// kInvalidArgument when it is incomplete or contradicts itself.
+// The context called `context`, or the current one. kNotFound names the existing contexts;
+// kInvalidArgument when it is incomplete or contradictory.
 base::Result<KubeSelection> SelectContext(const Kubeconfig& config, const std::string& context);
 
 }  // namespace cluster

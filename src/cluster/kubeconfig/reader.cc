@@ -48,7 +48,7 @@ base::Result<std::string> KubeconfigReader::String(std::string_view key) const {
     if (string->find('\0') == boost::json::string::npos) return std::string(*string);
     return Fail(Wrong(key, "holds a zero byte"));
   }
-  // YAML takes an unquoted 12345 for a number; kubectl refuses it too.
+  // YAML reads an unquoted 12345 as a number; kubectl refuses it, too.
   return Fail(Wrong(key, "must be a string: quote it"));
 }
 

@@ -1,4 +1,4 @@
-// Reads the fields of a kubeconfig, and names the one that is wrong. Pure.
+// Reads the fields of a kubeconfig; errors name the field. Pure.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace cluster {
 inline constexpr std::string_view kExecV1 = "client.authentication.k8s.io/v1";
 inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v1beta1";
 
-// One object of it; null reads as an empty one. Borrows the value.
+// One object; null reads as an empty one. Borrows the value.
 class KubeconfigReader {
  public:
   KubeconfigReader(const text::Json& value, std::string path, std::string_view directory)
@@ -25,7 +25,7 @@ class KubeconfigReader {
   // Null when absent.
   text::Json Value(std::string_view key) const;
 
-  // All: kInvalidArgument where the field is of another type; absent and null are empty.
+  // All: kInvalidArgument when the field has another type; absent and null are empty.
   base::Result<std::string> String(std::string_view key) const;
   base::Result<bool> Bool(std::string_view key) const;
   base::Result<std::vector<std::string>> Strings(std::string_view key) const;

@@ -15,8 +15,8 @@
 namespace controller {
 namespace {
 
-// Each of a list is put as it is read: of eighty thousand pods only the keys are ever together.
-// `put` gets it trimmed, and returns its key.
+// Puts each object of a list as it is read: of eighty thousand pods only the keys are in memory
+// together. `put` gets the reduced object and returns its key.
 void PutEach(const api::Resource& resource, cluster::ListOptions& list,
              std::function<text::Json(text::Json)> put) {
   list.read_listed = [&resource, read = list.read, trim = list.trim,
@@ -127,7 +127,8 @@ std::unique_ptr<cluster::Reflector> Controller::Reflect(const api::Resource& res
   handler.recovered = [this, &resource] { SayTrouble(resource, ""); };
   if (options_.history_lost) {
     handler.history_lost = [this] {
-      // What is known and what comes now do not fit together: no pass is to see both.
+      // The cached and the new state do not fit together: nothing may be reconciled from a mix of
+      // them.
       worker_.Stop();
       options_.history_lost();
     };
@@ -186,7 +187,8 @@ void Controller::ReflectNodes() {
   handler.apply = [this](const cluster::WatchEvent& event) { worker_.TakeNode(event); };
   handler.refused = [is_said = false](const base::Error& error) mutable {
     if (std::exchange(is_said, true)) return;
-    base::LogWarn("{}; that a node has died is noticed by its pods, minutes later", error.message);
+    base::LogWarn("{}; the death of a node will be noticed minutes later, by its pods",
+                  error.message);
   };
   cluster::ListOptions list;
   list.read = ReadNode;

@@ -1,5 +1,5 @@
-// The loop that feeds the reconciler and carries out what it says. The same on Kubernetes and in
-// the embedded cluster.
+// The loop that feeds the reconciler and applies its plans: the same on Kubernetes and in the
+// embedded cluster.
 #pragma once
 
 #include <condition_variable>
@@ -22,9 +22,10 @@ class Controller {
  public:
   // Starts its threads. `client` and `clock` outlive it.
   Controller(cluster::Client& client, base::Clock& clock, Options options);
-  ~Controller();  // stops and joins; what was decided and not yet written is decided again later
+  ~Controller();  // stops and joins; unwritten decisions are made again after the next start
 
-  // The first lists are complete and jobs are worked on, or what stands in the way.
+  // OK once the first lists are complete and jobs are worked on; otherwise the error that prevents
+  // it.
   base::Status IsReady() const;
   const JobWorker& worker() const { return worker_; }
   const EventRecorder& events() const { return events_; }
@@ -37,7 +38,7 @@ class Controller {
   void ReflectJobs();
   void ReflectChildren(ChildKind kind);
   void ReflectPriorities();
-  void ReflectNodes();  // once, when the first job asks
+  void ReflectNodes();  // once, when the first job needs it
   void ListIsComplete();
   void SayTrouble(const api::Resource& resource, const std::string& trouble);
 
@@ -46,7 +47,7 @@ class Controller {
   EventRecorder events_;
   JobWorker worker_;
 
-  // The first lists: reconciling on half of them would create what exists.
+  // The first lists: reconciling on half of them would create objects that exist.
   mutable std::mutex lists_mutex_;
   std::condition_variable lists_changed_;
   int lists_missing_ = 0;

@@ -11,10 +11,10 @@
 namespace controller {
 namespace {
 
-// Room for ", and 1234567890 more".
+// Leaves room for ", and 1234567890 more".
 constexpr size_t kTailRoom = 24;
 
-// "Created pod: j-worker-0" -> {"Created", "pod", "j-worker-0"}; empty when it is none such.
+// "Created pod: j-worker-0" -> {"Created", "pod", "j-worker-0"}; empty for other messages.
 struct Told {
   std::string_view verb;
   std::string_view noun;

@@ -14,15 +14,15 @@
 
 namespace controller {
 namespace {
-// Events that can still be counted up rather than written anew.
+// How many written events are remembered, so that a repetition only raises their count.
 constexpr size_t kMaxRemembered = 4'096;
-// Written with one call.
+// Written with one request.
 constexpr size_t kMaxBatch = 64;
 
-// What the server made of an event is of no use.
+// The server's version of an event is not needed.
 base::Result<text::Json> PassOver(std::string_view) { return text::Json(); }
 
-// What of an event is text, in the order in which it is packed.
+// The texts of an event, in the order in which they are packed.
 template <typename WaitingEvent>
 auto TextsOf(WaitingEvent& event) {
   return std::array{&event.api_version,  &event.kind,         &event.namespace_name,
@@ -148,7 +148,7 @@ void EventRecorder::WriteAll(const std::vector<WaitingEvent>& batch) {
         std::hash<std::string>()(fmt::format("{}|{}|{}|{}", waiting.uid, waiting.event.is_warning,
                                              waiting.event.reason, waiting.event.message));
     if (const auto twin = std::find(keys.begin(), keys.end(), key); twin != keys.end()) {
-      // About to be written: a patch would be there before it.
+      // It is about to be written, so a patch would arrive before it.
       text::Object& object = writes[static_cast<size_t>(twin - keys.begin())].object.as_object();
       object["count"] = ++written_[key].count;
       object["lastTimestamp"] = base::FormatRfc3339(waiting.at);

@@ -1,5 +1,5 @@
-// EventRecorder: core/v1 Events about jobs, best effort, on a thread of its own so that no event
-// ever delays a pod.
+// EventRecorder: writes core/v1 Events about jobs, best effort, on a thread of its own so that no
+// event ever delays a pod.
 #pragma once
 
 #include <condition_variable>
@@ -20,13 +20,14 @@ namespace controller {
 
 class EventRecorder {
  public:
-  // Waiting events beyond this are dropped, oldest first.
+  // When more events wait, the oldest are dropped.
   static constexpr size_t kMaxWaiting = 10'000;
 
   EventRecorder(cluster::Client& client, base::Clock& clock, std::string component);
-  ~EventRecorder();  // writes what waits, then joins
+  ~EventRecorder();  // writes the waiting events, then joins
 
-  // About `involved` (any object with metadata). The same event again raises its count.
+  // Records an event about `involved` (any object with metadata). If the same event occurred
+  // before, raises its count.
   void Record(const text::Json& involved, const reconcile::Event& event);
 
   size_t Waiting() const;
@@ -34,11 +35,12 @@ class EventRecorder {
 
  private:
   struct WaitingEvent {
-    std::string api_version, kind, namespace_name, name, uid, version;  // of what it is about
+    std::string api_version, kind, namespace_name, name, uid, version;  // of the object it is about
     reconcile::Event event;
     base::Time at;
   };
-  // The same in one string, each text ended by a NUL: as many as kMaxWaiting may wait.
+  // A waiting event packed into one string, each text terminated by a NUL, because up to
+  // kMaxWaiting of them are held.
   struct PackedEvent {
     std::string texts;
     bool is_warning = false;
@@ -62,7 +64,8 @@ class EventRecorder {
   bool is_stopped_ = false;
   int64_t dropped_ = 0;
   std::deque<PackedEvent> waiting_;
-  std::unordered_map<uint64_t, Written> written_;  // the thread's; by a hash of what was said
+  std::unordered_map<uint64_t, Written> written_;  // used by the thread only; key: hash of the
+                                                   // event's content
   std::thread thread_;
 };
 

@@ -9,7 +9,7 @@
 namespace controller {
 namespace {
 
-// Keeps what is written; the first write is answered when the test says so.
+// Stores what is written; answers the first write when the test says so.
 class EventShelf final : public cluster::Transport {
  public:
   explicit EventShelf(std::vector<text::Json>& written) : written_(written) {}
@@ -26,7 +26,7 @@ class EventShelf final : public cluster::Transport {
     return net::HttpResponse{201, {}, "{}"};
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
-    return base::Fail(base::Code::kInternal, "no streams here");
+    return base::Fail(base::Code::kInternal, "streams are not supported");
   }
 
  private:
@@ -54,7 +54,7 @@ TEST(EventRecorder, TheSameEventThatWaitsTwiceIsOneWithItsCount) {
   EXPECT_EQ(text::GetString(written[1], {"method"}), "POST");
   EXPECT_EQ(text::GetInt(written[1], {"event", "count"}), 3);
   EXPECT_EQ(text::GetString(written[1], {"event", "message"}), "again");
-  // The one that is there already is counted up.
+  // The existing event's count is raised.
   EXPECT_EQ(text::GetString(written[2], {"method"}), "PATCH");
   EXPECT_EQ(text::GetInt(written[2], {"event", "count"}), 2);
 }

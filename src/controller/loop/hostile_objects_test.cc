@@ -1,5 +1,5 @@
-// Objects of a hostile client: any part of a job and of its pods is replaced by something of
-// another type. A pass over them comes to an end, and so does the next.
+// Objects of a hostile client: any part of a job and of its pods is replaced by a value of another
+// type. Reconciling them terminates, and so does the next reconciliation.
 // (tests/fuzz/fuzz_reconcile.cc goes further.)
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ class Spoiler {
  public:
   explicit Spoiler(unsigned seed) : random_(seed) {}
 
-  // Each part with a small chance.
+  // Replaces each part with a small probability.
   void Spoil(text::Json& value) {
     if (random_() % 40 == 0) {
       value = Odd();

@@ -13,8 +13,8 @@
 namespace controller {
 namespace {
 
-// A child beyond this number is held as a value: a pass over ten thousand would read for
-// milliseconds what it is to think about.
+// Children beyond this number are kept parsed: reconciling ten thousand would spend milliseconds on
+// parsing them.
 constexpr size_t kFewChildren = 128;
 
 uint64_t VersionOf(const text::Json& object) {
@@ -75,7 +75,7 @@ ObjectPtr JobCache::Child::Value() const {
 
 void JobCache::Entry::ForgetJob() {
   uid.clear();
-  std::exchange(job, {});  // with its room
+  std::exchange(job, {});  // frees its capacity too
   has_forgotten = false;
 }
 
@@ -117,7 +117,7 @@ std::string JobCache::PutChild(ChildKind kind, text::Json child) {
   }
   const auto [place, is_new] = entry.children.try_emplace(name);
   Child& known = place->second;
-  // Seen already, or overtaken.
+  // Known already, or superseded.
   if (!is_new && VersionOf(child) <= known.version) return "";
   const bool has_failed = kind == ChildKind::kPod && api::Phase(child) == "Failed";
   if (has_failed && !is_new && !known.has_failed) ++failed_pods_;
@@ -219,7 +219,7 @@ void JobCache::Settle(const std::string& key, const text::Json& job) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || !found->second.has_job()) return;
   if (found->second.uid != uid || found->second.job_version > version) return;
-  std::exchange(found->second, {});  // with the room of its texts
+  std::exchange(found->second, {});  // frees the capacity of its texts too
   found->second.uid = uid;
   found->second.job_version = version;
   found->second.has_forgotten = true;
@@ -235,7 +235,7 @@ std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {
   const auto is_on_node = [node](const auto& named) {
     const auto& [name, child] = named;
     if (name.first != ChildKind::kPod) return false;
-    // Few are worth reading.
+    // Parses only the few that may matter.
     if (child.object == nullptr &&
         ObjectPacking().Unpack(child.packed).find(node) == std::string::npos) {
       return false;

@@ -1,7 +1,7 @@
-// What the controller knows of jobs and their children, indexed by job. Holds only jobs with work
-// left: a settled job costs its name. Jobs and children are held as packed text; from it Get makes
-// values: ten thousand wait, and few are looked at. Only a job that has many children is spared
-// reading them at each look.
+// The controller's cache of jobs and their children, indexed by job. It holds only jobs with work
+// left: of a settled job it keeps no more than the name. Jobs and children are stored as packed
+// text, which Get parses: ten thousand may wait, and few are looked at. Only jobs with many
+// children keep them parsed, so that they are not parsed again each time.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,15 @@ enum class ChildKind { kPod, kService, kPodGroup };
 
 // "<namespace>/<name>" of a job.
 std::string JobKey(const text::Json& job);
-// Key of the job that a child belongs to, by label, a PodGroup by its controller; "" when it has
-// none.
+// Key of the job that a child belongs to, by its label, or by its controller for a PodGroup; ""
+// when it belongs to no job.
 std::string OwnerKey(ChildKind kind, const text::Json& child);
 
 // OwnerKey and the child's name; "" when it belongs to no job.
 std::string ChildKey(ChildKind kind, const text::Json& child);
 
-// Thread safe. Versions are compared as the numbers that every API server of today uses; older news
-// than what is known is ignored, so that watch events and answers to own writes may come in any
-// order.
+// Thread safe. Versions are compared as numbers, which all current API servers use. News older than
+// the cached state is ignored, so watch events and answers to our own writes may come in any order.
 class JobCache {
  public:
   struct Snapshot {
@@ -42,36 +41,38 @@ class JobCache {
     std::vector<ObjectPtr> pods;
     std::vector<ObjectPtr> services;
     std::vector<ObjectPtr> pod_groups;
-    // The job was settled and has changed since: older children are not among these.
+    // The job was settled and has changed since: the children cached before are missing here.
     bool has_forgotten = false;
   };
 
-  // Return the key to look at; "" when there is nothing to do. Jobs may be packed (projection.h).
+  // Each returns the key to reconcile; "" when there is nothing to do. Jobs may be packed
+  // (projection.h).
   std::string PutJob(text::Json job);
   std::string RemoveJob(const text::Json& job);
   std::string PutChild(ChildKind kind, text::Json child);
   std::string RemoveChild(ChildKind kind, const text::Json& child);
 
-  // After each of a full list was put: what is not among these (JSON strings: JobKey, ChildKey) is
-  // gone. KeepChildren returns every key to look at.
+  // To be called after each object of a full list was put: removes what is not among `keys` (JSON
+  // strings as of JobKey, ChildKey). KeepChildren returns every key to reconcile.
   void KeepJobs(const std::vector<text::Json>& keys);
   std::vector<std::string> KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
 
   // Nullopt when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;
 
-  // Forgets everything but which job it is, and in which version: a newer one of it is looked at
-  // again, as somebody may have given it a time to live. Nothing when a newer one is known already.
+  // Forgets everything of the job except its identity and version. A newer version of it is
+  // reconciled again, because somebody may have set a TTL. Does nothing when a newer version is
+  // known already.
   void Settle(const std::string& key, const text::Json& job);
 
-  // The children that had been forgotten were put again.
+  // Call it once the forgotten children have been put again.
   void Recall(const std::string& key);
 
-  // Of the jobs that have a pod on that node.
+  // The keys of the jobs that have a pod on that node.
   std::vector<std::string> KeysOnNode(std::string_view node) const;
 
   size_t ActiveJobs() const;
-  // Pods that were seen to become Failed.
+  // How many pods were seen to become Failed.
   int64_t FailedPods() const;
 
  private:
@@ -79,17 +80,17 @@ class JobCache {
     std::string packed;  // or
     ObjectPtr object;
     uint64_t version = 0;
-    bool has_failed = false;  // of a pod
+    bool has_failed = false;  // a pod has failed
     ObjectPtr Value() const;
   };
   using ChildName = std::pair<ChildKind, std::string>;
   using Deletions = std::map<ChildName, uint64_t>;
   struct Entry {
-    std::string uid;  // of the job; "" is none
-    std::string job;  // packed; "" is none, or a settled one
+    std::string uid;  // of the job; "": none
+    std::string job;  // packed; "": none, or a settled job
     uint64_t job_version = 0;
     std::map<ChildName, Child> children;
-    // Newest version at which a child was seen deleted; null: none was.
+    // The newest version at which a child was seen deleted; null: none was.
     std::unique_ptr<Deletions> deleted_at;
     bool has_forgotten = false;
     bool has_job() const { return !job.empty(); }

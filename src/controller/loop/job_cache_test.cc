@@ -145,7 +145,7 @@ TEST(JobCache, LooksAgainAtASettledJobThatChanges) {
   cache.KeepJobs({"default/j"});
   EXPECT_EQ(cache.PutJob(Job("j", "1", 3)), "default/j");
   EXPECT_TRUE(cache.Get("default/j"));
-  // What was decided of an older version does not settle a newer one.
+  // A decision about an older version does not settle a newer one.
   cache.Settle("default/j", Job("j", "1", 2));
   EXPECT_TRUE(cache.Get("default/j"));
 }

@@ -1,9 +1,11 @@
-// The part of JobWorker that asks the API server for what the watches do not tell.
+// The part of JobWorker that asks the API server for objects that are not watched.
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "api/job/pytorch_job.h"
+#include "api/job/training_summary.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
@@ -36,6 +38,15 @@ bool HasCleanUp(const text::Json& job) {
   return policy == api::CleanPodPolicy::kAll || policy == api::CleanPodPolicy::kRunning;
 }
 
+reconcile::Awaited OutcomeOf(const text::Json& job, base::Time now) {
+  using Outcome = reconcile::Awaited::Outcome;
+  const api::TrainingSummary summary = api::Summarize(job, {}, now);
+  const Outcome outcome = summary.status == "SUCCEEDED" ? Outcome::kSucceeded
+                          : summary.status == "FAILED"  ? Outcome::kFailed
+                                                        : Outcome::kOpen;
+  return {summary.name, outcome, outcome == Outcome::kFailed ? summary.reason : ""};
+}
+
 }  // namespace
 
 cluster::ListOptions ListOfChildren(ChildKind kind) {
@@ -50,7 +61,7 @@ cluster::ListOptions ListOfChildren(ChildKind kind) {
   return list;
 }
 
-// A finished job is cleaned up by the policy that it has now, also when that has changed.
+// Clean-up follows the policy that a finished job has now, even if it was changed after the end.
 base::Result<std::optional<JobCache::Snapshot>> JobWorker::LookUp(const std::string& key) {
   auto snapshot = cache_.Get(key);
   if (!snapshot || !snapshot->has_forgotten || !HasCleanUp(*snapshot->job)) return snapshot;
@@ -87,12 +98,12 @@ void JobWorker::LearnAutoscalers() {
   const auto listed = client_.List(api::kHorizontalPodAutoscalers, list);
   if (listed) return;
   base::Log(options_.is_operator ? base::LogLevel::kWarn : base::LogLevel::kDebug,
-            fmt::format("list {}: {}; one that its job did away with before this start stays",
+            fmt::format("list {}: {}; one that its job no longer wants may stay",
                         api::kHorizontalPodAutoscalers.plural, listed.error().message));
 }
 
-// An autoscaler has no label to watch it by (compat/pytorchjob.md 2.6), and few jobs have
-// one: it is asked for.
+// An autoscaler has no label to watch it by (compat/pytorchjob.md 2.6), and few jobs have one, so
+// it is read.
 base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
   const std::string uid(api::Uid(job));
   const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;
@@ -107,6 +118,51 @@ base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Js
   if (found.error().code != base::Code::kNotFound) return base::Fail(found.error());
   autoscaled_.Lock()->erase(uid);
   return std::optional<text::Json>();
+}
+
+base::Result<std::vector<reconcile::Awaited>> JobWorker::FindAwaited(const std::string& key,
+                                                                     const text::Json& job) {
+  std::vector<reconcile::Awaited> awaited;
+  const std::string namespace_name(text::GetString(job, {"metadata", "namespace"}));
+  for (const api::AwaitedJob& one : api::AwaitedBy(job)) {
+    // Before it is looked at: what happens after that wakes this job.
+    (*waiting_.Lock())[namespace_name + "/" + one.name].insert(key);
+    auto found = client_.Get(api::kPyTorchJobs, namespace_name, one.name);
+    if (!found && found.error().code != base::Code::kNotFound) return base::Fail(found.error());
+    if (!found || api::Uid(*found) != one.uid) found = Remembered(one.uid);
+    if (!found && found.error().code != base::Code::kNotFound) return base::Fail(found.error());
+    awaited.push_back({one.name, reconcile::Awaited::Outcome::kGone, ""});
+    if (!found) continue;
+    awaited.back() = OutcomeOf(*found, clock_.Now());
+  }
+  return awaited;
+}
+
+base::Result<text::Json> JobWorker::Remembered(const std::string& uid) {
+  const base::Error gone{base::Code::kNotFound, "the job is gone", 0};
+  if (options_.is_operator) return base::Fail(gone);
+  TRY_ASSIGN(text::Json answer,
+             client_.Ask("GET", fmt::format("/muster/records?id={}&limit=1", uid)));
+  text::Json* const items = text::Find(answer, {"items"});
+  if (items == nullptr || !items->is_array() || items->get_array().empty()) return base::Fail(gone);
+  text::Json* const object = text::Find(items->get_array()[0], {"object"});
+  const auto status = object == nullptr ? nullptr : text::Find(*object, {"status"});
+  const auto parsed = status == nullptr ? base::Fail(gone) : api::ParseJobStatus(*status);
+  // It had not ended when it was deleted.
+  if (!parsed || !parsed->IsFinished()) return base::Fail(gone);
+  return std::move(*object);
+}
+
+void JobWorker::WakeWaiting(const std::string& key) {
+  std::set<std::string> keys;
+  {
+    auto waiting = waiting_.Lock();
+    const auto found = waiting->find(key);
+    if (found == waiting->end()) return;
+    keys = std::move(found->second);
+    waiting->erase(found);
+  }
+  for (const std::string& one : keys) Enqueue(one);
 }
 
 }  // namespace controller

@@ -1,4 +1,4 @@
-// The part of JobWorker that takes news.
+// The part of JobWorker that handles watch events.
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -19,15 +19,16 @@ std::string ClassName(const text::Json& priority_class) {
   return std::string(text::GetString(priority_class, {"metadata", "name"}));
 }
 
-// Pods of a job change together; what comes within this of the first is seen by one pass.
+// Pods of a job change together: one reconciliation sees all changes that come within this time of
+// the first.
 constexpr std::chrono::milliseconds kChildRest{50};
 
 constexpr std::string_view kNodeLeases = "kube-node-lease";
-// Kubernetes calls a node Unknown when its kubelet has been silent for 50 s by default. A Lease
-// that is older is of a clock that is wrong.
+// Kubernetes calls a node Unknown when its kubelet has been silent for 50 s by default. An older
+// Lease has the time of a wrong clock.
 constexpr std::chrono::seconds kLongestSilence{60};
 
-// Since when Kubernetes calls a node Unknown.
+// Since when Kubernetes has called the node Unknown.
 std::optional<base::Time> LostSince(const text::Json& node) {
   const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
   if (conditions == nullptr) return std::nullopt;
@@ -47,7 +48,13 @@ void JobWorker::Enqueue(const std::string& key) {
 
 void JobWorker::PutJob(text::Json job) { Enqueue(cache_.PutJob(std::move(job))); }
 
-void JobWorker::KeepJobs(const std::vector<text::Json>& keys) { cache_.KeepJobs(keys); }
+void JobWorker::KeepJobs(const std::vector<text::Json>& keys) {
+  cache_.KeepJobs(keys);
+  // One that was waited for may be gone.
+  for (const auto& [awaited, waiting] : std::exchange(*waiting_.Lock(), {})) {
+    for (const std::string& key : waiting) Enqueue(key);
+  }
+}
 
 void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (event.type != cluster::WatchEvent::Type::kDeleted) {
@@ -57,7 +64,9 @@ void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (options_.release_master_port) options_.release_master_port(uid);
   if (options_.job_deleted) options_.job_deleted(uid);
   autoscaled_.Lock()->erase(uid);
+  const std::string key = JobKey(event.object);
   Enqueue(cache_.RemoveJob(event.object));
+  WakeWaiting(key);
 }
 
 void JobWorker::PutChild(ChildKind kind, text::Json child) {
@@ -133,7 +142,7 @@ void JobWorker::ReplaceNodes(const std::vector<text::Json>& nodes) {
 void JobWorker::TakeNode(const cluster::WatchEvent& event) {
   const bool is_deleted = event.type == cluster::WatchEvent::Type::kDeleted;
   const std::string name(api::Name(event.object));
-  // Kubernetes itself removes the pods of a node that is gone.
+  // Kubernetes itself removes the pods of a deleted node.
   if (is_deleted) return SetLost(name, std::nullopt);
   HearOfNode(name, event.object);
 }

@@ -21,12 +21,12 @@ using std::chrono::seconds;
 
 constexpr base::Duration kFirstBackoff = milliseconds(5);
 constexpr base::Duration kMaxBackoff = seconds(60);
-// A pass that takes so long to think is of a large job: it rests a multiple of that time before the
-// next, in which news gather.
+// A job whose reconciliation takes this long is a large one: it waits a multiple of that time
+// before the next, so that news accumulate.
 constexpr base::Duration kLongThought = milliseconds(10);
 constexpr int kRestFactor = 3;
-// Creations of one type in a plan while other jobs wait, so that a dozen plans are a few MiB; so
-// many plans follow one another before the job is queued behind the others.
+// Limits while other jobs wait: the creations of one type in a plan, so that a dozen plans take a
+// few MiB, and the plans that follow one another before the job is queued behind the others.
 constexpr int kCreationsBesideOthers = 32;
 constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
@@ -75,7 +75,7 @@ void JobWorker::WorkOn(const std::string& key, base::Duration waited) {
     queue_.Forget(key);
     complained_.Lock()->erase(key);
   } else {
-    // A conflict is news on its way, and said once is enough of the rest.
+    // A conflict only means that news are on the way, and other errors are logged once.
     const base::Code code = status.error().code;
     const bool is_news = code != base::Code::kConflict && code != base::Code::kCancelled &&
                          complained_.Lock()->insert(key).second;
@@ -93,13 +93,15 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (!snapshot) {
     queue_.Drop(key);
     counts_wait_.Lock()->erase(key);
+    WakeWaiting(key);
     return {};
   }
   const auto begin = clock_.Steady();
   TRY_ASSIGN(const std::optional<int> port, MasterPort(*snapshot));
   TRY_ASSIGN(const std::optional<text::Json> autoscaler, FindAutoscaler(*snapshot->job));
+  TRY_ASSIGN(std::vector<reconcile::Awaited> awaited, FindAwaited(key, *snapshot->job));
   const auto thinking = clock_.Steady();
-  reconcile::Plan plan = MakePlan(*snapshot, port, autoscaler);
+  reconcile::Plan plan = MakePlan(*snapshot, port, autoscaler, std::move(awaited));
   const auto thought = std::chrono::duration_cast<base::Duration>(clock_.Steady() - thinking);
   if (thought > kLongThought && !plan.has_more) {
     rest = std::min<base::Duration>(thought * kRestFactor, kLongestPassRest);
@@ -109,9 +111,14 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
         return write.resource == &api::kPods && write.verb == reconcile::Write::Verb::kCreate;
       });
   const bool status_waits = makes_pods && MayStatusWait(*snapshot);
-  const base::Status carried = CarryOut(*snapshot, plan, port, status_waits);
+  const base::Status applied = ApplyPlan(*snapshot, plan, port, status_waits);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
-  TRY(carried);
+  TRY(applied);
+  const bool has_ended =
+      std::any_of(plan.counters.begin(), plan.counters.end(), [](const reconcile::Counter counter) {
+        return counter == reconcile::Counter::kSucceeded || counter == reconcile::Counter::kFailed;
+      });
+  if (has_ended || plan.is_settled) WakeWaiting(key);
   if (options_.metrics != nullptr && makes_pods && !plan.has_more) {
     options_.metrics->job_ready.Observe(
         waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));
@@ -126,16 +133,16 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   return {};
 }
 
-// The first status of a job whose pods have just been made is the next pass's, behind the jobs that
-// wait for theirs: of a thousand jobs that come at once the last one's pods are made a quarter
-// sooner.
+// The first status of a job whose pods have just been created is left to the next reconciliation,
+// behind the jobs that wait for their pods: when a thousand jobs come at once, the last one's pods
+// are created a quarter sooner.
 bool JobWorker::MayStatusWait(const JobCache::Snapshot& snapshot) const {
   return options_.is_operator && snapshot.pods.empty() && queue_.Depth() > 0 &&
          text::FindArray(*snapshot.job, {"status", "conditions"}) == nullptr;
 }
 
-// Counts of active pods, and nothing else, that are still changing: each write of a status is work
-// for the API server and for everybody who watches the job.
+// Whether only the counts of active pods differ and are still changing: each write of a status
+// costs the API server and everybody who watches the job.
 bool JobWorker::MayCountsWait(const text::Json& job, const text::Json& status) {
   if (!options_.is_operator) return false;
   const auto without_active = [](text::Json of) {
@@ -171,8 +178,10 @@ void JobWorker::CountPlan(const JobCache::Snapshot& snapshot, const reconcile::P
 
 reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
                                     std::optional<int> master_port,
-                                    const std::optional<text::Json>& autoscaler) {
+                                    const std::optional<text::Json>& autoscaler,
+                                    std::vector<reconcile::Awaited> awaited) {
   reconcile::Observed observed;
+  observed.awaited = std::move(awaited);
   observed.job = snapshot.job.get();
   for (const ObjectPtr& pod : snapshot.pods) observed.pods.push_back(pod.get());
   for (const ObjectPtr& service : snapshot.services) observed.services.push_back(service.get());
@@ -185,8 +194,8 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
     observed.priority_values = *priorities_.Lock();
   }
   observed.master_port = master_port;
-  // The others' plans lie in memory beside this.
-  if (options_.is_operator && queue_.Depth() > 0) observed.most_creations = kCreationsBesideOthers;
+  // The plans of the other workers are in memory at the same time.
+  if (options_.is_operator && queue_.Depth() > 0) observed.max_creations = kCreationsBesideOthers;
   if (options_.needs_nodes && reconcile::NodePatience(*snapshot.job)) {
     options_.needs_nodes();
     observed.lost_nodes = *lost_nodes_.Lock();

@@ -1,16 +1,20 @@
 #include "controller/loop/job_worker.h"
 
+#include <fmt/format.h>
+
 #include "api/job/training_summary.h"
+#include "api/job/wait_for.h"
+#include "api/object.h"
 #include "controller/loop/projection.h"
 #include "controller/testing/simulated_cluster.h"
 
 namespace controller {
 namespace {
 
-// The simulated server, as a transport, and one autoscaler beside it.
+// The simulated server as a transport, with one autoscaler.
 class DirectLink final : public cluster::Transport {
  public:
-  // `refusal`: what the creator of a pod is told; "" lets it in.
+  // `refusal`: the answer to the creation of a pod; "" allows it.
   DirectLink(SimulatedServer& server, std::string& autoscaler, int& autoscaler_requests,
              std::string& refusal)
       : server_(server),
@@ -43,7 +47,7 @@ class DirectLink final : public cluster::Transport {
     return net::HttpResponse{200, {}, autoscaler_.empty() ? "{}" : autoscaler_};
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
-    return base::Fail(base::Code::kInternal, "no watches here");
+    return base::Fail(base::Code::kInternal, "watches are not supported");
   }
 
  private:
@@ -80,7 +84,7 @@ struct JobWorkerTest : testing::Test {
     }
     who.KeepJobs(keys);
   }
-  // What the watches would tell, and all that it calls for.
+  // Delivers what the watches would, and does the work that follows.
   void WorkUntilQuiet() {
     for (int round = 0; round < 8; ++round) {
       HearOfChildren(SimKind::kPod, ChildKind::kPod, ProjectPod);
@@ -106,6 +110,19 @@ struct JobWorkerTest : testing::Test {
   void SetElasticPolicy(const std::string& job, const text::Json& policy) {
     server.Patch(SimKind::kJob, job,
                  text::Object{{"spec", text::Object{{"elasticPolicy", policy}}}});
+  }
+  void CreateWaiting(const std::string& name, const std::string& awaited) {
+    text::Json job = OneWorkerJob(name);
+    text::Set(job, {"spec", "runPolicy", "suspend"}, text::Json(true));
+    text::Set(
+        job, {"metadata", "annotations", api::kWaitForAnnotation},
+        text::Json(fmt::format("{}={}", awaited, api::Uid(server.Of(SimKind::kJob).at(awaited)))));
+    server.CreateJob(std::move(job));
+  }
+  std::string Pods() {
+    std::string names;
+    for (const auto& [name, pod] : server.Of(SimKind::kPod)) names += name + " ";
+    return names;
   }
   bool HasStatus(const std::string& job) {
     return text::Find(server.Of(SimKind::kJob).at(job), {"status"}) != nullptr;
@@ -145,6 +162,35 @@ TEST_F(JobWorkerTest, ABigJobIsMadeInOneGoThoughOthersWait) {
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 100U);
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 101U);
+}
+
+TEST_F(JobWorkerTest, AJobThatWaitsStartsWhenTheOtherHasSucceeded) {
+  server.CreateJob(OneWorkerJob("first"));
+  CreateWaiting("next", "first");
+  WorkUntilQuiet();
+  EXPECT_EQ(Pods(), "first-worker-0 ");
+  server.SetPhase("first-worker-0", "Succeeded", 0);
+  WorkUntilQuiet();
+  EXPECT_EQ(Pods(), "first-worker-0 next-worker-0 ");
+}
+
+TEST_F(JobWorkerTest, AJobThatWaitsFailsWhenTheOtherFailsOrIsDeleted) {
+  text::Json first = OneWorkerJob("first");
+  text::Set(first, {"spec", "pytorchReplicaSpecs", "Worker", "restartPolicy"}, text::Json("Never"));
+  server.CreateJob(std::move(first));
+  server.CreateJob(OneWorkerJob("gone"));
+  CreateWaiting("next", "first");
+  CreateWaiting("other", "gone");
+  WorkUntilQuiet();
+  server.SetPhase("first-worker-0", "Failed", 1);
+  server.Remove(SimKind::kJob, "gone");
+  WorkUntilQuiet();
+  for (const auto& [name, why] : {std::pair("next", "has failed"), std::pair("other", "deleted")}) {
+    const api::TrainingSummary summary =
+        api::Summarize(server.Of(SimKind::kJob).at(name), {}, clock.Now());
+    EXPECT_EQ(summary.status, "FAILED");
+    EXPECT_NE(summary.reason.find(why), std::string::npos) << summary.reason;
+  }
 }
 
 TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {
@@ -222,7 +268,7 @@ TEST_F(JobWorkerTest, AFinishedJobIsCleanedUpByThePolicyThatItIsGivenLater) {
 TEST_F(JobWorkerTest, AJobWhosePodsAreRefusedHasAStatusThatSaysSo) {
   refusal = "exceeded quota: small";
   server.CreateJob(OneWorkerJob("a"));
-  // Another that waits does not keep it from its status.
+  // Another job that waits does not delay its status.
   server.CreateJob(OneWorkerJob("b"));
   WorkUntilQuiet();
   const auto summary = [this] {
@@ -231,7 +277,7 @@ TEST_F(JobWorkerTest, AJobWhosePodsAreRefusedHasAStatusThatSaysSo) {
   EXPECT_EQ(summary().status, "PENDING");
   EXPECT_EQ(summary().reason, "pod a-worker-0: exceeded quota: small");
   EXPECT_TRUE(summary().start_time);
-  // Said once: nothing is written while it stays as it is.
+  // Recorded once: nothing is written while it stays the same.
   const int writes = server.writes();
   for (int retry = 0; retry < 8; ++retry) {
     clock.Advance(std::chrono::minutes(1));
@@ -257,7 +303,7 @@ TEST_F(JobWorkerTest, TheDeadlineOfAJobWhosePodsAreRefusedRuns) {
   EXPECT_EQ(api::Summarize(server.Of(SimKind::kJob).at("a"), {}, clock.Now()).status, "FAILED");
 }
 
-// Kubernetes calls it Unknown when it has been silent for 50 s already.
+// When Kubernetes calls it Unknown, it has been silent for 50 s already.
 TEST_F(JobWorkerTest, ANodeIsLostSinceItsLeaseWasRenewed) {
   options.needs_nodes = [] {};
   text::Json job = OneWorkerJob("a");
@@ -291,7 +337,7 @@ TEST_F(JobWorkerTest, CountsThatStillChangeAreWrittenTogether) {
                         {"status", "replicaStatuses", "Worker", "active"})
         .value_or(0);
   };
-  // That it runs is written at once.
+  // Running is written at once.
   server.SetPhase("a-worker-0", "Running", 0);
   WorkUntilQuiet();
   EXPECT_EQ(active(), 1);

@@ -23,10 +23,10 @@ constexpr JobCounter kJobCounters[] = {
     {"training_operator_jobs_restarted_total", "Pods that were replaced after a failure."},
 };
 
-// Alerts are written for these, and one without a value never clears.
-constexpr std::string_view kNoPanics = "Always 0: there is nothing here that panics.";
+// Alerts exist for these metrics, and an alert whose metric has no value never clears.
+constexpr std::string_view kNoPanics = "Always 0: this program does not panic.";
 
-// Of what is measured of the loop, as controller-runtime and client-go label it.
+// The labels that controller-runtime and client-go put on metrics of the loop.
 std::string Labels(std::string_view key) {
   return fmt::format("{{{}=\"{}\"}}", key, api::kControllerName);
 }
@@ -36,34 +36,34 @@ std::string QueueMetrics(const WorkQueue::View& queue) {
   const auto as_seconds = [](base::Duration time) {
     return std::chrono::duration<double>(time).count();
   };
-  return One("workqueue_depth", labels, "gauge", "Jobs that wait to be looked at.", queue.waiting) +
+  return One("workqueue_depth", labels, "gauge", "Jobs that wait to be reconciled.",
+             queue.waiting) +
          One("workqueue_adds_total", labels, "counter", "Jobs put into the queue.", queue.added) +
          One("workqueue_retries_total", labels, "counter",
-             "Jobs put back after a pass that failed.", queue.retried) +
+             "Jobs put back after a failed reconciliation.", queue.retried) +
          One("workqueue_unfinished_work_seconds", labels, "gauge",
-             "Time spent so far on the jobs that are worked on.", as_seconds(queue.unfinished)) +
+             "Time spent so far on jobs being reconciled.", as_seconds(queue.unfinished)) +
          One("workqueue_longest_running_processor_seconds", labels, "gauge",
-             "Time spent so far on the job that has been worked on for longest.",
-             as_seconds(queue.longest)) +
+             "Longest time spent so far on a job being reconciled.", as_seconds(queue.longest)) +
          One("controller_runtime_active_workers", Labels("controller"), "gauge",
-             "Jobs that are worked on.", queue.at_work);
+             "Jobs being reconciled.", queue.at_work);
 }
 
 std::string GaugeMetrics(const Metrics::Gauges& gauges) {
   std::string text = QueueMetrics(gauges.queue);
   text += One("controller_runtime_max_concurrent_reconciles", Labels("controller"), "gauge",
-              "Jobs that may be worked on at once.", gauges.workers);
+              "Jobs that may be reconciled at once.", gauges.workers);
   text += One("muster_jobs_active", "gauge", "Jobs with work left.", gauges.jobs_active);
   text += One("muster_events_waiting", "gauge", "Events not yet written.", gauges.events_waiting);
-  text += One("muster_events_dropped_total", "counter", "Events given up for want of room.",
+  text += One("muster_events_dropped_total", "counter", "Events dropped because too many waited.",
               gauges.events_dropped);
   text += One("muster_requests_under_way", "gauge", "Requests the API server is answering.",
               gauges.requests_under_way);
-  text += One("muster_requests_waiting", "gauge", "Batches of requests that wait their turn.",
+  text += One("muster_requests_waiting", "gauge", "Batches of requests that wait for their turn.",
               gauges.requests_waiting);
-  text += One("muster_requests_limit", "gauge", "Requests that may be under way at once.",
+  text += One("muster_requests_limit", "gauge", "Requests that may run at once.",
               gauges.requests_limit);
-  text += One("muster_requests_refused_total", "counter", "Answers 429: the server was busy.",
+  text += One("muster_requests_refused_total", "counter", "429 responses: the server was busy.",
               gauges.requests_refused);
   text += Head("leader_election_master_status", "gauge", "1 on the leader.") +
           fmt::format("leader_election_master_status{{name=\"{}\"}} {}\n", gauges.lease_name,
@@ -121,22 +121,25 @@ void Metrics::CountRequest(std::string_view method, int status, base::Duration t
 std::string Metrics::PrintPasses() const {
   const std::string label = fmt::format("controller=\"{}\"", api::kControllerName);
   const std::string name = fmt::format("name=\"{}\"", api::kControllerName);
-  std::string text = Head("controller_runtime_reconcile_total", "counter", "Passes over jobs.");
+  std::string text =
+      Head("controller_runtime_reconcile_total", "counter", "Reconciliations of jobs.");
   text += fmt::format(
       "controller_runtime_reconcile_total{{{0},result=\"error\"}} {1}\n"
       "controller_runtime_reconcile_total{{{0},result=\"success\"}} {2}\n",
       label, passes_[0].load(), passes_[1].load());
   text += One("controller_runtime_reconcile_errors_total", Labels("controller"), "counter",
-              "Passes that failed.", passes_[0].load());
+              "Reconciliations that failed.", passes_[0].load());
   text += One("controller_runtime_reconcile_panics_total", Labels("controller"), "counter",
               kNoPanics, 0);
   const auto print = [&text](std::string_view metric, std::string_view labels,
                              std::string_view help, const Histogram& histogram) {
     text += Head(metric, "histogram", help) + histogram.Print(metric, labels);
   };
-  print("controller_runtime_reconcile_time_seconds", label, "Time of a pass.", pass_seconds_);
-  print("workqueue_work_duration_seconds", name, "Time of a pass.", pass_seconds_);
-  print("workqueue_queue_duration_seconds", name, "Time that a job has to wait.", wait_seconds_);
+  print("controller_runtime_reconcile_time_seconds", label, "Duration of a reconciliation.",
+        pass_seconds_);
+  print("workqueue_work_duration_seconds", name, "Duration of a reconciliation.", pass_seconds_);
+  print("workqueue_queue_duration_seconds", name, "Time that a job waits in the queue.",
+        wait_seconds_);
   return text;
 }
 
@@ -155,8 +158,9 @@ std::string Metrics::PrintWebhook() const {
               "gauge", "Jobs that are being checked.", reviews_under_way.load());
   text += One("controller_runtime_webhook_panics_total", "counter", kNoPanics, 0);
   text += One("certwatcher_read_certificate_total", "counter",
-              "Looks at the webhook's certificate.", certificate_looks.load());
-  return text + One("certwatcher_read_certificate_errors_total", "counter", "Those in vain.",
+              "Reads of the webhook's certificate.", certificate_looks.load());
+  return text + One("certwatcher_read_certificate_errors_total", "counter",
+                    "Reads of the webhook's certificate that failed.",
                     failed_certificate_looks.load());
 }
 
@@ -171,13 +175,13 @@ std::string Metrics::Print(const Gauges& gauges) const {
                             kJobCounters[i].name, namespace_name, counts[i]);
       }
     }
-    text += Head("rest_client_requests_total", "counter", "Answers of the API server.");
+    text += Head("rest_client_requests_total", "counter", "Responses of the API server.");
     for (const auto& [key, count] : requests_) {
       text +=
           fmt::format("rest_client_requests_total{{code=\"{}\",method=\"{}\"}} {}\n",
                       key.second == 0 ? "<error>" : std::to_string(key.second), key.first, count);
     }
-    text += Head("muster_request_seconds", "histogram", "Time to an answer of the API server.");
+    text += Head("muster_request_seconds", "histogram", "Latency of requests to the API server.");
     for (const auto& [method, histogram] : request_seconds_) {
       text += histogram.Print("muster_request_seconds", fmt::format("method=\"{}\"", method));
     }
@@ -189,12 +193,13 @@ std::string Metrics::Print(const Gauges& gauges) const {
   total("deleted_pods_total", "Pods deleted.", deleted_pods);
   total("failed_pods_total", "Pods seen to fail.", gauges.failed_pods);
   total("succeeded_service_creation_total", "Services made.", created_services);
-  total("failed_service_creation_total", "Services that could not be made.", failed_services);
+  total("failed_service_creation_total", "Services whose creation failed.", failed_services);
   total("created_pod_groups_total", "PodGroups made.", created_pod_groups);
   total("deleted_pod_groups_total", "PodGroups deleted.", deleted_pod_groups);
-  total("muster_status_writes_total", "Statuses of jobs written.", status_writes);
+  total("muster_status_writes_total", "Writes of job statuses.", status_writes);
   text += PrintPasses() + PrintWebhook();
-  text += Head("muster_job_ready_seconds", "histogram", "From news of a job to all its pods.");
+  text += Head("muster_job_ready_seconds", "histogram",
+               "From the first news of a job to all its pods created.");
   text += job_ready.Print("muster_job_ready_seconds", "");
   return text + GaugeMetrics(gauges) + ProcessMetrics();
 }

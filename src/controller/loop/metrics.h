@@ -1,10 +1,11 @@
-// The operator's metrics, in Prometheus' text format. The names of Kubeflow's operator and of the
-// libraries beneath it (compat/pytorchjob.md 3.2) with their meaning, and these of ours:
+// The operator's metrics, in Prometheus' text format. They have the names that Kubeflow's operator
+// and its libraries use (compat/pytorchjob.md 3.2), with the same meaning, and muster adds:
 //   muster_requests_under_way, _limit, _waiting   what FlowControl allows and holds
 //   muster_requests_refused_total                 answers 429
 //   muster_request_seconds{method}                latency of requests to the API server
 //   muster_jobs_active, muster_events_waiting, muster_events_dropped_total
-//   muster_job_ready_seconds                      a job was first heard of -> all its pods are made
+//   muster_job_ready_seconds                      from the first news of a job to all its pods
+//   created
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace controller {
 
-// Of the webhook, whose requests are counted by it.
+// The webhook's path; its requests are counted under it.
 inline constexpr std::string_view kAdmissionPath = "/validate-kubeflow-org-v1-pytorchjob";
 
 // Durations in buckets. Thread safe.
@@ -32,7 +33,7 @@ class Histogram {
   static constexpr std::array<double, 12> kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                      0.1,   0.25,   0.5,   1,    5,     30};
   void Observe(base::Duration duration);
-  // Lines of `name`, `labels` without braces and possibly empty.
+  // The lines of the histogram `name`; `labels` without braces, possibly empty.
   std::string Print(std::string_view name, std::string_view labels) const;
 
  private:
@@ -47,7 +48,7 @@ class Metrics {
   void CountPass(bool is_success, base::Duration took, base::Duration waited);
   void CountRequest(std::string_view method, int status, base::Duration took);
 
-  // The webhook's answer to the API server.
+  // Counts an answer of the webhook to the API server.
   void CountReview(int status, base::Duration took);
 
   std::atomic<int64_t> reviews_under_way{0};
@@ -58,7 +59,7 @@ class Metrics {
   std::atomic<int64_t> created_pod_groups{0}, deleted_pod_groups{0};
   Histogram job_ready;
 
-  // What is asked for at the moment of a scrape.
+  // Values that are sampled when the metrics are scraped.
   struct Gauges {
     WorkQueue::View queue;
     size_t jobs_active = 0, events_waiting = 0;
@@ -78,7 +79,7 @@ class Metrics {
   std::map<std::string, std::array<int64_t, kCounters>> jobs_;  // by namespace
   std::map<std::pair<std::string, int>, int64_t> requests_;     // by method and status
   std::map<std::string, Histogram> request_seconds_;            // by method
-  std::atomic<int64_t> passes_[2] = {};                         // failed, done
+  std::atomic<int64_t> passes_[2] = {};                         // failed, succeeded
   std::map<int, int64_t> reviews_;                              // by status
   Histogram pass_seconds_, wait_seconds_, review_seconds_;
 };

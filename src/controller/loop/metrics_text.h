@@ -17,7 +17,7 @@ std::string One(std::string_view name, std::string_view type, std::string_view h
   return Head(name, type, help) + fmt::format("{} {}\n", name, value);
 }
 
-// With `labels` in braces.
+// Prints `labels` in braces.
 template <typename T>
 std::string One(std::string_view name, std::string_view labels, std::string_view type,
                 std::string_view help, T value) {

@@ -5,8 +5,8 @@
 namespace controller {
 namespace {
 
-// Texts like the kept ones, with what most of them say. Changing it costs no compatibility: a
-// packed text does not outlive the process.
+// Sample texts that contain what most of the stored ones do. A change costs no compatibility:
+// packed texts do not outlive the process.
 constexpr std::string_view kService =
     R"({"metadata":{"name":"-worker-0","uid":"","resourceVersion":"1",)"
     R"("labels":{"training.kubeflow.org/replica-type":"worker",)"

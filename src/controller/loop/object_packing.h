@@ -1,11 +1,11 @@
-// How the texts of objects are packed while they wait to be looked at.
+// Compression of objects that wait in the cache.
 #pragma once
 
 #include "text/packing.h"
 
 namespace controller {
 
-// With what jobs, and projected pods and services, have in common.
+// The dictionary of texts that jobs, and projected pods and services, have in common.
 const text::Packing& ObjectPacking();
 
 }  // namespace controller

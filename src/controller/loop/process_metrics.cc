@@ -19,14 +19,15 @@
 namespace controller {
 namespace {
 
-// Of /proc/self/stat, counted from the state, the first after the program's name (proc(5)).
+// Index in /proc/self/stat, counted from the state, the first field after the program's name
+// (proc(5)).
 constexpr size_t kStartTicksField = 19;
 
 double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// A number of bytes from /proc/self/statm, which counts pages.
+// /proc/self/statm counts in pages.
 int64_t Bytes(const std::vector<std::string>& statm, size_t field) {
   const auto pages = field < statm.size() ? base::ParseInt(statm[field]) : std::nullopt;
   return pages ? *pages * ::sysconf(_SC_PAGESIZE) : 0;
@@ -37,7 +38,7 @@ std::optional<double> StartTime() {
   const auto stat = base::ReadFile("/proc/self/stat", 4096);
   const auto boot = base::ReadFile("/proc/stat");
   if (!stat || !boot) return std::nullopt;
-  // The name in brackets may hold anything.
+  // The name in parentheses may contain anything.
   const auto fields = base::Split(stat->substr(stat->rfind(')') + 2), ' ');
   constexpr std::string_view kBootTime = "\nbtime ";
   const size_t at = boot->find(kBootTime);
@@ -50,7 +51,7 @@ std::optional<double> StartTime() {
          static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-// As Prometheus' libraries print no limit.
+// Without a limit, the largest number, as Prometheus' libraries print it.
 double Limit(int resource) {
   rlimit limit{};
   ::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
@@ -61,7 +62,7 @@ double Limit(int resource) {
 int64_t OpenFiles() {
   std::error_code error;
   const std::filesystem::directory_iterator files("/proc/self/fd", error);
-  // The one that counts does not count.
+  // The descriptor that reads the folder is not counted.
   return error ? 0 : std::distance(begin(files), end(files)) - 1;
 }
 
@@ -76,11 +77,12 @@ std::string ProcessMetrics() {
                         Seconds(usage.ru_utime) + Seconds(usage.ru_stime));
   out += One("process_resident_memory_bytes", "gauge", "Resident memory.", Bytes(statm, 1));
   out += One("process_virtual_memory_bytes", "gauge", "Address space.", Bytes(statm, 0));
-  out += One("process_virtual_memory_max_bytes", "gauge", "Most address space.", Limit(RLIMIT_AS));
+  out += One("process_virtual_memory_max_bytes", "gauge", "Limit of the address space.",
+             Limit(RLIMIT_AS));
   out += One("process_open_fds", "gauge", "Open files.", OpenFiles());
-  out += One("process_max_fds", "gauge", "Most open files.", Limit(RLIMIT_NOFILE));
+  out += One("process_max_fds", "gauge", "Limit of open files.", Limit(RLIMIT_NOFILE));
   if (const auto start = StartTime()) {
-    out += Head("process_start_time_seconds", "gauge", "Start, in seconds since 1970.") +
+    out += Head("process_start_time_seconds", "gauge", "Start time in seconds since 1970.") +
            fmt::format("process_start_time_seconds {:.2f}\n", *start);
   }
   return out;

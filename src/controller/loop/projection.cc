@@ -17,11 +17,11 @@ namespace {
 
 using Keys = std::initializer_list<std::string_view>;
 
-// Of a packed job: no field of an object of Kubernetes has such a name.
+// Marks a packed job: no field of a Kubernetes object has such a name.
 constexpr std::string_view kPacked = "#packed";
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-// The values at `keys`, where they are; the object has no room to spare.
+// The values at `keys`, as far as they exist; the result has no spare capacity.
 text::Object Pick(const text::Object& from, Keys keys) {
   size_t count = 0;
   for (const std::string_view key : keys) count += from.contains(key) ? 1 : 0;
@@ -33,7 +33,7 @@ text::Object Pick(const text::Object& from, Keys keys) {
   return kept;
 }
 
-// The same, taken out of `from`.
+// The same, moved out of `from`.
 text::Object Take(text::Object& from, Keys keys) {
   size_t count = 0;
   for (const std::string_view key : keys) count += from.contains(key) ? 1 : 0;
@@ -109,7 +109,7 @@ text::Object StatusOf(const text::Json& pod) {
     kept[list] = StatusesOf(value->get_array());
     needs_conditions = HasWaiting(value->get_array());
   }
-  // Conditions speak for a pod whose containers have not been started, and date their troubles.
+  // Conditions describe a pod whose containers have not started, and date its problems.
   const text::Json* const conditions = status->if_contains("conditions");
   if (needs_conditions && conditions != nullptr) {
     kept["conditions"] = *conditions;
@@ -187,7 +187,7 @@ void ProjectFiled(text::Json& child) {
   text::Json* const metadata = text::Find(child, {"metadata"});
   if (metadata == nullptr || !metadata->is_object()) return;
   text::Object& all = metadata->get_object();
-  // Only of a pod its age is asked.
+  // Only the age of pods is read.
   if (text::Find(child, {"status"}) == nullptr) all.erase("creationTimestamp");
   text::Object kept =
       Take(all, {"name", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",

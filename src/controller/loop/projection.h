@@ -1,5 +1,5 @@
-// What the controller keeps of an object: only what the reconciler reads, built anew so that no
-// spare room of the parser's stays. Never to be written back. Pure.
+// Reduces an object to what the reconciler reads. It is rebuilt, so that no spare capacity of the
+// parser's remains, and must never be written back. Pure.
 #pragma once
 
 #include <string>
@@ -10,27 +10,27 @@
 
 namespace controller {
 
-// Job: everything but managedFields and kubectl's copy of what was applied.
+// Job: all but managedFields and kubectl's copy of the applied configuration.
 void ProjectJob(text::Json& job);
-// Job: as above, and only its identity left as values: the rest is its packed text, which takes a
-// tenth of the room.
+// Job: the same, and only its identity stays as values. The rest is kept as packed text, which
+// takes a tenth of the memory.
 void PackJob(text::Json& job);
-// A job's text as ObjectPacking packs it, whether PackJob was called or not.
+// The job's text as ObjectPacking packs it, whether or not PackJob was called.
 std::string PackedTextOfJob(const text::Json& job);
-// Pod: identity, owner, the job's labels, node, phase, and what its containers came to.
+// Pod: identity, owner, the job's labels, node, phase, and how its containers ended.
 void ProjectPod(text::Json& pod);
 // Service: identity, owner, the job's labels.
 void ProjectService(text::Json& service);
-// A projected pod or service that has been put with its job: without what says only which job that
-// is.
+// A projected pod or service that is stored with its job: drops the fields that only tell which job
+// that is.
 void ProjectFiled(text::Json& child);
-// The parts of a pod's or a service's text from which the above keep theirs, and its kind.
+// Parse only those parts of a pod's or a service's text that the projections keep, and its kind.
 base::Result<text::Json> ReadPod(std::string_view text);
 base::Result<text::Json> ReadService(std::string_view text);
-// Of a node its name and its conditions.
+// Parses only the name and the conditions of a node.
 base::Result<text::Json> ReadNode(std::string_view text);
-// PodGroup: whole, since it is updated as a whole, but for managedFields; null when no PyTorchJob
-// controls it.
+// PodGroup: whole, except for managedFields, because updates replace the whole object; null when no
+// PyTorchJob controls it.
 void ProjectPodGroup(text::Json& group);
 
 }  // namespace controller

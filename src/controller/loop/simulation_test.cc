@@ -1,6 +1,6 @@
-// Whole lives of the loop against a simulated cluster: watches come late, twice, in any order
-// between kinds, or are cut; writes meet conflicts; the operator crashes at any write; two work at
-// once. One seed is one life, and always the same one.
+// Whole lives of the loop against a simulated cluster: watches come late, twice, out of order
+// between kinds, or are cut; writes conflict; the operator crashes at any write; two operators work
+// at once. One seed is one life, and always the same one.
 //   MUSTER_SIMULATIONS=100000 MUSTER_SEED=1 muster_controller_test --gtest_filter=Simulation*
 #include <fmt/format.h>
 
@@ -20,16 +20,16 @@ namespace {
 
 using std::chrono::seconds;
 
-// What may go wrong in a life; each is counted, so that none is only believed to be tried.
+// What may go wrong in a life. Each is counted, to prove that it happens.
 enum class Fault {
-  kLateWatch,       // a pass on news that others have overtaken
-  kDoubledEvent,    // heard again
-  kReorderedKinds,  // heard after younger news of another kind
-  kCutWatch,        // events that were never heard: a list came in their place
-  kConflict,        // a write on a version that is gone
+  kLateWatch,       // reconciling on superseded state
+  kDoubledEvent,    // the same event twice
+  kReorderedKinds,  // an event after younger ones of another kind
+  kCutWatch,        // events that were lost: a list replaced them
+  kConflict,        // a write on a version that is no longer current
   kAlreadyExists,
   kLostRequest,  // not done, and the operator lives on
-  kLostAnswer,   // done, and the operator does not know
+  kLostAnswer,   // done, but the operator does not know
   kCrashBeforeCreate,
   kCrashAfterCreate,
   kCrashBeforeDelete,
@@ -54,13 +54,13 @@ class FaultCounts {
 };
 
 constexpr unsigned kSimulations = 300;
-// Every fault has happened in so many lives.
+// In so many lives every fault occurs.
 constexpr unsigned kEnoughSimulations = 100;
 constexpr int kWritesOfALife = 150;
 constexpr int kMovesOfALife = 2'000;
 constexpr int kCalmRounds = 300;
 
-// One operator's way to the server; it ends, for good, at a write.
+// One operator's connection to the server; it breaks, for good, at one of the writes.
 class SimulatedLink final : public cluster::Transport {
  public:
   struct Nature {
@@ -129,7 +129,7 @@ class SimulatedLink final : public cluster::Transport {
   Nature nature_;
 };
 
-// An operator, told what its watches bring when the test says so.
+// An operator that gets its watch events when the test says so.
 class SimulatedOperator {
  public:
   SimulatedOperator(SimulatedServer& server, base::Clock& clock, const Options& options,
@@ -160,7 +160,7 @@ class SimulatedOperator {
     if (kind == SimKind::kJob) return worker_.KeepJobs(keys);
     worker_.KeepChildren(ChildOf(kind), keys);
   }
-  // Its key.
+  // Returns its key.
   text::Json Put(SimKind kind, const text::Json& object) {
     text::Json projected = Projected(kind, object);
     text::Json key(kind == SimKind::kJob ? JobKey(projected) : ChildKey(ChildOf(kind), projected));
@@ -171,7 +171,7 @@ class SimulatedOperator {
     }
     return key;
   }
-  // The next event of the watch; false when there is none.
+  // Delivers the next event of the watch; false when there is none.
   bool Hear(SimKind kind) {
     size_t& cursor = CursorOf(kind);
     if (cursor >= server_.LogOf(kind).size()) return false;
@@ -281,7 +281,7 @@ class Lifetime {
     nature.is_last_done = Chance(50);
     operators_[0].emplace(server_, clock_, options_, faults_, std::move(nature));
   }
-  // The way to the server loses something now and then.
+  // A connection that loses a request now and then.
   SimulatedLink::Nature Careless() {
     SimulatedLink::Nature nature;
     nature.dice = [this] { return Below(100); };
@@ -301,7 +301,7 @@ class Lifetime {
     const bool has_ended = api::IsPodFinished(object);
     const int what = Below(20);
     if (api::IsDeleting(object) && what < 10) return server_.Remove(SimKind::kPod, pod);
-    // The kubelet's last request, the eviction's first.
+    // The kubelet's last request, or the eviction's first.
     if (api::IsDeleting(object) && what < 14) return server_.AskForDeletion(pod);
     if (what == 18 && !has_ended && Chance(50)) return server_.Evict(pod);
     if (what == 19 && Chance(30)) return server_.Remove(SimKind::kPod, pod);
@@ -370,7 +370,7 @@ class Lifetime {
     } else if (what < 98) {
       clock_.Advance(std::chrono::milliseconds(Below(3'000)));
     } else if (what == 98) {
-      // Two work at once, or the second ends.
+      // A second operator starts, or ends.
       if (operators_[1]) {
         operators_[1].reset();
       } else {
@@ -384,7 +384,7 @@ class Lifetime {
     if (operators_[0]->has_crashed()) Restart();
   }
 
-  // Nothing bad happens any more: every job has to come to its end.
+  // Nothing goes wrong any more: every job has to end.
   void CalmDown() {
     operators_[1].reset();
     operators_[0].emplace(server_, clock_, options_, faults_, SimulatedLink::Nature{});
@@ -442,7 +442,7 @@ class Lifetime {
       ASSERT_TRUE(status && status->IsFinished()) << text::ToJson(job);
       EXPECT_TRUE(status->completion_time) << text::ToJson(job);
       std::string_view policy = text::GetString(job, {"spec", "runPolicy", "cleanPodPolicy"});
-      // Every pod of a failed job stays, and none runs.
+      // All pods of a failed job stay, and none runs.
       if (options_.reconcile.ends_pods_in_place && status->Is("Failed")) policy = "Running";
       for (const auto& [pod_name, pod] : server_.Of(SimKind::kPod)) {
         if (api::ControllerUid(pod) != api::Uid(job)) continue;

@@ -100,7 +100,7 @@ std::optional<std::string> WorkQueue::Get(base::Duration* waited) {
     if (by_time_.empty()) {
       wake_.wait(lock);
     } else {
-      // wait_for against the argument clock, so that a fake one decides what is due.
+      // wait_for instead of wait_until, so that a fake clock decides what is due.
       wake_.wait_for(lock, by_time_.begin()->first - clock_.Steady());
     }
   }

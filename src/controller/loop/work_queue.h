@@ -1,5 +1,5 @@
-// A queue of keys: what is added while it is being worked on comes again afterwards, what is added
-// twice comes once (client-go's rules).
+// A queue of keys with client-go's rules: a key that is added while it is being worked on comes
+// again afterwards, and a key that is added twice comes once.
 #pragma once
 
 #include <chrono>
@@ -26,28 +26,28 @@ class WorkQueue {
 
   void Add(const std::string& key);
   void AddAfter(const std::string& key, base::Duration wait);
-  // After the key's own back-off, which doubles with each call until Forget.
+  // Adds the key after its own back-off, which doubles with each call until Forget.
   void AddWithBackoff(const std::string& key);
   void Forget(const std::string& key);
-  // Of a key that is gone: a delayed wake-up too.
+  // For a key that no longer exists: removes its delayed wake-up, too.
   void Drop(const std::string& key);
 
-  // Blocks; nothing after Stop(). The key is the caller's until Done(key). `waited`: since it was
-  // first asked for.
+  // Blocks; nullopt after Stop(). The key belongs to the caller until Done(key). `waited`: the time
+  // since it was first added.
   std::optional<std::string> Get(base::Duration* waited = nullptr);
-  // The same without blocking: nothing, too, when no key is due.
+  // The same without blocking; nullopt also when no key is due.
   std::optional<std::string> TryGet(base::Duration* waited = nullptr);
-  // `rest`: if it was asked for again meanwhile, it comes after so long at the earliest.
+  // `rest`: if the key was added again meanwhile, the least time before it comes.
   void Done(const std::string& key, base::Duration rest = {});
   void Stop();
   bool is_stopped() const;
 
   size_t Depth() const;
-  // What client-go's queues measure of themselves.
+  // What client-go's queues measure about themselves.
   struct View {
     size_t waiting = 0, at_work = 0;
-    int64_t added = 0, retried = 0;          // since the queue was made
-    base::Duration unfinished{}, longest{};  // of the work under way: its sum, its longest
+    int64_t added = 0, retried = 0;          // since construction
+    base::Duration unfinished{}, longest{};  // of the keys being worked on: the sum and the longest
   };
   View Look() const;
 
@@ -65,10 +65,10 @@ class WorkQueue {
   std::condition_variable wake_;
   bool is_stopped_ = false;
   std::deque<std::string> ready_;
-  std::unordered_map<std::string, Instant> dirty_;       // since when
-  std::unordered_map<std::string, Instant> processing_;  // since when
+  std::unordered_map<std::string, Instant> dirty_;       // key -> since when
+  std::unordered_map<std::string, Instant> processing_;  // key -> since when
   int64_t added_ = 0, retried_ = 0;
-  // One wake-up per key, the earliest asked for; and the same by time.
+  // At most one wake-up for each key, the earliest requested; and the same sorted by time.
   std::unordered_map<std::string, Instant> delayed_;
   std::set<std::pair<Instant, std::string>> by_time_;
   std::unordered_map<std::string, base::Backoff> backoffs_;

@@ -30,7 +30,8 @@ text::Json ReviewAnswer(std::string_view uid, const api::Validation& validation)
       {"apiVersion", kReviewApi}, {"kind", "AdmissionReview"}, {"response", std::move(response)}};
 }
 
-// An object that is on its way out may be edited whatever it is, or its finalizers would keep it.
+// An object that is being deleted may be changed whatever it contains, or its finalizers would keep
+// it.
 api::Validation Validate(const text::Json& request) {
   const text::Json* const object = text::Find(request, {"object"});
   const std::string_view operation = text::GetString(request, {"operation"});
@@ -48,10 +49,10 @@ api::Validation Validate(const text::Json& request) {
 
 net::HttpResponse AnswerAdmissionReview(std::string_view body) {
   const auto review = text::ParseJson(body);
-  if (!review) return PlainAnswer(400, "no JSON: " + review.error().message);
+  if (!review) return PlainAnswer(400, "not JSON: " + review.error().message);
   if (text::GetString(*review, {"kind"}) != "AdmissionReview" ||
       text::GetString(*review, {"apiVersion"}) != kReviewApi) {
-    return PlainAnswer(400, fmt::format("no AdmissionReview of {}", kReviewApi));
+    return PlainAnswer(400, fmt::format("not an AdmissionReview of {}", kReviewApi));
   }
   const text::Json* const request = text::Find(*review, {"request"});
   const std::string_view uid = text::GetString(*review, {"request", "uid"});
@@ -67,7 +68,8 @@ net::HttpHandler AdmissionHandler(Metrics& metrics, base::Clock& clock) {
     const std::string_view path =
         std::string_view(request.target).substr(0, request.target.find('?'));
     if (path != kAdmissionPath) {
-      return responder->Send(PlainAnswer(404, fmt::format("not here: {} is", kAdmissionPath)));
+      return responder->Send(
+          PlainAnswer(404, fmt::format("not found; this server has {}", kAdmissionPath)));
     }
     if (request.method != "POST") return responder->Send(PlainAnswer(405, "POST only"));
     const auto begin = clock.Steady();

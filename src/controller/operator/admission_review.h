@@ -9,8 +9,8 @@
 
 namespace controller {
 
-// To an AdmissionReview (admission.k8s.io/v1) of a PyTorchJob: 200 with a review that allows it, or
-// refuses it with the messages of 1.5, and the warnings. What is not a review of that version is
+// Answers an AdmissionReview (admission.k8s.io/v1) of a PyTorchJob with 200 and a review that
+// allows it, or refuses it with the messages of 1.5, and with the warnings. Any other body is
 // answered with 400 and a line that says why.
 net::HttpResponse AnswerAdmissionReview(std::string_view body);
 

@@ -126,7 +126,7 @@ TEST(AdmissionReview, ObjectsOfOtherShapesAreAnswered) {
   }
 }
 
-// Looks at the metrics when it is answered.
+// Reads the metrics when the request is answered.
 class Watcher final : public net::IgnoringResponder {
  public:
   explicit Watcher(const Metrics& metrics) : metrics_(metrics) {}

@@ -17,7 +17,7 @@ net::HttpResponse TextAnswer(int status, std::string body,
   return {status, {{"Content-Type", std::move(type)}}, std::move(body)};
 }
 
-// The path without a query, of a request that only reads; "" of others.
+// The path without its query, for GET and HEAD; "" for other methods.
 std::string_view ReadPath(const net::HttpRequest& request) {
   if (request.method != "GET" && request.method != "HEAD") return "";
   return std::string_view(request.target).substr(0, request.target.find('?'));
@@ -78,7 +78,7 @@ net::HttpHandler ProbeHandler(const Readiness& readiness) {
     const std::string_view path = ReadPath(request);
     if (path == "/healthz") return responder->Send(TextAnswer(200, "ok"));
     if (path == "/readyz") return responder->Send(readiness.Answer());
-    responder->Send(TextAnswer(404, "not here: /healthz and /readyz are\n"));
+    responder->Send(TextAnswer(404, "not found; this server has /healthz and /readyz\n"));
   };
 }
 
@@ -89,7 +89,7 @@ net::HttpHandler MetricsHandler(std::function<std::string()> metrics) {
       return responder->Send(
           TextAnswer(200, metrics(), "text/plain; version=0.0.4; charset=utf-8"));
     }
-    responder->Send(TextAnswer(404, "not here: /metrics is\n"));
+    responder->Send(TextAnswer(404, "not found; this server has /metrics\n"));
   };
 }
 

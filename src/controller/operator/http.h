@@ -1,4 +1,4 @@
-// The operator's HTTP: probes and metrics.
+// The operator's HTTP endpoints: probes and metrics.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace controller {
 
-// Whether the operator can do its work, asked of everything that knows a part of the answer. Thread
-// safe.
+// Whether the operator can do its work, combined from the checks of its parts. Thread safe.
 class Readiness {
  public:
-  // Asked at each probe, from the server's thread; must be quick.
+  // Called at each probe, on the server's thread; must be quick.
   using Check = std::function<base::Status()>;
 
   void Add(std::string name, Check check);
-  // One that is told and keeps nobody waiting: what fails goes well for now, but will not for ever.
+  // Adds a check whose failure is reported but does not make the operator unready: for problems
+  // that do no harm yet.
   void AddNote(std::string name, Check check);
-  // "ok" and a line for each note that fails, or 503 with a line for each check that fails.
+  // "ok" and a line for each failing note, or 503 with a line for each failing check.
   net::HttpResponse Answer() const;
 
  private:
@@ -39,11 +39,11 @@ class Readiness {
 // One listening address and the thread that serves it.
 class OperatorServer {
  public:
-  // `flag` names the address in errors. An address "0" listens nowhere.
+  // `flag` names the address in errors. With address "0" it does not listen.
   static base::Result<std::unique_ptr<OperatorServer>> Start(const std::string& flag,
                                                              const std::string& address,
                                                              net::HttpHandler handler);
-  ~OperatorServer();  // answers under way still flow out
+  ~OperatorServer();  // lets answers under way finish
 
  private:
   explicit OperatorServer(std::unique_ptr<net::HttpServer> server);
@@ -52,8 +52,8 @@ class OperatorServer {
   std::thread thread_;
 };
 
-// GET /healthz: it lives. GET /readyz: as `readiness` says. GET /metrics: `metrics`, in Prometheus'
-// text format; an empty function is 404. Both are borrowed.
+// GET /healthz: 200 while the process lives. GET /readyz: as `readiness` says. GET /metrics:
+// `metrics`, in Prometheus' text format, or 404 when the function is empty. Both are borrowed.
 net::HttpHandler ProbeHandler(const Readiness& readiness);
 net::HttpHandler MetricsHandler(std::function<std::string()> metrics);
 

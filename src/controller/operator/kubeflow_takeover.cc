@@ -16,10 +16,11 @@ namespace controller {
 namespace {
 
 constexpr std::string_view kSchemeFlag = "--enable-scheme";
-// muster's own verb: Kubeflow's program has flags alone.
+// muster's own verb: Kubeflow's program takes flags only.
 constexpr std::string_view kOurVerb = "operator";
 
-// One of ours in the place of Kubeflow's, as the Deployment's other replicas are.
+// Whether muster runs in the pod in place of Kubeflow's operator, as in the Deployment's other
+// replicas.
 bool RunsMuster(const text::Json& container) {
   for (const std::string_view list : {"command", "args"}) {
     const text::Array* const words = text::FindArray(container, {list});
@@ -31,7 +32,8 @@ bool RunsMuster(const text::Json& container) {
   return false;
 }
 
-// Of the flags of one container; nullopt when it names no kinds: it runs all of them then.
+// Read from the flags of one container; nullopt when they name no kinds, so that it runs all of
+// them.
 std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
   std::optional<bool> names;
   for (const std::string_view list : {"command", "args"}) {
@@ -53,7 +55,7 @@ std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
   return names;
 }
 
-void ProjectRival(text::Json& pod) {
+void ProjectOperatorPod(text::Json& pod) {
   const text::Json* const containers = text::Find(pod, {"spec", "containers"});
   text::Json kept = containers != nullptr ? *containers : text::Json(text::Array());
   ProjectPod(pod);
@@ -72,8 +74,9 @@ bool RunsPyTorchJobs(const text::Json& pod) {
   return true;
 }
 
-Rival::Rival(cluster::Client& client, const std::string& namespace_name, std::string own_pod,
-             std::function<void(const std::string& pod)> changed)
+KubeflowOperatorWatch::KubeflowOperatorWatch(cluster::Client& client,
+                                             const std::string& namespace_name, std::string own_pod,
+                                             std::function<void(const std::string& pod)> changed)
     : own_pod_(std::move(own_pod)), changed_(std::move(changed)) {
   cluster::ReflectorHandler handler;
   handler.replace = [this](const std::vector<text::Json>& pods) {
@@ -89,12 +92,12 @@ Rival::Rival(cluster::Client& client, const std::string& namespace_name, std::st
   cluster::ListOptions list;
   list.namespace_name = namespace_name;
   list.label_selector = kKubeflowSelector;
-  list.trim = ProjectRival;
+  list.trim = ProjectOperatorPod;
   reflector_ =
       std::make_unique<cluster::Reflector>(client, api::kPods, std::move(list), std::move(handler));
 }
 
-void Rival::Take(const text::Json& pod, bool is_gone) {
+void KubeflowOperatorWatch::Take(const text::Json& pod, bool is_gone) {
   const std::string name = fmt::format("{}/{}", api::Namespace(pod), api::Name(pod));
   const bool runs = !is_gone && api::Phase(pod) == "Running" && !api::IsDeleting(pod) &&
                     api::Name(pod) != own_pod_ && RunsPyTorchJobs(pod);
@@ -105,7 +108,7 @@ void Rival::Take(const text::Json& pod, bool is_gone) {
   }
 }
 
-void Rival::Tell() {
+void KubeflowOperatorWatch::Tell() {
   const std::string now = running_.empty() ? "" : *running_.begin();
   if (std::exchange(has_told_, true) && now == told_) return;
   told_ = now;

@@ -1,5 +1,5 @@
-// Kubeflow's own training operator on the same cluster: two operators would fight over every job,
-// so this one yields while the other runs.
+// Detects Kubeflow's own training operator on the same cluster: two operators would fight over
+// every job, so this one yields while the other runs.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace controller {
 
-// The label of its pods (compat/pytorchjob.md 3.6).
+// The label of that operator's pods (compat/pytorchjob.md 3.6).
 inline constexpr const char* kKubeflowSelector = "control-plane=kubeflow-training-operator";
 
-// Whether a pod of Kubeflow's operator minds PyTorchJobs: its --enable-scheme flags, where it has
-// any, name them. Not when muster runs in it: several of those agree by their Lease.
+// Whether a pod of Kubeflow's operator handles PyTorchJobs: it has no --enable-scheme flags, or
+// they name pytorchjob. False when the pod runs muster, whose instances agree by their Lease.
 bool RunsPyTorchJobs(const text::Json& pod);
 
-class Rival {
+class KubeflowOperatorWatch {
  public:
-  // `changed` is called on a thread of its own with the pod that runs it, "namespace/name", or ""
-  // when there is none; first as soon as it is known. Where pods may not be listed there is none.
-  // `own_pod`: its name does not count. `client` outlives it.
-  Rival(cluster::Client& client, const std::string& namespace_name, std::string own_pod,
-        std::function<void(const std::string& pod)> changed);
+  // Calls `changed`, on a thread of its own, with the pod "namespace/name" that runs Kubeflow's
+  // operator, or "" when there is none: first as soon as it is known, then at each change. Reports
+  // none where pods may not be listed. Ignores `own_pod`. `client` outlives it.
+  KubeflowOperatorWatch(cluster::Client& client, const std::string& namespace_name,
+                        std::string own_pod, std::function<void(const std::string& pod)> changed);
 
  private:
   void Take(const text::Json& pod, bool is_gone);
@@ -36,7 +36,7 @@ class Rival {
   std::set<std::string> running_;  // the reflector's thread only
   std::string told_;
   bool has_told_ = false;
-  std::unique_ptr<cluster::Reflector> reflector_;  // last: its thread uses the above
+  std::unique_ptr<cluster::Reflector> reflector_;  // last: its thread uses the members above
 };
 
 }  // namespace controller

@@ -11,7 +11,7 @@ bool Runs(const char* container) {
   return RunsPyTorchJobs(pod);
 }
 
-TEST(Rival, IsOnlyOneThatMindsPyTorchJobs) {
+TEST(KubeflowOperatorWatch, IsOnlyOneThatMindsPyTorchJobs) {
   EXPECT_TRUE(RunsPyTorchJobs(text::Object()));
   EXPECT_TRUE(Runs(R"({"command": ["/manager"]})"));
   EXPECT_TRUE(Runs(R"({"args": ["--leader-elect", "--enable-scheme=PyTorchJob"]})"));

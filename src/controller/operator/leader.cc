@@ -38,7 +38,7 @@ void Leader::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Instant tried_at = clock_.Steady();
     base::Result<bool> held = Try();
-    // Somebody else has touched it: that need not mean that it is gone.
+    // Somebody else has changed it: the Lease is not necessarily lost.
     if (held && !*held && term_.Lasts()) {
       tried_at = clock_.Steady();
       held = Try();
@@ -47,13 +47,13 @@ void Leader::Run(const std::stop_token& stop) {
       complaint.clear();
       Take(*held, tried_at);
     } else if (std::exchange(complaint, held.error().message) != complaint) {
-      base::LogWarn("lease {}/{}: {}; trying on", options_.namespace_name, options_.lease_name,
+      base::LogWarn("lease {}/{}: {}; will try again", options_.namespace_name, options_.lease_name,
                     complaint);
     }
     std::chrono::steady_clock::duration rest = options_.retry;
     if (held && !*held) {
       rest = options_.standby_retry;
-      // A holder that is dead is followed as soon as its Lease has run out.
+      // The Lease of a dead holder is taken as soon as it has run out.
       if (const auto free_at = watcher_.FreeAt()) {
         rest = std::clamp<std::chrono::steady_clock::duration>(*free_at - clock_.Steady(),
                                                                kShortestRest, rest);
@@ -69,7 +69,7 @@ void Leader::Take(bool is_held, Instant tried_at) {
   if (is_held) {
     ends_at_ = tried_at + options_.renew_deadline;
     term_.ExtendTo(ends_at_);
-    // An answer that came too late is of a term that is over.
+    // An answer that comes too late belongs to a term that is over.
     if (!leads_ && term_.Lasts()) changed_(leads_ = true);
   } else if (leads_) {
     term_.End();
@@ -111,7 +111,7 @@ base::Result<bool> Leader::Try() {
     written = client_.Create(api::kLeases, options_.namespace_name, made);
   }
   if (written) return true;
-  // Another was faster; whether it is ours still shows at the next look.
+  // Another process was faster; the next attempt shows whether the Lease is ours.
   const base::Code code = written.error().code;
   if (code == base::Code::kConflict || code == base::Code::kAlreadyExists) return false;
   return base::Fail(written.error());

@@ -1,4 +1,4 @@
-// Keeps asking for the Lease, and says when this process leads.
+// Competes for the Lease, and reports when this process leads.
 #pragma once
 
 #include <condition_variable>
@@ -22,23 +22,23 @@ struct LeaderOptions {
   std::chrono::seconds duration{15};
   std::chrono::milliseconds renew_deadline{10'000};
   std::chrono::milliseconds retry{2'000};
-  // While another leads: its death is noticed no later than this after its Lease has run out.
+  // While another leads: how soon after the end of its Lease its death is noticed.
   std::chrono::milliseconds standby_retry{1'000};
 };
 
-// A request about the Lease that takes longer than this has failed: within renew_deadline there is
-// time for another.
+// A request about the Lease that takes longer than this has failed, which leaves time for another
+// within renew_deadline.
 inline constexpr std::chrono::seconds kLeaseRequestDeadline{4};
 
 class Leader {
  public:
-  // Starts its threads. `changed` is called on them, one at a time: with true when this process
-  // begins to lead, and with false when it has not been able to renew for renew_deadline, also
-  // while a request is waiting for its answer: what is led must end before the Lease does. The term
-  // lasts as long. `client`, `clock` and `term` outlive it.
+  // Starts its threads. `changed` is called on them, one call at a time: with true when this
+  // process begins to lead, and with false when it has not been able to renew the Lease for
+  // renew_deadline, even while a request waits for its answer. The work of the leader must end
+  // before the Lease does, and the term lasts as long. `client`, `clock` and `term` outlive it.
   Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options, LeaseTerm& term,
          std::function<void(bool leads)> changed);
-  // Leaves the Lease to the next one: what is led must have ended.
+  // Releases the Lease to the next leader: the work of this one must have ended.
   ~Leader();
 
  private:
@@ -47,9 +47,9 @@ class Leader {
   void Run(const std::stop_token& stop);
   // Ends the term in time, whatever Run waits for.
   void WatchTerm(const std::stop_token& stop);
-  // What a try that began at `tried_at` has brought.
+  // Handles the result of an attempt that began at `tried_at`.
   void Take(bool is_held, Instant tried_at);
-  // Whether the Lease is ours now; an error when the server did not say.
+  // Whether the Lease is ours now; an error when the server did not tell.
   base::Result<bool> Try();
   void Release();
 
@@ -61,9 +61,9 @@ class Leader {
   LeaseTerm& term_;
   std::mutex mutex_;
   std::condition_variable_any woken_;
-  bool leads_ = false;  // this and the next: with mutex_
+  bool leads_ = false;  // this and the next: guarded by mutex_
   Instant ends_at_{};
-  std::jthread watch_thread_;  // last: these use all of the above
+  std::jthread watch_thread_;  // last: these use all members above
   std::jthread thread_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a Leader said, in order.
+// What a Leader reported, in order.
 class Said {
  public:
   void Add(bool leads) {
@@ -20,7 +20,7 @@ class Said {
     said_.push_back(leads);
     changed_.notify_all();
   }
-  // Waits for the next word.
+  // Waits for the next report.
   bool Next() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, cluster::kTestPatience, [this] { return !said_.empty(); })) {
@@ -79,7 +79,7 @@ TEST_F(LeaderTest, LeadsNoLongerWhileARequestWaitsForItsAnswer) {
                 [this](bool leads) { said_.Add(leads); });
   EXPECT_TRUE(said_.Next());
   EXPECT_EQ(server_.Line(2), "GET /apis/coordination.k8s.io/v1/namespaces/n/leases/lease");
-  // The third request is not answered, and yet:
+  // The third request is not answered, and yet the leadership ends:
   EXPECT_FALSE(said_.Next());
   EXPECT_FALSE(term_.Lasts());
   EndSilence();
@@ -87,7 +87,7 @@ TEST_F(LeaderTest, LeadsNoLongerWhileARequestWaitsForItsAnswer) {
 
 TEST_F(LeaderTest, AnAnswerThatComesTooLateDoesNotMakeALeader) {
   server_.QueueJson("{}", 404);
-  // Made when the term that it would have begun is over.
+  // Answered when the term that it would have begun is over.
   server_.Queue([this](const std::shared_ptr<net::Responder>& responder) {
     const auto begin = base::SystemClock().Steady();
     while (base::SystemClock().Steady() < begin + 2 * options_.renew_deadline) {
@@ -127,7 +127,7 @@ TEST(BoundToTerm, SendsNoWriteOnceTheTermHasEnded) {
   write.namespace_name = "n";
   write.name = "p";
   EXPECT_EQ(client.Batch({write}).front().error().code, base::Code::kCancelled);
-  // Reading goes on: the second request is this one.
+  // The leader goes on reading: the second request is this one.
   server.QueueJson("{}");
   EXPECT_TRUE(client.Get(api::kPods, "n", "p"));
   EXPECT_EQ(server.Line(1), "GET /api/v1/namespaces/n/pods/p");

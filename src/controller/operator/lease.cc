@@ -5,7 +5,7 @@
 namespace controller {
 namespace {
 
-// A Lease without an owner still needs a duration (its validation asks for one).
+// A Lease without a holder still needs a duration (its validation requires one).
 constexpr int kReleasedSeconds = 1;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// One leader among several operators, by a Lease of coordination.k8s.io, with client-go's rules:
-// who holds it renews it; who does not takes it when it is free, or when it has not changed for as
-// long as its holder promised, by the watcher's own clock. Pure.
+// Leader election among operators by a Lease of coordination.k8s.io, with client-go's rules: the
+// holder renews it; others take it when it is free, or when it has not changed for as long as its
+// holder promised, measured by their own clocks. Pure.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace controller {
 
 struct LeaseRecord {
-  std::string holder;  // "" is nobody
+  std::string holder;  // "": nobody
   std::chrono::seconds duration{0};
   std::string acquired, renewed;  // MicroTime, as written
   int64_t transitions = 0;
@@ -24,7 +24,7 @@ struct LeaseRecord {
 
 LeaseRecord ReadLease(const text::Json& lease);
 
-// What this operator remembers of the Lease between its looks at it.
+// What this operator remembers of the Lease between two reads.
 class LeaseWatcher {
  public:
   using Instant = std::chrono::steady_clock::time_point;
@@ -32,13 +32,13 @@ class LeaseWatcher {
   LeaseWatcher(std::string identity, std::chrono::seconds duration)
       : identity_(std::move(identity)), duration_(duration) {}
 
-  // The Lease as it is now, null when there is none. The spec to write, to create the Lease or in
-  // its place; nothing: another holds it.
+  // `lease` is the Lease as it is now, null when there is none. Returns the spec to write, in a new
+  // Lease or in place of the present one; nullopt while another holds it.
   std::optional<text::Object> Want(const text::Json& lease, base::Time now, Instant steady);
-  // When another's Lease runs out if it is not renewed; nullopt when nobody else holds it, or none
-  // was looked at.
+  // When another's Lease runs out unless it is renewed; nullopt when nobody else holds it, or
+  // before the first read.
   std::optional<Instant> FreeAt() const;
-  // The spec that leaves the Lease to the next one; nullopt when it is not ours.
+  // The spec that releases the Lease; nullopt when it is not ours.
   std::optional<text::Object> Release(const text::Json& lease, base::Time now) const;
 
  private:

@@ -1,4 +1,4 @@
-// Until when this process may act as the leader, and the writes that end with it.
+// How long this process may act as the leader, and a transport whose writes end with that.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,13 @@
 
 namespace controller {
 
-// Thread safe. The monotonic clock alone decides: a term that nobody extends has ended, whatever
-// the one who extends it is waiting for.
+// Thread safe. The monotonic clock alone decides: a term that nobody extends ends, whatever the
+// thread that extends it is waiting for.
 class LeaseTerm {
  public:
   using Instant = std::chrono::steady_clock::time_point;
 
-  // Has ended. `clock` outlives it.
+  // Begins ended. `clock` outlives it.
   explicit LeaseTerm(base::Clock& clock) : clock_(clock) {}
   void ExtendTo(Instant end) { end_ = end; }
   void End() { end_ = Instant::min(); }
@@ -27,8 +27,8 @@ class LeaseTerm {
   std::atomic<Instant> end_{Instant::min()};
 };
 
-// Sends through `to`, but changes nothing once the term has ended: such a request fails with
-// kCancelled, unsent. `term` outlives it.
+// Forwards requests to `to`. Once the term has ended, requests that change something fail with
+// kCancelled without being sent. `term` outlives it.
 std::unique_ptr<cluster::Transport> BoundToTerm(std::shared_ptr<cluster::Transport> to,
                                                 const LeaseTerm& term);
 

@@ -9,7 +9,8 @@ using std::chrono::seconds;
 
 class LeaseTest : public ::testing::Test {
  protected:
-  // Looks at the Lease as `watcher`, writes what it wants; whether it holds the Lease then.
+  // Looks at the Lease as `watcher` and writes what it wants; returns whether it then holds the
+  // Lease.
   bool Try(LeaseWatcher& watcher) {
     auto spec = watcher.Want(lease_, clock_.Now(), clock_.Steady());
     if (!spec) return false;

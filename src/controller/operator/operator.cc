@@ -22,12 +22,12 @@ namespace {
 
 using Lane = cluster::FlowControl::Lane;
 
-// glibc gives each thread an arena of its own; few threads here do much at once.
+// glibc gives each thread an arena of its own, but few threads here allocate much at once.
 constexpr int kMaxArenas = 2;
-// What is under way when the operator is to end gets so long; a kubelet kills after 30 s.
+// How long work under way may take when the operator has to end; a kubelet kills after 30 s.
 constexpr std::chrono::seconds kEndingPatience{20};
 
-// The signals that end the operator, kept from every thread but the one that waits for them.
+// The signals that end the operator, blocked in every thread but the one that waits for them.
 class EndSignals {
  public:
   EndSignals() {
@@ -47,16 +47,16 @@ class EndSignals {
   sigset_t signals_{};
 };
 
-// Whether jobs are to be worked on here and now, asked of everything that knows a part of it.
-class Call {
+// Whether jobs have to be worked on here and now, decided from the reports of several parts.
+class WorkState {
  public:
   void SetLeads(bool leads) {
     Change([&] { leads_ = leads; });
   }
-  void SetRival(std::string pod) {
-    Change([&] { rival_ = std::move(pod); });
+  void SetKubeflowPod(std::string pod) {
+    Change([&] { kubeflow_pod_ = std::move(pod); });
   }
-  // What is at work is to begin anew.
+  // The running controller has to be replaced.
   void Renew() {
     Change([&] { is_renewed_ = true; });
   }
@@ -67,13 +67,14 @@ class Call {
     const std::lock_guard lock(mutex_);
     return leads_;
   }
-  // False at the end.
+  // False when the operator ends.
   bool Rest(base::Duration duration) {
     std::unique_lock lock(mutex_);
     return !changed_.wait_for(lock, duration, [&] { return is_over_; });
   }
-  // Blocks until it is another than `works`, or to begin anew; nothing at the end.
-  std::optional<bool> AwaitOther(bool works) {
+  // Blocks until the answer differs from `works`, or a new controller is needed; nullopt at the
+  // end.
+  std::optional<bool> AwaitChange(bool works) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_over_ || Works() != works || (works && is_renewed_); });
     is_renewed_ = false;
@@ -87,17 +88,17 @@ class Call {
     change();
     changed_.notify_all();
   }
-  bool Works() const { return leads_ && rival_ && rival_->empty(); }
+  bool Works() const { return leads_ && kubeflow_pod_ && kubeflow_pod_->empty(); }
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool leads_ = false;
   bool is_over_ = false;
   bool is_renewed_ = false;
-  std::optional<std::string> rival_;  // nothing: not known yet
+  std::optional<std::string> kubeflow_pod_;  // nullopt: not known yet
 };
 
-// Ends the process when it does not end by itself.
+// Kills the process when it does not end by itself in time.
 class EndingDeadline {
  public:
   EndingDeadline()
@@ -105,7 +106,7 @@ class EndingDeadline {
           std::unique_lock lock(mutex_);
           ended_.wait_for(lock, stop, kEndingPatience, [] { return false; });
           if (stop.stop_requested()) return;
-          base::LogError("the API server does not answer: ending without it");
+          base::LogError("the API server does not answer: ending without waiting for it");
           ::_exit(0);
         }) {}
 
@@ -123,7 +124,7 @@ class Operator {
         clock_(clock),
         flow_(clock, FlowOptions()),
         term_(clock),
-        // The term is looked at last, when a write has waited for its turn.
+        // The term is checked last, after a write has waited for its turn.
         client_(FlowControlled(BoundToTerm(transport, term_), flow_, Lane::kCritical)),
         event_client_(FlowControlled(BoundToTerm(transport, term_), flow_, Lane::kBackground)),
         lease_client_(SharedTransport(transport, kLeaseRequestDeadline)),
@@ -131,7 +132,7 @@ class Operator {
     options_.controller.is_operator = true;
     options_.controller.event_client = &event_client_;
     options_.controller.metrics = &metrics_;
-    options_.controller.history_lost = [this] { call_.Renew(); };
+    options_.controller.history_lost = [this] { work_state_.Renew(); };
   }
 
   base::Status Run(const EndSignals& end_signals);
@@ -147,7 +148,7 @@ class Operator {
   std::string PrintMetrics() const;
   base::Status IsReady() const;
   void WorkWhenCalled();
-  void TellOfRival(const std::string& pod);
+  void NoteKubeflowOperator(const std::string& pod);
 
   OperatorOptions options_;
   base::Clock& clock_;
@@ -155,7 +156,7 @@ class Operator {
   cluster::FlowControl flow_;
   LeaseTerm term_;
   cluster::Client client_, event_client_, lease_client_, other_client_;
-  Call call_;
+  WorkState work_state_;
   mutable std::mutex controller_mutex_;
   std::unique_ptr<Controller> controller_;
 };
@@ -168,7 +169,7 @@ std::string Operator::PrintMetrics() const {
   gauges.requests_waiting = flow.waiting;
   gauges.requests_refused = flow.refused;
   gauges.workers = options_.controller.workers;
-  gauges.is_leader = call_.leads();
+  gauges.is_leader = work_state_.leads();
   gauges.lease_name = options_.leader.lease_name;
   const std::lock_guard lock(controller_mutex_);
   if (controller_) {
@@ -186,7 +187,7 @@ base::Status Operator::IsReady() const {
   return controller_ ? controller_->IsReady() : base::Status();
 }
 
-void Operator::TellOfRival(const std::string& pod) {
+void Operator::NoteKubeflowOperator(const std::string& pod) {
   if (!pod.empty()) {
     base::LogWarn(
         "Kubeflow's training operator runs on this cluster (pod {}): two operators would fight "
@@ -195,21 +196,21 @@ void Operator::TellOfRival(const std::string& pod) {
         "0 replicas",
         pod);
   }
-  call_.SetRival(pod);
+  work_state_.SetKubeflowPod(pod);
 }
 
 void Operator::WorkWhenCalled() {
   std::string& init_image = options_.controller.reconcile.init_container_image;
   if (init_image.empty()) {
-    init_image = FindOwnImage(client_, options_.webhook.namespace_name, options_.pod_name,
-                              [this](base::Duration duration) { return call_.Rest(duration); });
+    init_image =
+        FindOwnImage(client_, options_.webhook.namespace_name, options_.pod_name,
+                     [this](base::Duration duration) { return work_state_.Rest(duration); });
   }
   bool works = false;
-  while (const auto next = call_.AwaitOther(works)) {
+  while (const auto next = work_state_.AwaitChange(works)) {
     if (works && *next) {
-      base::LogWarn(
-          "the API server has gone back to an older state of the cluster: beginning anew");
-      // It writes nothing more before the next one looks.
+      base::LogWarn("the API server was restored to an older state of the cluster: starting again");
+      // The old controller must have stopped writing before the new one reads.
       std::unique_ptr<Controller> old;
       {
         const std::lock_guard lock(controller_mutex_);
@@ -219,12 +220,12 @@ void Operator::WorkWhenCalled() {
     works = *next;
     auto made =
         works ? std::make_unique<Controller>(client_, clock_, options_.controller) : nullptr;
-    base::LogInfo("{}", works ? "working on jobs" : "waiting");
+    base::LogInfo("{}", works ? "working on jobs" : "standing by");
     {
       const std::lock_guard lock(controller_mutex_);
       controller_.swap(made);
     }
-    // Its end takes as long as what it has under way.
+    // Ends once its work under way has ended.
     made.reset();
     ::malloc_trim(0);
   }
@@ -241,7 +242,7 @@ base::Status Operator::Run(const EndSignals& end_signals) {
              OperatorServer::Start("metrics-bind-address", options_.metrics_address,
                                    MetricsHandler([this] { return PrintMetrics(); })));
   readiness.Add("pytorchjobs", [this] { return IsReady(); });
-  // Before the controller and on every replica, leader or not.
+  // Before the controller, and on every replica, leader or not.
   const Webhook webhook(other_client_, clock_, options_.webhook, metrics_);
   readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
   readiness.AddNote("webhook", [&webhook] { return webhook.Care(); });
@@ -249,24 +250,24 @@ base::Status Operator::Run(const EndSignals& end_signals) {
   std::optional<Leader> leader;
   if (options_.elects_leader) {
     leader.emplace(lease_client_, clock_, options_.leader, term_, [this](bool leads) {
-      base::LogInfo("{} lease {}/{}", leads ? "leading by" : "not leading any more: lost",
+      base::LogInfo("{} lease {}/{}", leads ? "leading by" : "no longer leading: lost",
                     options_.leader.namespace_name, options_.leader.lease_name);
-      call_.SetLeads(leads);
+      work_state_.SetLeads(leads);
     });
   } else {
     term_.ExtendTo(LeaseTerm::Instant::max());
-    call_.SetLeads(true);
+    work_state_.SetLeads(true);
   }
-  std::optional<Rival> rival;
-  rival.emplace(other_client_, options_.controller.namespace_name, options_.pod_name,
-                [this](const std::string& pod) { TellOfRival(pod); });
+  std::optional<KubeflowOperatorWatch> kubeflow_watch;
+  kubeflow_watch.emplace(other_client_, options_.controller.namespace_name, options_.pod_name,
+                         [this](const std::string& pod) { NoteKubeflowOperator(pod); });
   std::jthread worker([this] { WorkWhenCalled(); });
 
-  base::LogInfo("ending on {}", ::strsignal(end_signals.Await()));
+  base::LogInfo("ending because of {}", ::strsignal(end_signals.Await()));
   const EndingDeadline deadline;
-  call_.End();
+  work_state_.End();
   worker.join();
-  rival.reset();
+  kubeflow_watch.reset();
   flow_.Stop();
   leader.reset();
   return {};

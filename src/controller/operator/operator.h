@@ -1,4 +1,4 @@
-// What `muster operator` is made of, and the order in which it starts and stops.
+// Assembles `muster operator`, and defines the order in which its parts start and stop.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace controller {
 
 struct OperatorOptions {
   Options controller;
-  // Listening addresses, ":8080"; "0" is none.
+  // Listening addresses, ":8080"; "0": none.
   std::string metrics_address;
   std::string probe_address;
   cluster::KubernetesChoice cluster;
@@ -25,11 +25,11 @@ struct OperatorOptions {
   bool elects_leader = false;
   LeaderOptions leader;
   WebhookOptions webhook;
-  std::string pod_name;  // our own, "" outside a cluster
+  std::string pod_name;  // our own, "" outside of a cluster
 };
 
-// Runs until SIGTERM or SIGINT. Errors are those of starting. To be called from the main thread
-// before it has made others.
+// Runs until SIGTERM or SIGINT. Returns only errors of starting. Call it from the main thread
+// before other threads exist.
 base::Status RunOperator(OperatorOptions options, const base::Environment& environment,
                          base::Clock& clock, const std::function<void(base::Duration)>& pause);
 

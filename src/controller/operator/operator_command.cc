@@ -1,15 +1,14 @@
 #include "controller/operator/operator_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <iterator>
 #include <memory>
 #include <string_view>
 
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/uid.h"
@@ -22,13 +21,13 @@ namespace {
 using base::Code;
 
 constexpr size_t kMaxTemplateBytes = 1 << 20;
-// Kinds that Kubeflow's operator runs (compat/pytorchjob.md 3.1).
+// Kinds that Kubeflow's operator handles (compat/pytorchjob.md 3.1).
 constexpr std::string_view kTheirKinds[] = {"tfjob",  "pytorchjob", "xgboostjob",
                                             "mpijob", "paddlejob",  "jaxjob"};
 constexpr std::string_view kOurKind = "pytorchjob";
 constexpr const char* kTemplateFile = "/etc/config/initContainer.yaml";
 
-// As the command line has them.
+// The flags as parsed.
 struct OperatorFlags {
   std::string metrics_address;
   std::string probe_address;
@@ -46,14 +45,15 @@ struct OperatorFlags {
   int64_t burst = 0;
   bool elects_leader = false;
   bool tells_first_failure = true;
-  // Of Kubeflow's Deployments, whose arguments need not be changed: understood and without effect.
+  // Flags in Kubeflow's Deployments: accepted, so that their arguments need not change, and
+  // ignored.
   std::string zap_encoder, zap_stacktrace_level, zap_time_encoding, mpi_image;
   bool zap_devel = false;
   std::string zap_log_level;
 };
 
 void DeclareInertFlags(cli::FlagSet& set, OperatorFlags& flags) {
-  const std::string usage = "of Kubeflow's operator; without effect";
+  const std::string usage = "accepted for Kubeflow's Deployments; has no effect";
   set.Bool(&flags.zap_devel, "zap-devel", false, usage).Hidden();
   set.String(&flags.zap_encoder, "zap-encoder", "", usage).Hidden();
   set.String(&flags.zap_stacktrace_level, "zap-stacktrace-level", "", usage).Hidden();
@@ -63,46 +63,46 @@ void DeclareInertFlags(cli::FlagSet& set, OperatorFlags& flags) {
 
 void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
   set.String(&flags.metrics_address, "metrics-bind-address", ":8080",
-             "where /metrics is served; 0 is nowhere");
+             "address that serves /metrics; 0: none");
   set.String(&flags.probe_address, "health-probe-bind-address", ":8081",
-             "where /healthz and /readyz are served; 0 is nowhere");
+             "address that serves /healthz and /readyz; 0: none");
   set.String(&flags.gang_scheduler_name, "gang-scheduler-name", "",
              "schedule all pods of a job at once: volcano, or the schedulerName of a "
              "scheduler-plugins scheduler");
-  set.Int(&flags.threads, "controller-threads", 8, "jobs worked on at once");
+  set.Int(&flags.threads, "controller-threads", 8, "number of jobs that are reconciled at once");
   set.String(&flags.init_image, "pytorch-init-container-image", "",
-             "image of the container in which workers wait for the master's name; the operator's "
-             "own when not given");
+             "image of the container in which workers wait for the master's name (default: the "
+             "operator's own image)");
   set.String(&flags.init_step, "init-step", "dns",
              "how workers wait for the master: dns (its name resolves), port (its port is open, in "
-             "the job's own image) or none; a job's annotation muster.dev/init-step goes first")
+             "the job's own image) or none; a job's annotation muster.dev/init-step overrides this")
       .Choices({"dns", "port", "none"});
   set.Bool(&flags.tells_first_failure, "failure-details", true,
-           "say in the message of Failed which pod failed first, and how");
+           "name in the message of Failed the pod that failed first, and how it failed");
   set.Int(&flags.init_tries, "pytorch-init-container-max-tries", 100,
-          "how often, every two seconds, workers look for the master's name");
+          "how many times, two seconds apart, workers look up the master's name");
   set.String(&flags.init_template_file, "pytorch-init-container-template-file", kTemplateFile,
-             "YAML list of containers that stands in for the built-in one");
+             "file with a YAML list of containers that replaces the built-in one");
   set.Bool(&flags.elects_leader, "leader-elect", false,
-           "work only while holding the Lease, so that several may stand by");
+           "reconcile only while holding the Lease, so that several operators may stand by");
   set.String(&flags.lease_name, "leader-election-id", "1ca428e5.training-operator.kubeflow.org",
              "name of the Lease");
   set.String(&flags.lease_namespace, "leader-election-namespace", "",
-             "namespace of the Lease; $MY_POD_NAMESPACE, else kubeflow, when not given");
+             "namespace of the Lease (default: $MY_POD_NAMESPACE, otherwise kubeflow)");
   set.Int(&flags.qps, "kube-api-qps", 0,
-          "most requests a second; 0 is as many as the API server likes, learnt from its answers");
-  set.Int(&flags.burst, "kube-api-burst", 30, "requests at once with --kube-api-qps");
+          "most requests per second; 0: adapt to the API server's responses");
+  set.Int(&flags.burst, "kube-api-burst", 30, "most requests in a burst, with --kube-api-qps");
   set.StringArray(&flags.schemes, "enable-scheme",
-                  "kind of job to run; of Kubeflow's kinds pytorchjob is the only one that is");
+                  "kind of job to run; only pytorchjob is supported");
   set.String(&flags.zap_log_level, "zap-log-level", "",
-             "another name of --loglevel: debug, info, error, or a number, above 0 is debug")
+             "another name for --loglevel: debug, info, error, or a number (above 0: debug)")
       .Hidden();
   DeclareInertFlags(set, flags);
   DeclareWebhookFlags(set, flags.webhook);
 }
 
-// As Kubeflow's operator looks for its cluster: flag, $KUBECONFIG, the pod's service account,
-// ~/.kube/config.
+// Finds the cluster in the order of Kubeflow's operator: flag, $KUBECONFIG, the pod's service
+// account, ~/.kube/config.
 cluster::KubernetesChoice ChooseCluster(const ProgramFlags& flags,
                                         const base::Environment& environment) {
   cluster::KubernetesChoice choice;
@@ -129,8 +129,9 @@ base::Status CheckSchemes(const std::vector<std::string>& schemes) {
     }
   }
   if (!schemes.empty() && std::none_of(schemes.begin(), schemes.end(), is_named(kOurKind))) {
-    return base::Fail(Code::kInvalidArgument,
-                      "--enable-scheme: muster runs PyTorchJobs only: name pytorchjob as well");
+    return base::Fail(
+        Code::kInvalidArgument,
+        "--enable-scheme: muster runs PyTorchJobs only: add --enable-scheme=pytorchjob");
   }
   return {};
 }
@@ -143,7 +144,7 @@ void WarnOfOtherKinds(const std::vector<std::string>& schemes) {
   }
 }
 
-// zap's words and numbers for --loglevel's.
+// Maps zap's words and numbers to --loglevel's.
 base::Result<base::LogLevel> ParseZapLevel(const std::string& level) {
   if (const auto number = base::ParseInt(level); number && *number >= 0) {
     return *number > 0 ? base::LogLevel::kDebug : base::LogLevel::kInfo;
@@ -156,11 +157,9 @@ base::Result<base::LogLevel> ParseZapLevel(const std::string& level) {
                                 level));
 }
 
-// Of this process among the ones that ask for the Lease.
+// Identifies this process among the competitors for the Lease.
 std::string Identity(const std::string& pod_name) {
-  char host[HOST_NAME_MAX + 1] = {};
-  if (pod_name.empty()) ::gethostname(host, sizeof host - 1);
-  return fmt::format("{}_{}", pod_name.empty() ? host : pod_name, base::RandomName(8));
+  return fmt::format("{}_{}", pod_name.empty() ? base::HostName() : pod_name, base::RandomName(8));
 }
 
 base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const ProgramFlags& program,
@@ -243,12 +242,11 @@ void AddOperatorCommand(cli::Command& root, const OperatorContext& context) {
   DeclareFlags(command.flags(), *flags);
   command
       .Long(
-          "Runs the PyTorchJobs of a Kubernetes cluster, as Kubeflow's training operator does: "
-          "makes\n"
-          "their pods and services, keeps their status, cleans up. It runs until SIGTERM.\n"
-          "The cluster is that of --kubeconfig, else of $KUBECONFIG, else of the pod it runs in, "
-          "else\n"
-          "of ~/.kube/config. With --namespace (or $KUBEFLOW_NAMESPACE) it minds that one only.")
+          "Runs the PyTorchJobs of a Kubernetes cluster as Kubeflow's training operator does: it\n"
+          "creates their pods and services, maintains their status and cleans up. It runs until\n"
+          "SIGTERM. It finds the cluster by --kubeconfig, $KUBECONFIG, the service account of the\n"
+          "pod it runs in, or ~/.kube/config, in this order. With --namespace (or\n"
+          "$KUBEFLOW_NAMESPACE) it reconciles the jobs of that namespace only.")
       .Example(
           "  muster operator\n  muster operator --namespace=team-a "
           "--health-probe-bind-address=:9090")

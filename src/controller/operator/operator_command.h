@@ -10,9 +10,9 @@
 
 namespace controller {
 
-// Flags of the whole program that the operator obeys.
+// Flags of the whole program that the operator uses.
 struct ProgramFlags {
-  std::string kubeconfig;  // "" is not given
+  std::string kubeconfig;  // "": not given
   std::string context;
   std::string namespace_name;
   bool is_local = false;
@@ -22,12 +22,12 @@ struct ProgramFlags {
 struct OperatorContext {
   const base::Environment& environment;
   base::Clock& clock;
-  std::function<ProgramFlags()> flags;        // as parsed; asked for when the command runs
-  std::function<void(base::Duration)> pause;  // blocks, between tries of a request
+  std::function<ProgramFlags()> flags;        // as parsed; called when the command runs
+  std::function<void(base::Duration)> pause;  // blocks; used between attempts of a request
 };
 
-// Flags under the names of Kubeflow's operator (compat/pytorchjob.md 3.1) where they mean
-// something here.
+// Its flags have the names of Kubeflow's operator (compat/pytorchjob.md 3.1) where they mean the
+// same here.
 void AddOperatorCommand(cli::Command& root, const OperatorContext& context);
 
 }  // namespace controller

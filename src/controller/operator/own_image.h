@@ -1,5 +1,5 @@
-// The image that the operator runs from: workers wait for their master in it when no other is
-// named.
+// The image that the operator itself runs: the default for the container in which workers wait for
+// their master.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace controller {
 
-// Kubeflow's default, where there is no pod to look at.
+// Kubeflow's default, used outside of a cluster.
 inline constexpr const char* kImageOutsideOfPods = "alpine:3.10";
 
-// Of the operator's container in its pod, by its name in our manifests or in Kubeflow's, else of
-// the first one; "" when there is none.
+// The image of the operator's container in its pod, found by its name in our manifests or in
+// Kubeflow's, otherwise of the first container; "" when there is none.
 std::string OwnImage(const text::Json& pod);
 
-// Asks for the pod `pod_name` ("" outside of a cluster) until the API server answers; `rest` waits
-// so long and returns false when the operator is to end: then the answer is "".
+// Asks for the pod `pod_name` ("" outside of a cluster) until the API server answers. `rest` waits
+// and returns false when the operator has to end: the result is then "".
 std::string FindOwnImage(cluster::Client& client, const std::string& namespace_name,
                          const std::string& pod_name,
                          const std::function<bool(base::Duration)>& rest);

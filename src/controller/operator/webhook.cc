@@ -31,7 +31,7 @@ constinit const api::Resource kWebhookConfigurations{"admissionregistration.k8s.
                                                      false};
 constexpr base::Duration kFirstRetry = std::chrono::milliseconds(200);
 constexpr base::Duration kLongestRetry = std::chrono::seconds(30);
-// What the watches tell is asked for so often.
+// How often the watched objects are also read.
 constexpr std::chrono::minutes kLookInterval{1};
 
 std::optional<text::Json> OnlyOne(std::vector<text::Json> items) {
@@ -51,7 +51,7 @@ cluster::ListOptions Named(const std::string& namespace_name, const std::string&
   return options;
 }
 
-// Whether an API server that goes by that configuration takes the certificate.
+// Whether an API server that uses that configuration accepts the certificate.
 bool IsTrusted(const std::string& certificate, const text::Json& configuration, base::Time now) {
   const auto end = net::CertificateEnd(certificate);
   const text::Json* const webhook = FindPyTorchWebhook(configuration);
@@ -89,26 +89,27 @@ std::vector<std::string> WebhookHosts(const WebhookOptions& options,
 
 void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options) {
   set.Custom("webhook-server-port", "int",
-             "port of the validating webhook, where there is a configuration for it; 0 is none "
+             "port of the validating webhook, if a configuration for it exists; 0: no webhook "
              "(default 9443)",
              [&options](std::string_view value) -> base::Status {
                const auto port = base::ParseInt(value);
                if (!port || *port < 0 || *port > UINT16_MAX) {
-                 return Fail(Code::kInvalidArgument, "a port is from 1 to 65535, or 0 for none");
+                 return Fail(Code::kInvalidArgument,
+                             "must be a port from 1 to 65535, or 0 for no webhook");
                }
                options.port = static_cast<uint16_t>(*port);
                return {};
              });
   set.String(&options.service_name, "webhook-service-name", options.service_name,
-             "Service through which the webhook is called");
+             "Service by which API servers call the webhook");
   set.String(&options.secret_name, "webhook-secret-name", options.secret_name,
              "Secret that keeps the webhook's certificates, in the operator's namespace");
   set.String(&options.configuration_name, "webhook-configuration-name", options.configuration_name,
-             "ValidatingWebhookConfiguration that gets the certificates' authority");
+             "ValidatingWebhookConfiguration that is given the certificate authority");
   set.String(
          &options.failure_policy, "webhook-failure-policy", "",
          "what happens to new jobs while the webhook is down: Fail (refuse) or Ignore (no check); "
-         "when not given, what the configuration says")
+         "default: keep what the configuration says")
       .Choices({"Fail", "Ignore"});
 }
 
@@ -133,7 +134,7 @@ Webhook::~Webhook() {
   configurations_.reset();
   secrets_.reset();
   if (!server_) return;
-  server_->Stop();  // answers under way still flow out, through the listener
+  server_->Stop();  // answers under way still leave through the listener
   server_thread_.join();
   listener_.reset();
 }
@@ -211,7 +212,7 @@ base::Status Webhook::LookAt(const api::Resource& resource, const cluster::ListO
   return {};
 }
 
-// The watch may have told of a newer one meanwhile.
+// The watch may have reported a newer version meanwhile.
 void Webhook::TakeIfNewer(Member member, std::optional<text::Json> object) {
   const auto version_of = [](const std::optional<text::Json>& of) {
     return of ? base::ParseInt(api::ResourceVersion(*of)).value_or(0) : 0;
@@ -225,19 +226,19 @@ base::Status Webhook::Readiness() const { return state_.Lock()->readiness; }
 
 base::Status Webhook::Care() const {
   auto state = state_.Lock();
-  // Nobody wants it.
+  // There is no webhook.
   if (state->serving.certificate.empty()) return {};
   if (!state->work) return state->work;
   for (const Refusal refusal : {&State::secret_refusal, &State::configuration_refusal}) {
     if (const auto& error = (*state).*refusal) {
-      return Fail(error->Wrap(fmt::format("not watched, looked at every {} s",
+      return Fail(error->Wrap(fmt::format("cannot be watched, so it is read every {} s",
                                           std::chrono::seconds(kLookInterval).count())));
     }
   }
   return {};
 }
 
-// The worker's alone.
+// Used by the worker only.
 void Webhook::SayOnce(const std::string& line) {
   if (line == std::exchange(said_, line)) return;
   base::LogInfo("{}", line);
@@ -254,7 +255,7 @@ void Webhook::Work() {
     }
     base::Status looked = Look();
     auto next = Advance();
-    if (next && !looked) next = Fail(looked.error().Wrap("the webhook is not looked after"));
+    if (next && !looked) next = Fail(looked.error().Wrap("the webhook is not maintained"));
     base::Duration rest = kLookInterval;
     if (next) {
       backoff.Reset();
@@ -265,7 +266,7 @@ void Webhook::Work() {
     }
     auto state = state_.Lock();
     state->work = next ? base::Status() : Fail(next.error());
-    // What cannot be renewed today may serve for months; it is told by Care().
+    // A certificate that cannot be renewed today may still serve for months; Care() reports it.
     const bool does_serve = state->configuration && IsTrusted(state->serving.certificate,
                                                               *state->configuration, clock_.Now());
     state->readiness = does_serve ? base::Status() : state->work;
@@ -278,23 +279,23 @@ base::Result<base::Time> Webhook::Advance() {
   const State now = *state_.Lock();
   const base::Time never = clock_.Now() + kLookInterval;
   if (now.configuration_refusal && !now.is_configuration_known) {
-    SayOnce(fmt::format("no webhook: jobs are checked by their definition's schema alone ({})",
+    SayOnce(fmt::format("no webhook: jobs are checked by the schema of their CRD only ({})",
                         now.configuration_refusal->message));
     return never;
   }
   if (!now.is_configuration_known) {
-    return Fail(Code::kUnavailable, "the ValidatingWebhookConfiguration is not read yet");
+    return Fail(Code::kUnavailable, "the ValidatingWebhookConfiguration has not been read yet");
   }
   if (!now.configuration ||
       (FindPyTorchWebhook(*now.configuration) == nullptr && !AwaitsEntry(*now.configuration))) {
     SayOnce(
-        fmt::format("no webhook: jobs are checked by their definition's schema alone (no "
+        fmt::format("no webhook: jobs are checked by the schema of their CRD only (no "
                     "ValidatingWebhookConfiguration {} has {})",
                     options_.configuration_name, kWebhookName));
     return never;
   }
   if (!now.is_secret_known) {
-    return Fail(Code::kUnavailable, fmt::format("Secret {}/{}: not read yet",
+    return Fail(Code::kUnavailable, fmt::format("Secret {}/{} has not been read yet",
                                                 options_.namespace_name, options_.secret_name));
   }
   auto next = Certify(now);
@@ -315,10 +316,10 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
       const CertificatePlan plan,
       PlanWebhookCertificates(stored, WebhookHosts(options_, *now.configuration), clock_.Now()));
   if (!(plan.next == stored)) {
-    // Whoever was faster has made it already, and the watch brings it.
+    // If another replica was faster, the watch brings its version.
     TRY_ASSIGN(secret, Store(secret, ToSecretData(plan.next)));
     TakeIfNewer(&State::secret, secret);
-    base::LogInfo("webhook: certificates renewed in Secret {}/{}", options_.namespace_name,
+    base::LogInfo("webhook: renewed the certificates in Secret {}/{}", options_.namespace_name,
                   options_.secret_name);
   }
   const bool is_registered = FindPyTorchWebhook(*now.configuration) != nullptr;
@@ -326,7 +327,7 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
   state_.Lock()->serving = plan.next.serving;
   TRY(Listen());
   if (!is_registered) TRY(Register(plan.next.authorities));
-  SayOnce(fmt::format("webhook: jobs are checked on port {}", options_.port));
+  SayOnce(fmt::format("webhook: checking jobs on port {}", options_.port));
   return plan.look_again;
 }
 
@@ -339,7 +340,7 @@ base::Result<text::Json> Webhook::MakeSecret() {
   auto made = client_.Create(api::kSecrets, options_.namespace_name, secret);
   if (made) return made;
   return Fail(made.error().Wrap(
-      fmt::format("Secret {}/{} is missing and cannot be made (`muster install` makes it)",
+      fmt::format("Secret {}/{} is missing and cannot be created (`muster install` creates it)",
                   options_.namespace_name, options_.secret_name)));
 }
 

@@ -1,12 +1,12 @@
-// The validating webhook as a service: TLS, and certificates that it makes, shares with the other
-// replicas in a Secret, makes known in the ValidatingWebhookConfiguration, and renews.
+// The validating webhook as a service: it serves TLS with certificates that it creates, shares with
+// the other replicas in a Secret, publishes in the ValidatingWebhookConfiguration, and renews.
 //
-//   watch Secret ----.                      .--> Secret (patch, if nobody was faster)
+//   watch Secret ----.                      .--> Secret (patch, unless another replica was faster)
 //                    >--> worker, PlanWebhookCertificates --> configuration's caBundle
-//   watch config ----'                      '--> shown by the TLS listener, once that is known
+//   watch config ----'                      '--> TLS listener, once the authority is published
 //
-// What the watches tell is asked for every minute as well: a watch that is broken, or refused, does
-// not keep anything from being renewed or put back.
+// Both objects are also read every minute, so that a broken or refused watch does not prevent a
+// renewal or a repair.
 #pragma once
 
 #include <condition_variable>
@@ -28,37 +28,39 @@
 
 namespace controller {
 
-// By default what Kubeflow's manifests call them (compat/pytorchjob.md 1.5, 3.1, 3.4).
+// The defaults are the names in Kubeflow's manifests (compat/pytorchjob.md 1.5, 3.1, 3.4).
 struct WebhookOptions {
-  uint16_t port = 9443;                     // 0 is no webhook
+  uint16_t port = 9443;                     // 0: no webhook
   std::string namespace_name = "kubeflow";  // of the Service and the Secret
   std::string service_name = "training-operator";
   std::string secret_name = "training-operator-webhook-cert";
   std::string configuration_name = "validator.training-operator.kubeflow.org";
-  std::string failure_policy;  // Fail or Ignore; "": as it is, Fail where there is no entry yet
+  std::string failure_policy;  // Fail or Ignore; "": keep the present one, or Fail when there is no
+                               // entry yet
 };
 // `options` outlives the set.
 void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options);
 
-// The entry of the configuration that is PyTorchJobs'; nullptr when it has none.
+// The configuration's entry for PyTorchJobs; nullptr when it has none.
 const text::Json* FindPyTorchWebhook(const text::Json& configuration, size_t* index = nullptr);
-// The names that API servers call it under: the Service's, and the host of clientConfig.url.
+// The names by which API servers call it: the Service's, and the host of clientConfig.url.
 std::vector<std::string> WebhookHosts(const WebhookOptions& options,
                                       const text::Json& configuration);
 
-// Every replica of the operator has one, leader or not. It listens once there is a configuration
-// for it.
+// Every replica of the operator runs one, leader or not. It listens once a configuration for it
+// exists.
 class Webhook {
  public:
   // Starts its threads. `client`, `clock` and `metrics` outlive it.
   Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options, Metrics& metrics);
   ~Webhook();
 
-  // Success when jobs are checked, and also when nobody wants it: port 0, no configuration has it,
-  // or the right to look was missing from the start, which is logged. Thread safe, quick.
+  // OK when jobs are checked, and also when there is no webhook: the port is 0, no configuration
+  // has an entry for it, or the right to read it was missing from the start, which is logged.
+  // Thread safe, quick.
   base::Status Readiness() const;
-  // Whether what jobs are checked by is looked after: an error while a watch is refused or
-  // something that is due cannot be done. Thread safe, quick.
+  // Whether the certificates and the configuration are maintained: an error while a watch is
+  // refused or a due step fails. Thread safe, quick.
   base::Status Care() const;
 
  private:
@@ -67,12 +69,12 @@ class Webhook {
     bool is_configuration_known = false;
     std::optional<text::Json> secret;
     std::optional<text::Json> configuration;
-    // To watch the one and the other.
+    // Why the Secret or the configuration cannot be watched.
     std::optional<base::Error> secret_refusal, configuration_refusal;
-    uint64_t changes = 0;  // of the above
+    uint64_t changes = 0;  // of the members above
     net::KeyedCertificate serving;
     base::Status readiness = base::Fail(base::Code::kUnavailable, "not looked yet");
-    base::Status work;  // the worker's last step
+    base::Status work;  // result of the worker's last step
     bool is_stopping = false;
   };
 
@@ -82,14 +84,14 @@ class Webhook {
   std::unique_ptr<cluster::Reflector> Reflect(const api::Resource& resource,
                                               const cluster::ListOptions& list, Member member,
                                               bool State::* is_known, Refusal refusal);
-  // Asks for what the watches tell, once they have told something.
+  // Reads both objects, after the watches have reported them once.
   base::Status Look();
   base::Status LookAt(const api::Resource& resource, const cluster::ListOptions& list,
                       Member member);
   void TakeIfNewer(Member member, std::optional<text::Json> object);
   void Tell(const std::function<void(State&)>& change);
   void Work();
-  // One step towards what has to be; the time of the next.
+  // Takes one step towards the wanted state; returns when to take the next.
   base::Result<base::Time> Advance();
   base::Result<base::Time> Certify(const State& now);
   base::Result<text::Json> MakeSecret();
@@ -105,8 +107,8 @@ class Webhook {
   Metrics& metrics_;
   mutable base::Guarded<State> state_;
   std::condition_variable changed_;
-  std::string said_;     // by the worker, last
-  base::Time looked_{};  // the worker's
+  std::string said_;     // the worker's last log line
+  base::Time looked_{};  // used by the worker only
 
   std::unique_ptr<net::HttpServer> server_;
   std::thread server_thread_;

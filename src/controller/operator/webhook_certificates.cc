@@ -26,14 +26,14 @@ base::Time EndOf(const std::string& certificate) {
   return end ? *end : base::Time();
 }
 
-// Without certificates that have expired or cannot be read.
+// Drops certificates that have expired or cannot be read.
 std::vector<std::string> Living(const std::string& authorities, base::Time now) {
   std::vector<std::string> living = net::SplitCertificates(authorities);
   std::erase_if(living, [&](const std::string& one) { return EndOf(one) <= now; });
   return living;
 }
 
-// Whether clients that know these authorities accept it now.
+// Whether clients that trust these authorities accept it now.
 bool IsAccepted(const net::KeyedCertificate& serving, const std::vector<std::string>& authorities,
                 const std::vector<std::string>& hosts, base::Time now) {
   return EndOf(serving.certificate) > now && net::IsKeyOf(serving.key, serving.certificate) &&

@@ -1,11 +1,11 @@
-// The webhook's certificates as a Secret keeps them, shared by all replicas: what is to be renewed,
-// and when. Pure but for the randomness of keys.
+// The webhook's certificates as stored in a Secret that all replicas share: what has to be renewed,
+// and when. Pure, except for the randomness of keys.
 //
-//   authorities  PEM, the one that signs first, then those before it that have not ended
+//   authorities  PEM: first the one that signs, then earlier ones that have not expired
 //   serving      signed by one of the authorities
 //
-// Nothing that is trusted goes before what replaces it is trusted: a new authority is first put
-// beside the old one and made known, and signs kAuthoritySpread later.
+// A trusted certificate is removed only after its successor is trusted: a new authority is first
+// published beside the old one, and signs kAuthoritySpread later.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ inline constexpr std::chrono::hours kWebhookAuthorityValidity{24 * 3650};
 inline constexpr std::chrono::hours kRenewWebhookAuthorityBefore{24 * 365};
 inline constexpr std::chrono::hours kWebhookServingValidity{24 * 365};
 inline constexpr std::chrono::hours kRenewWebhookServingBefore{24 * 90};
-// Every API server has heard of a new authority by then.
+// By then every API server has learnt of a new authority.
 inline constexpr std::chrono::minutes kAuthoritySpread{5};
 
 struct WebhookCertificates {
   std::string authorities;        // "ca.crt"
-  std::string authority_key;      // "ca.key", of the first; secret
+  std::string authority_key;      // "ca.key", of the first authority; secret
   net::KeyedCertificate serving;  // "tls.crt", "tls.key"
 
   bool operator==(const WebhookCertificates& other) const {
@@ -37,16 +37,16 @@ struct WebhookCertificates {
   }
 };
 
-// Of the Secret's data; what is missing or is not base64 is "".
+// Reads the Secret's data; a value that is missing or not base64 is "".
 WebhookCertificates ReadWebhookCertificates(const text::Json& secret);
 // The value of the Secret's `data`.
 text::Json ToSecretData(const WebhookCertificates& certificates);
 
 struct CertificatePlan {
-  WebhookCertificates next;  // the same as before when nothing is due
-  base::Time look_again;     // when something will be
+  WebhookCertificates next;  // unchanged when nothing is due
+  base::Time look_again;     // when something will be due
 };
-// `hosts`: DNS names and addresses that the webhook is called under; not empty.
+// `hosts`: the DNS names and addresses by which the webhook is called; not empty.
 base::Result<CertificatePlan> PlanWebhookCertificates(const WebhookCertificates& stored,
                                                       const std::vector<std::string>& hosts,
                                                       base::Time now);

@@ -56,8 +56,8 @@ TEST(WebhookCertificates, ANewAuthorityIsKnownBeforeItSigns) {
   std::string known = certificates.authorities;  // to the API servers
   int authorities_made = 0;
   bool was_beside = false;
-  // Whenever something is due, and what was known before is still all that is known: the serving
-  // certificate is accepted all the same.
+  // At each renewal, with only the earlier authorities known: the serving certificate is accepted
+  // all the same.
   while (now <= due + std::chrono::hours(24 * 365)) {
     const CertificatePlan plan = PlanAt(now, certificates);
     if (plan.next.authority_key != certificates.authority_key) {

@@ -16,7 +16,7 @@ TEST(WebhookEntry, IsAwaitedByOurOwnEmptyConfigurationOnly) {
   EXPECT_TRUE(AwaitsEntry(Configuration("muster-operator", {text::Object{{"name", "other"}}})));
   EXPECT_FALSE(
       AwaitsEntry(Configuration("muster-operator", {text::Object{{"name", kWebhookName}}})));
-  // Kubeflow's, whose entry `muster install --replace` took out.
+  // Kubeflow's, from which `muster install --replace` took the entry.
   EXPECT_FALSE(AwaitsEntry(Configuration("training-operator", {})));
   EXPECT_FALSE(AwaitsEntry(text::Object()));
 }
@@ -46,7 +46,7 @@ TEST(WebhookEntry, IsRepairedWhereItDiffers) {
             R"([{"op":"test","path":"/webhooks/2/name",)"
             R"("value":"validator.pytorchjob.training-operator.kubeflow.org"},)"
             R"({"op":"add","path":"/webhooks/2/clientConfig/caBundle","value":"bmV3"}])");
-  // No flag says it: it was set for a reason.
+  // Without the flag it is kept: somebody set it for a reason.
   options.failure_policy = "Fail";
   EXPECT_TRUE(RepairOfEntry(entry, 0, options, "Y2E=").empty());
   options.failure_policy = "Ignore";

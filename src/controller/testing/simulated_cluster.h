@@ -1,5 +1,5 @@
-// For tests: an API server, a kubelet and a garbage collector in small and without threads, whose
-// every move a test decides.
+// For tests: a small API server, kubelet and garbage collector without threads; the test decides
+// each step.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ class SimulatedServer {
   explicit SimulatedServer(base::Clock& clock) : clock_(clock) {}
 
   Objects& Of(SimKind kind) { return objects_[static_cast<size_t>(kind)]; }
-  // What watches are told, from the beginning.
+  // Everything that watches were told, from the beginning.
   const std::vector<cluster::WatchEvent>& LogOf(SimKind kind) const {
     return logs_[static_cast<size_t>(kind)];
   }
@@ -69,7 +69,7 @@ class SimulatedServer {
     text::Set(patch, {"status", "containerStatuses"}, text::Array{std::move(container)});
     Patch(SimKind::kPod, pod, patch);
   }
-  // A pod is to go, or is asked to go once more: its deletionTimestamp is new.
+  // Requests the deletion of a pod, or requests it once more: it gets a new deletionTimestamp.
   void AskForDeletion(const std::string& pod) {
     text::Json patch = text::Object();
     text::Set(patch, {"metadata", "deletionTimestamp"},
@@ -88,7 +88,7 @@ class SimulatedServer {
     Patch(SimKind::kPod, pod, patch);
     AskForDeletion(pod);
   }
-  // Children go whose job is gone.
+  // Deletes the children of deleted jobs.
   void CollectGarbage();
 
  private:
@@ -148,7 +148,7 @@ inline const text::Json& SimulatedServer::Add(SimKind kind, text::Json object) {
   return stored;
 }
 
-// At most one pod of a job has an index, and its job exists.
+// At most one pod of a job has each index, and its job exists.
 inline void SimulatedServer::CheckPod(const text::Json& pod) {
   const auto place = [](const text::Json& of) {
     return std::string(api::ControllerUid(of)) + "/" +
@@ -160,7 +160,7 @@ inline void SimulatedServer::CheckPod(const text::Json& pod) {
   }
 }
 
-// What is finished stays finished, the same way; conditions are said once each.
+// A finished job stays finished in the same way; each condition occurs once.
 inline void SimulatedServer::CheckJob(const text::Json& job) {
   const text::Json* const stored = text::Find(job, {"status"});
   if (stored == nullptr) return;
@@ -234,7 +234,8 @@ inline net::HttpResponse SimulatedServer::PatchJob(const std::string& name, bool
   }
   text::Json next = job;
   text::MergePatch(next, patch);
-  // The main resource has no status, and the status has nothing else.
+  // A write of the main resource leaves the status alone, and a write of the status changes nothing
+  // else.
   text::Json kept = is_status ? job : next;
   const text::Json* const status = text::Find(is_status ? next : job, {"status"});
   if (status != nullptr) text::Set(kept, {"status"}, *status);

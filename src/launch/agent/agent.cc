@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/strings.h"
 #include "launch/failure/report_file.h"
 #include "launch/machine/machine.h"
@@ -50,7 +51,7 @@ Agent::Agent(Options options, base::Environment environment, std::string executa
     : options_(std::move(options)),
       environment_(std::move(environment)),
       executable_(std::move(executable)),
-      host_(NodeName()),
+      host_(base::HostName()),
       side_(std::move(side)),
       keeper_(std::move(keeper)),
       clock_(clock) {}
@@ -246,7 +247,8 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
                                  {{"role_name", options_.role},
                                   {"local_rank", fmt::format("{}", local_rank)},
                                   {"rank", fmt::format("{}", MakeGroup().first_rank + local_rank)},
-                                  {"hostname", NodeName()}});
+                                  {"hostname", base::HostName()}});
+    plan.tells_bars = environment_.GetOr("MUSTER_BARS", "") == "lines" && ::isatty(fd) != 1;
     plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
     plan.filter_file = folder_->AttemptPath(attempt_) +
                        (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");

@@ -17,7 +17,6 @@
 #include "launch/machine/kernel_sleep.h"
 #include "launch/output/log_folder.h"
 #include "launch/output/output.h"
-#include "launch/python/frames.h"
 #include "launch/shim/stacks_place.h"
 #include "launch/shim/warm_keeper.h"
 #include "launch/workers/file_timer.h"
@@ -88,7 +87,6 @@ class Agent : private rendezvous::RendezvousEvents {
   using Places = std::map<pid_t, std::string>;
   std::vector<rendezvous::StuckWait> StuckWaits(const Places& places) const;
   std::vector<pid_t> MissingHere(const std::vector<rendezvous::StuckWait>& waits) const;
-  Places PlacesOfWarm(const std::vector<pid_t>& pids);
   void SayWaits(const std::vector<rendezvous::StuckWait>& waits);
   std::vector<rendezvous::RankInfo> DescribeRanks(const Places& places) const;
 
@@ -107,6 +105,11 @@ class Agent : private rendezvous::RendezvousEvents {
   void WatchStalls();
   void LookForStallsLater(base::Duration pause);
   void LookForStalls();
+  // Has ranks' processes say where they stand. A moment later `then` is called from the loop, with
+  // what they said by pid; the group may be another one by then, or about to stop.
+  using Dumps = std::map<pid_t, std::string>;
+  process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
+                                        std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
   void EndStalled(const answers::Stall& stall, const std::string& said);
 
@@ -166,7 +169,6 @@ class Agent : private rendezvous::RendezvousEvents {
   uint64_t kills_before_ = 0;
   process::EventLoop::TimerId wait_timer_ = 0;
   size_t wait_looks_ = 0;
-  std::unique_ptr<PythonFrames> frames_;
   std::optional<KernelSleepWatch> sleep_watch_;
   process::EventLoop::TimerId sleep_timer_ = 0;
   std::unique_ptr<StacksPlace> stacks_place_;

@@ -9,6 +9,7 @@
 #include "launch/agent/agent.h"
 #include "launch/machine/process_tree.h"
 #include "launch/shim/python_shim.h"
+#include "witness/recorder.h"
 #include "witness/stacks.h"
 
 namespace launch {
@@ -17,6 +18,8 @@ namespace {
 constexpr base::Duration kLook = std::chrono::seconds(1);
 // Longer than Python takes to write the stacks of some hundred threads.
 constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
+// By then the recorders have their answers ready: to take them is a moment.
+constexpr std::chrono::milliseconds kTake{30};
 
 }  // namespace
 
@@ -78,19 +81,30 @@ void Agent::LookForStalls() {
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
-  auto question = std::make_shared<witness::Question>(stacks_folder_, running);
-  stall_timer_ = loop_->After(kAnswer, [this, question, pids, first] {
+  auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
+  stall_timer_ = AskStacks(running, [this, recorders, pids, first](Dumps answers) {
     stall_timer_ = 0;
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
-    std::map<int, std::string> dumps;
-    for (auto& [pid, dump] : question->Answers()) {
-      const auto worker = std::find(pids.begin(), pids.end(), pid);
-      dumps[first + static_cast<int>(worker - pids.begin())] = std::move(dump);
-    }
-    stall_watch_->Judge(clock_.Steady(), dumps, witness::SourceLine);
-    SayStall(dumps);
+    const auto by_rank = [&](Dumps by_pid) {
+      std::map<int, std::string> ranks;
+      for (auto& [pid, answer] : by_pid) {
+        const auto worker = std::find(pids.begin(), pids.end(), pid);
+        ranks[first + static_cast<int>(worker - pids.begin())] = std::move(answer);
+      }
+      return ranks;
+    };
+    const answers::StallWatch::Testimony told{by_rank(std::move(answers)),
+                                              by_rank(recorders->Await(kTake))};
+    stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
+    SayStall(told.dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
   });
+}
+
+process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
+                                             std::function<void(Dumps)> then) {
+  auto question = std::make_shared<witness::Question>(stacks_folder_, pids);
+  return loop_->After(kAnswer, [question, then = std::move(then)] { then(question->Answers()); });
 }
 
 // Once for each that is different, and when it is over; the status line says it all the time.

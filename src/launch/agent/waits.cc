@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "answers/stall/stack.h"
 #include "base/file.h"
 #include "launch/agent/agent.h"
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 namespace launch {
 namespace {
@@ -17,8 +18,22 @@ constexpr std::array<std::chrono::seconds, 5> kLooks = {
     std::chrono::seconds(10), std::chrono::seconds(20), std::chrono::seconds(30),
     std::chrono::seconds(60), std::chrono::seconds(300)};
 constexpr base::Duration kShortestWait = std::chrono::seconds(8);
-// Of so many ranks py-spy is asked where they are: it takes a CPU for a moment.
-constexpr size_t kMostAsked = 8;
+constexpr size_t kMostAsked = 8;  // of the ranks that are missing
+
+std::string NameFrame(const answers::Frame& frame) {
+  return fmt::format("{} ({})", frame.function, answers::PlaceOf(frame));
+}
+
+// "sleep (clock.py:3), called from load (train.py:30)": the innermost frame of the main thread, and
+// the program's own. "" when it says nothing.
+std::string PlaceInDump(std::string_view dump) {
+  const auto stacks = answers::ReadStacks(dump);
+  if (stacks.empty() || stacks[0].frames.empty()) return "";
+  const std::string innermost = NameFrame(stacks[0].frames[0]);
+  const answers::Frame own = answers::WhatItDoes(stacks[0].frames).own;
+  if (own.file.empty() || NameFrame(own) == innermost) return innermost;
+  return fmt::format("{}, called from {}", innermost, NameFrame(own));
+}
 
 }  // namespace
 
@@ -78,7 +93,7 @@ std::vector<rendezvous::StuckWait> Agent::StuckWaits(const Places& places) const
   std::vector<uint16_t> ports;
   for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
   const auto ranks = DescribeRanks(places);
-  const auto pid_of_port = rendezvous::ProcessesOfPorts(ports, group_->Pids());
+  const auto pid_of_port = rendezvous::FindPortOwners(ports, group_->Pids());
   return rendezvous::ExplainWaits(
       snapshot, ranks, rendezvous::RanksOfClients(snapshot, ranks, pid_of_port), kShortestWait);
 }
@@ -103,29 +118,16 @@ std::vector<pid_t> Agent::MissingHere(const std::vector<rendezvous::StuckWait>& 
 void Agent::LookForWaits() {
   const auto waits = StuckWaits({});
   if (waits.empty()) return;
-  std::vector<pid_t> pids = MissingHere(waits);
-  const Places known = PlacesOfWarm(pids);
-  std::erase_if(pids, [&](pid_t pid) { return known.contains(pid); });
+  const std::vector<pid_t> pids = MissingHere(waits);
+  if (stacks_folder_.empty() || pids.empty()) return SayWaits(waits);
   // Those who wait may have gone on meanwhile: they are looked at again.
-  frames_ = std::make_unique<PythonFrames>(*loop_, options_.program, [this, known](Places places) {
-    places.insert(known.begin(), known.end());
+  AskStacks(pids, [this](const Dumps& dumps) {
+    Places places;
+    for (const auto& [pid, dump] : dumps) {
+      if (std::string place = PlaceInDump(dump); !place.empty()) places[pid] = std::move(place);
+    }
     SayWaits(StuckWaits(places));
   });
-  if (options_.kind == ProgramKind::kProgram || !frames_->Ask(pids, environment_)) {
-    SayWaits(known.empty() ? waits : StuckWaits(known));
-  }
-}
-
-// Of the ranks that a keeper forked: it needs no py-spy.
-Agent::Places Agent::PlacesOfWarm(const std::vector<pid_t>& pids) {
-  Places places;
-  for (const pid_t pid : pids) {
-    const auto dump = warm_ ? warm_->DumpOf(pid) : std::nullopt;
-    if (!dump) break;
-    const std::string place = PlaceInDump(*dump, options_.program);
-    if (!place.empty()) places[pid] = place;
-  }
-  return places;
 }
 
 void Agent::SayWaits(const std::vector<rendezvous::StuckWait>& waits) {

@@ -8,9 +8,9 @@
 
 #include "answers/finding.h"
 #include "answers/read_log.h"
+#include "base/json.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
-#include "launch/failure/json.h"
 #include "launch/machine/signal_names.h"
 
 namespace launch {
@@ -155,32 +155,33 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
   return fmt::format("exit code {}", ExitCodeOf(root));
 }
 
-JsonValue Object() {
-  JsonValue value;
-  value.kind = JsonValue::Kind::kObject;
+base::JsonValue Object() {
+  base::JsonValue value;
+  value.kind = base::JsonValue::Kind::kObject;
   return value;
 }
 
-JsonValue Strings(const std::vector<std::string>& texts) {
-  JsonValue value;
-  value.kind = JsonValue::Kind::kArray;
-  for (const std::string& text : texts) value.items.push_back(JsonValue::String(text));
+base::JsonValue Strings(const std::vector<std::string>& texts) {
+  base::JsonValue value;
+  value.kind = base::JsonValue::Kind::kArray;
+  for (const std::string& text : texts) value.items.push_back(base::JsonValue::String(text));
   return value;
 }
 
-JsonValue DescribeFailure(const Failure& failure) {
-  JsonValue value = Object();
-  value.members.emplace_back("rank", JsonValue::Number(failure.rank));
-  value.members.emplace_back("local_rank", JsonValue::Number(failure.local_rank));
-  value.members.emplace_back("host", JsonValue::String(failure.host));
-  value.members.emplace_back("pid", JsonValue::Number(failure.pid));
-  value.members.emplace_back("exit_code", JsonValue::Number(failure.exit_code));
+base::JsonValue DescribeFailure(const Failure& failure) {
+  base::JsonValue value = Object();
+  value.members.emplace_back("rank", base::JsonValue::Number(failure.rank));
+  value.members.emplace_back("local_rank", base::JsonValue::Number(failure.local_rank));
+  value.members.emplace_back("host", base::JsonValue::String(failure.host));
+  value.members.emplace_back("pid", base::JsonValue::Number(failure.pid));
+  value.members.emplace_back("exit_code", base::JsonValue::Number(failure.exit_code));
   value.members.emplace_back("signal", failure.IsSignal()
-                                           ? JsonValue::String(SignalName(-failure.exit_code))
-                                           : JsonValue());
-  value.members.emplace_back("time", JsonValue::String(base::FormatRfc3339Micro(failure.time)));
-  JsonValue stopped;
-  stopped.kind = JsonValue::Kind::kBool;
+                                           ? base::JsonValue::String(SignalName(-failure.exit_code))
+                                           : base::JsonValue());
+  value.members.emplace_back("time",
+                             base::JsonValue::String(base::FormatRfc3339Micro(failure.time)));
+  base::JsonValue stopped;
+  stopped.kind = base::JsonValue::Kind::kBool;
   stopped.text = failure.was_stopped_by_us ? "true" : "false";
   value.members.emplace_back("stopped_by_launcher", stopped);
   return value;
@@ -219,7 +220,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     }
   }
   if (!context.ended_early.empty() && WaitedForPeers(root)) {
-    explanation.kind = "peer-ended-early";
+    explanation.kind = "ended-early";
     explanation.cause =
         fmt::format("rank {} had ended with exit code 0 while rank {} still waited for it ({})",
                     fmt::join(context.ended_early, ", "), root.rank, explanation.cause);
@@ -265,25 +266,25 @@ std::string ExplainText(const std::vector<Failure>& failures, const FailureConte
 std::string FailureJson(const std::vector<Failure>& failures, const FailureContext& context) {
   const Failure& root = failures[FindRootCause(failures)];
   const Explanation explanation = Explain(root, context);
-  JsonValue cause = DescribeFailure(root);
-  cause.members.emplace_back("class", JsonValue::String(explanation.kind));
-  cause.members.emplace_back("message", JsonValue::String(explanation.cause));
-  cause.members.emplace_back("advice", JsonValue::String(explanation.advice));
-  cause.members.emplace_back("traceback", JsonValue::String(TracebackText(root)));
+  base::JsonValue cause = DescribeFailure(root);
+  cause.members.emplace_back("class", base::JsonValue::String(explanation.kind));
+  cause.members.emplace_back("message", base::JsonValue::String(explanation.cause));
+  cause.members.emplace_back("advice", base::JsonValue::String(explanation.advice));
+  cause.members.emplace_back("traceback", base::JsonValue::String(TracebackText(root)));
   cause.members.emplace_back("last_stderr_lines",
                              Strings(LastLines(root.stderr_tail, kStackLines)));
-  JsonValue all;
-  all.kind = JsonValue::Kind::kArray;
+  base::JsonValue all;
+  all.kind = base::JsonValue::Kind::kArray;
   for (const Failure& failure : failures) all.items.push_back(DescribeFailure(failure));
 
-  JsonValue file = Object();
-  file.members.emplace_back("program", JsonValue::String(context.title));
-  file.members.emplace_back("world_size", JsonValue::Number(context.world_size));
-  file.members.emplace_back("restarts_used", JsonValue::Number(context.restarts_used));
-  file.members.emplace_back("max_restarts", JsonValue::Number(context.max_restarts));
+  base::JsonValue file = Object();
+  file.members.emplace_back("program", base::JsonValue::String(context.title));
+  file.members.emplace_back("world_size", base::JsonValue::Number(context.world_size));
+  file.members.emplace_back("restarts_used", base::JsonValue::Number(context.restarts_used));
+  file.members.emplace_back("max_restarts", base::JsonValue::Number(context.max_restarts));
   file.members.emplace_back("root_cause", std::move(cause));
   file.members.emplace_back("failures", std::move(all));
-  return WriteJson(file) + "\n";
+  return base::WriteJson(file) + "\n";
 }
 
 }  // namespace launch

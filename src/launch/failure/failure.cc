@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json.h"
 #include "base/strings.h"
-#include "launch/failure/json.h"
 
 namespace launch {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kLatest = 253402300799;
 constexpr std::string_view kTracebackStart = "Traceback (most recent call last):";
 
-std::optional<int64_t> TimestampOf(const JsonValue* value) {
+std::optional<int64_t> TimestampOf(const base::JsonValue* value) {
   if (value == nullptr) return std::nullopt;
   // "10", 10 and 10.5 are all written.
   const auto seconds =
@@ -75,41 +75,42 @@ bool WasEndingByException(const Failure& failure) {
 }
 
 base::Result<ErrorReport> ParseErrorFile(std::string_view text) {
-  TRY_ASSIGN(const JsonValue file, ParseJson(text));
-  const JsonValue* const message = file.Find("message");
+  TRY_ASSIGN(const base::JsonValue file, base::ParseJson(text));
+  const base::JsonValue* const message = file.Find("message");
   if (message == nullptr) {
     return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
   }
   ErrorReport report;
-  if (message->kind != JsonValue::Kind::kObject) {
+  if (message->kind != base::JsonValue::Kind::kObject) {
     report.message =
-        message->kind == JsonValue::Kind::kString ? message->text : WriteJson(*message);
+        message->kind == base::JsonValue::Kind::kString ? message->text : base::WriteJson(*message);
     report.timestamp = TimestampOf(file.Find("timestamp"));
     return report;
   }
-  if (const JsonValue* const inner = message->Find("message")) report.message = inner->text;
-  if (const JsonValue* const extra = message->Find("extraInfo")) {
-    if (const JsonValue* const stack = extra->Find("py_callstack")) report.call_stack = stack->text;
+  if (const base::JsonValue* const inner = message->Find("message")) report.message = inner->text;
+  if (const base::JsonValue* const extra = message->Find("extraInfo")) {
+    if (const base::JsonValue* const stack = extra->Find("py_callstack"))
+      report.call_stack = stack->text;
     report.timestamp = TimestampOf(extra->Find("timestamp"));
   }
   return report;
 }
 
 base::Result<std::string> WithErrorCode(std::string_view text, int exit_code) {
-  TRY_ASSIGN(JsonValue file, ParseJson(text));
-  JsonValue* const message = file.Find("message");
+  TRY_ASSIGN(base::JsonValue file, base::ParseJson(text));
+  base::JsonValue* const message = file.Find("message");
   if (message == nullptr) {
     return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
   }
-  if (message->kind != JsonValue::Kind::kObject) {
-    JsonValue wrapped;
-    wrapped.kind = JsonValue::Kind::kObject;
+  if (message->kind != base::JsonValue::Kind::kObject) {
+    base::JsonValue wrapped;
+    wrapped.kind = base::JsonValue::Kind::kObject;
     wrapped.members.emplace_back("message", *message);
     *message = std::move(wrapped);
   }
   std::erase_if(message->members, [](const auto& member) { return member.first == "errorCode"; });
-  message->members.emplace_back("errorCode", JsonValue::Number(exit_code));
-  return WriteJson(file);
+  message->members.emplace_back("errorCode", base::JsonValue::Number(exit_code));
+  return base::WriteJson(file);
 }
 
 base::Time Failure::ReportedTime() const {

@@ -1,4 +1,4 @@
-// --print-completion: what a shell reads to complete the launcher's flags. Pure.
+// --print-completion: the script by which a shell completes the launcher's flags. Pure.
 #pragma once
 
 #include <string>

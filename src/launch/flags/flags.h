@@ -1,5 +1,5 @@
-// torchrun's flags, read as Python's argparse reads them (compat/torchrun.md 2 and 2.1): both
-// spellings of a word, unambiguous prefixes, PET_* defaults, everything after the script untouched.
+// torchrun's flags, parsed as Python's argparse does (compat/torchrun.md 2 and 2.1): both spellings
+// of a name, unambiguous prefixes, PET_* defaults, everything after the script unchanged.
 #pragma once
 
 #include <map>
@@ -16,16 +16,16 @@ enum class FlagKind { kSwitch, kText, kInteger, kReal, kList };
 
 // One flag, declared once: parsing, help and completion come from it.
 struct FlagSpec {
-  std::string_view name{};  // with dashes; the spelling with underscores is understood too
+  std::string_view name{};  // with dashes; the spelling with underscores is accepted, too
   char shorthand = 0;
   FlagKind kind = FlagKind::kText;
-  std::string_view value{};                 // the word that help shows for it
-  std::string_view otherwise{};             // default, as text; "" is none
-  std::vector<std::string_view> choices{};  // the only values, when there are any
-  std::string_view second_variable{};       // an environment variable after PET_<NAME>
-  bool is_ours = false;                     // not one of torchrun's: no prefix stands for it
+  std::string_view value{};                 // the word for its value in help
+  std::string_view otherwise{};             // default, as text; "": none
+  std::vector<std::string_view> choices{};  // the permitted values, if they are restricted
+  std::string_view second_variable{};       // another environment variable, after PET_<NAME>
+  bool is_ours = false;                     // not one of torchrun's: cannot be abbreviated
   bool is_hidden = false;
-  bool has_variable = true;  // PET_<NAME> stands for it
+  bool has_variable = true;  // PET_<NAME> sets it
   std::string_view group{};
   std::string_view help{};
 };
@@ -36,7 +36,7 @@ const std::vector<FlagSpec>& AllFlags();
 std::string VariableOf(const FlagSpec& flag);
 
 struct CommandLine {
-  // By name; flags that neither the command line nor the environment sets hold their default.
+  // By name; flags that are not set have their defaults.
   std::map<std::string, std::string, std::less<>> values;
   std::map<std::string, std::vector<std::string>, std::less<>> lists;
   // Names that the command line or the environment set.
@@ -53,14 +53,14 @@ struct CommandLine {
 };
 
 // `args` without the program's name. kInvalidArgument for what argparse refuses (exit code 2):
-// unknown and ambiguous flags, a missing or malformed value, a word that is not a choice, no
-// script.
+// unknown and ambiguous flags, a missing or malformed value, a value that is not one of the
+// choices, no script.
 base::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& args,
                                            const base::Environment& environment);
 
-// "usage: torchrun [-h] ..." in one line.
+// "usage: torchrun [-h] ..." on one line.
 std::string UsageLine(std::string_view program);
-// What --help prints; ends with a newline.
+// The output of --help; ends with a newline.
 std::string HelpText(std::string_view program);
 
 }  // namespace launch

@@ -109,8 +109,8 @@ TEST(ParseCommandLine, PrefixesAndShortForms) {
   EXPECT_EQ(both->Text("tee"), "3");
 }
 
-// Of every long flag of torch 2.15.0, in both spellings: the shortest abbreviation that its
-// argparse (Python 3.11) takes. Each shorter one is ambiguous.
+// For every long flag of torch 2.15.0, in both spellings: the shortest abbreviation that its
+// argparse (Python 3.11) accepts. Each shorter one is ambiguous.
 constexpr std::pair<std::string_view, std::string_view> kShortest[] = {
     {"nnodes", "nn"},
     {"nproc-per-node", "nproc-"},
@@ -264,7 +264,7 @@ TEST(HelpText, ShowsEveryFlag) {
   }
 }
 
-// Whatever is typed is parsed or refused, and a script's arguments come through unchanged.
+// Any command line is parsed or refused, and a script's arguments are unchanged.
 TEST(ParseCommandLine, SurvivesAnyWords) {
   const std::vector<std::string> words = {
       "--", "-",    "--nnodes", "--tee=", "-t",       "=",   "--=",      "-m",

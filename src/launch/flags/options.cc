@@ -24,7 +24,7 @@ tl::unexpected<base::Error> Invalid(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-// Names of modules are ASCII here, and as Python writes them.
+// Module names are ASCII here, and as Python writes them.
 bool IsInModuleName(char c) {
   return base::IsDigit(c) || c == '.' || c == '_' || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z');
@@ -93,7 +93,7 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
   return {};
 }
 
-// What stands in quotes that no shell took away, as torch's own tests pass --rdzv-conf.
+// The text in quotes that no shell removed, as torch's own tests pass --rdzv-conf.
 std::string_view Unquoted(std::string_view text) {
   const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
                          (text.front() == '\'' || text.front() == '"');
@@ -109,7 +109,7 @@ base::Status ReadMeeting(const CommandLine& line, Options& options) {
   auto settings = ReadRendezvousConf(*conf);
   if (!settings) return base::Fail(settings.error().Wrap("--rdzv-conf"));
   options.conf = std::move(*settings);
-  // One node that asked for nothing must not collide with its neighbour (2.1, single-node default).
+  // A single node without settings must not collide with its neighbour (2.1, single-node default).
   const bool is_plain_single = backend == "static" && options.max_nodes == 1 &&
                                base::Trim(endpoint).empty() && !line.IsGiven("master-port");
   if (line.IsOn("standalone") || is_plain_single) {
@@ -225,7 +225,7 @@ base::Result<std::set<int>> ParseRanks(const std::string& text) {
   std::set<int> ranks;
   for (const std::string& part : base::Split(text, ',')) {
     if (base::Trim(part).empty()) continue;
-    // -1 alone is nobody, as in the original.
+    // -1 alone means no rank, as in the original.
     const auto rank = ParsePythonInt(part);
     if (!rank || *rank < -1 || *rank > INT32_MAX) {
       return Invalid(
@@ -236,7 +236,7 @@ base::Result<std::set<int>> ParseRanks(const std::string& text) {
   return ranks;
 }
 
-// An empty one counts as none, wherever it stands.
+// An empty one counts as absent, wherever it is set.
 std::string PrefixTemplate(const CommandLine& line, const base::Environment& environment) {
   const std::string& asked = line.Text("log-line-prefix-template");
   if (!asked.empty()) return asked;

@@ -1,4 +1,4 @@
-// What the command line asks for, checked and completed.
+// The settings from the command line, checked and completed.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace launch {
 
-// What is done about a rank that holds the others up.
+// What to do about a rank that stalls the others.
 enum class OnStall { kOff, kReport, kStacks, kRestart, kStop };
 
 enum class ProgramKind { kScript, kModule, kProgram, kRunPath };
@@ -25,17 +25,17 @@ struct Options {
   int max_nodes = 1;
   int nproc_per_node = 1;
   int node_rank = 0;
-  bool has_node_rank = false;  // it was asked for
+  bool has_node_rank = false;  // it was set explicitly
   std::string local_addr;
   std::string numa_binding;
   bool has_virtual_local_rank = false;
 
   bool is_static = false;  // backend static; c10d otherwise
-  // Nobody else takes part: the rendezvous needs no other node.
+  // The rendezvous needs no other node.
   bool is_single_node = true;
-  std::string endpoint_flag = "--rdzv-endpoint";  // which named the endpoint
+  std::string endpoint_flag = "--rdzv-endpoint";  // the flag that set the endpoint
   std::string endpoint_host;                      // c10d: where the nodes meet; static: MASTER_ADDR
-  int endpoint_port = 0;                          // 0: a free one
+  int endpoint_port = 0;                          // 0: any free one
   std::string run_id;
   RendezvousConf conf;
 
@@ -43,25 +43,25 @@ struct Options {
   std::string program;  // script, module or program
   std::vector<std::string> args;
   std::string role;
-  std::string python;  // as asked for; "" is the one that FindPython finds
+  std::string python;  // as given; "": the one that FindPython finds
   bool passes_local_rank = false;
-  bool is_warm = false;              // ranks are forked from an interpreter that has torch
-  std::string preload;               // modules that it imports too, with commas
-  std::chrono::seconds warm_idle{};  // after which it leaves
-  int64_t warm_kept = 0;             // idle ones of this user, at most
+  bool is_warm = false;              // ranks are forked from an interpreter that has imported torch
+  std::string preload;               // modules that it imports as well, separated by commas
+  std::chrono::seconds warm_idle{};  // how long it may be idle
+  int64_t warm_kept = 0;             // the most idle interpreters of this user
 
   int max_restarts = 0;
-  // Nothing was asked for: the defaults of each kind of end.
+  // Nullopt: not set; each kind of end has its own default.
   std::optional<std::chrono::seconds> shutdown_timeout;
   std::vector<int> handled_signals;
-  std::string signals_to_handle;  // as asked for: the workers read it too
+  std::string signals_to_handle;  // as given; the workers read it, too
 
-  std::string log_dir;  // "" is a temporary one
+  std::string log_dir;  // "": a temporary one
   bool has_logs = true;
   StreamChoice redirects;
   StreamChoice tee;
   std::string prefix_template;
-  std::set<int> shown_ranks;  // empty is all
+  std::set<int> shown_ranks;  // empty: all
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
 
@@ -72,12 +72,12 @@ struct Options {
   bool shows_status = true;  // on a terminal
   bool prints_events = false;
   std::string failure_file;
-  // Not errors, but to be said.
+  // To be shown, although they are not errors.
   std::vector<std::string> warnings;
 };
 
-// The environment is asked for devices only. kInvalidArgument for values that cannot be meant (exit
-// code 1, as of the original's ValueError and AssertionError).
+// Reads only device variables from the environment. kInvalidArgument for invalid values (exit code
+// 1, as for the original's ValueError and AssertionError).
 base::Result<Options> MakeOptions(const CommandLine& line, const base::Environment& environment);
 
 }  // namespace launch

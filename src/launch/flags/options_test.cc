@@ -103,7 +103,7 @@ TEST(MakeOptions, TorchrunsHeartbeatsAreUnderstood) {
   EXPECT_EQ(silence("keep_alive_max_attempt=4"), std::chrono::seconds(20));
   EXPECT_EQ(silence("keep_alive_interval=2,keep_alive_max_attempt=4"), std::chrono::seconds(8));
   EXPECT_EQ(silence("keep_alive_interval=2,keep_alive_max_attempt=1"), std::chrono::seconds(4));
-  // torchrun's defaults, written down.
+  // torchrun's defaults, written explicitly.
   EXPECT_EQ(silence("heartbeat_timeout=5,keep_alive_interval=5,keep_alive_max_attempt=3"),
             std::chrono::seconds(15));
   EXPECT_EQ(silence("heartbeat_timeout=3,keep_alive_interval=1"), std::chrono::seconds(3));

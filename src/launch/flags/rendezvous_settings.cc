@@ -16,7 +16,7 @@ constexpr int kPortEnd = 65536;
 constexpr double kLongestTimeout = 1e9;
 constexpr base::Duration kLongestSilence = std::chrono::seconds(1'000'000'000);
 constexpr int64_t kMostAttempts = 1'000'000;
-// What torchrun takes for the ones that are not named.
+// torchrun's defaults for settings that are absent.
 constexpr base::Duration kTorchInterval = std::chrono::seconds(5);
 constexpr int64_t kTorchAttempts = 3;
 
@@ -43,8 +43,8 @@ base::Duration Times(base::Duration one, int64_t count) {
   return one > kLongestSilence / count ? kLongestSilence : one * count;
 }
 
-// torchrun's heartbeat_timeout is of one beat, and a node is lost after keep_alive_max_attempt that
-// it missed.
+// torchrun's heartbeat_timeout applies to one heartbeat, and a node is lost after
+// keep_alive_max_attempt missed ones.
 base::Status ReadSilence(const std::map<std::string, std::string>& values, RendezvousConf& conf) {
   std::optional<int64_t> attempts;
   if (const auto found = values.find("keep_alive_max_attempt"); found != values.end()) {
@@ -151,7 +151,7 @@ base::Result<HostPort> ParseHostPort(std::string_view text, int default_port) {
     port = trimmed.substr(colon + 1);
     has_port = true;
   }
-  // The port first, as the original: compat/torchrun.md 4, case 83.
+  // The port first, as in the original: compat/torchrun.md 4, case 83.
   int number = default_port;
   if (has_port) {
     const bool is_number =

@@ -11,28 +11,29 @@
 
 namespace launch {
 
-// "k=v,k=v": blanks around each are trimmed, a value may hold '='. kInvalidArgument with the
-// option's name when a key or value is missing.
+// "k=v,k=v": blanks around each are removed, a value may contain '='. kInvalidArgument names the
+// option when a key or value is missing.
 base::Result<std::map<std::string, std::string>> ParseRendezvousConf(std::string_view text);
 
-// What of it the agents of several nodes use; other keys are torchrun's, and mean nothing here.
+// The settings that the agents of several nodes use; other keys are torchrun's, and have no effect
+// here.
 struct RendezvousConf {
   std::string token;
   std::optional<bool> is_host;
-  // Nothing: the default of rendezvous::RendezvousConfig.
-  std::optional<base::Duration> join_timeout;  // or timeout, the name that static knows
+  // nullopt: the default of rendezvous::RendezvousConfig.
+  std::optional<base::Duration> join_timeout;  // or timeout, its name for static
   std::optional<base::Duration> last_call_timeout;
   std::optional<base::Duration> keep_alive_interval;
-  // Or what keep_alive_interval and keep_alive_max_attempt amount to.
+  // Or the result of keep_alive_interval and keep_alive_max_attempt.
   std::optional<base::Duration> heartbeat_timeout;
   std::optional<base::Duration> stop_timeout;
 };
 
 // kInvalidArgument for a time that is not a number of seconds above 0, and for an is_host that is
-// no truth value.
+// not a boolean.
 base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std::string>& values);
 
-// The token of nodes whose --rdzv-conf has none; muster's own pods have it.
+// The token of nodes whose --rdzv-conf has none; set in muster's own pods.
 inline constexpr const char* kTokenVariable = "MUSTER_RDZV_TOKEN";
 
 struct HostPort {
@@ -40,8 +41,8 @@ struct HostPort {
   int port = 0;
 };
 
-// "host", "host:port", "[v6]:port"; "" is localhost. kInvalidArgument for a malformed host or a
-// port that is not between 0 and 65535.
+// "host", "host:port", "[v6]:port"; "": localhost. kInvalidArgument for a malformed host or a port
+// outside of 0 to 65535.
 base::Result<HostPort> ParseHostPort(std::string_view text, int default_port);
 
 }  // namespace launch

@@ -27,7 +27,7 @@ std::optional<int> ParseLocalRank(std::string_view text) {
 
 base::Result<StreamChoice> StreamChoice::Parse(std::string_view text) {
   StreamChoice choice;
-  // A regular expression's $ stands before a last line end, too.
+  // In a regular expression, $ also matches before a final newline.
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (const auto set = ParseStreamSet(text)) {
     choice.all_ = *set;

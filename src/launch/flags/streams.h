@@ -1,4 +1,4 @@
-// Which of a worker's streams go where: the values of --redirects and --tee.
+// Which streams of a worker go where: the values of --redirects and --tee.
 #pragma once
 
 #include <map>
@@ -29,10 +29,10 @@ class StreamSet {
 class StreamChoice {
  public:
   // "3", or "0:1,1:2" by local rank. kInvalidArgument otherwise (compat/torchrun.md 2.4; ranks
-  // above 9 can be named here).
+  // above 9 are accepted here).
   static base::Result<StreamChoice> Parse(std::string_view text);
 
-  // Of a rank that a map does not name: none.
+  // A rank that the map does not name has none.
   StreamSet Of(int local_rank) const;
   bool IsEmpty() const;
 

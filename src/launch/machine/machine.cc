@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/machine/gpu_vendor.h"
+#include "gpu/vendor.h"
 #include "launch/python/numbers.h"
 
 namespace launch {
@@ -68,7 +67,7 @@ std::vector<std::vector<int>> CpusOfNumaNodes() {
 
 // The NUMA node of the worker's GPU; without one the workers are spread evenly.
 size_t NumaNodeOf(int local_rank, int count, size_t nodes, const base::Environment& environment) {
-  const GpuVendor* const vendor = InstalledVendor();
+  const gpu::Vendor* const vendor = gpu::InstalledVendor();
   const auto gpus = vendor == nullptr ? std::vector<std::string>() : vendor->installed("");
   size_t index = static_cast<size_t>(local_rank);
   const VisibleDevices visible = VisibleDevicesOf(environment);
@@ -157,7 +156,7 @@ base::Result<int> CountProcesses(std::string_view text, const base::Environment&
   }
   if (text == "cpu") return UsableCpus();
   if (text == "gpu") {
-    const int gpus = UsableGpus(environment);
+    const int gpus = gpu::UsableGpus(environment);
     if (gpus > 0) return gpus;
     return refuse(
         "--nproc-per-node gpu: Cuda is not available. (no GPU of NVIDIA or AMD here, or "
@@ -169,7 +168,7 @@ base::Result<int> CountProcesses(std::string_view text, const base::Environment&
     return refuse("--nproc-per-node xpu: Xpu is not available. (use a number or cpu)");
   }
   if (text == "auto") {
-    if (const int gpus = UsableGpus(environment); gpus > 0) return gpus;
+    if (const int gpus = gpu::UsableGpus(environment); gpus > 0) return gpus;
     if (const int xpus = UsableXpus(); xpus > 0) return xpus;
     return UsableCpus();
   }
@@ -177,12 +176,6 @@ base::Result<int> CountProcesses(std::string_view text, const base::Environment&
       fmt::format("--nproc-per-node '{}': Unsupported nproc_per_node value: a number, "
                   "auto, cpu, gpu or xpu",
                   text));
-}
-
-std::string NodeName() {
-  utsname names{};
-  if (::uname(&names) != 0) return "localhost";
-  return names.nodename;
 }
 
 CpuBinding::CpuBinding(std::string_view how, int local_rank, int count,

@@ -27,9 +27,6 @@ VisibleDevices VisibleDevicesOf(const base::Environment& environment);
 // the device is missing.
 base::Result<int> CountProcesses(std::string_view text, const base::Environment& environment);
 
-// As uname tells it.
-std::string NodeName();
-
 // Pins the calling thread, and what it starts, to the CPUs that `how` (--numa-binding) gives the
 // worker `local_rank` of `count`; the destructor takes it back. Where the machine has one NUMA node
 // only, node and socket mean all its CPUs.

@@ -24,6 +24,9 @@ constexpr size_t kTailBytes = 16 << 10;
 constexpr base::Duration kHoldTime = std::chrono::milliseconds(100);
 // ... and after this others may write after it. A progress bar keeps nobody waiting.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
+// A bar that moves is told of so often.
+constexpr base::Duration kBarPause = std::chrono::milliseconds(500);
+constexpr size_t kLongestBar = 300;
 // The status line comes back so long after other output.
 constexpr base::Duration kStatusPause = std::chrono::milliseconds(50);
 // Wider terminals do not see more of a line.
@@ -50,6 +53,7 @@ struct Output::Stream {
   std::string held;       // the unfinished line
   std::string postponed;  // lines that wait for the end of another stream's line
   std::string line;       // how the unfinished line begins, for the status
+  std::string bar;        // that was told of last
   process::EventLoop::TimerId timer = 0;
   std::string tail;
 };
@@ -201,12 +205,35 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
   stream.held += bytes;
   if (stream.held.size() > kLongestHeld) ShowHeld(stream);
   if (LineSink* const sink = SinkOf(stream)) sink->Flush();
-  if (!stream.held.empty() && stream.timer == 0 && stream.plan.prefix.empty()) {
+  if (stream.held.empty() || stream.timer != 0) return;
+  const bool has_prefix = !stream.plan.prefix.empty();
+  if (!has_prefix) {
     stream.timer = loop_->After(kHoldTime, [this, &stream] {
       stream.timer = 0;
       ShowHeld(stream);
     });
+  } else if (stream.plan.tells_bars && stream.held.find('\r') != std::string::npos) {
+    stream.timer = loop_->After(kBarPause, [this, &stream] {
+      stream.timer = 0;
+      TellBar(stream);
+    });
   }
+}
+
+// The line itself is shown when it ends.
+void Output::TellBar(Stream& stream) {
+  LineSink* const sink = SinkOf(stream);
+  if (sink == nullptr || sink->has_open_line()) return;
+  std::string_view held = stream.held;
+  while (held.ends_with('\r')) held.remove_suffix(1);
+  held.remove_prefix(held.rfind('\r') + 1);  // npos + 1: all of it
+  std::string bar = FitToColumns(VisibleText(held), kLongestBar);
+  if (bar.empty() || bar == stream.bar) return;
+  std::string_view label = stream.plan.prefix;
+  while (label.ends_with(':') || label.ends_with(' ')) label.remove_suffix(1);
+  sink->AppendLines(stream.id, fmt::format("{}> ", label), bar + "\n");
+  sink->Flush();
+  stream.bar = std::move(bar);
 }
 
 // Python writes a line and its end apart: the line may have come with an earlier read.

@@ -25,6 +25,9 @@ struct StreamPlan {
   std::vector<std::string> filters;  // lines that hold one of them go to filter_file too
   std::string filter_file;
   bool keeps_tail = false;  // for Tail
+  // Of a line without an end that its writer overwrites, a progress bar, the console is told now
+  // and then what it says: "[rank3]> 40%|###" where lines are prefixed by "[rank3]:".
+  bool tells_bars = false;
 };
 
 // A thread of its own, so that a console that is read slowly stops neither the store nor the
@@ -60,6 +63,7 @@ class Output {
   void WriteFiltered(Stream& stream, std::string_view lines);
   void Show(Stream& stream, std::string_view lines);
   void ShowHeld(Stream& stream);
+  void TellBar(Stream& stream);
   bool MustWait(const Stream& stream, const LineSink& sink) const;
   void Postpone(Stream& stream, std::string_view lines);
   void Resume(LineSink& sink);

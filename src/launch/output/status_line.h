@@ -24,7 +24,7 @@ class StatusLine {
  public:
   explicit StatusLine(int fd) : fd_(fd) {}
 
-  // Nothing is drawn when it is there already, as it is.
+  // Does not draw a line that is there already.
   void Draw(std::string_view text);
   // Before anything else is written to the terminal.
   void Erase();

@@ -68,7 +68,7 @@ base::Result<std::string> AskPython(const std::string& python, const std::string
   return text;
 }
 
-// Where the interpreter looks for .pth files, best first.
+// The folders in which the interpreter looks for .pth files, best first.
 base::Result<std::vector<std::string>> SiteFolders(const std::string& python,
                                                    const base::Environment& environment) {
   TRY_ASSIGN(const std::string text,

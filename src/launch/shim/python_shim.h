@@ -1,7 +1,6 @@
-// `muster python-shim`: has `python -m torch.distributed.run` and `.launch`, which are PyTorch's
-// own modules, start this launcher. A start-up hook of Python looks at the command line and execs;
-// of a program that imports torch.distributed.run, as accelerate does, it replaces the function
-// run.
+// `muster python-shim`: makes `python -m torch.distributed.run` and `.launch`, which are PyTorch's
+// own modules, start this launcher. A start-up hook of Python examines the command line and execs;
+// in a program that imports torch.distributed.run, like accelerate, it replaces the function run.
 #pragma once
 
 #include <string>
@@ -12,17 +11,17 @@
 
 namespace launch {
 
-// The hook, as a module of Python. `chains`: it is a sitecustomize, and lets the next one run.
+// The hook as a Python module. `chains`: it is a sitecustomize, and runs the next one.
 std::string HookText(std::string_view launcher, bool chains);
 
-// Of the ranks of a launcher (stacks_place.h).
+// For the ranks of a launcher (stacks_place.h).
 std::string StacksHookText();
 
-// Whether the hook hands this module of -m to the launcher.
+// Whether the hook passes this module of -m to the launcher.
 bool IsHandedOver(std::string_view module);
 
 // The command: install or remove [--python PATH] for an interpreter of this machine; `pods DIR`,
-// for the node agent, makes DIR/bin/torchrun, DIR/python/sitecustomize.py and the link of
+// for the node agent, creates DIR/bin/torchrun, DIR/python/sitecustomize.py and the link of
 // warm_python.h. Returns the exit code.
 int PythonShimMain(const std::vector<std::string>& args, const base::Environment& environment);
 

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
-#include "launch/failure/json.h"
+#include "base/json.h"
 #include "launch/shim/python_shim.h"
 #include "warm/key.h"
 
 namespace launch {
 namespace {
 
-// Runs at each start of Python: nothing is imported that is not there already.
+// Runs at each start of Python, so it imports only modules that are loaded already.
 constexpr std::string_view kHook =
     R"python(# Written by muster: python -m torch.distributed.run and .launch start muster-launch, and so does who
 # calls them as functions.
@@ -201,7 +201,7 @@ except OSError:
     pass
 )python";
 
-// Only one sitecustomize is imported, the first on sys.path: ours lets the next one have its turn.
+// Only one sitecustomize is imported, the first on sys.path: ours then runs the next one.
 constexpr std::string_view kChain = R"python(
 
 def _next():
@@ -219,7 +219,7 @@ def _next():
 _next()
 )python";
 
-// Nothing of this is left for the program to see.
+// Leaves no trace for the program to see.
 constexpr std::string_view kStacksBegin =
     R"python(# Written by muster launch: its ranks can say where they stand.
 import os
@@ -239,7 +239,11 @@ def _hide():
 _hide()
 )python";
 
-constexpr std::string_view kStacksEnd = "\n\nmuster_stacks()\n";
+constexpr std::string_view kWitnessesEnd = "\n\nmuster_stacks()\nmuster_recorder()\n";
+
+std::string Witnesses() {
+  return fmt::format("{}\n\n{}{}", warm::kWarmStacks, warm::kWarmRecorder, kWitnessesEnd);
+}
 
 }  // namespace
 
@@ -248,13 +252,14 @@ bool IsHandedOver(std::string_view module) {
 }
 
 std::string HookText(std::string_view launcher, bool chains) {
-  std::string text = fmt::format(fmt::runtime(kHook), fmt::arg("launcher", JsonQuote(launcher)));
-  if (chains) text += fmt::format("\n\n{}{}{}", warm::kWarmStacks, kStacksEnd, kChain);
+  std::string text =
+      fmt::format(fmt::runtime(kHook), fmt::arg("launcher", base::JsonQuote(launcher)));
+  if (chains) text += fmt::format("\n\n{}{}", Witnesses(), kChain);
   return text;
 }
 
 std::string StacksHookText() {
-  return fmt::format("{}\n\n{}{}{}", kStacksBegin, warm::kWarmStacks, kStacksEnd, kChain);
+  return fmt::format("{}\n\n{}{}", kStacksBegin, Witnesses(), kChain);
 }
 
 }  // namespace launch

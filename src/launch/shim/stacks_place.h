@@ -1,5 +1,5 @@
-// The folder of a launcher's own in which its ranks say where they stand, and the start-up hook by
-// which Python does so (warm/python/stacks.py).
+// A folder of the launcher to which its ranks write their stacks, and the start-up hook by which
+// Python does so (warm/python/stacks.py).
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@
 
 namespace launch {
 
-// Removes the folder at its end.
+// Removes the folder when destroyed.
 class StacksPlace {
  public:
-  // A temporary one, which nobody else can enter.
+  // A temporary one that nobody else can enter.
   static base::Result<std::unique_ptr<StacksPlace>> Make(const base::Environment& environment);
   ~StacksPlace();
   StacksPlace(const StacksPlace&) = delete;
   StacksPlace& operator=(const StacksPlace&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // With the hook before what is there already; the hook takes itself out again.
+  // Puts the hook before the present path; the hook removes itself again.
   std::string PythonPath(const base::Environment& environment) const;
 
  private:

@@ -25,7 +25,7 @@ base::Error AsSaid(const warm::Message& message) {
   return {base::Code::kUnavailable, message.size() > 1 ? message[1] : "it said " + message[0], 0};
 }
 
-// The keeper comes into the pod that this process is in.
+// Moves the keeper into the pod of this process.
 base::Status BringIn(int connection, warm::MessageReader& reader) {
   std::vector<base::Fd> namespaces;
   std::vector<int> fds;
@@ -59,7 +59,7 @@ base::Result<Keeper> ConnectKeeper(const warm::Wish& wish, const std::string& br
                                                   : "it ended while it imported");
     }
     const std::string& word = (*message)[0];
-    if (word == "stale") continue;  // files have changed since, and it has made room
+    if (word == "stale") continue;  // files have changed since, so it has ended
     if (word != "ready" || message->size() != 2) return base::Fail(AsSaid(*message));
     keeper.pid = static_cast<pid_t>(base::ParseInt((*message)[1]).value_or(0));
     if (!broker.empty()) TRY(BringIn(keeper.connection.get(), reader));

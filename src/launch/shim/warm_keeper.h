@@ -1,10 +1,11 @@
-// Gets a launcher its keeper: a fork of a resident interpreter that has this launcher's ranks as
-// its children.
+// Connects a launcher to its keeper: a fork of a resident interpreter whose children are this
+// launcher's ranks.
 //
 //   resident (one for each key, this user's) ── keeper (one for each launcher) ── ranks
 //
-// The launcher gone, its keeper ends everything below it; a keeper killed, the resident does. In a
-// pod the resident is outside of it, and the keeper enters the pod's namespaces.
+// When the launcher ends, its keeper ends everything below it; when a keeper is killed, the
+// resident does. In a pod, the resident is outside of it, and the keeper enters the pod's
+// namespaces.
 #pragma once
 
 #include <sys/types.h>
@@ -24,16 +25,18 @@ struct Keeper {
   pid_t pid = 0;
 };
 
-// Variable of pods: the socket of who starts interpreters outside of them (warm/broker.h).
+// A variable of pods: the socket of the broker that starts interpreters outside of them
+// (warm/broker.h).
 inline constexpr const char* kBrokerVariable = "MUSTER_WARM_BROKER";
 
-// Blocks until the interpreter has imported, at most two minutes. To be called while this process
-// is not a subreaper yet: the interpreter is to outlive it. With `broker`, a path, the interpreter
-// is one outside of this pod. The error's message says why ranks have to be executed instead.
+// Blocks until the interpreter has imported, at most two minutes. Call it before this process
+// becomes a subreaper, because the interpreter has to outlive it. With `broker`, a path, the
+// interpreter is outside of this pod. On an error, whose message tells why, ranks have to be
+// executed.
 base::Result<Keeper> ConnectKeeper(const warm::Wish& wish, const std::string& broker);
 
-// The same for the job that the options describe. In a pod whose broker cannot serve it, the
-// interpreter is the pod's own.
+// The same for the job of the options. In a pod whose broker cannot serve it, the interpreter is
+// the pod's own.
 base::Result<Keeper> KeeperFor(const Options& options, const base::Environment& environment,
                                const std::string& executable);
 

@@ -27,11 +27,11 @@
 namespace launch {
 namespace {
 
-// Of a shell.
+// As a shell's.
 constexpr int kFoundNone = 127;
 constexpr int kCannotExecute = 126;
 constexpr std::chrono::seconds kIdle{600};
-// Processes in the kernel (state D) do not even obey SIGKILL.
+// Processes in the kernel (state D) do not react even to SIGKILL.
 constexpr base::Duration kLongestEnd = std::chrono::seconds(30);
 
 void Complain(const std::string& text) {
@@ -39,7 +39,8 @@ void Complain(const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
 }
 
-// As the program would have got it without us, in its order; a shell names what it executes.
+// The environment as the program would have received it, in the same order; a shell sets the name
+// of what it executes.
 std::vector<std::string> EntriesFor(const std::string& python) {
   std::vector<std::string> entries;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
@@ -48,7 +49,7 @@ std::vector<std::string> EntriesFor(const std::string& python) {
   return entries;
 }
 
-// All that can be passed on; the ones that a fault of our own raises cannot.
+// All signals that can be passed on, which excludes those raised by our own faults.
 sigset_t SignalsToPass() {
   sigset_t set;
   sigfillset(&set);
@@ -58,7 +59,7 @@ sigset_t SignalsToPass() {
   return set;
 }
 
-// An exec leaves them so: nohup, trap '' HUP.
+// An exec leaves them ignored: nohup, trap '' HUP.
 std::vector<int> IgnoredSignals() {
   std::vector<int> ignored;
   for (int signal = 1; signal < NSIG; ++signal) {
@@ -118,8 +119,8 @@ class StandIn {
     FinishWhenAlone();
   }
 
-  // What a program leaves behind ends with it; but who was asked to end has the grace to do so, as
-  // the program had.
+  // Processes that a program leaves behind end with it; processes that were asked to end get the
+  // same grace period as the program.
   void FinishWhenAlone() {
     if (!has_ended_ || !link_->is_alive()) return;
     const bool may_linger = has_to_end_ && exit_code_ == -SIGTERM;
@@ -147,7 +148,7 @@ class StandIn {
   std::unique_ptr<warm::Link> link_;
 };
 
-// From here on only the program writes and reads them.
+// From here on only the program uses them.
 void LetGoOfStreams() {
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (const int fd : {0, 1, 2}) ::dup2(null.get(), fd);
@@ -185,7 +186,7 @@ base::Result<int> RunForked(const std::string& python, const std::vector<std::st
   return stand_in.exit_code();
 }
 
-// [-u] script.py ... or [-u] -m module ...; what a hook hands to the launcher is not ours
+// [-u] script.py ... or [-u] -m module ..., except for modules that a hook passes to the launcher
 // (python_shim.h).
 bool IsPlain(const std::vector<std::string>& args) {
   const size_t at = args.size() > 1 && args[1] == "-u" ? 2 : 1;
@@ -209,7 +210,7 @@ int Execute(const std::string& python, const std::vector<std::string>& args) {
 
 int EndAs(int exit_code) {
   if (exit_code >= 0) return exit_code;
-  // The program has left its core already.
+  // The program has written its core dump already.
   const rlimit none{};
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(-exit_code, SIG_DFL);

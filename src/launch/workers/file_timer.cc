@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <climits>
 
-#include "launch/failure/json.h"
+#include "base/json.h"
 #include "launch/python/numbers.h"
 
 namespace launch {
@@ -18,11 +18,11 @@ namespace {
 
 constexpr mode_t kPipeMode = 0600;
 constexpr size_t kMostTimers = 10'000;
-// A clock that is set meanwhile is noticed.
+// The longest wait, so that a clock that is set meanwhile is noticed.
 constexpr double kLongestWait = 60;
 
-double NumberOf(const JsonValue& request, std::string_view name) {
-  const JsonValue* const value = request.Find(name);
+double NumberOf(const base::JsonValue& request, std::string_view name) {
+  const base::JsonValue* const value = request.Find(name);
   return value == nullptr ? 0 : ParsePythonFloat(value->text).value_or(0);
 }
 
@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<FileTimer>> FileTimer::Open(process::EventLoop& loo
     return base::Fail(base::Errno(errno, fmt::format("make the pipe \"{}\"", path)));
   }
   std::unique_ptr<FileTimer> timer(new FileTimer(loop, clock, std::move(path), std::move(on_late)));
-  // As a writer too: it never ends.
+  // Opened for writing as well, so that it never ends.
   timer->pipe_ = base::Fd(::open(timer->path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!timer->pipe_) return base::Fail(base::Errno(errno, "open the pipe"));
   TRY(loop.Watch(timer->pipe_.get(), EPOLLIN,
@@ -60,17 +60,17 @@ void FileTimer::OnReadable() {
     Take(std::string_view(unfinished_).substr(0, end));
     unfinished_.erase(0, end + 1);
   }
-  // A request is written whole, and PIPE_BUF bytes at most.
+  // A request is written as a whole, with at most PIPE_BUF bytes.
   if (unfinished_.size() > PIPE_BUF) unfinished_.clear();
   Arm();
 }
 
 void FileTimer::Take(std::string_view line) {
-  const auto request = ParseJson(line);
+  const auto request = base::ParseJson(line);
   if (!request) return;
   const double pid = NumberOf(*request, "pid");
   const double signal = NumberOf(*request, "signal");
-  const JsonValue* const scope = request->Find("scope_id");
+  const base::JsonValue* const scope = request->Find("scope_id");
   if (scope == nullptr || !(pid >= 1 && pid <= INT_MAX) || !(signal <= INT_MAX)) return;
   const std::pair key(static_cast<pid_t>(pid), scope->text);
   const double expiration = NumberOf(*request, "expiration_time");
@@ -101,7 +101,7 @@ void FileTimer::Arm() {
 }
 
 void FileTimer::TellLate() {
-  // The earliest of each process that names a signal counts.
+  // The earliest timer with a signal counts for each process.
   std::map<pid_t, std::pair<std::string, Timer>> late;
   const double now = Now();
   for (const auto& [key, timer] : timers_) {

@@ -1,9 +1,9 @@
 // The watchdog of torch.distributed.elastic.timer (FileTimerClient): workers write into a named
-// pipe by when they will have done with something, and who is late gets the signal that it named.
+// pipe by when they will have finished something, and one that is late is sent the signal it named.
 //
 //   {"version": 1, "pid": 4711, "scope_id": "step", "expiration_time": 1795223550.5, "signal": 9}\n
 //
-// A negative time takes the scope's timer back.
+// A negative time cancels the timer of the scope.
 #pragma once
 
 #include <sys/types.h>
@@ -22,13 +22,13 @@
 
 namespace launch {
 
-// One thread: the loop's.
+// Used in the loop's thread only.
 class FileTimer {
  public:
-  // Called once for a process that is late; its other timers are forgotten.
+  // Called once for a late process, whose other timers are then dropped.
   using OnLate = std::function<void(pid_t pid, const std::string& scope, int signal)>;
 
-  // Makes the pipe at `path`, in the place of an older pipe.
+  // Creates the pipe at `path`, replacing an older pipe.
   static base::Result<std::unique_ptr<FileTimer>> Open(process::EventLoop& loop, base::Clock& clock,
                                                        std::string path, OnLate on_late);
   ~FileTimer();
@@ -38,7 +38,7 @@ class FileTimer {
  private:
   struct Timer {
     double expiration = 0;  // seconds since the epoch
-    int signal = 0;         // below 1: nothing is sent
+    int signal = 0;         // below 1: none is sent
   };
 
   FileTimer(process::EventLoop& loop, base::Clock& clock, std::string path, OnLate on_late)

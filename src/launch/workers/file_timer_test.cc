@@ -30,7 +30,7 @@ class FileTimerTest : public ::testing::Test {
                     "\"expiration_time\": {}, \"signal\": {}}}\n",
                     pid, scope, when, signal));
   }
-  // Until who asked last is late.
+  // Runs until the last requester is late.
   void RunToTheEnd() {
     Ask(999, "end", 0, 1);
     std::function<void()> look = [&] {

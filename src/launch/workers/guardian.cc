@@ -26,27 +26,27 @@ namespace {
 constexpr base::Duration kLongestEnforcing = std::chrono::seconds(10);
 constexpr int kEnforcingRoundMillis = 5;
 
-// Prints a line as the agent would: the agent can no longer speak.
+// Prints a line in the agent's style, because the agent no longer can.
 void Say(const std::string& text) {
   const std::string line = fmt::format("muster-launch: {}\n", text);
   [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
 }
 
-// Changes the name that ps shows. Somebody who kills the launcher by its name or its script's name
-// (pkill -9 -f) then misses the agent, which ends everything else.
+// Changes the name that ps shows, so that killing the launcher by its name or by its script's name
+// (pkill -9 -f) does not hit the agent, which ends everything else.
 void TakeAgentsName(pid_t guardian) {
   ::prctl(PR_SET_NAME, "muster-agent");
-  constexpr size_t kArgStart = 48;  // proc(5); those of a line after the name begin with the third
+  constexpr size_t kArgStart = 48;  // proc(5); after the name, the fields begin with the third
   const std::string stat = base::ReadFile("/proc/self/stat").value_or("");
-  if (stat.rfind(')') == std::string::npos) return;  // no /proc: the name alone is taken
+  if (stat.rfind(')') == std::string::npos) return;  // no /proc: only the name is changed
   const auto fields = base::Split(std::string_view(stat).substr(stat.rfind(')') + 2), ' ');
   if (fields.size() <= kArgStart - 2) return;
   const auto begin = base::ParseInt(fields[kArgStart - 3]).value_or(0);
   const auto end = base::ParseInt(fields[kArgStart - 2]).value_or(0);
-  if (begin <= 0 || end <= begin) return;  // a kernel that does not show it
+  if (begin <= 0 || end <= begin) return;  // the kernel does not show it
   const std::string title = fmt::format("muster-agent of {}", guardian);
   const auto size = static_cast<size_t>(end - begin);
-  char* const words = reinterpret_cast<char*>(begin);  // NOLINT: the kernel tells it as a number
+  char* const words = reinterpret_cast<char*>(begin);  // NOLINT: the kernel reports it as a number
   std::fill_n(words, size, '\0');
   std::copy_n(title.begin(), std::min(title.size(), size - 1), words);
 }
@@ -69,7 +69,7 @@ base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
                           const std::function<int(AgentSide)>& agent) {
   AdoptOrphans();
   TakeAgentsName(guardian);
-  // Ctrl-C reaches the guardian alone, which passes it on.
+  // Ctrl-C reaches only the guardian, which passes it on.
   ::setsid();
   auto side = MakeAgentSide(guardian, set);
   if (!side) {
@@ -96,7 +96,7 @@ std::vector<pid_t> WorkersOf(pid_t agent, pid_t keeper) {
   return running;
 }
 
-// The agent is left as it is: when it goes on it finds its workers gone, and joins again.
+// Leaves the agent alone: when it continues, it finds its workers gone, and joins again.
 void EndWorkersOf(pid_t agent, pid_t keeper) {
   auto running = WorkersOf(agent, keeper);
   if (running.empty()) return;
@@ -110,7 +110,7 @@ void EndWorkersOf(pid_t agent, pid_t keeper) {
   }
 }
 
-// The next signal; 0: none has come by the end of the lease `until`.
+// The next signal; 0: none before the end of the lease `until`.
 int WaitForSignal(const sigset_t& set, int64_t until) {
   siginfo_t info{};
   if (until == Lease::kNone) return ::sigwaitinfo(&set, &info);
@@ -121,7 +121,7 @@ int WaitForSignal(const sigset_t& set, int64_t until) {
   return signal < 0 && errno == EAGAIN ? 0 : signal;
 }
 
-// Until the agent has ended. Orphans that come to us meanwhile are reaped as well.
+// Runs until the agent has ended. Also reaps orphans that become its children meanwhile.
 int PassSignalsOn(pid_t agent, pid_t keeper, const Lease* lease, const sigset_t& set) {
   int64_t enforced = Lease::kNone;
   while (true) {
@@ -157,7 +157,7 @@ void Lease::Set(std::optional<base::Duration> left, base::Clock& clock) {
   const auto until = clock.Steady() + left.value_or(base::Duration{});
   const int64_t before =
       until_.exchange(left ? std::chrono::nanoseconds(until.time_since_epoch()).count() : kNone);
-  // A guardian that waits for signals alone is told that there is an end to it now.
+  // Wakes a guardian that waits for signals only, because there is a deadline now.
   if (left && before == kNone) ::kill(::getppid(), SIGCHLD);
 }
 
@@ -170,9 +170,9 @@ base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(A
                              base::Fd* only_agents, pid_t keeper) {
   std::erase_if(signals, [](int signal) { return signal == SIGHUP && IsIgnored(signal); });
   ::signal(SIGPIPE, SIG_IGN);
-  // A log that may not grow (ulimit -f) is as one whose disk is full.
+  // A log that may not grow (ulimit -f) is handled like a full disk.
   ::signal(SIGXFSZ, SIG_IGN);
-  // A parent that ignores it would have the kernel reap our children.
+  // If a parent had set it to ignored, the kernel would reap our children.
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);

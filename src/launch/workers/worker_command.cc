@@ -15,11 +15,11 @@
 namespace launch {
 namespace {
 
-// "12.34." and more.
+// "12.34." with room to spare.
 constexpr size_t kLongestVersion = 20;
 
-// --run-path: what the original does in a child of multiprocessing, error file included. What the
-// script has made is kept until Python ends, after the functions of atexit.
+// --run-path: what the original does in a child of multiprocessing, including the error file. The
+// script's objects live until Python ends, after the functions of atexit.
 constexpr const char* kRunPathProgram =
     "import os, runpy, sys\n"
     "sys.argv = sys.argv[1:]\n"
@@ -64,7 +64,7 @@ std::string ReplaceLocalRank(const std::string& text, int local_rank) {
   return ExpandTemplate(text, {{"local_rank", fmt::format("{}", local_rank)}});
 }
 
-// The worker's one device, under the names by which CUDA and ROCm look for it.
+// The worker's one device, in the variables of CUDA and ROCm.
 void SetVirtualDevice(const base::Environment& environment, int local_rank,
                       std::map<std::string, std::string>& to) {
   const VisibleDevices visible = VisibleDevicesOf(environment);
@@ -88,7 +88,7 @@ base::Result<std::string> FindPython(const std::string& asked, const base::Envir
                                     "executable file",
                                     asked));
     }
-    // Found from any working directory, as torchrun's sys.executable is.
+    // Absolute, so that it works from any working directory, like torchrun's sys.executable.
     return std::filesystem::absolute(*found).string();
   }
   std::vector<std::string> candidates;
@@ -222,7 +222,7 @@ std::string ExpandTemplate(std::string_view template_text,
       break;
     }
     if (is_replaced) continue;
-    // As Python's string.Template: two are one.
+    // As in Python's string.Template: $$ is a $.
     if (template_text.substr(at).starts_with("$$")) ++at;
     out += template_text[at++];
   }

@@ -1,5 +1,5 @@
-// What a worker is: its program, arguments and environment (compat/torchrun.md 2.1, 2.2). Pure but
-// for FindPython, which looks at files.
+// The program, arguments and environment of a worker (compat/torchrun.md 2.1, 2.2). Pure, except
+// for FindPython, which examines files.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace launch {
 
-// Where the ranks of one start of the job are: agreed by all nodes, or trivial on one.
+// The ranks of one start of the job: agreed by all nodes, or trivial for one node.
 struct Group {
   int group_rank = 0;        // of this node
   int group_world_size = 1;  // nodes
@@ -26,49 +26,51 @@ struct Group {
   int master_port = 0;
 };
 
-// The interpreter: what was asked for, else the active virtualenv's or conda environment's, else
-// the one beside the launcher, else python3 or python on PATH. kNotFound with what was looked for.
+// The interpreter: the requested one, otherwise that of the active virtualenv or conda environment,
+// otherwise the one beside the launcher, otherwise python3 or python on PATH. kNotFound tells where
+// it looked.
 base::Result<std::string> FindPython(const std::string& asked, const base::Environment& environment,
                                      const std::string& launcher_dir);
 
-// Checks that the program or script can be started at all, and finds it. Returns the path of what
-// is executed: the interpreter or the program. One clear line otherwise.
+// Checks that the program or script can be started, and finds it. Returns the path of the
+// executable: the interpreter or the program. Otherwise an error of one line.
 base::Result<std::string> FindProgramOf(const Options& options,
                                         const base::Environment& environment,
                                         const std::string& launcher_dir);
 
-// The words of the command, argv[0] included; ${local_rank} is replaced in the arguments.
+// The command line, including argv[0]; ${local_rank} is replaced in the arguments.
 std::vector<std::string> WorkerArguments(const Options& options, const std::string& executable,
                                          int local_rank, bool dashed_local_rank);
 
-// Complete, as "NAME=value".
+// The complete environment, as "NAME=value".
 std::vector<std::string> WorkerEnvironment(const Options& options,
                                            const base::Environment& environment, const Group& group,
                                            int local_rank, const std::string& error_file);
 
-// What the launcher adds to its own environment, and so to every worker's: OMP_NUM_THREADS where
-// several workers would fight for the CPUs. The line to say about it; "" when there is none.
+// What the launcher adds to its own environment, and therefore to every worker's: OMP_NUM_THREADS
+// if several workers would compete for the CPUs. Returns the message about it; "" when there is
+// none.
 std::string SetSharedVariables(const Options& options, int cpus, base::Environment& environment);
 
-// `template_text` with ${name} and $name replaced for the known names, $$ by $; unknown names
-// stay (Python's string.Template).
+// `template_text` with ${name} and $name replaced for known names, and $$ by $; unknown names stay
+// (Python's string.Template).
 std::string ExpandTemplate(std::string_view template_text,
                            const std::vector<std::pair<std::string, std::string>>& values);
 
-// The name that reports give the program.
+// The program's name in reports.
 std::string TitleOf(const Options& options);
 
-// Major and minor number of this interpreter's torch, which is not imported; nullopt where its file
+// Major and minor version of this interpreter's torch, without importing it; nullopt when its file
 // is not found.
 std::optional<std::pair<int, int>> TorchVersionOf(const std::string& python);
 
-// Torch before 2.2 reads NCCL_ASYNC_ERROR_HANDLING, without TORCH_ before it, and its own torchrun
+// Torch before 2.2 reads NCCL_ASYNC_ERROR_HANDLING, without the prefix TORCH_, and its torchrun
 // sets that to 1.
 void SetVariablesOfTorch(const Options& options, const std::string& python,
                          base::Environment& environment);
 
-// Whether the torch of this interpreter passes --local-rank with a dash (2.0 and later, and when
-// nothing is known) rather than --local_rank.
+// Whether the torch of this interpreter passes --local-rank with a dash (2.0 and later, and if
+// unknown) rather than --local_rank.
 bool UsesDashedLocalRank(const std::string& python);
 
 }  // namespace launch

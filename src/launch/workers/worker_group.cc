@@ -13,9 +13,9 @@
 namespace launch {
 namespace {
 
-// Helpers end when they see that nobody is left whom they could help.
+// Helper processes end when they notice that nobody is left to help.
 constexpr base::Duration kPatience = std::chrono::milliseconds(500);
-// Processes in the kernel (state D) do not even obey SIGKILL.
+// Processes in the kernel (state D) do not react even to SIGKILL.
 constexpr base::Duration kLongestUnkillable = std::chrono::seconds(30);
 
 int ExitCodeOfStatus(int status) {
@@ -89,7 +89,7 @@ void WorkerGroup::OnForkedEnd(pid_t pid, int exit_code) {
 }
 
 void WorkerGroup::OnKeeperLost() {
-  // They asked for it as their parent's last signal.
+  // They requested it as their parent-death signal.
   for (size_t i = 0; i < workers_.size(); ++i) {
     if (workers_[i].is_forked && !workers_[i].has_ended) End(i, -SIGKILL);
   }
@@ -128,7 +128,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
     worker.obeys_stop = fate == EndedBySignal::kYes;
   }
   Signal(signal);
-  // Children of ended ranks: their groups have no process left to ask about.
+  // Children of ended ranks: their groups have no other process to ask about.
   const auto descendants = RunningBelow(Pids());
   leftovers_ = descendants.size();
   SignalAll(descendants, signal == SIGKILL ? SIGKILL : SIGTERM);
@@ -170,7 +170,7 @@ void WorkerGroup::FinishWhenEmpty() {
   if (!done_ || running_ != 0) return;
   const auto left = RunningBelow({});
   if (!left.empty()) {
-    // Their worker is gone, and no group of ours reaches them.
+    // Their worker is gone, and they are in no group of ours.
     if (is_killing_) {
       SignalAll(left, SIGKILL);
     } else if (!is_patient_ && !std::exchange(has_asked_leftovers_, true)) {

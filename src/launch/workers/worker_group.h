@@ -21,44 +21,44 @@ struct WorkerEnd {
   pid_t pid = 0;
   int exit_code = 0;  // negative: minus the signal
   base::Time time;
-  // Stop was called while it ran. Not so one that was ending already: its end is its own.
+  // Stop was called while it ran. False for one that was ending already.
   bool was_stopped_by_us = false;
 };
 
-// Every worker leads a session of its own. One thread: the loop's.
+// Every worker leads a session of its own. Used in the loop's thread only.
 class WorkerGroup {
  public:
   using OnEnd = std::function<void(const WorkerEnd&)>;
 
-  // `on_end` is called once for each worker, from the loop. Workers are forked by `warm`, when
-  // there is one and as long as it can, else executed.
+  // `on_end` is called once for each worker, from the loop. `warm` forks the workers, if it is set
+  // and as long as it can; otherwise they are executed.
   WorkerGroup(process::EventLoop& loop, base::Clock& clock, warm::Link* warm, OnEnd on_end)
       : loop_(loop), clock_(clock), warm_(warm), on_end_(std::move(on_end)) {}
   ~WorkerGroup();
   WorkerGroup(const WorkerGroup&) = delete;
   WorkerGroup& operator=(const WorkerGroup&) = delete;
 
-  // Starts the next local rank. The options' group is made a session.
+  // Starts the next local rank, in a session instead of the options' group.
   base::Status Start(process::SpawnOptions options);
 
-  // To the process groups of the running ones.
+  // Sends it to the process groups of the running workers.
   void Signal(int signal);
 
-  // `signal` to everything that hangs below this process, SIGKILL after `grace`. `done` is called,
-  // from the loop, when nothing of it is left, or when the kernel does not let it go. Called again:
-  // SIGKILL at once.
+  // Sends `signal` to all descendants of this process, and SIGKILL after `grace`. Calls `done`,
+  // from the loop, when none is left, or when the kernel does not end one. Called again: SIGKILL at
+  // once.
   void Stop(int signal, base::Duration grace, std::function<void()> done);
 
-  // All have ended: what they left may end by itself for a moment, as the helpers of Python's
-  // multiprocessing do, before it is stopped.
+  // All workers have ended: their remaining descendants may end by themselves for a moment, as the
+  // helpers of Python's multiprocessing do, before they are stopped.
   void Finish(base::Duration grace, std::function<void()> done);
 
   bool IsStopping() const { return static_cast<bool>(done_); }
-  // Stop is done, and something is left that not even SIGKILL ended.
+  // Stop is done, but a process is left that survived SIGKILL.
   bool has_given_up() const { return has_given_up_; }
   std::vector<pid_t> Unkillable() const { return RunningBelow({}); }
   size_t running_count() const { return running_; }
-  // By local rank; 0 for ended ones.
+  // By local rank; 0 for ended workers.
   std::vector<pid_t> Pids() const;
   // Descendants that outlived their worker and were ended by Stop.
   size_t leftover_count() const { return leftovers_; }
@@ -68,18 +68,18 @@ class WorkerGroup {
 
   // The launcher's loop calls it at each SIGCHLD, and when an orphan of a forked worker has ended.
   void OnChildSignal();
-  // From the link: a forked worker has ended; what kept them all has.
+  // From the link: a forked worker has ended; the keeper has ended.
   void OnForkedEnd(pid_t pid, int exit_code);
   void OnKeeperLost();
 
  private:
   struct Worker {
     pid_t pid = 0;
-    base::Fd pidfd;          // of the executed ones
+    base::Fd pidfd;          // of executed workers
     bool is_forked = false;  // the keeper's child, not ours
     bool has_ended = false;
     bool was_running_at_stop = false;
-    bool obeys_stop = false;  // the signal of Stop ends it, and nothing else can
+    bool obeys_stop = false;  // the signal of Stop ends it, and only that can
   };
 
   std::vector<pid_t> RunningBelow(const std::vector<pid_t>& except) const;

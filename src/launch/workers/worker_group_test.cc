@@ -21,8 +21,7 @@
 namespace launch {
 namespace {
 
-// One worker that runs a shell command, on a clock that stands still. Its descriptor 3 reads a
-// pipe.
+// One worker that runs a shell command, with a fake clock. Its descriptor 3 reads a pipe.
 class WorkerGroupTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -65,7 +64,7 @@ class WorkerGroupTest : public testing::Test {
 TEST_F(WorkerGroupTest, AHelperThatEndsWithItsWorkerIsNoLeftover) {
   on_end_ = [this] {
     group_->Finish(std::chrono::seconds(5), [this] { loop_->Stop(); });
-    // After the look for leftovers, which found the helper.
+    // After the check for remaining processes, which found the helper.
     loop_->Post([this] { loop_->Post([this] { writer_.Reset(); }); });
   };
   Run("cat <&3 & exit 0");

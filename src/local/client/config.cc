@@ -17,26 +17,30 @@ namespace {
 
 constexpr auto kSettings = std::to_array<Setting>({
     {"cluster", "local, in-cluster or a context of the kubeconfig", "",
-     "the cluster that commands talk to when no flag and no MUSTER_CLUSTER names one"},
+     "the cluster that commands use unless a flag or MUSTER_CLUSTER names another"},
+    {"notify", "a URL, a shell command or desktop, or a list of them", "",
+     "who is told when a job of the embedded cluster has ended that names nobody by --notify"},
+    {"notify_on", "end, fail, hang or start", "end", "when they are told"},
     {"local.python", "an absolute path", "the caller's python3",
-     "the interpreter that is python in the pods"},
+     "the interpreter that pods run as python"},
     {"local.gpus", "auto, strict or optional", "auto",
-     "strict: a job waits until there are GPUs enough; auto: it runs on the CPU of a machine that "
-     "has none; optional: also of one that has too few"},
+     "strict: a job waits until enough GPUs are free; auto: it runs on the CPU if the machine "
+     "has none; optional: also if it has too few"},
     {"local.images", "host or podman", "host",
      "podman: pods run in their images; host: in this machine's environment"},
     {"local.redirect_launch", "true or false", "true",
-     "python -m torch.distributed.run in pods is muster launch"},
+     "python -m torch.distributed.run in pods starts muster launch"},
     {"local.warm", "true or false", "false",
-     "torchrun in pods is muster launch --warm, and python script.py is forked, too"},
-    {"local.log_limit", "a size; 0 is no limit", "100M",
-     "how much of each rank's log is kept: its newest part"},
-    {"local.keep_days", "a number; 0 is no limit", "90",
-     "jobs that ended longer ago are removed, with their logs"},
-    {"local.keep_jobs", "a number; 0 is no limit", "10000",
-     "when more jobs than this have ended, the oldest are removed"},
-    {"local.keep_size", "a size; 0 is no limit", "20G",
-     "when the logs and code of ended jobs take more, the oldest are removed"},
+     "torchrun in pods starts muster launch --warm, and python script.py is forked from a warm "
+     "interpreter"},
+    {"local.log_limit", "a size; 0: no limit", "100M",
+     "how much of each rank's log is kept; the newest part stays"},
+    {"local.keep_days", "a number; 0: no limit", "90",
+     "jobs that ended longer ago are removed with their logs"},
+    {"local.keep_jobs", "a number; 0: no limit", "10000",
+     "when there are more finished jobs, the oldest are removed"},
+    {"local.keep_size", "a size; 0: no limit", "20G",
+     "when the logs and code of finished jobs take more, the oldest are removed"},
 });
 
 std::string KeysOfLocal() {
@@ -52,7 +56,7 @@ base::Result<std::string> StringOf(const text::Json& value, std::string_view key
   return base::Fail(base::Code::kInvalidArgument, fmt::format("{}: must be a string", key));
 }
 
-// Where a number is kept that the key sets; nullptr for other keys.
+// The number that the key sets; nullptr for other keys.
 int64_t* NumberOf(Config& config, std::string_view key) {
   if (key == "log_limit") return &config.log_limit;
   if (key == "keep_days") return &config.keep.days;
@@ -124,10 +128,35 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
       config.has_podman = text == "podman";
     } else {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{}: unknown key; there are {}", name, KeysOfLocal()));
+                        fmt::format("{}: unknown key; the keys are {}", name, KeysOfLocal()));
     }
   }
   return {};
+}
+
+base::Status ReadNotify(const text::Json& value, Config& config) {
+  const text::Array one{value};
+  for (const text::Json& target : value.is_array() ? value.get_array() : one) {
+    const bool is_line = target.is_string() && !target.get_string().empty() &&
+                         target.get_string().find('\n') == std::string::npos;
+    if (!is_line) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        "notify: must be a URL, a command on one line, or the word desktop, or a "
+                        "list of them");
+    }
+    config.notify.emplace_back(target.get_string());
+  }
+  return {};
+}
+
+base::Status ReadNotifyOn(const text::Json& value, Config& config) {
+  TRY_ASSIGN(config.notify_on, StringOf(value, "notify_on"));
+  for (const std::string_view known : {"end", "fail", "hang", "start"}) {
+    if (config.notify_on == known) return {};
+  }
+  return base::Fail(
+      base::Code::kInvalidArgument,
+      fmt::format("notify_on: \"{}\" must be end, fail, hang or start", config.notify_on));
 }
 
 base::Status Read(const text::Json& document, Config& config) {
@@ -136,12 +165,17 @@ base::Status Read(const text::Json& document, Config& config) {
   for (const auto& [key, value] : document.as_object()) {
     if (key == "cluster") {
       TRY_ASSIGN(config.cluster, StringOf(value, "cluster"));
+    } else if (key == "notify") {
+      TRY(ReadNotify(value, config));
+    } else if (key == "notify_on") {
+      TRY(ReadNotifyOn(value, config));
     } else if (key == "local") {
       TRY(ReadLocal(value, config));
     } else {
       return base::Fail(
           base::Code::kInvalidArgument,
-          fmt::format("{}: unknown key; there are cluster, local", std::string_view(key)));
+          fmt::format("{}: unknown key; the keys are cluster, local, notify, notify_on",
+                      std::string_view(key)));
     }
   }
   return {};

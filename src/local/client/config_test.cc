@@ -42,7 +42,7 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
 TEST_F(ConfigTest, NoSettingIsUnknownAndNoKeyIsUnlisted) {
   for (const Setting& setting : Settings()) {
     if (!setting.key.starts_with("local.")) continue;
-    // A list fits none of them: what is wrong is then the value.
+    // No setting accepts a list, so the value is the error.
     const auto config = Load(fmt::format("local:\n  {}: [1]\n", setting.key.substr(6)));
     ASSERT_FALSE(config);
     EXPECT_EQ(config.error().message.find("unknown"), std::string::npos) << config.error().message;
@@ -64,6 +64,17 @@ TEST_F(ConfigTest, ReadsEveryKey) {
   EXPECT_TRUE(config->is_warm);
 }
 
+TEST_F(ConfigTest, ReadsWhoIsToldOfJobs) {
+  const auto one = Load("notify: https://h/x\nnotify_on: fail\n");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->notify, std::vector<std::string>{"https://h/x"});
+  EXPECT_EQ(one->notify_on, "fail");
+  const auto two = Load("notify: [desktop, cat >x]\n");
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->notify, (std::vector<std::string>{"desktop", "cat >x"}));
+  EXPECT_EQ(two->notify_on, "end");
+}
+
 TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
   for (const auto& [content, words] :
        std::map<std::string, std::string>{{"clutser: x\n", "clutser: unknown key"},
@@ -73,6 +84,9 @@ TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
                                           {"local:\n  redirect_launch: 3\n", "true or false"},
                                           {"local:\n  images: docker\n", "host or podman"},
                                           {"local:\n  warm: often\n", "local.warm: must be"},
+                                          {"notify: 3\n", "notify: must be"},
+                                          {"notify: ['']\n", "notify: must be"},
+                                          {"notify_on: never\n", "end, fail, hang or start"},
                                           {"local: 3\n", "local: must be a mapping"},
                                           {"a: [\n", "line"}}) {
     const auto config = Load(content);

@@ -29,20 +29,20 @@ namespace {
 using std::chrono::milliseconds;
 using Instant = std::chrono::steady_clock::time_point;
 
-// What a daemon gets to end, or to start.
+// How long a daemon may take to end, or to start.
 constexpr std::chrono::seconds kArrivalPatience{20};
-// And all those together that come and go meanwhile.
+// How long all daemons that come and go meanwhile may take together.
 constexpr std::chrono::seconds kArrivalLimit{60};
-// An older daemon that was asked to end is killed after this.
+// How long an older daemon may take to end before it is killed.
 constexpr std::chrono::seconds kReplaceGrace{15};
-// What the kernel gets to end a process.
+// How long the kernel may take to end a process.
 constexpr std::chrono::seconds kKillTime{10};
-// A daemon whose queue of connections is full is there, whatever it does.
+// A daemon whose connection queue is full counts as running after this.
 constexpr std::chrono::seconds kConnectTime{5};
-// Daemons in a row that were ended while they started.
+// How many daemons in a row may be killed while they start.
 constexpr int kMaxStarts = 5;
-// How long one waits who cannot be told when to look again: a holder of the lock that died before
-// it had written who it was.
+// How long to wait when nothing signals a change: a holder of the lock died before it had written
+// its record.
 constexpr milliseconds kBlindWait{50};
 
 base::Status CheckPrivate(const std::string& path) {
@@ -56,7 +56,7 @@ base::Status CheckPrivate(const std::string& path) {
   return {};
 }
 
-// What stands in the lock, if it can be believed. Nullopt when there is none.
+// The record in the lock, if it is trustworthy. Nullopt when there is none.
 base::Result<std::optional<DaemonRecord>> TrustedRecord(const Paths& paths) {
   const base::Status is_private = CheckPrivate(paths.state);
   if (is_private) return ReadRecord(paths.lock);
@@ -64,7 +64,7 @@ base::Result<std::optional<DaemonRecord>> TrustedRecord(const Paths& paths) {
   return base::Fail(is_private.error());
 }
 
-// Who listens at `socket`. Nullopt when nobody does.
+// The daemon that listens at `socket`. Nullopt when none does.
 base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, const Paths& paths) {
   const auto fd = net::ConnectToUnixPath(socket, kConnectTime);
   const bool is_full = !fd && fd.error().code == base::Code::kTimeout;
@@ -75,9 +75,9 @@ base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, c
   if (fd && getsockopt(fd->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
     return base::Fail(base::Errno(errno, "ask for the daemon's pid"));
   }
-  // Read after the connection stands: it may be another's than a moment ago.
+  // Read after connecting: another daemon may have taken over a moment ago.
   TRY_ASSIGN(auto record, ReadRecord(paths.lock));
-  // 0: it is not in our pid namespace, or not known.
+  // 0: it is in another pid namespace, or unknown.
   if (!record || (peer.pid != 0 && peer.pid != record->pid)) {
     return std::optional(DaemonRecord{peer.pid, "", {}, socket});
   }
@@ -85,14 +85,14 @@ base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, c
   return record;
 }
 
-// The daemon that takes connections. Nullopt when none does.
+// The daemon that accepts connections. Nullopt when none does.
 base::Result<std::optional<DaemonRecord>> Reach(const Paths& paths) {
   TRY_ASSIGN(const auto record, TrustedRecord(paths));
   if (record && !record->socket.empty()) {
     TRY_ASSIGN(auto reached, AskSocket(record->socket, paths));
     if (reached) return reached;
   }
-  // Musters of before wrote nothing down.
+  // Older musters wrote no record.
   struct stat info{};
   if (lstat(paths.socket.c_str(), &info) != 0) return std::optional<DaemonRecord>();
   return AskSocket(paths.socket, paths);
@@ -111,21 +111,21 @@ bool IsExecutableOf(pid_t pid, const std::string& executable) {
 
 bool IsOlder(const DaemonRecord& daemon, const Caller& caller) {
   if (!IsNewer(caller.build, daemon.build)) return false;
-  // Without a record because the disk is full, not because of its age.
+  // It has no record because the disk is full, not because it is old.
   return !daemon.build.version.empty() || !IsExecutableOf(daemon.pid, caller.executable);
 }
 
-// Who holds the lock as far as it can be told: the daemon, or a command that starts it.
+// The holder of the lock as far as it is known: the daemon, or a command that starts it.
 base::Result<std::optional<DaemonRecord>> HolderOf(const Paths& paths) {
   TRY_ASSIGN(auto record, TrustedRecord(paths));
   if (record && IsAlive(*record)) return record;
-  // One of before, or one that could not write its record.
+  // An older muster, or one that could not write its record.
   const auto holder = LockHolder(paths.lock);
   if (!holder || !IsDaemonProcess(*holder)) return std::optional<DaemonRecord>();
   return std::optional(DaemonRecord{*holder, "", {}, paths.socket});
 }
 
-// One command's way to a daemon that listens.
+// One command's attempt to reach a listening daemon.
 class Arrival {
  public:
   Arrival(const Paths& paths, const Caller& caller) : paths_(paths), caller_(caller) {}
@@ -146,7 +146,7 @@ class Arrival {
   Instant deadline_ = begin_ + kArrivalPatience;
   std::optional<Instant> kill_time_;
   pid_t holder_ = 0;    // of the lock, as far as it is known
-  pid_t replaced_ = 0;  // was asked to end
+  pid_t replaced_ = 0;  // it was asked to end
   int starts_ = 0;
 };
 
@@ -171,7 +171,7 @@ base::Result<DaemonRecord> Arrival::Run() {
 
 // False when it was killed meanwhile.
 base::Result<bool> Arrival::Start(base::Fd lock) {
-  // Those who wait then know whom for.
+  // Tells waiting commands whom they wait for.
   TRY_ASSIGN(const DaemonRecord own, OwnRecord(caller_.build, ""));
   if (const auto written = WriteRecord(lock.get(), own); !written) {
     base::LogDebug("{}", written.error().message);
@@ -185,18 +185,18 @@ base::Result<bool> Arrival::Start(base::Fd lock) {
 void Arrival::Replace(const DaemonRecord& older) {
   if (older.pid == replaced_) return;
   const auto pidfd = process::OpenPidfd(older.pid);
-  // Whoever has that pid now may be somebody else.
+  // Another process may have that pid now.
   if (!pidfd || (older.started.empty() ? !IsDaemonProcess(older.pid) : !IsAlive(older))) return;
-  base::LogInfo("the embedded cluster's daemon {} is replaced by {}; its jobs run on",
+  base::LogInfo("replacing the embedded cluster's daemon {} by {}; its jobs continue",
                 older.build.text(), caller_.build.text());
   if (process::SendSignal(pidfd->get(), SIGTERM)) replaced_ = older.pid;
   kill_time_ = Now() + kReplaceGrace;
 }
 
-// Returns when there may be something new to see.
+// Returns when something may have changed.
 base::Status Arrival::Await() {
   TRY_ASSIGN(auto running, HolderOf(paths_));
-  // What this command wrote itself before it had a daemon killed under it.
+  // This command's own record, written before its daemon was killed.
   if (running && running->pid == ::getpid()) running.reset();
   const pid_t holder = running ? running->pid : 0;
   if (holder != holder_) deadline_ = std::min(Now() + kArrivalPatience, begin_ + kArrivalLimit);
@@ -225,8 +225,8 @@ base::Status Arrival::Await() {
 base::Error Arrival::TooLong() const {
   if (holder_ == 0) {
     return {base::Code::kTimeout,
-            fmt::format("somebody holds {} and cannot be seen from here (another machine, or "
-                        "outside of this container?): use the muster there",
+            fmt::format("{} is held by a process that is not visible here (on another machine, or "
+                        "outside of this container?): use muster there",
                         paths_.lock),
             0};
   }
@@ -259,7 +259,7 @@ Paths PathsOf(const base::Environment& environment) {
   Paths paths;
   paths.state = environment.StateDir();
   paths.runtime = environment.RuntimeDir();
-  // A pod has folders of its own; its daemon is the one that runs it.
+  // A pod has folders of its own, but its daemon is the one that runs it.
   paths.socket = IsInPod(environment) ? environment.GetOr(node::kSocketVariable, "")
                                       : paths.runtime + "/muster.sock";
   paths.lock = paths.state + "/daemon.lock";
@@ -313,18 +313,19 @@ base::Status StopDaemon(const Paths& paths, std::chrono::milliseconds grace) {
     if (!sent && sent.error().code == base::Code::kNotFound) return {};
     return sent;
   };
-  // A full disk is not a reason to go on.
+  // On a full disk, continues all the same.
   (void)base::WriteFileAtomic(paths.down, "", 0600, base::Durability::kNone);
   TRY(signal(SIGTERM));
   if (process::WaitForEnd(pidfd->get(), grace)) return {};
-  base::LogWarn("the daemon (pid {}) did not end within {} s and is killed", daemon->pid,
+  base::LogWarn("the daemon (pid {}) did not end within {} s; killing it", daemon->pid,
                 std::chrono::duration_cast<std::chrono::seconds>(grace).count());
   TRY(signal(SIGKILL));
   if (process::WaitForEnd(pidfd->get(), kKillTime)) return {};
-  return base::Fail(base::Code::kTimeout,
-                    fmt::format("the daemon (pid {}) does not end: the kernel waits for something, "
-                                "perhaps its disk",
-                                daemon->pid));
+  return base::Fail(
+      base::Code::kTimeout,
+      fmt::format("the daemon (pid {}) cannot be killed: the kernel is waiting for something, "
+                  "perhaps its disk",
+                  daemon->pid));
 }
 
 base::Result<std::string> OwnExecutable() {

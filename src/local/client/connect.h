@@ -1,7 +1,8 @@
-// From a command to the embedded cluster: find the user's daemon, start it when there is none.
+// From a command to the embedded cluster: finds the user's daemon, and starts it when there is
+// none.
 //
-// `daemon.lock` is the truth (daemon_record.h): who holds it is the daemon, or starts one. Nobody
-// polls: who waits is woken by the holder's end and by what it writes there.
+// `daemon.lock` decides (daemon_record.h): whoever holds it is the daemon or is starting it. Nobody
+// polls: waiting commands are woken when the holder ends and when it writes into the file.
 #pragma once
 
 #include <sys/types.h>
@@ -22,48 +23,48 @@ namespace local::daemon {
 
 struct Paths {
   std::string state;    // $XDG_STATE_HOME/muster
-  std::string runtime;  // where a daemon of this environment has its sockets
-  std::string socket;   // there; the one that runs may have another
-  std::string lock;     // held by the daemon as long as it lives
-  std::string down;     // is there after `muster down`, until the next daemon starts
+  std::string runtime;  // where a daemon of this environment puts its sockets
+  std::string socket;   // in `runtime`; a running daemon may have another
+  std::string lock;     // held by the daemon while it lives
+  std::string down;     // exists from `muster down` until the next daemon starts
   std::string database;
-  std::string backup;  // of the database, the last
-  std::string log;     // the daemon's own
+  std::string backup;  // of the database, the latest
+  std::string log;     // the daemon's own log
 };
 Paths PathsOf(const base::Environment& environment);
 
-// Whether this process is one of a pod's. `muster` there talks to the daemon that runs the pod, and
-// starts none: it would be one in the pod's view of the machine.
+// Whether this process runs in a pod. `muster` there talks to the daemon that runs the pod and
+// never starts one, which would be in the pod's view of the machine.
 bool IsInPod(const base::Environment& environment);
-// kUnavailable in a pod: a daemon would have to be started.
+// kUnavailable in a pod, where no daemon may be started.
 base::Status CheckNotInPod(const base::Environment& environment);
 
-// Makes the state and runtime directories, mode 0700. kPermissionDenied when one belongs to
+// Creates the state and runtime directories with mode 0700. kPermissionDenied when one belongs to
 // somebody else or others may write to it.
 base::Status MakePrivateDirs(const Paths& paths);
 
-// The daemon that lives, whether or not it listens yet, and answers. Nullopt when there is none.
+// The living daemon that answers, whether or not it listens yet. Nullopt when there is none.
 base::Result<std::optional<DaemonRecord>> RunningDaemon(const Paths& paths);
 
-// A command, as far as the daemon is concerned.
+// What the daemon has to know about a command.
 struct Caller {
   const base::Environment& environment;
-  std::string executable;  // to start the daemon with
+  std::string executable;  // starts the daemon
   BuildId build;
 };
 
-// The daemon that listens, started if need be: of commands that come at once, one starts it. Waits
-// for one that is ending, and has an older one replaced; what runs runs on. Blocks for 20 s at the
-// most, longer only while others come and go. The daemon's own words are in the error when it could
-// not start.
+// The listening daemon, started if necessary: of several commands at the same time, one starts it.
+// Waits for a daemon that is ending, and has an older one replaced; running jobs continue. Blocks
+// for at most 20 s, or longer while other daemons come and go. If the daemon cannot start, the
+// error contains its message.
 base::Result<DaemonRecord> EnsureDaemon(const Caller& caller);
 
-// The same for a command under which the daemon went away. kUnavailable where that was `muster
-// down`: who follows a log does not undo it.
+// The same for a command whose daemon ended meanwhile. kUnavailable after `muster down`: a command
+// that follows a log must not undo it.
 base::Result<DaemonRecord> ReviveDaemon(const Caller& caller);
 
-// Asks the daemon to end and waits for it; past `grace` it is killed, at which nothing is lost.
-// Success when there is none.
+// Asks the daemon to end and waits for it; after `grace` it is killed, which loses nothing. OK when
+// there is none.
 base::Status StopDaemon(const Paths& paths,
                         std::chrono::milliseconds grace = std::chrono::seconds(20));
 

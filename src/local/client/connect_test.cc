@@ -15,7 +15,7 @@
 namespace local::daemon {
 namespace {
 
-// A process that holds the daemon's lock; with `ignores` it does not end when it is asked to.
+// A process that holds the daemon's lock; with `ignores`, it ignores requests to end.
 pid_t StartHolder(const Paths& paths, bool ignores) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);

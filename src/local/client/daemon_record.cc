@@ -29,7 +29,7 @@ std::optional<std::string> StartOf(pid_t pid) {
 
 base::Result<DaemonRecord> OwnRecord(const BuildId& build, const std::string& socket) {
   const auto started = StartOf(::getpid());
-  if (!started) return base::Fail(base::Code::kInternal, "/proc does not know this process");
+  if (!started) return base::Fail(base::Code::kInternal, "/proc does not show this process");
   return DaemonRecord{::getpid(), *started, build, socket};
 }
 
@@ -41,7 +41,7 @@ base::Status WriteRecord(int lock, const DaemonRecord& record) {
                                                      {"date", record.build.date},
                                                      {"socket", record.socket}}) +
                            "\n";
-  // At once, then what is left of a longer one: a reader takes the first line.
+  // Writes in one call, then truncates the rest of a longer record: readers take the first line.
   if (::pwrite(lock, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()) ||
       ::ftruncate(lock, static_cast<off_t>(line.size())) != 0) {
     return base::Fail(base::Errno(errno, "write daemon.lock"));
@@ -75,7 +75,7 @@ std::optional<pid_t> LockHolder(const std::string& lock_path) {
   struct stat file{};
   const auto locks = base::ReadFile("/proc/locks");
   if (!locks || ::stat(lock_path.c_str(), &file) != 0) return std::nullopt;
-  // The device's numbers are others than stat's on some file systems.
+  // On some file systems the device numbers differ from those of stat.
   const std::string inode = fmt::format(":{}", file.st_ino);
   for (const std::string& line : base::Split(*locks, '\n')) {
     std::istringstream words(line);

@@ -23,17 +23,17 @@ namespace {
 
 using base::Code;
 
-// A request that daemons end under, one after another, may be what ends them.
+// A request during which one daemon after another ends may be what ends them.
 constexpr int kMaxTries = 5;
 
 std::string AdviceOn(pid_t pid) {
   return fmt::format(
-      "`kill -9 {}` lets its jobs run on and the next command start another, `muster "
+      "`kill -9 {}` keeps its jobs running and lets the next command start another daemon; `muster "
       "down --force` ends them too",
       pid);
 }
 
-// Where the daemon is. Thread safe.
+// The daemon's address. Thread safe.
 class Whereabouts {
  public:
   Whereabouts(DaemonRecord daemon, std::function<base::Result<DaemonRecord>()> ensure)
@@ -49,11 +49,11 @@ class Whereabouts {
     return net::PlainSocket(std::move(*fd));
   }
   pid_t pid() { return daemon_.Lock()->pid; }
-  // Whether there was none to be had the last time.
+  // Whether the last attempt found no daemon.
   bool is_lost() const { return is_lost_; }
 
  private:
-  // Others who need it meanwhile wait here, and find it found.
+  // Other threads that need it meanwhile wait here and find the result.
   base::Result<std::string> FindAnew() {
     auto daemon = daemon_.Lock();
     auto found = ensure_();
@@ -68,7 +68,7 @@ class Whereabouts {
   const std::function<base::Result<DaemonRecord>()> ensure_;
 };
 
-// Says once that an answer is overdue. Thread safe.
+// Reports once that an answer is overdue. Thread safe.
 class SilenceWatch {
  public:
   SilenceWatch(std::chrono::milliseconds patience, std::function<void()> say)
@@ -77,7 +77,7 @@ class SilenceWatch {
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   }
 
-  // From now until the end of the value's life an answer is awaited.
+  // An answer is expected during the life of the returned value.
   auto Await() {
     uint64_t ticket = 0;
     {
@@ -157,7 +157,7 @@ class ToDaemon final : public cluster::Transport {
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
     return Repeat(request, [&] { return http_->Open(request); });
   }
-  // What runs in a pod may have begun: it is not begun again.
+  // The program in the pod may have started, so the request is not repeated.
   base::Result<net::WebSocketAnswer> OpenWebSocket(
       const net::HttpRequest& request, const std::vector<std::string>& protocols) override {
     const auto awaited = silence_.Await();
@@ -173,7 +173,7 @@ class ToDaemon final : public cluster::Transport {
     return sent;
   }
 
-  // `attempt` until it is answered, or has failed for another reason than a daemon that went away.
+  // Repeats `attempt` until it succeeds, or fails for another reason than the end of the daemon.
   template <typename Attempt>
   auto Repeat(const net::HttpRequest& request, const Attempt& attempt) -> decltype(attempt()) {
     const auto awaited = silence_.Await();
@@ -189,7 +189,7 @@ class ToDaemon final : public cluster::Transport {
             request.method, request.target, pid, timeout_.count(), AdviceOn(pid));
       }
       if (error.code != Code::kUnavailable || tries == kMaxTries) return answer;
-      base::LogDebug("once more: {}", error.message);
+      base::LogDebug("trying again: {}", error.message);
     }
   }
 

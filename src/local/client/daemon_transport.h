@@ -1,8 +1,8 @@
-// A command's requests to the user's daemon, whichever process that is at the time.
+// Sends a command's requests to the user's daemon, whichever process that is at the time.
 //
-// A daemon that ends under a request is waited for, a new one is started, and the request is sent
-// once more. Writes carry an id (api::kWriteIdHeader), by which the store carries out once what
-// comes twice and answers as the first time. Streams that broke are their readers' to open again.
+// When a daemon ends during a request, this waits for it, starts a new one, and sends the request
+// once more. Writes carry an id (api::kWriteIdHeader): the store carries out a repeated write once
+// and answers as it did the first time. Readers have to open broken streams again themselves.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,21 @@
 
 namespace local::daemon {
 
-// An answer that takes longer is worth a word.
+// The user is told about an answer that takes longer.
 inline constexpr std::chrono::seconds kSilence{5};
 
 struct TransportOptions {
-  // Finds the daemon after the one before went away, or starts it (ReviveDaemon); from any thread,
+  // Finds or starts the daemon after the previous one ended (ReviveDaemon); called from any thread,
   // one at a time.
   std::function<base::Result<DaemonRecord>()> ensure;
-  // The user is told that the daemon is silent, once.
+  // Tells the user, once, that the daemon does not answer.
   std::function<void(std::string_view words)> warn;
   net::Headers extra_headers;
   std::chrono::seconds timeout = cluster::kRequestTimeout;
   std::chrono::milliseconds silence = kSilence;
 };
 
-// `daemon` is where the first request goes.
+// The first request goes to `daemon`.
 std::unique_ptr<cluster::Transport> DaemonTransport(DaemonRecord daemon, TransportOptions options);
 
 }  // namespace local::daemon

@@ -32,7 +32,7 @@ class DaemonTransportTest : public testing::Test {
     EXPECT_TRUE(base::RemoveTree(folder_));
   }
 
-  // A daemon's socket, answered by `handler`.
+  // A daemon's socket whose requests `handler` answers.
   DaemonRecord Serve(const std::string& name, net::HttpHandler handler) {
     Stop();
     auto server = net::HttpServer::ListenUnix(folder_ + "/" + name, std::move(handler));
@@ -63,7 +63,7 @@ TEST_F(DaemonTransportTest, SendsAWriteOnceMoreUnderItsId) {
   const DaemonRecord daemon = Serve("a", [&](const net::HttpRequest& request, auto responder) {
     auto seen = ids.Lock();
     seen->emplace_back(net::FindHeader(request.headers, api::kWriteIdHeader));
-    if (seen->size() == 1) return responder->Start(200, {});  // and breaks off
+    if (seen->size() == 1) return responder->Start(200, {});  // and breaks the connection
     responder->Send({201, {}, "made"});
   });
   const auto transport = To(daemon);
@@ -104,7 +104,7 @@ TEST_F(DaemonTransportTest, SaysOnceThatTheDaemonIsSilentAndWhatToDo) {
   options_.warn = [&](std::string_view words) { said.set_value(std::string(words)); };
   auto heard = said.get_future().share();
   const DaemonRecord daemon = Serve("a", [&](const net::HttpRequest&, auto responder) {
-    heard.wait();  // as one that hangs
+    heard.wait();  // as a daemon that hangs
     responder->Send({});
   });
   const auto transport = To(daemon);

@@ -20,17 +20,17 @@
 namespace local::daemon {
 namespace {
 
-// Set for the daemon: the two descriptors are there.
+// Set for the daemon: the two descriptors exist.
 constexpr const char* kReadyVariable = "MUSTER_DAEMON_READY";
 constexpr int kReadyFd = 3;
 constexpr int kLockFd = 4;
 constexpr std::string_view kReadyWord = "ok";
 
 constexpr int kStartTimeoutMs = 20'000;
-// Descriptors that are on their way to a number below.
+// Where descriptors are put before they get their final number below.
 constexpr int kAbove = 10;
 
-// A thread of the command may block signals, and what is ignored stays so over an exec.
+// A thread of the command may block signals, and ignored signals stay ignored over an exec.
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
@@ -61,7 +61,7 @@ void ResetSignals() {
   _exit(1);
 }
 
-// What the daemon says through the pipe: kReadyWord, or why it could not start.
+// Reads what the daemon reports through the pipe: kReadyWord, or why it could not start.
 base::Status AwaitReady(int fd, const std::string& log) {
   std::string said;
   while (true) {
@@ -104,7 +104,7 @@ base::Status StartDaemon(const std::string& executable, const std::string& log, 
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  lock.Reset();  // the daemon's alone from here on
+  lock.Reset();  // only the daemon holds it from here on
   return AwaitReady(read_end.get(), log);
 }
 
@@ -128,7 +128,7 @@ base::Result<base::Fd> Handover::TakeLock(const std::string& path) {
   TRY_ASSIGN(std::optional<base::Fd> taken, process::TryLockFile(path));
   if (taken) return std::move(*taken);
   return base::Fail(base::Code::kAlreadyExists,
-                    fmt::format("another daemon works on {} already", base::DirectoryOf(path)));
+                    fmt::format("another daemon already uses {}", base::DirectoryOf(path)));
 }
 
 void Handover::SayReady() { Say(kReadyWord); }

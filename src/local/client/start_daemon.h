@@ -1,7 +1,7 @@
-// Becoming a daemon: what a command that starts one and the daemon agree on.
+// How a command starts a daemon.
 //
 //   command: locks daemon.lock --> fork --> setsid, fork --> exec "muster daemon"
-//   fd 3: a pipe, on which the daemon says how its start went; fd 4: the lock, handed on
+//   fd 3: a pipe by which the daemon reports how its start went; fd 4: the lock, passed on
 #pragma once
 
 #include <string>
@@ -12,20 +12,21 @@
 
 namespace local::daemon {
 
-// Returns when the daemon listens. kCancelled when it ended without a word, as one does that is
-// killed; else its words are the error. kTimeout after 20 s. `log` is its file of logs.
+// Returns when the daemon listens. Otherwise the daemon's message is the error, or kCancelled when
+// it ended without one, for example because it was killed. kTimeout after 20 s. `log` is the
+// daemon's log file.
 base::Status StartDaemon(const std::string& executable, const std::string& log, base::Fd lock);
 
-// What the command handed on, at the daemon's end. Empty where the daemon was started by hand.
+// What the command passed on, at the daemon's end. Empty when the daemon was started by hand.
 class Handover {
  public:
   Handover();
 
-  // The lock: the one handed on, or taken here. kAlreadyExists when somebody else has it.
+  // The lock: the one passed on, or one taken here. kAlreadyExists when another process has it.
   base::Result<base::Fd> TakeLock(const std::string& path);
-  // The daemon listens.
+  // Reports that the daemon listens.
   void SayReady();
-  // Or why it could not start.
+  // Reports why it could not start.
   void Say(std::string_view words);
 
  private:

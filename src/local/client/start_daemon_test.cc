@@ -16,8 +16,8 @@ TEST(StartDaemon, HandsOnNoSignalsThatTheCommandBlocksOrIgnores) {
   char name[] = "/tmp/muster-start-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   const std::string folder = name;
-  // In place of the daemon: writes down which signals reach it, and is ready. A shell cannot trap
-  // what was ignored when it began.
+  // Takes the place of the daemon: writes which signals reach it, and reports ready. A shell cannot
+  // trap a signal that was ignored when it started.
   ASSERT_TRUE(base::WriteFileAtomic(
       folder + "/daemon",
       fmt::format("#!/bin/sh\nfor signal in TERM INT CHLD USR1; do\n"

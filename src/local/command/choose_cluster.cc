@@ -17,7 +17,8 @@ ClusterChoice Embedded(std::string because) {
   return choice;
 }
 
-// `~` is the home in each path of a list: shells leave it alone behind `--config=`.
+// `~` is the home directory in each path of a list, because shells do not expand it after
+// `--config=`.
 std::string WithHome(std::string_view paths, const base::Environment& environment) {
   std::vector<std::string> parts = base::Split(paths, ':');
   for (std::string& part : parts) {
@@ -53,9 +54,10 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
                                           const daemon::Config& config,
                                           const FileExists& file_exists) {
   if (flags.local && (!flags.kubeconfig.empty() || !flags.context.empty())) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      "--local names the embedded cluster: it cannot stand beside --kubeconfig, "
-                      "--config or --context");
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        "--local selects the embedded cluster: it cannot be combined with --kubeconfig, "
+        "--config or --context");
   }
   if (flags.local) return Embedded("flag --local");
   if (!flags.kubeconfig.empty()) {

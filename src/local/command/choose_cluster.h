@@ -1,5 +1,5 @@
-// Which cluster a command talks to, and why: flag, then environment, then config.yaml, then
-// kubeconfig, then the cluster whose pod we run in, then the embedded one.
+// Which cluster a command talks to, and why: by flag, environment, config.yaml, kubeconfig, the
+// cluster of the pod that we run in, otherwise the embedded one, in this order.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,15 @@ struct ClusterFlags {
   bool local = false;
   std::string kubeconfig;  // --kubeconfig or --config
   std::string context;
-  std::string_view kubeconfig_flag = "--kubeconfig";  // by which of its names it was given
+  std::string_view kubeconfig_flag = "--kubeconfig";  // the name by which it was given
 };
 
 struct ClusterChoice {
   bool is_embedded = true;
-  std::string kubeconfig;  // path, or list of them; "" for the embedded and the pod's own cluster
-  bool is_named_file = false;  // one file, by a flag: it must exist
-  std::string context;         // "" is the current one
+  std::string kubeconfig;  // a path or a list of paths; "" for the embedded cluster and the pod's
+                           // own
+  bool is_named_file = false;  // one file named by a flag: it must exist
+  std::string context;         // "": the current one
   std::string because;         // "flag --local", "MUSTER_CLUSTER=local", ...
 };
 

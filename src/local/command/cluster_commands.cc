@@ -24,12 +24,13 @@
 namespace local::command {
 namespace {
 
-// A daemon that does not answer `down` within this is ended all the same, where that is forced.
+// With --force, a daemon that does not answer `down` within this time is ended.
 constexpr std::chrono::seconds kDownTimeout{20};
 constexpr std::string_view kFirstJob =
     "muster submit pytorch --name=first --workers=1 \"python train.py\"";
 constexpr std::chrono::seconds kStateTimeout{3};
-// With --force a daemon that hangs is ended within ten seconds: what it gets to answer, and to end.
+// With --force, a hanging daemon is ended within ten seconds: this is its time to answer, and its
+// time to end.
 constexpr std::chrono::seconds kProbeTime{4};
 constexpr std::chrono::seconds kHangingGrace{2};
 
@@ -69,7 +70,7 @@ base::Result<int> Up(const ClusterContext& context, const std::string& listen, c
   return 0;
 }
 
-// Whether it carries out writes: one that hangs need not do so at its socket.
+// Whether it fails to carry out writes: a hanging daemon may still accept connections.
 bool IsHanging(const daemon::DaemonRecord& found) {
   cluster::Client client(cluster::UnixTransport(found.socket, {}, kProbeTime));
   const auto probed =
@@ -86,14 +87,15 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
     return 0;
   }
   if (force && IsHanging(*running)) {
-    base::LogWarn("the daemon (pid {}) does not answer: another one ends its jobs", running->pid);
+    base::LogWarn("the daemon (pid {}) does not answer: starting another one to end its jobs",
+                  running->pid);
     TRY(daemon::StopDaemon(paths, kHangingGrace));
   }
   TRY_ASSIGN(const daemon::DaemonRecord found, FindDaemon(context, false));
   cluster::Client client(TransportTo(context, found, {}, kDownTimeout));
   TRY(StopCluster(client, context.clock, force, [&paths] { return daemon::StopDaemon(paths); }));
   TRY(out.Write(
-      "The embedded cluster is down. Its jobs and logs stay for the next `muster up`.\n"));
+      "The embedded cluster is down. Its jobs and logs are kept for the next `muster up`.\n"));
   return 0;
 }
 
@@ -115,10 +117,10 @@ base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
   return 0;
 }
 
-// Jobs of every namespace by their status as `list` words it, and the newest of each.
+// Jobs of all namespaces, counted by their status in `list`, and the newest job of each status.
 struct CountedJobs {
   std::map<std::string, int> counts;
-  std::map<std::string, std::string> newest;  // as flags and arguments name it: "-n team x"
+  std::map<std::string, std::string> newest;  // as flags and arguments: "-n team x"
 };
 
 base::Result<CountedJobs> CountJobs(cluster::Client& client) {
@@ -164,7 +166,7 @@ base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY(daemon::CheckNotInPod(context.environment));
   TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
-  // A daemon that ends makes a backup of what is to be replaced.
+  // A daemon that ends makes a backup, which would replace the chosen one.
   TRY(daemon::ChooseBackup(paths));
   if (running && force) TRY(daemon::StopDaemon(paths));
   if (running && !force) {
@@ -173,18 +175,18 @@ base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output
         StopCluster(client, context.clock, false, [&paths] { return daemon::StopDaemon(paths); });
     if (!stopped) {
       return base::Fail(
-          stopped.error().Wrap("not restored (--force restores, and leaves what runs alone)"));
+          stopped.error().Wrap("not restored (--force restores, and leaves running jobs alone)"));
     }
   }
   TRY_ASSIGN(const std::string old, daemon::RestoreStore(paths, context.clock));
   TRY(out.Write(fmt::format(
       "The last backup of the store is in its place{}.\nJobs made since it are not in it: pods of "
       "theirs that run are left alone, and `muster list` names them.\n",
-      old.empty() ? "" : "; what was there is in " + old)));
+      old.empty() ? "" : "; the old store is in " + old)));
   return 0;
 }
 
-// A table in Markdown: scripts/reference puts it into the manual.
+// A Markdown table, which scripts/reference puts into the manual.
 std::string SettingsTable() {
   std::string table = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const daemon::Setting& setting : daemon::Settings()) {
@@ -202,9 +204,8 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   AddListenFlag(up.flags(), listen.get());
   up.Long(
         "Starts the embedded cluster. Commands that need it start it themselves.\n"
-        "With --listen it also serves kubectl and SDKs, over TLS on a port of this machine, to "
-        "clients\n"
-        "that have the token: see `muster kubeconfig`.")
+        "With --listen it also serves kubectl and SDKs, over TLS on a port of this machine, to\n"
+        "clients that have the token: see `muster kubeconfig`.")
       .Example("  muster up\n  muster up --listen\n  muster up --listen=127.0.0.1:8443")
       .Args(cli::NoArgs())
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
@@ -222,25 +223,25 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   cli::Command& down = root.Add("down", "Stop the embedded cluster of this machine");
   auto force = std::make_shared<bool>(false);
   down.flags().Bool(force.get(), "force", false,
-                    "end running jobs first; they become FAILED, reason ClusterStopped");
+                    "end running jobs first (as FAILED, with reason ClusterStopped)");
   down.Long(
           "Stops the embedded cluster. While jobs run it refuses, unless --force ends them first.\n"
-          "Jobs, logs and data volumes stay for the next `muster up`.")
+          "Jobs, logs and data volumes are kept for the next `muster up`.")
       .Args(cli::NoArgs())
       .Run([context, force](cli::Invocation& call) { return Down(context, *force, call.out); });
 
-  cli::Command& cluster = root.Add("cluster", "Say which cluster commands talk to, and why");
+  cli::Command& cluster = root.Add("cluster", "Show which cluster commands use, and why");
   auto restore = std::make_shared<bool>(false);
   auto restore_force = std::make_shared<bool>(false);
   cluster.flags().Bool(restore.get(), "restore", false,
-                       "put the last backup of the embedded cluster's store in its place");
+                       "replace the embedded cluster's store by its last backup");
   cluster.flags().Bool(restore_force.get(), "force", false,
-                       "with --restore: while jobs run, too; they run on");
+                       "with --restore: even while jobs run; they continue");
   cluster
       .Long(
-          "Prints the cluster that commands talk to and what decided it: a flag, then the\n"
+          "Prints the cluster that commands use, and what decided it: a flag, then the\n"
           "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the service\n"
-          "account of the pod we run in, then the embedded cluster of this machine.")
+          "account of the pod it runs in, then the embedded cluster of this machine.")
       .Args(cli::NoArgs())
       .Run([context, restore, restore_force](cli::Invocation& call) {
         return *restore ? Restore(context, *restore_force, call.out)

@@ -1,4 +1,4 @@
-// `muster up`, `down`, `cluster`: the embedded cluster as a thing to start, stop and ask about.
+// `muster up`, `down` and `cluster`: start, stop and show the embedded cluster.
 #pragma once
 
 #include <functional>
@@ -18,35 +18,35 @@ namespace local::command {
 struct ClusterContext {
   const base::Environment& environment;
   base::Clock& clock;
-  std::function<ClusterFlags()> flags;        // as parsed; asked for when a command runs
-  std::function<void(base::Duration)> pause;  // blocks, between tries of a request
-  daemon::BuildId build;                      // this program's
+  std::function<ClusterFlags()> flags;        // as parsed; called when a command runs
+  std::function<void(base::Duration)> pause;  // blocks; used between attempts of a request
+  daemon::BuildId build;                      // of this program
 };
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);
 
-// What `muster` alone says: which cluster, whether it runs, what it has, and the command to go on
-// with. Starts nothing, and asks nobody but a daemon that runs already.
+// What `muster` shows without arguments: the chosen cluster, whether it runs, what it contains, and
+// the next command. Starts nothing, and asks only a daemon that runs already.
 base::Status ShowState(const ClusterContext& context, cli::Output& out);
 
-// The cluster that commands would talk to; nobody is asked and nothing is started.
+// The cluster that commands would talk to; determined without asking or starting anything.
 struct ChosenCluster {
   bool is_embedded = true;
-  std::string namespace_name;  // of the kubeconfig's context; "" is none, or a file not to be read
+  std::string namespace_name;  // of the kubeconfig's context; "": none, or the file cannot be read
 };
 base::Result<ChosenCluster> FindChosenCluster(const ClusterContext& context);
 
 struct Connection {
   ClusterChoice choice;
   std::unique_ptr<cluster::Client> client;
-  std::string namespace_name;  // of the kubeconfig's context, "" is none
-  std::string server;          // its URL; "" with the embedded cluster
-  // Asks Kubernetes who we are; empty with the embedded cluster.
+  std::string namespace_name;  // of the kubeconfig's context; "": none
+  std::string server;          // its URL; "" for the embedded cluster
+  // Asks Kubernetes for our user name; empty for the embedded cluster.
   std::function<base::Result<std::string>()> user_name;
 };
 
-// Connects to the cluster that the flags and the environment choose, starting the embedded one by
-// need.
+// Connects to the cluster that the flags and the environment choose, and starts the embedded one if
+// necessary.
 base::Result<Connection> Connect(const ClusterContext& context,
                                  cluster::Client::WarningSink warnings);
 

@@ -46,7 +46,7 @@ text::Json ToJson(const std::vector<Finding>& findings) {
   return array;
 }
 
-// Advice stands on a line of its own, below what it is for.
+// Advice gets a line of its own below the finding.
 std::string Render(const std::vector<Finding>& findings, const cli::Output& out) {
   std::string text;
   for (const Finding& finding : findings) {
@@ -87,22 +87,20 @@ base::Result<int> Examine(const ClusterContext& context, bool is_json, cli::Outp
 }  // namespace
 
 void AddDoctor(cli::Command& root, const ClusterContext& context) {
-  cli::Command& verb = root.Add("doctor", "Say what this machine has for jobs, and what to mend");
+  cli::Command& verb = root.Add("doctor", "Check whether this machine is ready for jobs");
   auto output = std::make_shared<std::string>();
   verb.flags().String(output.get(), "output", "", "json").Short('o').Choices({"json"});
   verb.Long(
-          "Looks at folders and disk, namespaces, cgroups, GPUs and their driver, shared memory,\n"
-          "limits, programs, the host's name, the Python that jobs get with its torch and gloo, "
-          "and\n"
-          "the Kubernetes cluster where one is chosen. \"poor\" means that jobs run and miss\n"
-          "something, \"bad\" that they will fail: then the exit code is 1. It makes nothing but\n"
-          "muster's own folders.")
+          "Checks folders and disk, namespaces, cgroups, GPUs and their driver, shared memory,\n"
+          "limits, programs, the host's name, the Python that jobs get with its torch and gloo,\n"
+          "and the Kubernetes cluster if one is chosen. \"poor\" means that jobs run but lack\n"
+          "something, \"bad\" that they will fail; the exit code is then 1. It creates nothing\n"
+          "but muster's own folders.")
       .Example("  muster doctor\n  muster doctor -o json")
       .Args(cli::NoArgs())
       .Check([output](cli::Invocation&) -> base::Status {
         if (output->empty() || *output == "json") return {};
-        return base::Fail(base::Code::kInvalidArgument,
-                          "--output is invalid: it is json, or absent");
+        return base::Fail(base::Code::kInvalidArgument, "--output is invalid: it must be json");
       })
       .Run([context, output](cli::Invocation& call) {
         return Examine(context, *output == "json", call.out);

@@ -1,4 +1,4 @@
-// `muster doctor`: what this machine, its Python and the chosen cluster have for jobs.
+// `muster doctor`: checks whether this machine, its Python and the chosen cluster are fit for jobs.
 #pragma once
 
 #include "cli/command.h"

@@ -17,6 +17,7 @@
 #include "api/resources.h"
 #include "base/disk.h"
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/strings.h"
 #include "local/client/config.h"
 #include "local/client/connect.h"
@@ -38,7 +39,7 @@ constexpr uint64_t kLittleShm = 1 << 30;
 constexpr rlim_t kFewDescriptors = 4096;
 constexpr std::chrono::seconds kDriverPatience{15};
 
-// Ends by itself: a driver or a network may keep it for ever.
+// Ends by itself, because a driver or a network may block it for ever.
 constexpr const char* kPythonProbe = R"(
 import json, signal, sys
 signal.alarm(60)
@@ -61,7 +62,7 @@ Finding CheckFolder(const char* name, const std::string& path) {
   const base::Status made = base::MakeDirs(path, 0700);
   if (!made || ::access(path.c_str(), W_OK) != 0) {
     return {State::kBad, name, fmt::format("{} cannot be written to", path),
-            made ? "give yourself the right to" : made.error().message};
+            made ? "give yourself write permission" : made.error().message};
   }
   const base::DiskSpace space = base::DiskSpaceOf(path);
   const std::string text =
@@ -78,7 +79,7 @@ Finding CheckRuntimeFolder(const daemon::Paths& paths) {
   return {State::kGood, "sockets", paths.runtime, ""};
 }
 
-// In a child, which ends: this process stays where it is.
+// In a child process, so that this one stays in its namespaces.
 Finding CheckNamespaces() {
   const int wanted = CLONE_NEWNS | CLONE_NEWPID | (::geteuid() == 0 ? 0 : CLONE_NEWUSER);
   const pid_t child = ::fork();
@@ -87,33 +88,33 @@ Finding CheckNamespaces() {
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (child > 0 && status == 0) {
-    return {State::kGood, "namespaces", "pods get a view of the machine of their own", ""};
+    return {State::kGood, "namespaces", "pods get their own view of the machine", ""};
   }
   const int why = child < 0 ? errno : WEXITSTATUS(status);
-  return {State::kBad, "namespaces", "may not be made",
+  return {State::kBad, "namespaces", "cannot be created",
           node::ExplainForbidden("make a namespace", why, node::ReadLimits()).message};
 }
 
 Finding CheckCgroups(const base::Environment& environment) {
   const node::CgroupPlace place = node::FindCgroupPlace(::geteuid(), environment);
   if (place.has_cpu && place.has_memory) {
-    return {State::kGood, "cgroups", "--memory and --cpu are kept by the kernel", ""};
+    return {State::kGood, "cgroups", "the kernel enforces --memory and --cpu", ""};
   }
-  return {
-      State::kPoor, "cgroups", place.why,
-      place.has_memory ? "--cpu is not kept" : "--memory is kept by watching, --cpu is not kept"};
+  return {State::kPoor, "cgroups", place.why,
+          place.has_memory ? "--cpu is not enforced"
+                           : "--memory is enforced by monitoring, --cpu is not enforced"};
 }
 
-// A driver that hangs is not waited for.
+// Does not wait for a driver that hangs.
 Finding CheckGpus(const base::Environment& environment) {
   struct Shared {
     std::mutex mutex;
     std::condition_variable known;
-    std::optional<node::GpuInventory> inventory;
+    std::optional<gpu::Inventory> inventory;
   };
   const auto shared = std::make_shared<Shared>();
-  const node::GpuDiscovery discovery(environment.GetOr("MUSTER_NVML", ""),
-                                     [shared](node::GpuInventory inventory) {
+  const node::GpuDiscovery discovery(gpu::Places::Of(environment),
+                                     [shared](gpu::Inventory inventory) {
                                        const std::lock_guard lock(shared->mutex);
                                        shared->inventory = std::move(inventory);
                                        shared->known.notify_all();
@@ -122,11 +123,11 @@ Finding CheckGpus(const base::Environment& environment) {
   shared->known.wait_for(lock, kDriverPatience, [&] { return shared->inventory.has_value(); });
   if (!shared->inventory) {
     return {State::kBad, "gpus", "the driver does not answer",
-            "`nvidia-smi` should answer too: if it hangs, the machine has to be started again"};
+            "check whether `nvidia-smi` answers: if it hangs, reboot the machine"};
   }
-  const node::GpuInventory& inventory = *shared->inventory;
+  const gpu::Inventory& inventory = *shared->inventory;
   if (inventory.devices.empty()) {
-    return {State::kPoor, "gpus", "none", inventory.reason + "; jobs train on the CPU"};
+    return {State::kPoor, "gpus", "none", inventory.reason + "; jobs run on the CPU"};
   }
   const std::string text = fmt::format("{} ({}), driver {}", inventory.devices.size(),
                                        inventory.devices.front().name, inventory.driver_version);
@@ -148,7 +149,7 @@ Finding CheckDescriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_max = 0;
   const std::string text = limit.rlim_max == RLIM_INFINITY
-                               ? "as many open files as one likes"
+                               ? "no limit of open files"
                                : fmt::format("{} open files", limit.rlim_max);
   if (limit.rlim_max >= kFewDescriptors) return {State::kGood, "limits", text, ""};
   return {State::kPoor, "limits", text,
@@ -174,7 +175,7 @@ Finding CheckPrograms(const base::Environment& environment) {
         fmt::format(" {}", program.name == std::string_view("diff") ? "diffutils" : program.name);
   }
   if (missing.empty()) return {State::kGood, "programs", "git, rsync, tar, diff", ""};
-  return {State::kPoor, "programs", "not here: " + base::Join(missing, ", "),
+  return {State::kPoor, "programs", "missing: " + base::Join(missing, ", "),
           "`apt-get install" + packages + "`"};
 }
 
@@ -182,24 +183,22 @@ Finding CheckLauncher() {
   const auto self = daemon::OwnExecutable();
   const std::string path = self ? base::DirectoryOf(*self) + "/muster-launch" : "muster-launch";
   if (::access(path.c_str(), X_OK) == 0) return {State::kGood, "launcher", path, ""};
-  return {State::kPoor, "launcher", path + " is not there",
-          "install it beside muster: pods take PyTorch's own torchrun without it"};
+  return {State::kPoor, "launcher", path + " does not exist",
+          "install it beside muster: without it, pods use PyTorch's own torchrun"};
 }
 
-// Gloo and the ranks' meeting look the host's own name up.
+// Gloo and the rendezvous of the ranks look up the host's own name.
 Finding CheckHostName() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
+  const std::string name = base::HostName();
   addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(name.data(), nullptr, nullptr, &found);
+  const int failed = ::getaddrinfo(name.c_str(), nullptr, nullptr, &found);
   if (failed == 0) {
     ::freeaddrinfo(found);
-    return {State::kGood, "host name", fmt::format("{} has an address", name.data()), ""};
+    return {State::kGood, "host name", name + " has an address", ""};
   }
-  return {
-      State::kPoor, "host name",
-      fmt::format("{} has no address: {}", name.data(), ::gai_strerror(failed)),
-      fmt::format("add `127.0.1.1 {}` to /etc/hosts, or set GLOO_SOCKET_IFNAME=lo", name.data())};
+  return {State::kPoor, "host name",
+          fmt::format("{} has no address: {}", name, ::gai_strerror(failed)),
+          fmt::format("add `127.0.1.1 {}` to /etc/hosts, or set GLOO_SOCKET_IFNAME=lo", name)};
 }
 
 }  // namespace
@@ -231,7 +230,7 @@ Finding CheckPython(const base::Environment& environment) {
   const auto facts = text::ParseJson(base::Trim(asked->out));
   if (!facts) {
     return {State::kBad, "python", fmt::format("{} ends with {}", *chosen, asked->exit_code),
-            asked->exit_code == 128 + SIGALRM ? "it did not answer in a minute"
+            asked->exit_code == 128 + SIGALRM ? "it did not answer within a minute"
                                               : std::string(base::Trim(asked->err))};
   }
   const std::string_view error = text::GetString(*facts, {"error"});
@@ -248,7 +247,7 @@ Finding CheckPython(const base::Environment& environment) {
     return {State::kGood, "python", text + ", gloo works", ""};
   }
   return {State::kBad, "python", text + ", gloo does not work",
-          fmt::format("{}: GLOO_SOCKET_IFNAME=lo is worth a try",
+          fmt::format("{}: try GLOO_SOCKET_IFNAME=lo",
                       error.empty() ? "torch is built without distributed" : error)};
 }
 
@@ -258,7 +257,7 @@ std::vector<Finding> CheckKubernetes(cluster::Client& client, const std::string&
   options.limit = 1;
   const auto listed = client.List(api::kPyTorchJobs, options);
   if (!listed && listed.error().code == base::Code::kNotFound) {
-    return {{State::kBad, "cluster", "it has no PyTorchJobs", "`muster install` brings them"}};
+    return {{State::kBad, "cluster", "it has no PyTorchJobs", "run `muster install`"}};
   }
   if (!listed)
     return {{State::kBad, "cluster", "does not answer, or refuses", listed.error().message}};
@@ -280,11 +279,11 @@ std::vector<Finding> CheckKubernetes(cluster::Client& client, const std::string&
                           {"spec", text::Object{{"containers", text::Array{container}}}}}}}}}}}}};
   const auto made = client.Create(api::kPyTorchJobs, namespace_name, job, true);
   if (!made) {
-    return {{State::kBad, "cluster", fmt::format("no job can be made in {}", namespace_name),
+    return {{State::kBad, "cluster", fmt::format("no job can be created in {}", namespace_name),
              made.error().message}};
   }
   return {{State::kGood, "cluster",
-           fmt::format("PyTorchJobs can be listed and made in {}", namespace_name), ""}};
+           fmt::format("PyTorchJobs can be listed and created in {}", namespace_name), ""}};
 }
 
 }  // namespace local::command

@@ -1,4 +1,4 @@
-// What `doctor` looks at. Each check says what is there, and what to do where it is not enough.
+// The checks of `doctor`. Each tells what it found, and what to do when that is not enough.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,24 @@
 namespace local::command {
 
 struct Finding {
-  // kPoor: jobs run, and something will be missed; kBad: jobs will fail.
+  // kPoor: jobs run, but something is missing; kBad: jobs will fail.
   enum class State { kGood, kPoor, kBad };
   State state = State::kGood;
   std::string name;    // "shm"
-  std::string text;    // what is there
+  std::string text;    // what was found
   std::string advice;  // what to do; "" with kGood
 };
 
-// Of this machine: folders, namespaces, cgroups, GPUs, shared memory, limits, programs, the name of
-// the host.
+// Checks this machine: folders, namespaces, cgroups, GPUs, shared memory, limits, programs, the
+// host's name.
 std::vector<Finding> CheckMachine(const base::Environment& environment);
 
-// The Python that jobs get, its torch, and whether gloo can open a connection. Starts it, for up to
-// a minute.
+// Checks the Python that jobs get, its torch, and whether gloo can open a connection. Runs it for
+// up to a minute.
 Finding CheckPython(const base::Environment& environment);
 
-// A Kubernetes cluster: whether it answers, has the kind PyTorchJob, and lets this user make one in
-// the namespace. Makes nothing: the request is a dry run.
+// Checks a Kubernetes cluster: whether it answers, has the kind PyTorchJob, and lets this user
+// create one in the namespace. Creates nothing: the request is a dry run.
 std::vector<Finding> CheckKubernetes(cluster::Client& client, const std::string& namespace_name);
 
 }  // namespace local::command

@@ -23,11 +23,11 @@ base::Status CheckImage(const std::string& image) {
   if (!image.empty() && is_clean && image != node::kHostImage) return {};
   return base::Fail(base::Code::kInvalidArgument,
                     image == node::kHostImage
-                        ? "\"host\" names this machine's own environment, no image"
-                        : fmt::format("\"{}\" is not a name of an image", image));
+                        ? "\"host\" means this machine's own environment, not an image"
+                        : fmt::format("\"{}\" is not a valid image name", image));
 }
 
-// With every link resolved: the pods start elsewhere.
+// Resolves every link, because pods start in another directory.
 base::Result<std::string> ResolveDirectory(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(::realpath(path.c_str(), nullptr), &free);
   if (real == nullptr) return base::Fail(base::Errno(errno, fmt::format("\"{}\"", path)));
@@ -42,12 +42,12 @@ base::Result<std::string> ResolveDirectory(const std::string& path) {
   return std::string(real.get());
 }
 
-// The file of the embedded cluster; other clusters have the images themselves.
+// The embedded cluster's file; other clusters have real images.
 base::Result<std::string> FindImageMapFile(const ClusterContext& context) {
   TRY_ASSIGN(const ChosenCluster chosen, FindChosenCluster(context));
   if (!chosen.is_embedded) {
     return base::Fail(base::Code::kInvalidArgument,
-                      "images are mapped on the embedded cluster only, and `muster cluster` is "
+                      "images can be mapped on the embedded cluster only, and `muster cluster` is "
                       "another one: add --local, or push the image to a registry");
   }
   const daemon::Paths paths = daemon::PathsOf(context.environment);
@@ -102,27 +102,23 @@ std::vector<std::string> CompleteImages(const ClusterContext& context) {
 }  // namespace
 
 void AddImageCommands(cli::Command& root, const ClusterContext& context) {
-  cli::Command& image =
-      root.Add("image", "Let directories of this machine stand for images of containers");
+  cli::Command& image = root.Add("image", "Map container images to directories of this machine");
   image.Long(
-      "On the embedded cluster pods run in this machine's own environment, whatever their image. "
-      "A\n"
-      "directory that stands for the image is their working directory, as the image's WORKDIR is "
-      "in\n"
-      "a container: `python train.py` of a YAML then finds train.py there. It holds for jobs that\n"
-      "start from now on, however they are submitted.");
+      "On the embedded cluster pods run in this machine's own environment, whatever their image.\n"
+      "A directory to which the image is mapped becomes their working directory, as the image's\n"
+      "WORKDIR is in a container: `python train.py` in a YAML file then finds train.py there. It\n"
+      "applies to jobs that start from now on, however they are submitted.");
 
   auto workdir = std::make_shared<std::string>();
   cli::Command& map =
-      image.Add("map IMAGE DIR", "Let a directory stand for an image's WORKDIR")
+      image.Add("map IMAGE DIR", "Map an image's WORKDIR to a directory")
           .Args(cli::ExactArgs(2))
           .Example(
               "  muster image map mnist-pytorchjob:latest .\n"
               "  muster image map registry/team/train:3 ~/train --workdir /opt/train");
-  map.flags().String(
-      workdir.get(), "workdir", "",
-      "the image's WORKDIR, where its pods are to see the directory (default: at its "
-      "own path)");
+  map.flags().String(workdir.get(), "workdir", "",
+                     "the image's WORKDIR, at which its pods see the directory (default: at its "
+                     "own path)");
   map.Check([workdir](cli::Invocation& call) -> base::Status {
     TRY(CheckImage(call.args[0]));
     if (workdir->empty()) return {};
@@ -137,12 +133,12 @@ void AddImageCommands(cli::Command& root, const ClusterContext& context) {
   });
   map.Run([context, workdir](cli::Invocation& call) { return RunMap(context, *workdir, call); });
 
-  image.Add("list", "List the images for which a directory stands")
+  image.Add("list", "List the mapped images")
       .Aliases({"ls"})
       .Args(cli::NoArgs())
       .Run([context](cli::Invocation& call) { return RunList(context, call); });
 
-  image.Add("unmap IMAGE [IMAGE...]", "Let no directory stand for an image any more")
+  image.Add("unmap IMAGE [IMAGE...]", "Remove the mapping of images")
       .Args(cli::MinArgs(1))
       .CompleteArgs(
           [context](cli::Invocation&, std::string_view) { return CompleteImages(context); })

@@ -1,4 +1,4 @@
-// `muster image map|list|unmap`: directories that stand for images on the embedded cluster.
+// `muster image map|list|unmap`: directories that take the place of images on the embedded cluster.
 #pragma once
 
 #include "cli/command.h"

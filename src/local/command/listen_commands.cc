@@ -17,25 +17,26 @@
 namespace local::command {
 namespace {
 
-// A shell's redirection made it, with the shell's umask.
+// A shell's redirection created it, with the shell's umask.
 void WarnOfOpenFile(int fd) {
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 077) == 0) return;
   base::LogWarn(
-      "the file may be read by others (mode {:o}), and anybody with the token in it can do what "
+      "others can read the file (mode {:o}), and anybody who has the token in it can do everything "
       "you "
-      "can: `muster kubeconfig -o FILE` writes one that they may not",
+      "can do: `muster kubeconfig -o FILE` writes a private file",
       info.st_mode & 0777);
 }
 
-// In one step. A kubeconfig of another cluster is not written over.
+// Replaces the file in one step. Never overwrites the kubeconfig of another cluster.
 base::Status WriteKubeconfig(const std::string& path, const std::string& text) {
   const auto standing = base::ReadFile(path);
   if (standing && !base::Trim(*standing).empty()) {
     const auto yaml = text::ParseYaml(*standing);
     if (!yaml || text::GetString(*yaml, {"current-context"}) != "muster") {
-      return base::Fail(base::Code::kAlreadyExists,
-                        fmt::format("{} is there, and not muster's: name another file", path));
+      return base::Fail(
+          base::Code::kAlreadyExists,
+          fmt::format("{} exists and was not written by muster: choose another file", path));
     }
   }
   if (const std::string folder = base::DirectoryOf(path); !folder.empty()) {
@@ -48,19 +49,20 @@ base::Status WriteKubeconfig(const std::string& path, const std::string& text) {
 
 void AddListenFlag(cli::FlagSet& flags, std::string* to) {
   flags
-      .Custom("listen", "",
-              "serve kubectl and SDKs on a port of this machine, 127.0.0.1:PORT or off; stays so "
-              "until it is off (default port: the last one, else a free one)",
-              [to](std::string_view value) -> base::Status {
-                if (value == "off") {
-                  *to = value;
-                  return {};
-                }
-                const std::string_view wanted = value == "true" ? "127.0.0.1" : value;
-                TRY(daemon::ParseListenAddress(wanted));
-                *to = wanted;
-                return {};
-              })
+      .Custom(
+          "listen", "",
+          "serve kubectl and SDKs on a port of this machine, 127.0.0.1:PORT or off; remains set "
+          "until it is turned off (default port: the last one, otherwise a free one)",
+          [to](std::string_view value) -> base::Status {
+            if (value == "off") {
+              *to = value;
+              return {};
+            }
+            const std::string_view wanted = value == "true" ? "127.0.0.1" : value;
+            TRY(daemon::ParseListenAddress(wanted));
+            *to = wanted;
+            return {};
+          })
       .Choices({"127.0.0.1:", "off"});
 }
 
@@ -79,7 +81,7 @@ base::Status Listen(cluster::Transport& daemon, const std::string& address, cli:
         why.empty() ? fmt::format("the daemon answered {}", response.status) : std::string(why));
   }
   const std::string_view listening = text::GetString(*body, {"address"});
-  if (listening.empty()) return out.Write("It listens on no port any more.\n");
+  if (listening.empty()) return out.Write("It no longer listens on a port.\n");
   return out.Write(
       fmt::format("It listens on https://{}. For kubectl and SDKs:\n"
                   "  muster kubeconfig -o ~/.kube/muster && export KUBECONFIG=~/.kube/muster\n",
@@ -90,11 +92,9 @@ void AddKubeconfigCommand(cli::Command& root, const ClusterContext& context) {
   cli::Command& verb = root.Add("kubeconfig", "Print a kubeconfig for the embedded cluster");
   verb.Long(
           "Prints a kubeconfig with which kubectl, SDKs and other clients reach the embedded\n"
-          "cluster of this machine, after `muster up --listen`. It holds a token: anyone who "
-          "has it\n"
-          "can do everything that you can do with muster. -o writes it to a file that no other "
-          "user\n"
-          "can read.")
+          "cluster of this machine, after `muster up --listen`. It holds a token: anyone who has\n"
+          "it can do everything that you can do with muster. -o writes it to a file that no other\n"
+          "user can read.")
       .Example(
           "  muster up --listen\n  muster kubeconfig -o ~/.kube/muster\n  kubectl --kubeconfig "
           "~/.kube/muster get pytorchjobs")

@@ -1,4 +1,5 @@
-// `muster up --listen` and `muster kubeconfig`: the embedded cluster for kubectl and SDKs.
+// `muster up --listen` and `muster kubeconfig`: access to the embedded cluster for kubectl and
+// SDKs.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 
 namespace local::command {
 
-// Declares --listen; `to` becomes what follows `=`, "127.0.0.1" without it.
+// Declares --listen; sets `to` to the text after `=`, or to "127.0.0.1" without it.
 void AddListenFlag(cli::FlagSet& flags, std::string* to);
-// Has the running daemon listen there ("off": no more); says where.
+// Makes the running daemon listen there ("off": stop listening); prints the address.
 base::Status Listen(cluster::Transport& daemon, const std::string& address, cli::Output& out);
 
 void AddKubeconfigCommand(cli::Command& root, const ClusterContext& context);

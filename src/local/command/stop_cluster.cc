@@ -21,9 +21,9 @@ namespace local::command {
 namespace {
 
 constexpr std::string_view kStoppedReason = "ClusterStopped";
-// What a pod has to end in that names no time, as in Kubernetes.
+// The grace period of a pod that sets none, as in Kubernetes.
 constexpr int64_t kDefaultGraceSeconds = 30;
-// Beyond its grace: for the kill, and for the object to go.
+// In addition to the grace period: for the kill, and for the deletion of the object.
 constexpr int64_t kEndSeconds = 60;
 
 std::vector<std::string> NamesOf(const std::vector<text::Json>& objects) {
@@ -34,11 +34,11 @@ std::vector<std::string> NamesOf(const std::vector<text::Json>& objects) {
   return names;
 }
 
-// What runs, or is about to, and would be left to itself. Pods of Deployments are neither: the next
-// daemon makes them anew.
+// What runs, or is about to, and would be left alone. Pods of Deployments do not count: the next
+// daemon creates them again.
 struct Running {
   std::vector<text::Json> jobs;
-  std::vector<text::Json> bare_pods;  // of no job
+  std::vector<text::Json> bare_pods;  // without a job
 
   bool IsEmpty() const { return jobs.empty() && bare_pods.empty(); }
 };
@@ -121,8 +121,8 @@ std::set<std::string> UidsOf(const std::vector<text::Json>& pods) {
   return uids;
 }
 
-// Until `uids` have ended, or are gone; kExpired where the server has forgotten what happened since
-// the list that `from` was made by.
+// Waits until `uids` have ended or are deleted; kExpired when the server has forgotten what
+// happened since the list of `from`.
 base::Status WatchEnd(cluster::Client& client, const cluster::ListOptions& from,
                       std::set<std::string>& uids) {
   TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, from));
@@ -140,7 +140,7 @@ base::Status WatchEnd(cluster::Client& client, const cluster::ListOptions& from,
   return {};
 }
 
-// Returns when the pods that `list` finds have ended, or are gone: all of them, or `only` those.
+// Waits until the pods in `list` have ended or are deleted: all of them, or those of `only`.
 base::Status AwaitEnd(cluster::Client& client, cluster::ListOptions list,
                       std::optional<std::set<std::string>> only = std::nullopt) {
   for (;;) {
@@ -163,7 +163,7 @@ base::Status AwaitEnd(cluster::Client& client, cluster::ListOptions list,
   }
 }
 
-// Returns when the pods of the jobs have ended: that the jobs have failed ends them, and they stay
+// Waits until the pods of the jobs have ended: they end because their jobs have failed, and stay
 // with their logs.
 base::Status AwaitPods(cluster::Client& client, const std::vector<text::Json>& jobs) {
   for (const text::Json& job : jobs) {
@@ -175,7 +175,7 @@ base::Status AwaitPods(cluster::Client& client, const std::vector<text::Json>& j
   return {};
 }
 
-// Nobody would end them, or keep them: they are deleted, as `kubectl delete` would.
+// Nothing would end or keep them, so they are deleted, as `kubectl delete` does.
 base::Status DeleteBarePods(cluster::Client& client, const std::vector<text::Json>& pods) {
   if (pods.empty()) return {};
   for (const text::Json& pod : pods) {
@@ -185,8 +185,8 @@ base::Status DeleteBarePods(cluster::Client& client, const std::vector<text::Jso
   return AwaitEnd(client, {}, UidsOf(pods));
 }
 
-// Ends the pods of Deployments (TensorBoards) and returns when they are gone; the next daemon makes
-// them anew.
+// Ends the pods of Deployments (TensorBoards) and waits until they are deleted; the next daemon
+// creates them again.
 base::Status StopDeployments(cluster::Client& client) {
   TRY_ASSIGN(const auto deployments, client.List(api::kDeployments, {}));
   if (deployments.items.empty()) return {};
@@ -224,8 +224,9 @@ base::Status StopCluster(cluster::Client& client, base::Clock& clock, bool force
   if (!ended && !force) return ended;
   TRY(stop());
   if (ended) return {};
-  return base::Fail(ended.error().Wrap(
-      "the embedded cluster is down, but jobs may still run; `muster up` takes them on again"));
+  return base::Fail(
+      ended.error().Wrap("the embedded cluster is down, but jobs may still be running; `muster up` "
+                         "takes them over again"));
 }
 
 }  // namespace local::command

@@ -1,4 +1,4 @@
-// `muster down`: what runs is ended, then the daemon.
+// `muster down`: ends what runs, then the daemon.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace local::command {
 
-// kInvalidArgument, and nothing is stopped, while jobs run and `force` is false. With it the jobs
-// end first, Failed; `stop` is called even when they do not end or the cluster does not answer, and
-// then the error says so.
+// kInvalidArgument, without stopping anything, while jobs run and `force` is false. With `force`
+// the jobs are ended first, as Failed; `stop` is called even when they do not end or the cluster
+// does not answer, and the error then says so.
 base::Status StopCluster(cluster::Client& client, base::Clock& clock, bool force,
                          const std::function<base::Status()>& stop);
 

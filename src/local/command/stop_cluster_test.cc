@@ -31,7 +31,7 @@ class StopClusterTest : public testing::Test {
               R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
               "\n"};
     }
-    // DeleteBarePods waits by a list of all pods: what it shows ends while the watch is broken.
+    // DeleteBarePods waits with a list of all pods: the pods in it end while the watch is broken.
     if (request.target.find("/pods") != std::string::npos && request.method == "GET" &&
         request.target.find("Selector") == std::string::npos) {
       const bool has_ended = std::any_of(
@@ -105,7 +105,7 @@ TEST_F(StopClusterTest, OneThatDoesNotAnswerIsStoppedByForceOnly) {
   EXPECT_EQ(stops_, 0);
   const base::Status stopped = Stop(true);
   EXPECT_EQ(stops_, 1);
-  EXPECT_NE(stopped.error().message.find("is down, but jobs may still run"), std::string::npos);
+  EXPECT_NE(stopped.error().message.find("is down, but jobs may still be running"), std::string::npos);
   EXPECT_NE(stopped.error().message.find("broken"), std::string::npos);
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kMaxEnvironmentBytes = 32 << 10;
 struct Chosen {
   std::string python;
   std::string environment;
-  std::string umask;  // "" when nobody has said it
+  std::string umask;  // "" when it is not known
 };
 
 Chosen Choose(const net::Headers& headers, const AdmissionDefaults& defaults) {
@@ -45,6 +45,14 @@ void Annotate(text::Json& object, const Chosen& chosen) {
   set(node::kUmaskAnnotation, chosen.umask);
 }
 
+// A job may say by itself when somebody is told.
+void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
+  if (defaults.notify.empty() || !api::Annotation(job, api::kNotifyAnnotation).empty()) return;
+  text::Set(job, {"metadata", "annotations", api::kNotifyAnnotation}, text::Json(defaults.notify));
+  if (!api::Label(job, api::kNotifyAnnotation).empty()) return;
+  text::Set(job, {"metadata", "labels", api::kNotifyAnnotation}, text::Json(defaults.notify_on));
+}
+
 void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   const text::Array* const containers = text::FindArray(pod_spec, {"containers"});
   if (containers == nullptr) return;
@@ -54,7 +62,7 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   }
 }
 
-// What the job's pods are, in the place of its images.
+// Describes what the job's pods run in place of their images.
 std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
                                      const AdmissionDefaults& defaults) {
   node::ImageMap map;
@@ -70,7 +78,8 @@ std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const 
     if (mapped == nullptr) {
       unused.push_back(image);
     } else {
-      said.push_back(fmt::format("the directory {} stands for image {}", mapped->directory, image));
+      said.push_back(
+          fmt::format("directory {} takes the place of image {}", mapped->directory, image));
     }
   }
   if (defaults.has_podman && !unused.empty()) {
@@ -101,6 +110,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   std::set<std::string> images;
   Annotate(object, chosen);
   if (!is_job) return {};
+  AddNotice(object, defaults);
   if (text::Json* const replicas = text::Find(object, {"spec", "pytorchReplicaSpecs"});
       replicas != nullptr && replicas->is_object()) {
     for (auto& [type, replica] : replicas->as_object()) {
@@ -121,10 +131,10 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   }
   said.insert(said.end(), unmet.begin(), unmet.end());
   if (!defaults.missing_launcher.empty()) {
-    said.push_back(fmt::format(
-        "torchrun in the pods is PyTorch's own, since there is no {}: install muster-launch beside "
-        "muster, and call muster down",
-        defaults.missing_launcher));
+    said.push_back(
+        fmt::format("torchrun in the pods is PyTorch's own, because there is no {}: install "
+                    "muster-launch beside muster, then run muster down",
+                    defaults.missing_launcher));
   }
   return said;
 }

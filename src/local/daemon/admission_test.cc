@@ -66,8 +66,8 @@ TEST(AdmitCreate, SaysThatTheLauncherIsMissing) {
   const auto warnings = AdmitCreate(api::kPyTorchJobs, {}, defaults, job);
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_EQ(warnings[1],
-            "torchrun in the pods is PyTorch's own, since there is no /home/me/muster-launch: "
-            "install muster-launch beside muster, and call muster down");
+            "torchrun in the pods is PyTorch's own, because there is no /home/me/muster-launch: "
+            "install muster-launch beside muster, then run muster down");
 }
 
 TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
@@ -77,7 +77,7 @@ TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
   text::Json job = JobWithImage("mnist");
   EXPECT_EQ(AdmitCreate(api::kPyTorchJobs, {}, defaults, job),
             (std::vector<std::string>{
-                "the directory /code stands for image mnist",
+                "directory /code takes the place of image mnist",
                 "the pods run in this machine's own environment (python: /usr/bin/python3)"}));
   text::Json other = JobWithImage("other");
   EXPECT_TRUE(AdmitCreate(api::kPyTorchJobs, {}, defaults, other)

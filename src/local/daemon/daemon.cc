@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "api/resources.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "cluster/client.h"
 #include "cluster/transport.h"
 #include "controller/loop/controller.h"
@@ -31,6 +33,7 @@
 #include "local/daemon/admission.h"
 #include "local/daemon/deployments/deployments.h"
 #include "local/daemon/event_janitor.h"
+#include "local/daemon/forecaster.h"
 #include "local/daemon/gpu_metrics.h"
 #include "local/daemon/listener.h"
 #include "local/daemon/node_name.h"
@@ -40,6 +43,9 @@
 #include "local/daemon/pods/pod_execs.h"
 #include "local/daemon/pods/pod_logs.h"
 #include "local/daemon/pods/pod_ports.h"
+#include "local/daemon/progress/progress_files.h"
+#include "local/daemon/progress/progress_keeper.h"
+#include "local/daemon/progress/progress_page.h"
 #include "local/daemon/scheduling/scheduling.h"
 #include "local/daemon/stall_keeper.h"
 #include "local/daemon/submitter.h"
@@ -62,7 +68,7 @@
 namespace local::daemon {
 namespace {
 
-// A job that has just ended may be told of a little later than the first command is answered.
+// Notifications about jobs that have just ended may come after the answer to the first command.
 constexpr std::chrono::seconds kFirstNotices{1};
 
 bool IsDryRun(const net::HttpRequest& request) {
@@ -95,7 +101,7 @@ base::Result<AdmissionDefaults> DefaultsOf(const Config& config,
 
 controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& agent) {
   controller::Options options;
-  // Pods share the machine's network: the master's name is in their hosts file from the start.
+  // Pods share the machine's network: their hosts file has the master's name from the start.
   options.reconcile.init_container = false;
   options.reconcile.ends_pods_in_place = true;
   options.reconcile.success_grace = std::chrono::seconds(10);
@@ -107,14 +113,14 @@ controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& a
   return options;
 }
 
-// So that the first command finds the machine among the nodes; the agent keeps it up to date.
+// So that the first command finds the node; the agent maintains it.
 base::Status RegisterNode(cluster::Client& client, const node::Machine& machine, base::Time now) {
   const auto made = client.Create(api::kNodes, "", node::MakeNode(machine, now));
   if (!made && made.error().code != base::Code::kAlreadyExists) return base::Fail(made.error());
   return {};
 }
 
-// The stored name's, so that the pods of the state stay those of this machine.
+// With the stored name, so that the pods in the state stay on this machine.
 base::Result<node::Machine> ThisMachine(cluster::Client& client, const std::string& state) {
   node::Machine machine = node::DescribeMachine();
   TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
@@ -153,8 +159,8 @@ SchedulingOptions SchedulingOptionsOf(const Config& config) {
   return options;
 }
 
-// Blocks until the daemon is asked to end. Meanwhile it gives back, twice, what the first lists of
-// everything that is stored took: with ten thousand jobs a gigabyte.
+// Blocks until the daemon is asked to end. Meanwhile it returns memory twice, after the first lists
+// of everything that is stored: a gigabyte with ten thousand jobs.
 int AwaitSignal() {
   sigset_t awaited;
   sigemptyset(&awaited);
@@ -171,7 +177,7 @@ int AwaitSignal() {
   return number;
 }
 
-// For the commands that look for the daemon; whether or not they find it there, it serves.
+// For commands that look for the daemon. It serves even if this fails.
 void WriteOwnRecord(const base::Fd& lock, const BuildId& build, const std::string& socket) {
   const auto record = OwnRecord(build, socket);
   const base::Status written =
@@ -186,25 +192,25 @@ bool IsFileOf(const base::Fd& fd, const std::string& path) {
          held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
-// Somebody has removed the file. Where another daemon came first there is one too many: this one.
+// Somebody has removed the file. If another daemon came first, this one is redundant and ends.
 base::Status LockAgain(const Paths& paths, base::Fd& lock) {
   TRY(MakePrivateDirs(paths));
   TRY_ASSIGN(std::optional<base::Fd> taken, process::TryLockFile(paths.lock));
   if (!taken) {
     ::kill(::getpid(), SIGTERM);
-    return base::Fail(base::Code::kAlreadyExists, "another daemon has it now, and this one ends");
+    return base::Fail(base::Code::kAlreadyExists, "another daemon has taken it, so this one ends");
   }
   lock = std::move(*taken);
   return {};
 }
 
-// Not those above it: a runtime directory of the user's is the system's to make.
+// Only the last one: a user's runtime directory is made by the system.
 base::Status MakeLastDir(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return base::Fail(base::Errno(errno, "make directory " + path));
 }
 
-// By the program's own `__notify`, which goes on should this daemon end.
+// Runs the program's own `__notify`, which continues if this daemon ends.
 void TellOf(const std::string& program, const base::Environment& environment,
             const std::vector<std::string>& what) {
   process::SpawnOptions options;
@@ -214,11 +220,11 @@ void TellOf(const std::string& program, const base::Environment& environment,
   options.env = environment.AsList();
   options.is_detached = true;
   if (const auto told = process::SpawnQuietly(std::move(options)); !told) {
-    base::LogWarn("notice of {}: {}", what[1], told.error().message);
+    base::LogWarn("notification of {}: {}", what[1], told.error().message);
   }
 }
 
-// Everything, in the order in which it is made; taken down in reverse.
+// Creates all parts in order; they are destroyed in reverse.
 base::Status Serve(const base::Environment& environment, const BuildId& build, Handover& handover) {
   base::Clock& clock = base::SystemClock();
   TRY(CheckNotInPod(environment));
@@ -231,6 +237,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
   defaults.image_map = node::ImageMapPath(paths.state);
   defaults.has_podman = config.has_podman;
+  defaults.notify = base::Join(config.notify, "\n");
+  defaults.notify_on = config.notify_on;
   node::CgroupPlace cgroups = node::FindCgroupPlace(geteuid(), environment);
   if (!cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = cgroups.why;
   node::GpuAllocator gpus;
@@ -241,6 +249,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
     scheduler::Node node;
     node.gpus.resize(gpus.Units().size());
     node.no_gpu_reason = gpus.Reason();
+    node.gpu_resource = gpus.Vendor().resource;
     return scheduler::WhyWithoutGpus(wish, node, policy);
   };
   TRY_ASSIGN(const std::string executable, OwnExecutable());
@@ -266,11 +275,11 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));
-  // Before the lists of everybody below: who started the daemon may be waiting for a table.
+  // Before the lists of the parts below, because whoever started the daemon may be waiting for a
+  // table.
   api_server->ReadSummaries();
 
-  // This very program, also when its file has been replaced or removed: an upgrade lies there then,
-  // or nothing for a moment.
+  // This very program, even if its file was replaced by an upgrade or removed.
   const std::string this_program = fmt::format("/proc/{}/exe", ::getpid());
   const auto shims = node::ProcessShims(this_program);
   node::AgentOptions agent_options;
@@ -300,8 +309,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, lost, clock,
                                                   std::move(agent_options)));
   Scheduling scheduling(client, gpus, clock, std::move(scheduling_options));
-  const node::GpuDiscovery discovery(environment.GetOr("MUSTER_NVML", ""),
-                                     [&](const node::GpuInventory& inventory) {
+  const node::GpuDiscovery discovery(gpu::Places::Of(environment),
+                                     [&](const gpu::Inventory& inventory) {
                                        gpus.SetInventory(inventory);
                                        agent->GpusAreKnown();
                                        scheduling.GpusAreKnown();
@@ -311,13 +320,21 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const Deployments deployments(client, clock);
   const EventJanitor janitor(client, clock);
 
-  GpuMetrics gpu_metrics(client, environment.GetOr("MUSTER_NVML", ""), node_name);
-  const net::HttpHandler handler = [&gpu_metrics, api = api_server->handler()](
-                                       net::HttpRequest request,
-                                       std::shared_ptr<net::Responder> responder) {
-    if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
-    api(std::move(request), std::move(responder));
-  };
+  GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
+  ProgressFiles progress(paths.state);
+  TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
+  Forecaster forecaster(client, api_server->store(), scheduling, clock);
+  const net::HttpHandler handler =
+      [&gpu_metrics, &progress, &forecaster, api = api_server->handler()](
+          net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
+        if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
+        if (IsForecastRequest(request)) {
+          return forecaster.Handle(std::move(request), std::move(responder));
+        }
+        if (auto answer = AnswerProgress(progress, request))
+          return responder->Send(*std::move(answer));
+        api(std::move(request), std::move(responder));
+      };
   std::unique_ptr<Listener> listener;
   const net::HttpHandler own_handler = [&](net::HttpRequest request,
                                            std::shared_ptr<net::Responder> responder) {
@@ -330,11 +347,11 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
     base::LogWarn("--listen: {}", resumed.error().message);
   }
   WriteOwnRecord(lock, build, paths.socket);
-  // From here on the keeper's thread has the lock.
+  // From here on the keeper's thread owns the lock.
   std::string socket = paths.socket;
   std::vector<KeptPath> kept;
   kept.push_back({"socket", socket, IsSocket, [&]() -> base::Result<std::string> {
-                    // The user's runtime directory may be gone with the last session.
+                    // The user's runtime directory may have been removed with the last session.
                     const Paths now = PathsOf(environment);
                     TRY(MakePrivateDirs(now));
                     TRY(http_server->ListenAt(now.socket));
@@ -364,11 +381,19 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   upkeep_options.executable = this_program;
   upkeep_options.environment = environment;
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
+  upkeep_options.forget_progress = [&](const std::set<std::string>& remembered) {
+    progress.ForgetUnless([&](const std::string& uid) {
+      const auto fate = FateOf(api_server->store(), uid);
+      return remembered.contains(uid) || !fate || *fate == node::Fate::kStored;
+    });
+  };
   const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
   const Notifier notifier(
-      client,
-      [&](const std::string& namespace_name, const std::string& name, const std::string& event) {
-        TellOf(this_program, environment, {namespace_name, name, event});
+      client, clock,
+      [&](const text::Json& job, const std::string& event) {
+        TellOf(this_program, environment,
+               {std::string(api::Namespace(job)), std::string(api::Name(job)),
+                std::string(api::Uid(job)), event});
       },
       kFirstNotices);
   const StallKeeper stalls(client, clock, paths.state);
@@ -377,7 +402,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   handover.SayReady();
 
   const int signal_number = AwaitSignal();
-  base::LogInfo("ending on {}; running jobs run on", strsignal(signal_number));
+  base::LogInfo("ending because of {}; running jobs continue", strsignal(signal_number));
   keeper.reset();
   http_server->Stop();
   http_thread.join();
@@ -388,8 +413,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
 }  // namespace
 
 namespace {
-// A watch is a descriptor, and so is a pod: the usual soft limit of 1,024 would be met. The pods
-// inherit it.
+// Each watch and each pod needs a descriptor, so the usual soft limit of 1,024 could be reached.
+// Pods inherit the limit.
 constexpr rlim_t kDescriptors = 65'536;
 
 void RaiseDescriptorLimit() {
@@ -401,7 +426,7 @@ void RaiseDescriptorLimit() {
 }  // namespace
 
 int DaemonMain(const base::Environment& environment, const BuildId& build) {
-  // Few arenas: a dozen threads, mostly asleep, must not each keep memory of their own.
+  // Few arenas, because a dozen threads that mostly sleep would each keep memory of their own.
   mallopt(M_ARENA_MAX, 2);
   umask(077);
   signal(SIGPIPE, SIG_IGN);

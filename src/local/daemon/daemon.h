@@ -1,5 +1,5 @@
 // `muster daemon`: the embedded cluster in one process: store, API server, controller, scheduler
-// and node agent, on a Unix socket.
+// and node agent, serving a Unix socket.
 #pragma once
 
 #include "base/environment.h"
@@ -7,7 +7,8 @@
 
 namespace local::daemon {
 
-// Runs until SIGTERM or SIGINT; jobs run on without it. `build` is this program's. The exit code.
+// Runs until SIGTERM or SIGINT; jobs continue without it. `build` is this program's. Returns the
+// exit code.
 int DaemonMain(const base::Environment& environment, const BuildId& build);
 
 }  // namespace local::daemon

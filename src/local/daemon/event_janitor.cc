@@ -14,10 +14,10 @@
 namespace local::daemon {
 namespace {
 
-// Deleted with one call.
+// Deleted with one request.
 constexpr size_t kMaxBatch = 256;
 constexpr int64_t kPageEvents = 500;
-// Between two looks, and before the first.
+// Between two rounds, and before the first.
 constexpr std::chrono::minutes kRest{5};
 constexpr std::chrono::minutes kFirst{1};
 

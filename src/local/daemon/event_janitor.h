@@ -1,6 +1,6 @@
-// Events are news, not records: an hour after they were last seen they are deleted, as a Kubernetes
-// API server does, or some minutes later. There may be hundreds of thousands: nothing of them is
-// remembered, they are looked through when one may be due.
+// Deletes Events an hour after they were last seen, as a Kubernetes API server does, or some
+// minutes later. There may be hundreds of thousands, so none is remembered: they are listed when
+// one may be due.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,13 @@ namespace local::daemon {
 
 inline constexpr std::chrono::hours kEventLife{1};
 
-// Deletes the events that are due. When to look again: the oldest one that stays is due then,
-// or whatever comes from now on.
+// Deletes the events that are due. Returns when to look again: when the oldest remaining one, or a
+// new one, can be due.
 base::Result<base::Time> DeleteOldEvents(cluster::Client& client, base::Time now);
 
 class EventJanitor {
  public:
-  // Starts its thread, which sleeps until an event may be due. Both are borrowed.
+  // Starts its thread, which sleeps until an event may be due. Borrows both.
   EventJanitor(cluster::Client& client, base::Clock& clock);
   ~EventJanitor();
 

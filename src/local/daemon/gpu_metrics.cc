@@ -11,6 +11,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
+#include "local/node/devices/gpu.h"
 
 namespace local::daemon {
 namespace {
@@ -60,15 +61,15 @@ std::string LabelsOf(const std::string& id, std::string_view uuid, std::string_v
                      Escaped(holder.pod), Escaped(uuid));
 }
 
-// In the order of GpuInventory::Units, to whose places the pods' annotations refer.
-std::vector<Row> RowsOf(const node::GpuInventory& inventory, const std::map<int, Holder>& holders,
+// In the order of gpu::Inventory::Units, whose indices the pods' annotations contain.
+std::vector<Row> RowsOf(const gpu::Inventory& inventory, const std::map<int, Holder>& holders,
                         std::string_view node_name) {
   std::vector<Row> rows;
   const auto holder = [&] {
     const auto found = holders.find(static_cast<int>(rows.size()));
     return found == holders.end() ? Holder() : found->second;
   };
-  for (const node::GpuDevice& device : inventory.devices) {
+  for (const gpu::Device& device : inventory.devices) {
     if (!device.is_mig_enabled) {
       rows.push_back(
           {LabelsOf(std::to_string(device.index), device.uuid, device.name, node_name, holder()),
@@ -76,8 +77,8 @@ std::vector<Row> RowsOf(const node::GpuInventory& inventory, const std::map<int,
       continue;
     }
     int number = 0;
-    for (const node::MigInstance& instance : device.mig_instances) {
-      // The driver counts no utilisation for a part of a GPU.
+    for (const gpu::MigInstance& instance : device.mig_instances) {
+      // The driver has no utilisation for a part of a GPU.
       rows.push_back({LabelsOf(fmt::format("{}:{}", device.index, number++), instance.uuid,
                                instance.name, node_name, holder()),
                       std::nullopt, instance.memory_used, instance.memory_total});
@@ -103,12 +104,12 @@ bool IsGpuMetricsRequest(const net::HttpRequest& request) {
          std::string_view(request.target).substr(0, request.target.find('?')) == kGpuMetricsPath;
 }
 
-std::string RenderGpuMetrics(const node::GpuInventory& inventory,
-                             const std::vector<text::Json>& pods, std::string_view node_name) {
+std::string RenderGpuMetrics(const gpu::Inventory& inventory, const std::vector<text::Json>& pods,
+                             std::string_view node_name) {
   const std::vector<Row> rows = RowsOf(inventory, HoldersOf(pods), node_name);
   std::string out;
   AppendMetric(
-      "nvidia_gpu_duty_cycle", "Percent of the time in which the GPU was at work.", rows,
+      "nvidia_gpu_duty_cycle", "Percentage of time in which the GPU was busy.", rows,
       [](const Row& row) { return row.duty_cycle; }, out);
   AppendMetric(
       "nvidia_gpu_memory_used_bytes", "Memory of the GPU in use.", rows,
@@ -120,21 +121,20 @@ std::string RenderGpuMetrics(const node::GpuInventory& inventory,
 }
 
 struct GpuMetrics::State {
-  State(cluster::Client& the_client, std::string directory, std::string node)
-      : client(the_client), library_directory(std::move(directory)), node_name(std::move(node)) {}
+  State(cluster::Client& the_client, gpu::Places where, std::string node)
+      : client(the_client), places(std::move(where)), node_name(std::move(node)) {}
 
   cluster::Client& client;  // not to be used once is_abandoned
-  const std::string library_directory;
+  const gpu::Places places;
   const std::string node_name;
-  std::mutex use;    // held while the client is used; before `mutex`
-  std::mutex mutex;  // guards what follows
+  std::mutex use;    // held while the client is used; locked before `mutex`
+  std::mutex mutex;  // guards the members below
   bool is_abandoned = false;
-  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread reads
+  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread is reading
 };
 
-GpuMetrics::GpuMetrics(cluster::Client& client, std::string library_directory,
-                       std::string node_name)
-    : state_(std::make_shared<State>(client, std::move(library_directory), std::move(node_name))) {}
+GpuMetrics::GpuMetrics(cluster::Client& client, gpu::Places places, std::string node_name)
+    : state_(std::make_shared<State>(client, std::move(places), std::move(node_name))) {}
 
 GpuMetrics::~GpuMetrics() {
   const std::lock_guard use(state_->use);
@@ -153,7 +153,7 @@ void GpuMetrics::Handle(std::shared_ptr<net::Responder> responder) {
 }
 
 void GpuMetrics::Answer(const std::shared_ptr<State>& state) {
-  const node::GpuInventory inventory = node::ReadGpus(state->library_directory);
+  const gpu::Inventory inventory = gpu::Read(state->places);
   const std::lock_guard use(state->use);
   {
     const std::lock_guard lock(state->mutex);

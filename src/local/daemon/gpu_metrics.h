@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cluster/client.h"
-#include "local/node/devices/gpu.h"
+#include "gpu/inventory.h"
 #include "net/http/types.h"
 
 namespace local::daemon {
@@ -19,16 +19,16 @@ inline constexpr std::string_view kGpuMetricsPath = "/metrics/gpus";
 // Whether the request is for kGpuMetricsPath.
 bool IsGpuMetricsRequest(const net::HttpRequest& request);
 
-// The page. `pods`: those of this node that have not ended; what they hold is in their annotation.
-// Pure.
-std::string RenderGpuMetrics(const node::GpuInventory& inventory,
-                             const std::vector<text::Json>& pods, std::string_view node_name);
+// Renders the page. `pods`: those of this node that have not ended; their annotations name the GPUs
+// that they hold. Pure.
+std::string RenderGpuMetrics(const gpu::Inventory& inventory, const std::vector<text::Json>& pods,
+                             std::string_view node_name);
 
-// Reads the GPUs when somebody asks, once for all who ask meanwhile, and never otherwise. Thread
-// safe. Borrows the client; its destructor does not wait for a driver that hangs.
+// Reads the GPUs only on request, once for all concurrent requests. Thread safe. Borrows the
+// client; its destructor does not wait for a driver that hangs.
 class GpuMetrics {
  public:
-  GpuMetrics(cluster::Client& client, std::string library_directory, std::string node_name);
+  GpuMetrics(cluster::Client& client, gpu::Places places, std::string node_name);
   ~GpuMetrics();
   // Returns at once.
   void Handle(std::shared_ptr<net::Responder> responder);

@@ -22,12 +22,12 @@ text::Json PodHolding(const std::string& name, const std::string& units,
       {"status", {{"phase", phase}}}};
 }
 
-node::GpuDevice Device(int index, int utilisation) {
+gpu::Device Device(int index, int utilisation) {
   return {index, "GPU-" + std::to_string(index), "NVIDIA Test", 4096, 1024, utilisation, false, {}};
 }
 
 TEST(GpuMetricsPage, NamesWhoHoldsEachGpu) {
-  node::GpuInventory inventory;
+  gpu::Inventory inventory;
   inventory.devices = {Device(0, 35), Device(1, 0)};
   const std::string page = RenderGpuMetrics(
       inventory, {PodHolding("pt-worker-0", "1"), PodHolding("old", "0", "Failed")}, "here");
@@ -45,9 +45,9 @@ TEST(GpuMetricsPage, NamesWhoHoldsEachGpu) {
 }
 
 TEST(GpuMetricsPage, APartOfAGpuHasMemoryAndNoDutyCycle) {
-  node::GpuInventory inventory;
+  gpu::Inventory inventory;
   inventory.devices = {Device(0, 0)};
-  node::GpuDevice divided = Device(1, 0);
+  gpu::Device divided = Device(1, 0);
   divided.is_mig_enabled = true;
   divided.mig_instances = {{"MIG-a", "1g", 10, 5}, {"MIG-b", "1g", 10, 6}};
   inventory.devices.push_back(divided);
@@ -72,7 +72,7 @@ class Answered : public net::IgnoringResponder {
 TEST(GpuMetrics, AnswersAlsoWhereNoGpuIs) {
   node::FakeCluster cluster;
   cluster::Client client(cluster.Connect());
-  GpuMetrics metrics(client, "/no/such/library", "here");
+  GpuMetrics metrics(client, {.nvml_folder = "/no/such/library"}, "here");
   for (int i = 0; i < 2; ++i) {
     std::promise<net::HttpResponse> answer;
     metrics.Handle(std::make_shared<Answered>(answer));

@@ -27,8 +27,8 @@ base::Result<std::string> ReadLine(const std::string& path) {
   return std::string(base::Trim(text));
 }
 
-// What is stored, or what `make` makes and this stores: first the key, so that a certificate is
-// never without one.
+// The stored file, or the result of `make`, which is stored: the key first, so that a certificate
+// never lacks one.
 template <typename Make>
 base::Result<net::KeyedCertificate> LoadOrMake(const std::string& stem, Make make) {
   auto certificate = base::ReadFile(stem + ".crt");
@@ -49,7 +49,7 @@ net::HttpHandler Guarded(std::string token, net::HttpHandler handler) {
         given.size() > kScheme.size() && base::ToLower(given.substr(0, kScheme.size())) == kScheme;
     if (!has_scheme || !net::AreEqualSecrets(base::Trim(given.substr(kScheme.size())), token)) {
       net::HttpResponse refusal = server::ToResponse({401, "Unauthorized", "Unauthorized", {}});
-      // So that strangers do not keep their connections.
+      // So that strangers cannot keep connections open.
       refusal.headers.emplace_back("Connection", "close");
       return responder->Send(std::move(refusal));
     }
@@ -78,7 +78,7 @@ base::Result<ListenAddress> ParseListenAddress(std::string_view text) {
     if (end == std::string_view::npos) return refuse("the bracket is not closed");
     host = text.substr(1, end - 1);
     port = text.substr(end + 1);
-    if (!port.empty() && !port.starts_with(':')) return refuse("a port begins with a colon");
+    if (!port.empty() && !port.starts_with(':')) return refuse("expected a colon before the port");
     if (!port.empty()) port.remove_prefix(1);
   } else if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
     host = text.substr(0, colon);
@@ -87,11 +87,12 @@ base::Result<ListenAddress> ParseListenAddress(std::string_view text) {
   ListenAddress address;
   address.host = host.empty() || host == "localhost" ? "127.0.0.1" : std::string(host);
   if (address.host != "127.0.0.1" && address.host != "::1") {
-    return refuse("the embedded cluster is for this machine alone");
+    return refuse("the embedded cluster serves this machine only");
   }
   if (!port.empty()) {
     const auto number = base::ParseInt(port);
-    if (!number || *number < 0 || *number > 65'535) return refuse("a port is from 1 to 65535");
+    if (!number || *number < 0 || *number > 65'535)
+      return refuse("the port must be from 1 to 65535");
     address.port = static_cast<uint16_t>(*number);
   }
   return address;

@@ -92,7 +92,7 @@ TEST_F(ListenerTest, AddressTokenAndAuthorityLast) {
   Open();
   EXPECT_EQ(listener_->Resume()->value_or(""), *address);
   EXPECT_EQ(*Kubeconfig(folder_), *before);
-  // Off, and on again: the same port.
+  // Off and on again: the port is the same.
   ASSERT_TRUE(listener_->StopListening());
   EXPECT_FALSE(Kubeconfig(folder_));
   EXPECT_EQ(*listener_->Listen({"127.0.0.1", 0}), *address);

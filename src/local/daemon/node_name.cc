@@ -18,12 +18,12 @@ base::Result<std::string> KeepNodeName(const std::string& state_directory,
     std::string name(base::Trim(*kept));
     if (!name.empty()) return name;
   }
-  // Several: an earlier muster took whatever name the host had.
+  // There are several, because an earlier muster used whatever name the host had.
   const bool has_host = std::find(stored.begin(), stored.end(), host) != stored.end();
   const std::string name = stored.empty() || has_host ? host : stored.front();
   const base::Status written =
       base::WriteFileAtomic(path, name + "\n", 0600, base::Durability::kSync);
-  // The store has it as well.
+  // The store contains it as well.
   if (!written) base::LogWarn("{}", written.error().message);
   return name;
 }

@@ -1,5 +1,5 @@
-// What the machine is called in the cluster. Pods are bound to it by that name: it is chosen once
-// and kept in the state folder, whatever the host is called later.
+// The machine's name in the cluster. Pods are bound to it by that name, so it is chosen once and
+// kept in the state folder, even if the host is renamed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace local::daemon {
 
-// `stored` are the nodes that the store has, `host` is the host's name now. The first time the name
-// is the stored node's, where there is one, else the host's. Fails where the name is kept and
+// `stored` are the nodes in the store, `host` is the host's present name. At first use the name is
+// that of the stored node, if there is one, otherwise the host's. Fails when the name was kept but
 // cannot be read.
 base::Result<std::string> KeepNodeName(const std::string& state_directory,
                                        const std::vector<std::string>& stored,

@@ -9,11 +9,16 @@
 #include "text/projection.h"
 
 namespace local::daemon {
+namespace {
+
+constexpr int kMostDeleted = 100;
+
+}  // namespace
 
 std::optional<std::string> DueNotice(const text::Json& job) {
   const std::string_view on = api::Label(job, api::kNotifyAnnotation);
   const text::Json* const stored = text::Find(job, {"status"});
-  if (on.empty() || stored == nullptr || api::IsDeleting(job)) return std::nullopt;
+  if (on.empty() || stored == nullptr) return std::nullopt;
   const auto status = api::ParseJobStatus(*stored);
   if (!status) return std::nullopt;
   const bool has_failed = status->Is("Failed");
@@ -30,8 +35,12 @@ std::optional<std::string> DueNotice(const text::Json& job) {
   return event;
 }
 
-Notifier::Notifier(cluster::Client& client, Tell tell, std::chrono::milliseconds first)
-    : tell_(std::move(tell)), thread_([this, &client, first] {
+Notifier::Notifier(cluster::Client& client, base::Clock& clock, Tell tell,
+                   std::chrono::milliseconds first)
+    // Times of the API have whole seconds.
+    : tell_(std::move(tell)),
+      begun_(std::chrono::floor<std::chrono::seconds>(clock.Now())),
+      thread_([this, &client, first] {
         std::unique_lock lock(mutex_);
         if (!wake_.wait_for(lock, first, [this] { return is_stopped_; })) Begin(client);
       }) {}
@@ -60,20 +69,32 @@ void Notifier::Begin(cluster::Client& client) {
     return text::ParsePart(job, kParts);
   };
   cluster::ReflectorHandler handler;
-  handler.replace = [this](std::vector<text::Json> jobs) {
+  handler.replace = [this, &client](std::vector<text::Json> jobs) {
     for (const text::Json& job : jobs) Look(job);
+    LookAtDeleted(client);
   };
-  handler.apply = [this](const cluster::WatchEvent& event) {
-    if (event.type != cluster::WatchEvent::Type::kDeleted) Look(event.object);
-  };
+  // One that is deleted the moment it has ended is told of too.
+  handler.apply = [this](const cluster::WatchEvent& event) { Look(event.object); };
   reflector_ = std::make_unique<cluster::Reflector>(client, api::kPyTorchJobs, std::move(options),
                                                     std::move(handler));
+}
+
+// Jobs that ended and were deleted before they could be listed: the store remembers them.
+void Notifier::LookAtDeleted(cluster::Client& client) {
+  auto answer = client.Ask("GET", fmt::format("/muster/records?limit={}", kMostDeleted));
+  const text::Array* const items = answer ? text::FindArray(*answer, {"items"}) : nullptr;
+  if (items == nullptr) return;
+  for (const text::Json& item : *items) {
+    const auto deleted = base::ParseRfc3339(text::GetString(item, {"deleted"}));
+    const text::Json* const job = text::Find(item, {"object"});
+    if (job != nullptr && deleted && *deleted >= begun_) Look(*job);
+  }
 }
 
 void Notifier::Look(const text::Json& job) {
   const auto event = DueNotice(job);
   if (!event || !told_.insert(fmt::format("{} {}", api::Uid(job), *event)).second) return;
-  tell_(std::string(api::Namespace(job)), std::string(api::Name(job)), *event);
+  tell_(job, *event);
 }
 
 }  // namespace local::daemon

@@ -1,4 +1,5 @@
-// Sees when a job that has a --notify starts, hangs or ends, and has the program tell.
+// Notices when a job with --notify starts, hangs or ends, and lets the program send the
+// notification.
 #pragma once
 
 #include <chrono>
@@ -11,33 +12,35 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
 #include "text/json.h"
 
 namespace local::daemon {
 
-// Which notice of the job is due, "start", "hang" or "end", and has not been given; nullopt when
-// none is. Pure.
+// The notice of the job that is due and has not been sent, "start", "hang" or "end", also of a job
+// that is being or was deleted; nullopt when there is none. Pure.
 std::optional<std::string> DueNotice(const text::Json& job);
 
 class Notifier {
  public:
-  // Called on a thread of its own, once for each notice in this object's life. What was not noted
-  // on the job as given is due again after a restart.
-  using Tell = std::function<void(const std::string& namespace_name, const std::string& name,
-                                  const std::string& event)>;
-  // Borrows the client. Looks from `first` on: whoever starts the daemon may wait for something
-  // else.
-  Notifier(cluster::Client& client, Tell tell, std::chrono::milliseconds first);
+  // Called on a thread of its own, at most once for each notice during the life of this object. A
+  // notice that is not recorded on the job as sent is due again after a restart.
+  using Tell = std::function<void(const text::Json& job, const std::string& event)>;
+  // Borrows the client. Begins after `first`, because whoever starts the daemon may be waiting for
+  // something else.
+  Notifier(cluster::Client& client, base::Clock& clock, Tell tell, std::chrono::milliseconds first);
   ~Notifier();
 
  private:
   void Begin(cluster::Client& client);
+  void LookAtDeleted(cluster::Client& client);
   void Look(const text::Json& job);
 
   const Tell tell_;
-  std::set<std::string> told_;  // uid and event; of the reflector's thread
+  const base::Time begun_;
+  std::set<std::string> told_;  // uid and event; used by the reflector's thread
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;

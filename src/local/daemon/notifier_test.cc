@@ -41,6 +41,13 @@ TEST(DueNotice, OfAHangWhileItHangs) {
   EXPECT_FALSE(DueNotice(Job("hang", "Running")));
 }
 
+TEST(DueNotice, OfAJobThatIsDeletedTheMomentItHasEnded) {
+  text::Json job = Job("end", "Failed");
+  text::Set(job, {"metadata", "deletionTimestamp"}, text::Json("2026-07-30T10:00:00Z"));
+  EXPECT_EQ(DueNotice(job).value_or(""), "end");
+  EXPECT_FALSE(DueNotice(Job("end", "Running")));
+}
+
 TEST(DueNotice, IsGivenOnce) {
   const text::Object told{{"muster.dev/notified-end", "told at 10:00"}};
   EXPECT_FALSE(DueNotice(Job("end", "Succeeded", told)));

@@ -16,8 +16,7 @@
 namespace local::daemon {
 namespace {
 
-// Of a directory above a path: what may have gone out of it; and, while something is missing, what
-// may have come back.
+// For a directory above a path: events of a loss, and, while a path is missing, of its return.
 constexpr uint32_t kLosses = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 constexpr uint32_t kArrivals = IN_CREATE | IN_MOVED_TO | IN_ATTRIB;
 
@@ -48,8 +47,8 @@ PathKeeper::~PathKeeper() {
   thread_.join();
 }
 
-// Every directory from the path's up: what is unmounted goes out of the one above. Those that may
-// not be watched, as "/" of some containers, do not matter much.
+// Watches every directory from the path's upwards: an unmount is reported in the directory above.
+// Directories that cannot be watched, such as "/" in some containers, matter little.
 void PathKeeper::WatchPlaces() {
   const bool is_lost =
       std::any_of(places_.begin(), places_.end(), [](const Place& place) { return place.is_lost; });
@@ -62,26 +61,26 @@ void PathKeeper::WatchPlaces() {
   }
 }
 
-// Whether something has changed, so that everything is to be looked at again.
+// Whether something has changed, so that everything has to be checked again.
 bool PathKeeper::Look(Place& place) {
   KeptPath& kept = place.kept;
   if (kept.is_there(kept.path)) return std::exchange(place.is_lost, false);
   auto restored = kept.restore();
   if (restored) {
-    base::LogWarn("the {} {} had vanished; it is {} now", kept.what, kept.path, *restored);
+    base::LogWarn("the {} {} was deleted; it is {} now", kept.what, kept.path, *restored);
     kept.path = std::move(*restored);
     place.is_lost = false;
     return true;
   }
   if (std::exchange(place.is_lost, true)) return false;
-  base::LogError("the {} {} has vanished: {}", kept.what, kept.path, restored.error().message);
+  base::LogError("the {} {} was deleted: {}", kept.what, kept.path, restored.error().message);
   return true;
 }
 
 void PathKeeper::Run() {
   std::array<pollfd, 2> fds{pollfd{inotify_.fd(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
   while (true) {
-    // Before the look: no change is missed.
+    // Before the check, so that no change is missed.
     WatchPlaces();
     bool has_changed = false;
     for (Place& place : places_) has_changed = Look(place) || has_changed;

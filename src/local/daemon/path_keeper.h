@@ -1,5 +1,5 @@
-// Notices that what the daemon is found by has vanished, or a directory that it lies in: by a
-// clean-up, or by logind, which takes a user's runtime directory away with the last session.
+// Notices when a path by which the daemon is found, or a directory above it, has been deleted: by a
+// clean-up, or by logind, which removes a user's runtime directory with the last session.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,13 @@ struct KeptPath {
   std::string what;  // "socket"
   std::string path;
   std::function<bool(const std::string& path)> is_there;
-  // Makes it again; returns its path from then on, or fails: then it is called again when the next
-  // thing happens.
+  // Creates it again and returns its new path. If it fails, it is called again at the next change.
   std::function<base::Result<std::string>()> restore;
 };
 
 bool IsSocket(const std::string& path);
 
-// Owns a thread that sleeps in the kernel (inotify), on which the functions of the paths run.
+// Owns a thread that waits for inotify and calls the functions of the paths.
 class PathKeeper {
  public:
   static base::Result<std::unique_ptr<PathKeeper>> Start(std::vector<KeptPath> paths);
@@ -37,7 +36,7 @@ class PathKeeper {
  private:
   struct Place {
     KeptPath kept;
-    bool is_lost = false;  // and could not be made again
+    bool is_lost = false;  // and could not be created again
   };
 
   PathKeeper(process::Inotify inotify, base::Fd stop, std::vector<KeptPath> paths);

@@ -57,7 +57,7 @@ class PathKeeperTest : public testing::Test {
     return base::MakeDirs(base::DirectoryOf(file_)) &&
            base::WriteFileAtomic(file_, "x", 0600, base::Durability::kNone);
   }
-  // Until the socket was missed that often.
+  // Waits until the socket was missed that often.
   void Await(int count) {
     auto restored = restored_.Lock();
     changed_.wait(restored.lock(), [&] { return *restored >= count; });
@@ -73,7 +73,8 @@ class PathKeeperTest : public testing::Test {
 TEST_F(PathKeeperTest, MissesTheSocketAndTheDirectoriesAboveIt) {
   ASSERT_EQ(::unlink(socket_.c_str()), 0);
   Await(1);
-  // At once: into a folder that is taken away piece by piece the socket comes back meanwhile.
+  // In one step: if the folder were removed piece by piece, the socket would be created again in it
+  // meanwhile.
   ASSERT_EQ(::rename((folder_ + "/a/b").c_str(), (folder_ + "/gone").c_str()), 0);
   Await(2);
   ASSERT_EQ(::rename((folder_ + "/a").c_str(), (folder_ + "/elsewhere").c_str()), 0);

@@ -1,4 +1,4 @@
-// Which finished jobs are no longer kept (local.keep_*). Pure.
+// Decides which finished jobs are no longer kept (local.keep_*). Pure.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@ struct FinishedJob {
   std::string name;
   std::string uid;
   base::Time finished{};
-  int64_t bytes = 0;  // of its pods' folders and its own
+  int64_t bytes = 0;  // of its folder and its pods' folders
 };
 
-// Somebody may be reading: nothing that finished more recently is removed, whatever it takes.
+// Somebody may be reading its logs: a job that finished more recently is never removed.
 inline constexpr std::chrono::hours kLeastKept{1};
 
-// Those to remove, the oldest first.
+// The jobs to remove, the oldest first.
 std::vector<FinishedJob> JobsToRemove(std::vector<FinishedJob> finished, const Keep& keep,
                                       base::Time now);
 

@@ -10,6 +10,7 @@
 #include "api/stall.h"
 #include "base/log.h"
 #include "text/projection.h"
+#include "witness/recorder.h"
 
 namespace local::daemon {
 namespace {
@@ -17,6 +18,32 @@ namespace {
 constexpr std::chrono::seconds kLook{1};
 constexpr std::chrono::seconds kStandstill{3};
 constexpr std::chrono::milliseconds kLongestAnswer{300};
+
+using Testimony = answers::StallWatch::Testimony;
+
+// All at once. `asked`: pids by folder.
+Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
+              const std::vector<answers::RankLook>& looks) {
+  std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
+  for (const auto& [folder, pids] : asked) {
+    questions.emplace_back(witness::Question(folder, pids),
+                           witness::RecorderQuestion(folder, pids));
+  }
+  Testimony told;
+  const auto put = [&looks](std::map<pid_t, std::string> answers,
+                            std::map<int, std::string>& by_rank) {
+    for (const answers::RankLook& look : looks) {
+      const auto answer = answers.find(look.pid);
+      if (!look.has_ended && answer != answers.end())
+        by_rank[look.rank] = std::move(answer->second);
+    }
+  };
+  for (auto& [stacks, recorders] : questions) {
+    put(stacks.Await(kLongestAnswer), told.dumps);
+    put(recorders.Await(kLongestAnswer), told.traces);
+  }
+  return told;
+}
 
 }  // namespace
 
@@ -115,9 +142,12 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   if (is_new) {
     job.name = pods[0].job_name;
     job.namespace_name = pods[0].namespace_name;
-    // What a daemon before this one, or an attempt before this one, has left there.
+    // What an earlier daemon, or an earlier attempt, left there.
     const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
-    if (stored) job.noted = api::Annotation(*stored, api::kStallAnnotation);
+    if (stored) {
+      job.noted = api::Annotation(*stored, api::kStallAnnotation);
+      job.past = api::Annotation(*stored, api::kStallsAnnotation);
+    }
   }
   std::vector<answers::RankLook> looks;
   std::map<std::string, std::vector<pid_t>> asked;
@@ -135,11 +165,11 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       looks.push_back({rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid)});
     }
   }
-  // Alone it waits for nobody.
+  // A single rank waits for nobody.
   if (job.world < 2 || now.empty()) return;
   for (const auto& [rank, place] : job.ranks) {
     const auto& [folder, pid] = place;
-    // One of several in a pod, or the pod with it.
+    // It is one of several in its pod, or its pod still runs.
     if (now.contains(rank) || !has_succeeded.contains(folder)) continue;
     if (!has_succeeded[folder] && !busy.contains(folder)) continue;
     looks.push_back({rank, pid, true, {}});
@@ -148,18 +178,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   job.ranks = std::move(now);
   if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
-    std::vector<std::pair<std::string, witness::Question>> questions;
-    for (const auto& [folder, pids] : asked)
-      questions.emplace_back(folder, witness::Question(folder, pids));
-    std::map<int, std::string> dumps;
-    for (const auto& [folder, question] : questions) {
-      for (auto& [pid, dump] : question.Await(kLongestAnswer)) {
-        for (const answers::RankLook& look : looks) {
-          if (look.pid == pid && !look.has_ended) dumps[look.rank] = dump;
-        }
-      }
-    }
-    job.watch->Judge(clock_.Steady(), dumps, witness::SourceLine);
+    job.watch->Judge(clock_.Steady(), Ask(asked, looks), witness::SourceLine);
   }
   Note(job);
 }
@@ -172,15 +191,21 @@ void StallKeeper::Note(Job& job) {
         clock_.Now() - std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
     note = api::StallNote(answers::NameOf(stall->kind), since, stall->text);
   }
-  // The time of what has been noted is not set again and again.
+  // The time of a note is not updated while its text stays the same.
   if (api::TextOfStall(note) == api::TextOfStall(job.noted)) return;
-  const text::Json value = note.empty() ? text::Json(nullptr) : text::Json(note);
+  text::Object annotations{
+      {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
+  std::string past = job.past;
+  if (!job.noted.empty()) {
+    past = api::WithPastStall(past, job.noted, clock_.Now());
+    annotations[api::kStallsAnnotation] = past;
+  }
   const auto patched = client_.Patch(
       api::kPyTorchJobs, job.namespace_name, job.name, cluster::PatchType::kMerge,
-      text::Object{{"metadata",
-                    text::Object{{"annotations", text::Object{{api::kStallAnnotation, value}}}}}});
+      text::Object{{"metadata", text::Object{{"annotations", std::move(annotations)}}}});
   if (!patched) return base::LogWarn("job {}: {}", job.name, patched.error().message);
   job.noted = std::move(note);
+  job.past = std::move(past);
 }
 
 }  // namespace local::daemon

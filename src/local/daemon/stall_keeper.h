@@ -1,5 +1,5 @@
-// Watches over the ranks of this machine's pods: of a job that does not go on, its annotation says
-// who holds it up, and where that is.
+// Watches the ranks of this machine's pods. When a job is stalled, its annotation tells which rank
+// holds it up, and where in the program.
 #pragma once
 
 #include <condition_variable>
@@ -21,17 +21,17 @@
 
 namespace local::daemon {
 
-// Of a pod that runs a part of a job.
+// A pod that runs a part of a job.
 struct StallPod {
   std::string job_uid, job_name, namespace_name;
-  std::string folder;  // in which its processes can be asked
+  std::string folder;  // where its processes write their stacks
   bool has_succeeded = false;
 };
 
-// Nullopt for a pod that has no job, or neither runs nor has succeeded. Pure.
+// Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
-// A thread, which sleeps while no job runs. Borrows client and clock.
+// A thread that sleeps while no job runs. Borrows client and clock.
 class StallKeeper {
  public:
   StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory);
@@ -43,8 +43,10 @@ class StallKeeper {
     std::string name, namespace_name;
     int world = 0;
     std::optional<answers::StallWatch> watch;
-    std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each that was there
-    std::string noted;                                   // in its annotation
+    std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
+                                                         // found
+    std::string noted;                                   // the text in its annotation
+    std::string past;                                    // in that of earlier stalls
   };
 
   void OnPod(const text::Json& pod, bool is_gone);
@@ -58,8 +60,8 @@ class StallKeeper {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
-  std::map<std::string, StallPod> pods_;  // by uid; under the mutex
-  std::map<std::string, Job> jobs_;       // by uid; the thread's own
+  std::map<std::string, StallPod> pods_;  // by uid; guarded by the mutex
+  std::map<std::string, Job> jobs_;       // by uid; used by the thread only
   std::unique_ptr<cluster::Reflector> reflector_;
   std::thread thread_;
 };

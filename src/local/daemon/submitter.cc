@@ -32,7 +32,7 @@ std::string PodEnvironmentJson(const base::Environment& environment) {
   }
   for (const std::string_view name : kProxies) {
     const auto value = environment.Get(name);
-    // Everybody who may read the job may read its annotations: no password must get there.
+    // Everybody who may read the job may read its annotations, so they must not contain a password.
     if (value && value->find('@') == std::string::npos) variables[name] = *value;
   }
   return text::ToJson(variables);
@@ -49,7 +49,7 @@ base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment
 
 std::string MissingTensorboard(const base::Environment& environment) {
   const auto config = LoadConfig(environment);
-  if (!config) return "";  // said when the cluster was looked for
+  if (!config) return "";  // reported when the cluster was looked for
   const auto python =
       node::ChooseInterpreter(config->python.value_or(""), environment, node::SystemFiles());
   const auto found = node::FindTensorboard(

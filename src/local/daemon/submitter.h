@@ -1,4 +1,4 @@
-// What of the submitter's environment a job's pods are given.
+// The part of the submitter's environment that a job's pods are given.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace local::daemon {
 
-// A JSON object of the variables that make this machine's environment what it is for a program:
-// PATH, the active virtualenv or conda, libraries, locale, time zone, proxies without credentials.
+// A JSON object of the variables that define this machine's environment for a program: PATH, the
+// active virtualenv or conda environment, libraries, locale, time zone, proxies without
+// credentials.
 std::string PodEnvironmentJson(const base::Environment& environment);
 
-// Why a pod submitted from here could not run TensorBoard, and how to install it; "" when it could.
+// Why a pod submitted from here could not run TensorBoard, and how to install it; "" when it can.
 // May start the interpreter.
 std::string MissingTensorboard(const base::Environment& environment);
 

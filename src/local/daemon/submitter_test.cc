@@ -29,7 +29,7 @@ TEST(MissingTensorboard, SaysHowToInstallItUnlessItIsThere) {
       {{"PATH", directory}, {"HOME", directory}, {"XDG_CONFIG_HOME", directory}});
   write("python3");
   EXPECT_EQ(MissingTensorboard(environment),
-            "TensorBoard is not installed: neither " + directory + "/python3 has it nor PATH; `" +
+            "TensorBoard is not installed: neither " + directory + "/python3 nor PATH has it; `" +
                 directory + "/python3 -m pip install tensorboard` installs it");
   write("tensorboard");
   EXPECT_EQ(MissingTensorboard(environment), "");

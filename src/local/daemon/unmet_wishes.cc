@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/pod.h"
+#include "gpu/vendor.h"
 
 namespace local::daemon {
 namespace {
@@ -16,13 +17,13 @@ struct Wishes {
   std::set<std::string> devices;
   bool is_cpu_limited = false;
   bool has_rdma = false;
-  int64_t gpus = 0;  // of all replicas
+  int64_t gpus = 0;  // of all replicas together
 };
 
-// Resources that every machine has: not devices.
+// Resources that every machine has, as opposed to devices.
 bool IsPlain(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
-         resource.starts_with("hugepages-") || resource == api::kGpuResource;
+         resource.starts_with("hugepages-") || gpu::IsResource(resource);
 }
 
 void CollectResources(const text::Json& container, Wishes& wishes) {
@@ -70,21 +71,21 @@ std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abi
     if (!why.empty()) unmet.push_back("--gpus: " + why);
   }
   if (!wishes.devices.empty()) {
-    unmet.push_back(fmt::format("--device has no effect here: this machine hands out no {}",
+    unmet.push_back(fmt::format("--device has no effect here: this machine does not assign {}",
                                 fmt::join(wishes.devices, ", ")));
   }
   if (wishes.has_rdma) {
     unmet.emplace_back(
-        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees the ones "
-        "that are there");
+        "--rdma has no effect here: this machine does not assign RDMA devices, each pod sees all "
+        "of them");
   }
   if (wishes.is_cpu_limited && !abilities.why_cpus_are_unlimited.empty()) {
     unmet.push_back(
-        fmt::format("--cpu: the limit of CPUs is not enforced, only OMP_NUM_THREADS follows it: {}",
+        fmt::format("--cpu: the CPU limit is not enforced, it only sets OMP_NUM_THREADS: {}",
                     abilities.why_cpus_are_unlimited));
   }
   if (!wishes.selectors.empty()) {
-    unmet.push_back(fmt::format("--selector {} has no effect here: there is one machine to run on",
+    unmet.push_back(fmt::format("--selector {} has no effect here: there is only one machine",
                                 fmt::join(wishes.selectors, ",")));
   }
   if (!wishes.schedulers.empty()) {

@@ -1,5 +1,5 @@
-// What a job asks for that this machine does not do, in one line each that begins with submit's
-// flag: submit says it, and get as long as the job is there. Pure.
+// The settings of a job that this machine does not honour, one line each, beginning with the flag
+// of submit. `submit` shows them, and `get` while the job exists. Pure.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@
 
 namespace local::daemon {
 
-// What this machine can do about some of it.
+// What this machine can do about some of them.
 struct Abilities {
-  std::string why_cpus_are_unlimited{};  // "" when a limit of CPUs is the kernel's to keep
-  // Why so many GPUs are not here, in the scheduler's words; "" when they are or nobody knows yet.
+  std::string why_cpus_are_unlimited{};  // "": the kernel can enforce CPU limits
+  // Why that many GPUs are not available, in the scheduler's words; "" when they are, or when it is
+  // not known yet.
   std::function<std::string(int64_t gpus)> why_without_gpus{};
 };
 

@@ -24,15 +24,15 @@ const Abilities kNone{"no cgroup", [](int64_t gpus) {
 TEST(UnmetWishes, AreOneLineEachHoweverManyReplicasAskForIt) {
   EXPECT_EQ(UnmetWishes(JobOf(R"({"nodeSelector": {"disk": "ssd", "zone": "a"},
       "schedulerName": "volcano", "containers": [{"name": "pytorch", "resources": {"limits":
-      {"amd.com/gpu": "1", "rdma/hca": "1", "nvidia.com/gpu": "2", "cpu": "4"}}}]})"),
+      {"a.b/card": "1", "rdma/hca": "1", "nvidia.com/gpu": "2", "cpu": "4"}}}]})"),
                         kNone),
             (Lines{"--gpus: the job asks for 8, there are none",
-                   "--device has no effect here: this machine hands out no amd.com/gpu",
-                   "--rdma has no effect here: this machine hands out no RDMA devices, each pod "
-                   "sees the ones that are there",
-                   "--cpu: the limit of CPUs is not enforced, only OMP_NUM_THREADS follows it: no "
+                   "--device has no effect here: this machine does not assign a.b/card",
+                   "--rdma has no effect here: this machine does not assign RDMA devices, each pod "
+                   "sees all of them",
+                   "--cpu: the CPU limit is not enforced, it only sets OMP_NUM_THREADS: no "
                    "cgroup",
-                   "--selector disk=ssd,zone=a has no effect here: there is one machine to run on",
+                   "--selector disk=ssd,zone=a has no effect here: there is only one machine",
                    "--scheduler volcano has no effect here: muster's own scheduler places every "
                    "pod"}));
 }

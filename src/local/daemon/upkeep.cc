@@ -86,7 +86,7 @@ std::string BackupTime(const Paths& paths) {
   return base::FormatRfc3339(base::Time(std::chrono::seconds(info.st_mtime)));
 }
 
-// In lost+found, for the store's files of now.
+// A folder in lost+found for the present files of the store.
 base::Result<std::string> MakeFolder(const node::LostAndFound& lost, base::Clock& clock) {
   std::string name = "store-" + base::FormatRfc3339(clock.Now());
   const std::string folder = lost.directory() + "/" + name;
@@ -134,7 +134,7 @@ void Upkeep::Run() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, wait, [this] { return is_stopped_; })) {
     lock.unlock();
-    // Before jobs are removed: what is removed by mistake is in the backup.
+    // Before jobs are removed, so that the backup contains what is removed by mistake.
     BackUpStore();
     RemoveOldJobs();
     PruneRuns();
@@ -173,7 +173,7 @@ void Upkeep::RemoveOldJobs() {
   Remove(JobsToRemove(std::move(*jobs), options_.keep, clock_.Now()));
 }
 
-// By the program's own `delete`, which knows all that belongs to a job.
+// With the program's own `delete`, which knows all that belongs to a job.
 void Upkeep::Remove(const std::vector<FinishedJob>& jobs) {
   for (size_t first = 0; first < jobs.size();) {
     const std::string& in = jobs[first].namespace_name;
@@ -192,7 +192,7 @@ void Upkeep::Remove(const std::vector<FinishedJob>& jobs) {
   }
 }
 
-// By the program's own `prune`, which knows all that a run leaves.
+// With the program's own `prune`, which knows all that a run leaves.
 void Upkeep::PruneRuns() {
   const std::string& state = options_.paths.state;
   const Keep& keep = options_.keep;
@@ -213,10 +213,11 @@ void Upkeep::PruneRuns() {
   RunToItsEnd(std::move(options));
 }
 
-// Of pods that the store does not remember: a Deployment's, a run's that was forgotten.
+// Records of pods that the store does not remember: of a Deployment, or of a forgotten run.
 void Upkeep::RemoveStrayRecords() {
   const auto kept = store::KeptUids(options_.paths.database);
-  if (!kept) return base::LogWarn("what is remembered: {}", kept.error().message);
+  if (!kept) return base::LogWarn("list remembered runs: {}", kept.error().message);
+  if (options_.forget_progress) options_.forget_progress(*kept);
   const std::string& state = options_.paths.state;
   std::set<std::string> packages;
   for (const char* kind : {"/records/", "/pods/"}) {
@@ -247,7 +248,7 @@ void Upkeep::RunToItsEnd(process::SpawnOptions options) {
   if (!pid) return base::LogWarn("remove finished jobs: {}", pid.error().message);
   deleting_ = *pid;
   lock.unlock();
-  // Its number stays its own until it is reaped.
+  // Its pid is not reused until it is reaped.
   siginfo_t ended{};
   while (::waitid(P_PID, static_cast<id_t>(*pid), &ended, WEXITED | WNOWAIT) < 0 &&
          errno == EINTR) {
@@ -267,7 +268,7 @@ void Upkeep::ForgetWhatIsGone() {
   }
   const auto forgotten = store::ForgetDeleted(
       options_.paths.database, [&there](std::string_view uid) { return there.contains(uid); });
-  if (!forgotten) base::LogWarn("forget what was deleted: {}", forgotten.error().message);
+  if (!forgotten) base::LogWarn("remove records of deleted objects: {}", forgotten.error().message);
 }
 
 StoreCheck StoreCheckOf(const Paths& paths) {
@@ -279,10 +280,10 @@ base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Cloc
   const std::string mark = paths.database + ".damaged";
   const base::Status checked = store::Check(paths.database);
   if (checked) ::unlink(mark.c_str());
-  // A disk without room for a look says nothing of the store; what is kept back is for its opening.
+  // A disk too full for the check tells nothing about the store; the reserve is for opening it.
   if (!checked && checked.error().code == base::Code::kExhausted) return {};
   if (checked || checked.error().code != base::Code::kInternal) return checked;
-  // Once: the daemon is started again and again.
+  // Copied once, because the daemon is started again and again.
   auto copy = base::ReadFile(mark, 4096);
   if (!copy) {
     TRY_ASSIGN(const std::string folder, MakeFolder(lost, clock));
@@ -295,9 +296,9 @@ base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Cloc
   const std::string time = BackupTime(paths);
   return base::Fail(
       base::Code::kInternal,
-      fmt::format("the store {} is damaged ({}); a copy is in {}, and running pods run on: {}",
+      fmt::format("the store {} is damaged ({}); a copy is in {}, and running pods continue: {}",
                   paths.database, checked.error().message, *copy,
-                  time.empty() ? "there is no backup of it; when it is moved away, muster begins "
+                  time.empty() ? "there is no backup of it; if you move it away, muster starts "
                                  "with an empty one"
                                : fmt::format("`muster cluster --restore` brings back the backup of "
                                              "{}",
@@ -318,7 +319,7 @@ base::Result<std::string> RestoreStore(const Paths& paths, base::Clock& clock) {
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(paths.lock));
   if (!lock) {
     return base::Fail(base::Code::kUnavailable,
-                      fmt::format("a daemon works on {}: `muster down` first", paths.state));
+                      fmt::format("a daemon uses {}: run `muster down` first", paths.state));
   }
   const node::LostAndFound lost(paths.state);
   struct stat info{};

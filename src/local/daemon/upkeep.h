@@ -1,10 +1,12 @@
-// What the daemon does once an hour: a backup of the store, finished jobs and remembered runs that
-// are no longer kept, space given back.
+// The daemon's hourly work: a backup of the store, the removal of expired finished jobs and
+// remembered runs, and returning free space to the disk.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,16 +27,18 @@ class Upkeep {
   struct Options {
     Paths paths;
     Keep keep;
-    std::string executable;  // whose `delete` removes jobs with all that belongs to them
+    std::string executable;  // its `delete` removes jobs with all that belongs to them
     base::Environment environment;
-    // The store was not closed and is too large to be looked through before the first command.
+    // The store was not closed and is too large to be checked before the first command.
     bool is_to_be_checked = false;
-    std::chrono::seconds first{10};  // after the start
+    // Removes the progress of all runs except those in `remembered` and of existing jobs.
+    std::function<void(const std::set<std::string>& remembered)> forget_progress;
+    std::chrono::seconds first{10};  // delay after the start
     std::chrono::seconds interval{3600};
   };
-  // Starts its thread. All but the options is borrowed.
+  // Starts its thread. Everything but the options is borrowed.
   Upkeep(cluster::Client& client, node::LostAndFound& lost, base::Clock& clock, Options options);
-  // Makes a last backup, where that takes but a moment.
+  // Makes a last backup if that is quick.
   ~Upkeep();
 
  private:
@@ -58,22 +62,21 @@ class Upkeep {
   std::thread thread_;
 };
 
-// How the store is to be looked through, which takes half a second for 250 MB: not where it was
-// closed, else at once, or in the background.
+// When to check the store, which takes half a second for 250 MB: never if it was closed, otherwise
+// at once or in the background.
 enum class StoreCheck { kNone, kAtOnce, kLater };
 StoreCheck StoreCheckOf(const Paths& paths);
 
-// Looks through the store. A damaged one is copied to lost+found, and the error says so and what to
-// do.
+// Checks the store. Copies a damaged one to lost+found; the error says so, and what to do.
 base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Clock& clock);
 
-// Keeps the last backup of now for RestoreStore, whatever backup a daemon makes until then. Fine
-// where there is none.
+// Keeps the present backup for RestoreStore, even if a daemon makes another one before. OK when
+// there is none.
 base::Status ChooseBackup(const Paths& paths);
 
-// Puts the backup that was chosen, else the last one, in the place of the store, which goes to
-// lost+found. Where the old store is now; "" where there was none. kNotFound without a backup,
-// kUnavailable while a daemon runs; none can be started meanwhile.
+// Replaces the store by the chosen backup, otherwise by the last one, and moves the old store to
+// lost+found. Returns the old store's new path; "" when there was none. kNotFound without a backup,
+// kUnavailable while a daemon runs; no daemon can start meanwhile.
 base::Result<std::string> RestoreStore(const Paths& paths, base::Clock& clock);
 
 }  // namespace local::daemon

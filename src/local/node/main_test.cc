@@ -1,4 +1,4 @@
-// The test program is also the shim that its tests start.
+// The test program also serves as the shim that its tests start.
 #include <gtest/gtest.h>
 
 #include <cstring>

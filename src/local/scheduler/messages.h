@@ -1,4 +1,4 @@
-// What a waiting gang is told, in kube-scheduler's manner.
+// The messages for a waiting gang, in the style of kube-scheduler.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +11,33 @@
 
 namespace local::scheduler {
 
-// The machine has fewer GPUs than the gang needs, used or not.
+// The machine has fewer GPUs, used or not, than the gang needs.
 std::string NeverFits(int64_t need, const Node& node);
 
 struct Holder {
-  std::string name{};                   // a gang's key, or who it is in words
+  std::string name{};                   // a gang's key, or a description of the holder
   std::optional<base::Time> ends_by{};  // its deadline
 };
 
-// Where a gang stands in the queue, 1 being the first; and when that one is sure to start.
+// The gang's place in the queue, 1 being the first, and when the first is certain to start.
 struct Turn {
   int place = 1;
   std::optional<base::Time> sure_start{};
 };
 
-// `in_use` of the machine's GPUs are taken, by `holders`, each once.
+// `in_use` of the machine's GPUs are taken by `holders`, which are listed once each.
 std::string InUse(int64_t need, int64_t in_use, const Node& node,
                   const std::vector<Holder>& holders, const Turn& turn);
 
-// Enough are free, and kept for `head`.
+// Enough GPUs are free, but they are reserved for `head`.
 std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_view head,
                     const Turn& turn);
 
-// The wish is ignored by policy.
+// The policy ignores the wish.
 std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy);
 
-// Of a job that is not there yet: the one of NeverFits and WishIgnored that it would be told; ""
-// when the machine has as many.
+// For a job that does not exist yet: whichever of NeverFits and WishIgnored it would be told; ""
+// when the machine has enough GPUs.
 std::string WhyWithoutGpus(int64_t wish, const Node& node, GpuPolicy policy);
 
 }  // namespace local::scheduler

@@ -6,8 +6,9 @@ namespace local::scheduler {
 
 namespace {
 
-// The least sum of a subset of the releases that reaches `shortfall`; nullopt when all together do
-// not. The head starts when some subset has ended; the one with the least surplus leaves the least.
+// The smallest sum of a subset of the releases that reaches `shortfall`; nullopt when all of them
+// do not. The head starts when some subset has ended, and the subset with the least surplus leaves
+// the least to others.
 std::optional<int64_t> LeastSufficient(int64_t shortfall, const std::vector<Release>& releases) {
   int64_t total = 0;
   for (const Release& release : releases) total += release.gpus;

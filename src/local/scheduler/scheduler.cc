@@ -23,20 +23,20 @@ namespace {
 
 constexpr std::string_view kElsewhere = "another muster on this machine";
 
-// What is decided at one place of the queue: the pods of a gang that start together, or one pod
-// beyond the gang's minimum.
+// An entry of the queue: the pods of a gang that start together, or one pod beyond the gang's
+// minimum.
 struct Item {
   const Gang* gang = nullptr;
   std::vector<const Pod*> pods;  // all unbound
   bool is_wish_ignored = false;
   bool is_extra = false;     // beyond min_available: never the head, starts after the others
-  bool is_complete = true;   // else pods are still to be created
-  bool keeps_place = false;  // of a started gang
+  bool is_complete = true;   // false: some pods are still to be created
+  bool keeps_place = false;  // belongs to a started gang
   int64_t need = 0;          // GPUs
 };
 
-// Whether the gang's wish for GPUs is ignored under `policy`. What it was, stays: a gang that runs
-// on the CPU goes on there.
+// Whether `policy` ignores the gang's wish for GPUs. The answer stays the same for a gang: if it
+// runs on the CPU, it continues there.
 bool IsWishIgnored(const Gang& gang, const Node& node, GpuPolicy policy) {
   if (policy == GpuPolicy::kStrict || !node.are_gpus_known) return false;
   if (policy == GpuPolicy::kAuto && !node.gpus.empty()) return false;
@@ -111,7 +111,7 @@ class Pass {
     free_memory_ += node_.memory;
   }
 
-  // The gang's core (what must start together) and, one by one, what goes beyond its minimum.
+  // Adds the gang's core (what must start together) and, one by one, its pods beyond the minimum.
   void AddItems(const Gang& gang) {
     std::vector<const Pod*> unbound;
     for (const Pod& pod : gang.pods) {
@@ -129,7 +129,7 @@ class Pass {
     core.gang = &gang;
     core.is_wish_ignored = IsWishIgnored(gang, node_, policy_);
     core.keeps_place = gang.is_started;
-    // Where others of the gang run already, the missing ones are not waited for.
+    // If pods of the gang run already, they do not wait for missing ones.
     core.is_complete = unbound.size() >= core_size || bound > 0;
     const size_t in_core = std::min(core_size, unbound.size());
     for (size_t i = 0; i < unbound.size(); ++i) {
@@ -230,7 +230,7 @@ class Pass {
     if (head_ != nullptr && item.need > 0) ReserveForHead();
   }
 
-  // Only what is sure to be said again in the next pass: a deadline counts from the start.
+  // Only what the next call will certainly report again: a deadline counts from the start.
   static Holder HolderOf(const Gang& gang) {
     if (!gang.active_deadline || !gang.started_at) return {gang.key, std::nullopt};
     return {gang.key, *gang.started_at + *gang.active_deadline};
@@ -246,7 +246,7 @@ class Pass {
                        [key](const Holder& holder) { return holder.name == key; });
   }
 
-  // Of the first in the queue, when those that it waits for have all told their deadlines.
+  // When the first in the queue starts, if all gangs that it waits for have deadlines.
   std::optional<base::Time> SureStart() const {
     const bool all_told = std::all_of(holders_.begin(), holders_.end(), [](const Holder& holder) {
       return holder.ends_by.has_value();
@@ -273,7 +273,7 @@ class Pass {
     }
   }
 
-  // Who uses the GPUs that `gang` waits for: the others, or else the gang itself.
+  // The users of the GPUs that `gang` waits for: other gangs, otherwise the gang itself.
   std::vector<Holder> Holders(const Gang& gang) const {
     std::vector<Holder> others;
     for (const Holder& holder : holders_) {
@@ -288,9 +288,9 @@ class Pass {
   const base::Time now_;
 
   std::vector<int> free_;  // ascending
-  int64_t kept_ = 0;       // of free_: places of started gangs
+  int64_t kept_ = 0;       // of free_: reserved for started gangs
   int64_t locked_elsewhere_ = 0;
-  std::ptrdiff_t holders_elsewhere_ = 0;  // the last of holders_
+  std::ptrdiff_t holders_elsewhere_ = 0;  // the last entries of holders_
   int64_t free_cpu_ = 0;
   int64_t free_memory_ = 0;
   std::vector<std::pair<const Gang*, Release>> releases_;
@@ -298,7 +298,7 @@ class Pass {
   std::vector<Item> items_;
   const Item* head_ = nullptr;  // in items_, which no longer changes
   Reservation reservation_;
-  int places_ = 0;  // of the queue that are taken
+  int places_ = 0;  // places in the queue that are taken
   Decision decision_;
 };
 

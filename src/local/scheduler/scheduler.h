@@ -1,9 +1,9 @@
-// The gang scheduler of one machine: a pure function from what waits and what runs to what may
-// start now. No I/O, no clock, no state: the loop that feeds it is
-// local/daemon/scheduling/scheduling.h.
+// The gang scheduler of one machine: a pure function from the waiting and running gangs to those
+// that may start now. No I/O, no clock, no state: local/daemon/scheduling/scheduling.h is the loop
+// that calls it.
 //
-// GPUs are strict: they are never given twice, and a gang starts with all that it asks for or not
-// at all. CPU and memory are soft: they only order gangs that are otherwise equal.
+// GPUs are strict: none is assigned twice, and a gang starts with all that it requests or not at
+// all. CPU and memory are soft: they only order gangs that are otherwise equal.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct Requests {
   Requests& operator+=(const Requests& other);
 };
 
-// One GPU, or one MIG instance. Its place in Node::gpus is its index everywhere.
+// One GPU, or one MIG instance, identified everywhere by its index in Node::gpus.
 struct Gpu {
-  // Another program of this machine holds its lock: in use for an unknown time.
+  // Another program of this machine holds its lock: it is in use for an unknown time.
   bool is_locked_elsewhere = false;
-  std::string holder{};  // whose it is then, in words; may be ""
+  std::string holder{};  // who holds it then, as text; may be ""
 };
 
 struct Node {
@@ -35,43 +35,44 @@ struct Node {
   int64_t cpu_milli = 0;
   int64_t memory = 0;
   std::vector<Gpu> gpus;
-  // The discovery has not answered yet: who wants a GPU waits without a verdict.
+  // False until discovery has finished: gangs that need a GPU wait without a verdict.
   bool are_gpus_known = true;
-  std::string no_gpu_reason;  // why there are none, one line; may be empty
+  std::string no_gpu_reason;                    // why there are none, in one line; may be empty
+  std::string gpu_resource = "nvidia.com/gpu";  // what pods call them
 };
 
 struct Pod {
   std::string uid;
   std::string name;
   Requests requests;
-  bool is_bound = false;  // runs or is about to; pods that ended are not listed at all
-  std::vector<int> gpus;  // indices it holds, when bound
+  bool is_bound = false;  // runs or is about to; pods that have ended are not listed
+  std::vector<int> gpus;  // the indices that it holds, when bound
 };
 
-// A job, or a pod that belongs to none.
+// A job, or a pod that belongs to no job.
 struct Gang {
-  std::string key;  // "<namespace>/<job>": what messages call it
+  std::string key;  // "<namespace>/<job>", as in messages
   int32_t priority = 0;
   base::Time created{};
   std::vector<Pod> pods;  // that exist and have not ended
-  // Pods that the job has a right to and that do not exist now: not created yet, or ended and
-  // about to be recreated. A started gang keeps their place.
+  // Pods that the job is entitled to and that do not exist now: not created yet, or ended and about
+  // to be recreated. A started gang keeps their GPUs.
   Requests missing;
   int missing_pods = 0;
-  // It has run already: what is missing is recreated, and goes to the gang's place first.
+  // It has run already: missing pods are being recreated, and get the gang's GPUs first.
   bool is_started = false;
-  // Pods that must start together; nothing: all of them.
+  // How many pods must start together; nullopt: all of them.
   std::optional<int> min_available;
-  // How long it may run; and since when it does, if it does.
+  // How long it may run, and since when it has been running.
   std::optional<base::Duration> active_deadline;
   std::optional<base::Time> started_at;
 };
 
-// What a machine does with a GPU wish that it can never fulfil.
+// What to do about a wish for GPUs that the machine can never fulfil.
 enum class GpuPolicy {
-  kStrict,    // the gang waits and says why
-  kOptional,  // the gang runs without
-  kAuto,      // strict on a machine that has a GPU, optional on one that has none
+  kStrict,    // the gang waits, with a message
+  kOptional,  // the gang runs without GPUs
+  kAuto,      // strict on a machine that has a GPU, optional on one without
 };
 
 struct Binding {
@@ -82,10 +83,10 @@ struct Binding {
 struct Waiting {
   std::string gang;
   std::vector<std::string> pod_uids;
-  // In kube-scheduler's manner; "" while there is nothing to say yet (pods still being created,
-  // GPUs still being discovered).
+  // In the style of kube-scheduler; "" while there is nothing to tell yet (pods are still being
+  // created, GPUs still being discovered).
   std::string message;
-  bool wants_locked_gpu = false;  // might start once a GPU locked elsewhere is free
+  bool wants_locked_gpu = false;  // may start once a GPU that another program has locked is free
 };
 
 // A gang that runs although its wish for GPUs is ignored.
@@ -95,14 +96,14 @@ struct Warning {
 };
 
 struct Decision {
-  std::vector<Binding> bindings;  // grouped by gang; a gang's are to be written together
+  std::vector<Binding> bindings;  // grouped by gang; those of a gang must be written together
   std::vector<Waiting> waiting;
   std::vector<Warning> warnings;
 };
 
-// Order: gangs that have started, then by priority (higher first), age, key. Backfill: behind a
-// waiting head a gang starts only if the head's start cannot be delayed by it, however the running
-// ones end, or if its own deadline ends before the head is sure to start.
+// Order: started gangs, then by priority (higher first), age, key. Backfill: behind a waiting head
+// a gang starts only if it cannot delay the head, in whatever order the running gangs end, or if
+// its own deadline ends before the head is certain to start.
 Decision Schedule(const Node& node, const std::vector<Gang>& gangs, GpuPolicy policy,
                   base::Time now);
 

@@ -1,4 +1,4 @@
-// A simulated machine, seeded: what must hold whatever is submitted and however it ends.
+// A simulated machine, seeded: the invariants that hold whatever is submitted and however it ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using std::chrono::seconds;
 struct SimulatedJob {
   Gang gang;
   base::Duration runs_for{};
-  std::optional<base::Time> ends_at;  // once started
+  std::optional<base::Time> ends_at;  // set once started
   bool is_done = false;
 
   int64_t Need() const {
@@ -42,7 +42,7 @@ class Simulation {
       job.gang.created = now_;
       jobs_.push_back(std::move(job));
       Step();
-      // Several arrivals at once, or time passes until something ends.
+      // Several arrivals at once, or time passes until a job ends.
       if (Pick(0, 1) == 0) AdvanceToNextEnd();
     }
     Drain();
@@ -102,7 +102,7 @@ class Simulation {
     Apply(decision);
     CheckGpus();
     TrackHead(decision);
-    // What was bound must not lead to more: a pass is complete.
+    // A second call must bind nothing more: one call is complete.
     gangs.clear();
     for (const SimulatedJob& job : jobs_) {
       if (!job.is_done) gangs.push_back(job.gang);
@@ -146,8 +146,8 @@ class Simulation {
     }
   }
 
-  // The head starts, at the latest, when the jobs that ran when it became the head leave enough, or
-  // when it was first sure to start by their deadlines.
+  // The head must start, at the latest, when the jobs that ran when it became the head leave
+  // enough, or when it was first certain to start by their deadlines.
   void TrackHead(const Decision& decision) {
     if (with_priorities_) return;
     const SimulatedJob* head = nullptr;

@@ -225,10 +225,11 @@ TEST(Schedule, SaysWhyAJobWaits) {
       Schedule(Machine(2),
                {Job("other").Bound(1, {0}), Job("a").Pods(2, 1).Age(hours(1)), Job("b").Pods(1, 1)},
                GpuPolicy::kStrict, kNow);
-  EXPECT_EQ(MessageOf(kept, "b"),
-            prefix +
-                "1, 1 of 2 is free and kept for default/a, the first in the queue; it is number 2 "
-                "in the queue");
+  EXPECT_EQ(
+      MessageOf(kept, "b"),
+      prefix +
+          "1, 1 of 2 is free but reserved for default/a, the first in the queue; it is number 2 "
+          "in the queue");
 }
 
 TEST(Schedule, SaysUntilWhenAndWhoseTurnItIs) {
@@ -243,12 +244,12 @@ TEST(Schedule, SaysUntilWhenAndWhoseTurnItIs) {
   gangs[0].started_at = kNow - minutes(4);
   const std::string until = base::FormatRfc3339(kNow + minutes(6));
   EXPECT_EQ(message("a"), "1 of 1 is in use by default/run (until " + until +
-                              " at the latest); it is first in the queue and starts by " + until +
-                              " at the latest");
+                              " at the latest); it is first in the queue and will start by " +
+                              until + " at the latest");
   EXPECT_EQ(message("b"), "1 of 1 is in use by default/run (until " + until +
                               " at the latest); it is number 2 in the queue");
   for (int i = 0; i < 12; ++i) gangs.push_back(Job("c" + std::to_string(i)).Pods(1, 1));
-  EXPECT_TRUE(message("c9").ends_with("; 10 or more are before it in the queue"));
+  EXPECT_TRUE(message("c9").ends_with("; 10 or more jobs are ahead of it in the queue"));
 }
 
 TEST(Schedule, NamesAFewOfTheHoldersAndCountsTheRest) {
@@ -280,7 +281,7 @@ TEST(Schedule, NeverGivesAGpuThatIsLockedElsewhere) {
 
 TEST(Schedule, ALockThatABoundPodHoldsIsItsOwn) {
   Node node = Machine(1);
-  node.gpus[0].is_locked_elsewhere = true;  // by the pod's shim
+  node.gpus[0].is_locked_elsewhere = true;  // as the pod's shim does
   const Decision decision =
       Schedule(node, {Job("run").Bound(1, {0}), Job("a").Pods(1, 1)}, GpuPolicy::kStrict, kNow);
   EXPECT_EQ(
@@ -336,7 +337,7 @@ TEST(Schedule, FollowsTheGpuPolicy) {
 }
 
 TEST(Schedule, AJobThatRunsOnTheCpuGoesOnThere) {
-  // Two GPUs were asked for where there is one; one pod ended well, one is recreated.
+  // It requests two GPUs where there is one; one pod succeeded, one is recreated.
   const Gang gang = Job("a").Bound(1, {}).Pods(1, 1);
   EXPECT_EQ(Bindings(Schedule(Machine(1), {gang}, GpuPolicy::kOptional, kNow)), "a/1:");
 }

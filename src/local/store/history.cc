@@ -18,7 +18,7 @@ class History::Watcher {
   std::unique_lock<std::mutex> Lock() { return std::unique_lock(mutex_); }
   void Cancel() { is_cancelled_ = true; }
 
-  // The lock is held.
+  // The caller holds the lock.
   void Deliver(std::span<const EventPtr> events, int64_t version) {
     if (is_cancelled_ || version < seen_) return;
     std::vector<EventPtr> mine;
@@ -38,7 +38,7 @@ class History::Watcher {
   const std::string resource_;
   const std::string namespace_;
   std::atomic<bool> is_cancelled_ = false;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   int64_t seen_;
   WatchCallback callback_;
 };
@@ -93,7 +93,7 @@ base::Result<std::unique_ptr<Subscription>> History::Watch(std::string resource,
   auto watcher = std::make_shared<Watcher>(std::move(resource), std::move(namespace_name),
                                            from_version, std::move(callback));
   std::vector<EventPtr> replay;
-  // Taken before the watcher is known to Publish, so that the replay comes first.
+  // Locked before Publish can see the watcher, so that the replay comes first.
   const auto watcher_lock = watcher->Lock();
   int64_t newest = 0;
   {

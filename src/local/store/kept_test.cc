@@ -150,7 +150,7 @@ TEST_F(KeptTest, TheNewestComesFirstAndALimitHolds) {
   EXPECT_EQ(Uids({}), Uids_({"bb33", "aa11"}));
 }
 
-// What a store of each earlier version holds is there afterwards, and runs are kept from then on.
+// A store of any earlier version keeps its contents, and runs are kept from then on.
 TEST_F(KeptTest, AnOlderFileIsBroughtUpToDate) {
   Put(kJobs, Job("old", "1111", 1));
   store_.reset();

@@ -3,12 +3,12 @@
 namespace local::store {
 namespace {
 
-// One job's or owner's objects are few: their index beats the one that has the order.
+// A job or an owner has few objects, so its index is better than the one in list order.
 bool IsNarrow(const ListQuery& query) {
   return !query.job.empty() || !query.owner.empty() || !query.release.empty();
 }
 
-// The plus keeps the planner from the other index.
+// The plus keeps the planner from using the other index.
 std::string Where(const ListQuery& query) {
   std::string sql = " WHERE resource=?1";
   if (!query.namespace_name.empty())
@@ -18,7 +18,7 @@ std::string Where(const ListQuery& query) {
   if (!query.owner.empty()) sql += " AND owner=?5 AND owner<>''";
   if (!query.release.empty()) sql += " AND release=?8 AND release<>''";
   if (!query.after.second.empty()) sql += " AND (namespace, name) > (?6, ?7)";
-  // Arguments that are not named are bound all the same: ?8 must exist.
+  // Unused arguments are bound too, so ?8 must exist.
   sql += " AND ?8 IS NOT NULL";
   return sql;
 }

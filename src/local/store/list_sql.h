@@ -1,4 +1,4 @@
-// The statements behind Store::List and Count. Pure.
+// The SQL of Store::List and Count. Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace local::store {
 // namespace, name, version and json of what `query` asks for, by namespace then name. Binds
 // resource, namespace, name, job, owner, after.namespace, after.name, release.
 std::string ListSql(const ListQuery& query);
-// How many those are; binds the same.
+// Counts the matches; has the same parameters.
 std::string CountSql(const ListQuery& query);
 
 }  // namespace local::store

@@ -26,7 +26,7 @@ class ListSqlTest : public testing::Test {
     (void)base::RemoveTree(root_);
   }
 
-  // How SQLite would find the objects: the index is what a long list costs.
+  // SQLite's query plan: the index decides what a long list costs.
   std::string Plan(const std::string& sql) {
     auto statement = database_->Prepare("EXPLAIN QUERY PLAN " + sql);
     EXPECT_TRUE(statement);

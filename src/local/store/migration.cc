@@ -9,7 +9,7 @@
 namespace local::store {
 namespace {
 
-// Entry n leads from user_version n to n + 1. Never changed, only added to.
+// Entry n migrates from user_version n to n + 1. Entries are added, never changed.
 constexpr std::array kMigrations = {
     R"sql(
       CREATE TABLE objects(
@@ -31,13 +31,13 @@ constexpr std::array kMigrations = {
       CREATE TABLE revision(id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL) STRICT;
       INSERT INTO revision(id, version) VALUES (1, 1);
     )sql",
-    // Arena finds what belongs to a job by this label: `get` must not read every pod there is.
+    // Arena finds a job's objects by this label: `get` must not read every pod.
     R"sql(
       ALTER TABLE objects ADD COLUMN release TEXT NOT NULL DEFAULT '';
       UPDATE objects SET release = coalesce(json_extract(json, '$.metadata.labels.release'), '');
       CREATE INDEX objects_by_release ON objects(release, resource) WHERE release <> '';
     )sql",
-    // What was answered to a write, for a client that lost the answer with the daemon.
+    // The outcomes of writes, for a client that lost the answer together with the daemon.
     R"sql(
       CREATE TABLE writes(
         id      INTEGER PRIMARY KEY,
@@ -47,11 +47,11 @@ constexpr std::array kMigrations = {
         json    TEXT NOT NULL          -- of the outcome; '' where it was too long
       ) STRICT;
     )sql",
-    // What was deleted and had a folder on the machine (see Store::FateOf).
+    // Deleted objects that had a folder on the machine (see Store::FateOf).
     R"sql(
       CREATE TABLE deleted(uid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     )sql",
-    // Runs that are over (kept.h).
+    // Finished runs (kept.h).
     R"sql(
       CREATE TABLE kept(
         uid       TEXT PRIMARY KEY,
@@ -75,8 +75,9 @@ base::Result<int64_t> ReadPragma(Database& database, std::string_view name) {
   return has_row ? rows.Int(0) : 0;
 }
 
-// Of a file that was made before files did: it is written anew, once. A large one is left as it is,
-// for nobody waits that long, and one that has no room to be written is tried at another start.
+// Rewrites, once, a file that was created before files gave space back. A large file is left alone
+// because nobody would wait that long, and one without room for a rewrite is tried again at another
+// start.
 base::Status MakeItGiveSpaceBack(Database& database) {
   constexpr int64_t kMaxBytes = 512 << 20;
   TRY_ASSIGN(const int64_t mode, ReadPragma(database, "auto_vacuum"));
@@ -96,10 +97,11 @@ base::Status Migrate(Database& database) {
   TRY_ASSIGN(const int64_t version, ReadPragma(database, "user_version"));
   constexpr auto kNewest = static_cast<int64_t>(kMigrations.size());
   if (version > kNewest) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("the state is of version {}, this muster knows up to {}: use the "
-                                  "muster that wrote it",
-                                  version, kNewest));
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("the state has version {}, but this muster knows versions up to {}: use the "
+                    "muster that wrote it",
+                    version, kNewest));
   }
   for (int64_t i = version; i < kNewest; ++i) {
     TRY(database.Execute(kMigrations[static_cast<size_t>(i)]));

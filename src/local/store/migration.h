@@ -1,4 +1,4 @@
-// The file's tables and how they came to be.
+// The tables of the file, and their migrations.
 #pragma once
 
 #include "base/result.h"
@@ -6,7 +6,7 @@
 
 namespace local::store {
 
-// Brings the file to the present schema. kInvalidArgument when it is of a newer one.
+// Migrates the file to the current schema. kInvalidArgument when a newer muster wrote it.
 base::Status Migrate(Database& database);
 
 }  // namespace local::store

@@ -1,4 +1,4 @@
-// What the store keeps, and what it tells of changes.
+// The objects in the store, and the events about their changes.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ std::string ResourceName(const api::Resource& resource);
 
 struct Key {
   std::string resource;
-  std::string namespace_name;  // "" for what has no namespace
+  std::string namespace_name;  // "" for kinds without a namespace
   std::string name;
 
   auto operator<=>(const Key&) const = default;
 };
 
-// What selectors look at, as an object that holds nothing else: metadata.name, namespace, labels,
-// and the fields that field selectors know of that kind.
+// The fields that selectors use, as an object: metadata.name, namespace, labels, and the fields
+// that field selectors know for that kind.
 text::Json SelectablePart(std::string_view resource, const text::Json& object);
 
-// What that is taken from, of any kind.
+// The fields from which that is made, for any kind.
 const text::Projection& SelectableParts();
 
 struct Event {
@@ -40,7 +40,7 @@ struct Event {
   Type type = Type::kAdded;
   Key key;
   int64_t version = 0;
-  // The object, as it is now; kDeleted: as it was last, with the deletion's resourceVersion.
+  // The present state; kDeleted: the last state, with the deletion's resourceVersion.
   std::shared_ptr<const std::string> json;
   // SelectablePart as JSON text: now, and (kModified) before the change.
   std::string selectable;
@@ -57,12 +57,12 @@ struct Record {
   Key key;
   std::string uid;
   int64_t version = 0;
-  std::string owner;  // uid of the controller, else of the first owner, else ""
+  std::string owner;  // uid of the controller, otherwise of the first owner, otherwise ""
   std::shared_ptr<const std::string> json;
   text::Json object;  // the same, parsed
 };
 
-// The state as the write transaction sees it. On the writer thread, only while a mutation runs.
+// The state as the write transaction sees it. Used on the writer thread while a mutation runs.
 class View {
  public:
   virtual ~View() = default;
@@ -74,35 +74,35 @@ class View {
 
 struct Mutation;
 
-// What a mutation decided.
+// The decision of a mutation.
 struct Next {
   enum class Action { kNothing, kPut, kDelete };
   Action action = Action::kNothing;
-  // kPut: the object, its metadata.resourceVersion is set by the store. kDelete: its last state,
-  // null for the stored one.
+  // kPut: the object; the store sets its metadata.resourceVersion. kDelete: its last state, or null
+  // for the stored one.
   text::Json object;
-  // Carried out right after, in the same transaction: all or nothing.
+  // Carried out next, in the same transaction: all or nothing.
   std::vector<Mutation> then;
 };
 
 struct Mutation {
   Key key;
-  // Runs on the writer thread, more than once when a transaction has to be repeated. An error
-  // undoes this mutation and no other.
+  // Runs on the writer thread, several times if the transaction has to be repeated. An error undoes
+  // this mutation only.
   std::function<base::Result<Next>(View& view, std::optional<Record> current)> apply;
-  // Not "": as long as the store remembers a mutation of this id (kRememberedWrites), another one
-  // is not carried out and has its outcome.
+  // If not "": while the store remembers a mutation with this id (kRememberedWrites), another one
+  // is not carried out and gets the same outcome.
   std::string id = {};
-  // Undone after it was tried; the outcome says what would have been, under the version that stays
-  // (none of an object that is not there).
+  // Rolled back after it was tried. The outcome shows what would have been stored, under the
+  // present version (without one for a new object).
   bool dry_run = false;
 };
 
 struct Outcome {
   Next::Action action = Next::Action::kNothing;
   int64_t version = 0;
-  // The object after the write, the last state of a deleted one, or what stands untouched; nullptr
-  // when there is none.
+  // The object after the write, the last state of a deleted one, or the unchanged one; nullptr when
+  // there is none.
   std::shared_ptr<const std::string> json;
 };
 

@@ -13,7 +13,7 @@
 namespace local::store {
 namespace {
 
-// With less than this free nothing new is begun, although the reserve is still there.
+// With less free space than this, nothing new is created although the reserve is still there.
 constexpr uint64_t kShortBytes = 1 << 20;
 
 uint64_t SizeOf(const std::string& path) {
@@ -21,7 +21,7 @@ uint64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
-// Whether the file has blocks for all of `size` now; else it is as long as it was.
+// Whether the file now has blocks for all of `size`; otherwise its length is unchanged.
 bool Grow(const std::string& path, uint64_t size) {
   const base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   struct stat before{};
@@ -47,7 +47,7 @@ bool Reserve::Keep() {
     if (disk.free >= 2 * kLastReserve) (void)Grow(path_, std::min(wanted, kLastReserve));
     return false;
   }
-  // Where it cannot be made although there is room, there is room all the same.
+  // If the file cannot be created although there is room, the room is still there.
   (void)Grow(path_, wanted);
   return true;
 }

@@ -1,5 +1,5 @@
-// Room on the disk that is kept back, so that what makes room can be written when there is none.
-// One thread at a time.
+// Disk space that is held in reserve, so that deletions can be written when the disk is full. One
+// thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,27 @@
 
 namespace local::store {
 
-// What is kept back: this much, or 1/kReserveShare of the disk where that is less. A transaction of
-// kMaxGroup deletions takes 6 MB of write-ahead log.
+// The size of the reserve: this much, or 1/kReserveShare of the disk if that is less. A transaction
+// of kMaxGroup deletions takes 6 MB of write-ahead log.
 inline constexpr uint64_t kReserveBytes = 16 << 20;
 inline constexpr uint64_t kReserveShare = 16;
-// The last part of it is given up in steps of kReserveStep only, and is filled up when the store is
-// closed: to open it takes a side file of 32 KB, and to delete what a log of its own takes.
+// The last part is released only in steps of kReserveStep, and filled up again when the store is
+// closed: opening it takes a side file of 32 KB, and deleting takes a log of its own.
 inline constexpr uint64_t kLastReserve = 1 << 20;
 inline constexpr uint64_t kReserveStep = 128 << 10;
 
 class Reserve {
  public:
-  // "" keeps nothing back and is never short.
+  // "": there is no reserve, and it is never short.
   explicit Reserve(std::string path) : path_(std::move(path)) {}
 
-  // Keeps the room back where the disk has it to spare. Whether room is short: then nothing new is
-  // to be made.
+  // Fills the reserve as far as the disk has room. Returns whether room is short, so that nothing
+  // new may be created.
   bool IsShort();
-  // Gives room up: all but the last part, then that step by step. Whether there was any.
+  // Releases everything but the last part, and after that the last part step by step. Returns
+  // whether there was anything to release.
   bool Release();
-  // Keeps the last part back, or what the disk still has of it.
+  // Fills the last part, as far as the disk has room.
   void KeepLast();
 
  private:

@@ -14,15 +14,15 @@
 namespace local::store {
 namespace {
 
-// A reader never waits for the writer in WAL mode, nor the writer for readers; what is left is
-// recovery after a crash, and another program that looks into the file.
+// In WAL mode readers and the writer do not wait for each other. Waits are left for the recovery
+// after a crash, and when another program opens the file.
 constexpr int kBusyTimeoutMs = 5'000;
 
 bool IsNoRoom(int os_errno) {
   return os_errno == ENOSPC || os_errno == EDQUOT || os_errno == EFBIG;
 }
 
-// The one door from SQLite.
+// The only conversion of SQLite's errors.
 base::Error SqliteError(sqlite3* handle, int rc) {
   const char* path = sqlite3_db_filename(handle, "main");
   const int os_errno = sqlite3_system_errno(handle);
@@ -62,7 +62,7 @@ base::Error SqliteError(sqlite3* handle, int rc) {
   }
 }
 
-// SQLite would make the file with 0644.
+// SQLite would create the file with mode 0644.
 base::Status MakePrivateFile(const std::string& path) {
   const base::Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
@@ -122,7 +122,7 @@ void Statement::Bind(int index, int64_t number) {
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 base::Result<Database> Database::OpenHandle(const std::string& path, int flags) {
-  // Its count of its memory is one lock for all connections, and nobody asks for it.
+  // SQLite's memory statistics take a lock that all connections share, and nobody reads them.
   [[maybe_unused]] static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* handle = nullptr;
   const int rc = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -139,9 +139,9 @@ base::Result<Database> Database::OpenHandle(const std::string& path, int flags) 
 base::Result<Database> Database::Open(const std::string& path) {
   TRY(MakePrivateFile(path));
   TRY_ASSIGN(Database database, OpenHandle(path, SQLITE_OPEN_READWRITE));
-  // 1 MB of page cache; the log is cut back to 4 MB after a checkpoint.
+  // 1 MB of page cache; the log is truncated to 4 MB after a checkpoint.
   TRY(
-      // A file that is new gives space back; an older one is made to by Migrate.
+      // A new file gives space back; Migrate changes an older one.
       database.Execute("PRAGMA auto_vacuum=INCREMENTAL;"
                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-1024;"
                        "PRAGMA journal_size_limit=4194304; PRAGMA trusted_schema=OFF;"
@@ -181,7 +181,7 @@ base::Status Database::CopyTo(Database& other) {
   if (backup == nullptr) {
     return base::Fail(SqliteError(other.handle_.get(), sqlite3_errcode(other.handle_.get())));
   }
-  // In one step: a writer beside it would make it begin again after each.
+  // In one step: a concurrent writer would make it start again after each step.
   sqlite3_backup_step(backup, -1);
   const int rc = sqlite3_backup_finish(backup);
   if (rc != SQLITE_OK) return base::Fail(SqliteError(other.handle_.get(), rc));

@@ -1,5 +1,5 @@
-// SQLite behind Results: connections, statements, transactions that roll back. The only place that
-// sees sqlite3.h, beside its source.
+// SQLite wrapped in Results: connections, statements, transactions that roll back. Only this
+// header's source sees sqlite3.h.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct sqlite3_stmt;
 
 namespace local::store {
 
-// What is said where the disk below the store at `path` is full.
+// The error for a full disk under the store at `path`.
 base::Error NoRoom(const std::string& path);
 
-// What a statement yields, row by row; resets the statement when it goes.
+// The rows of a statement; resets the statement when destroyed.
 class Rows {
  public:
   explicit Rows(sqlite3_stmt* statement) : statement_(statement) {}
@@ -26,9 +26,9 @@ class Rows {
   Rows(Rows&& other) noexcept : statement_(other.statement_) { other.statement_ = nullptr; }
   ~Rows();
 
-  // Whether there is a further row.
+  // Whether there is another row.
   base::Result<bool> Next();
-  // Of the row that Next() reached; the view lives until the next Next().
+  // A column of the row that Next() reached; the view is valid until the next Next().
   std::string_view Text(int column) const;
   int64_t Int(int column) const;
 
@@ -42,14 +42,14 @@ class Statement {
   Statement() = default;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
 
-  // Binds the arguments in order. Text is borrowed until the Rows goes.
+  // Binds the arguments in order. Text is borrowed until the Rows is destroyed.
   template <typename... Args>
   Rows Query(const Args&... args) {
     int index = 0;
     (Bind(++index, args), ...);
     return Rows(statement_.get());
   }
-  // For statements that yield nothing.
+  // For statements that return no rows.
   template <typename... Args>
   base::Status Run(const Args&... args) {
     Rows rows = Query(args...);
@@ -71,24 +71,24 @@ class Statement {
 // One connection. One thread at a time.
 class Database {
  public:
-  // WAL, synchronous=FULL. The file is made with mode 0600 when absent; its side files take its
+  // WAL, synchronous=FULL. Creates the file with mode 0600 when absent; its side files take their
   // mode from it.
   static base::Result<Database> Open(const std::string& path);
-  // For reading only; the file exists.
+  // Opens an existing file for reading.
   static base::Result<Database> OpenReader(const std::string& path);
 
-  // Any number of statements without arguments, rows ignored.
+  // Runs any number of statements without arguments and ignores their rows.
   base::Status Execute(const char* sql);
-  // Kept for long: the statement outlives no Database.
+  // For long-lived statements; the Database must outlive them.
   base::Result<Statement> Prepare(std::string_view sql);
-  // Replaces all that is in `other`, as of one moment.
+  // Replaces the contents of `other` by a snapshot of this database.
   base::Status CopyTo(Database& other);
-  // The last connection to go otherwise brings the write-ahead log into the file.
+  // Otherwise the last connection to close checkpoints the write-ahead log.
   base::Status KeepLogOnClose();
-  // Whether BEGIN was not called, or SQLite rolled the transaction back by itself.
+  // Whether no transaction is open: none was begun, or SQLite rolled it back by itself.
   bool IsIdle() const;
   std::string path() const;
-  // Bytes that the file may grow to; 0 is no limit.
+  // Limits the size of the file in bytes; 0: no limit.
   base::Status LimitSize(int64_t bytes);
 
  private:
@@ -101,7 +101,7 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// BEGIN, rolled back when it goes without a Commit that succeeded.
+// BEGIN; rolls back when destroyed without a successful Commit.
 class Transaction {
  public:
   enum class Kind { kRead, kWrite };
@@ -110,7 +110,7 @@ class Transaction {
     other.database_ = nullptr;
   }
   ~Transaction();
-  // Durable when it succeeds (kWrite).
+  // Durable on success (kWrite).
   base::Status Commit();
 
  private:

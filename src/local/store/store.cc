@@ -23,8 +23,8 @@ struct Reader {
   Statement get;
   Statement version;
   Statement fate;
-  // By their text: there are as many as kinds of queries. To prepare one takes longer than
-  // to read a job's pods by it.
+  // By their SQL: there are as many as kinds of queries. Preparing one takes longer than reading a
+  // job's pods.
   std::map<std::string, Statement> prepared;
 
   base::Result<Statement*> Prepared(const std::string& sql) {
@@ -42,7 +42,7 @@ base::Result<int64_t> ReadVersion(Statement& statement) {
   return rows.Int(0);
 }
 
-// Read connections, made when first needed. Thread safe.
+// Read connections, opened when first needed. Thread safe.
 class ReaderPool {
  public:
   explicit ReaderPool(std::string path) : path_(std::move(path)) {}
@@ -50,8 +50,8 @@ class ReaderPool {
   using Returned = std::function<void(Reader*)>;
   using Lease = std::unique_ptr<Reader, Returned>;
 
-  // Another may be made in place of one that is out for long; it goes when it is returned, if
-  // there are enough.
+  // Allows another connection in place of one that is lent for long; when that one returns, it is
+  // closed if there are enough.
   void LendForLong() {
     {
       const std::lock_guard lock(mutex_);
@@ -108,7 +108,7 @@ class ReaderPool {
   size_t count_ = 0;
 };
 
-// Of jobs, or of one run's pods.
+// Selects jobs, or the pods of one run.
 std::string KeptSql(const KeptQuery& query, std::string_view columns) {
   std::string sql = fmt::format("SELECT {} FROM kept WHERE ", columns);
   if (!query.uid.empty()) {
@@ -142,7 +142,7 @@ class SqliteCursor final : public ListCursor {
     return cursor;
   }
   ~SqliteCursor() override {
-    // The connection is given back without a transaction.
+    // The connection is returned without an open transaction.
     rows_.reset();
     snapshot_.reset();
     if (is_long_) pool_.TakeBackFromLong(std::move(reader_));
@@ -288,25 +288,25 @@ class SqliteStore : public Store {
     TRY_ASSIGN(const int64_t newest, Version());
     if (from_version > newest) {
       return base::Fail(base::Code::kExpired, "resource version " + std::to_string(from_version) +
-                                                  " is not of this cluster's state");
+                                                  " does not belong to this cluster's state");
     }
     return history_.Watch(resource, namespace_name, from_version, std::move(callback));
   }
 
  private:
-  // The file's side files have just gone: their room is what the next start needs.
+  // The side files have just been deleted: the next start needs their space.
   struct LastReserve {
     Reserve reserve;
     ~LastReserve() { reserve.KeepLast(); }
   };
-  LastReserve last_reserve_;  // first: when no connection is open any more
+  LastReserve last_reserve_;  // first: runs when all connections are closed
   History history_;
   ReaderPool readers_;
   const std::string path_;
   std::unique_ptr<Writer> writer_;  // last: ends first
 };
 
-// Without a side file of 32 KB there is no reading either: kExhausted on a disk that is full.
+// Reading needs a side file of 32 KB, too: kExhausted on a full disk.
 base::Result<Database> OpenDatabase(const std::string& path) {
   TRY_ASSIGN(Database database, Database::Open(path));
   if (auto status = Migrate(database); !status) {

@@ -95,7 +95,7 @@ std::string NextName(ListCursor& cursor) {
   return row && *row ? std::string((*row)->name) : "";
 }
 
-// What a watch has delivered, waited for without polling.
+// What a watch has delivered; waits without polling.
 class Seen {
  public:
   WatchCallback Callback() {
@@ -261,7 +261,7 @@ TEST(Store, AWriteThatComesTwiceIsDoneOnceAndAnsweredAsTheFirstTime) {
   ASSERT_TRUE(first);
   ASSERT_TRUE(Write(*store, Put("a", 2)));
   store = nullptr;
-  store = OpenStore(dir.File("db"));  // a daemon later
+  store = OpenStore(dir.File("db"));  // as a later daemon does
   const auto again = Write(*store, Once("w1", Put("a", 1)));
   ASSERT_TRUE(again);
   EXPECT_EQ(*again->json, *first->json);
@@ -395,7 +395,7 @@ TEST(Store, AWatchFromBeforeMemoryIsExpired) {
 
   std::vector<Mutation> many(kMaxHistoryEvents + 1, Put("a", 1));
   WriteAll(*store, many);
-  ASSERT_TRUE(Write(*store, Put("a", 1)));  // by now the others are published
+  ASSERT_TRUE(Write(*store, Put("a", 1)));  // once it returns, the others are published
   EXPECT_EQ(store->Watch("pods", "", now, nothing).error().code, base::Code::kExpired);
 }
 
@@ -490,7 +490,7 @@ TEST(Store, AFullDiskRefusesWritesAndRecovers) {
   EXPECT_TRUE(Write(*store, big("more")));
 }
 
-// The child acknowledges each write through a pipe, then dies at a moment that it cannot choose.
+// The child acknowledges each write through a pipe and is killed at an arbitrary moment.
 void WriteUntilKilled(const std::string& path, int acknowledgements) {
   auto store = Store::Open(path);
   if (!store) ::_exit(1);

@@ -18,13 +18,13 @@
 namespace local::store {
 namespace {
 
-// A backup leaves this much free for others.
+// How much free space a backup leaves for others.
 constexpr uint64_t kBackupMargin = 64 << 20;
-// More than any daemon gives out between two backups.
+// More versions than any daemon uses between two backups.
 constexpr int64_t kVersionsAhead = 1'000'000'000;
-// In one transaction: another writer waits meanwhile.
+// The pages freed by one transaction, while other writers wait.
 constexpr int kPagesAtOnce = 500;
-// Fewer free pages are left for what is written next.
+// How many free pages are left in the file for later writes.
 constexpr int64_t kMinFreePages = 1'000;
 
 base::Result<int64_t> Number(Database& database, std::string_view sql) {
@@ -34,7 +34,7 @@ base::Result<int64_t> Number(Database& database, std::string_view sql) {
   return has_row ? rows.Int(0) : 0;
 }
 
-// 0 where there is none that can be read.
+// 0 when there is no readable file.
 int64_t VersionOfFile(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0) return 0;
   auto database = Database::OpenReader(path);
@@ -100,14 +100,14 @@ base::Result<bool> BackUp(const std::string& path, const std::string& to) {
   if (::stat(path.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + path));
   if (base::DiskSpaceOf(to).free < static_cast<uint64_t>(info.st_size) + kBackupMargin) {
     return base::Fail(base::Code::kExhausted,
-                      fmt::format("no room for a backup of {} bytes on the disk of \"{}\"",
+                      fmt::format("not enough space for a backup of {} bytes on the disk of \"{}\"",
                                   info.st_size, base::DirectoryOf(to)));
   }
   const std::string made = to + ".new";
   TRY(CopyStore(path, made));
   if (auto checked = Check(made); !checked) {
     for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((made + suffix).c_str());
-    return base::Fail(checked.error().Wrap("the store is damaged, and is not backed up"));
+    return base::Fail(checked.error().Wrap("the store is damaged and was not backed up"));
   }
   for (const char* suffix : {"-wal", "-shm"}) ::unlink((made + suffix).c_str());
   TRY(Replace(made, to));
@@ -139,7 +139,7 @@ base::Result<int64_t> GiveBackSpace(const std::string& path) {
     if (now >= left) break;
     left = now;
   }
-  // The file becomes shorter when the log is brought into it.
+  // The checkpoint shortens the file.
   TRY(database.Execute("PRAGMA wal_checkpoint(PASSIVE)"));
   return (before - left) * page;
 }

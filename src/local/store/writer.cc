@@ -12,7 +12,7 @@
 namespace local::store {
 namespace {
 
-// Of one mutation on a full disk: each step of the reserve, and a last one without.
+// The attempts for one mutation on a full disk: one for each step of the reserve, and one without.
 constexpr int kMaxTriesInRoom = 2 + static_cast<int>(kLastReserve / kReserveStep);
 
 constexpr std::string_view kColumns = "resource, namespace, name, uid, version, owner, json";
@@ -107,7 +107,8 @@ class Writer::Session : public View {
     return Transaction::Begin(database_, Transaction::Kind::kWrite);
   }
 
-  // An error of the mutation itself, after which the transaction still stands unless IsLost().
+  // Runs one mutation. After an error of the mutation itself the transaction is still valid unless
+  // IsLost().
   base::Result<Outcome> Carry(const Mutation& mutation) {
     const size_t events_before = events_.size();
     const int64_t version_before = version_;
@@ -124,14 +125,14 @@ class Writer::Session : public View {
     is_lost_ = false;
     return outcome;
   }
-  // The disk is full: gives up room that was kept back; whether there was any.
+  // The disk is full: releases some of the reserve; returns whether there was any.
   bool MakeRoom() {
     const bool is_released = reserve_.Release();
-    // Then the log begins anew, in the room that its file has already.
+    // The log then restarts, in the space that its file has already.
     (void)database_.Execute("PRAGMA wal_checkpoint(PASSIVE)");
     return is_released;
   }
-  // Whether the transaction cannot be committed any more.
+  // Whether the transaction can no longer be committed.
   bool IsLost() const { return is_lost_ || database_.IsIdle(); }
 
   base::Status Commit(Transaction& transaction) {
@@ -167,7 +168,7 @@ class Writer::Session : public View {
     }
   }
 
-  // As Apply, unless it was carried out before and only the answer was lost.
+  // Like Apply, unless the mutation was carried out before and only its answer was lost.
   base::Result<Outcome> ApplyOnce(const Mutation& mutation) {
     if (mutation.id.empty()) return Apply(mutation);
     TRY_ASSIGN(auto before, Recall(mutation));
@@ -196,7 +197,7 @@ class Writer::Session : public View {
     return outcome;
   }
 
-  // The mutation and all that follows from it.
+  // Applies the mutation and all that follow from it.
   base::Result<Outcome> Apply(const Mutation& mutation) {
     std::deque<Mutation> following;
     TRY_ASSIGN(Outcome outcome, ApplyOne(mutation, following));
@@ -208,8 +209,8 @@ class Writer::Session : public View {
     return outcome;
   }
 
-  // What is not to stay has no version of its own: an object that is there keeps the one it has, a
-  // new one has none (as kube-apiserver answers dry runs; `kubectl diff` shows what differs).
+  // A dry run has no version of its own: an existing object keeps the one it has and a new one has
+  // none (as in kube-apiserver, for `kubectl diff`, which compares them).
   base::Result<Outcome> Try(const Mutation& mutation) {
     TRY_ASSIGN(const auto current, Get(mutation.key));
     TRY_ASSIGN(Outcome outcome, Apply(mutation));
@@ -245,7 +246,7 @@ class Writer::Session : public View {
       case Next::Action::kDelete:
         break;
     }
-    if (!previous) return base::Fail(base::Code::kInternal, "deletes what does not exist");
+    if (!previous) return base::Fail(base::Code::kInternal, "the object to delete does not exist");
     if (next.object.is_null()) {
       TRY_ASSIGN(next.object, text::ParseJson(*outcome.json));
     }
@@ -284,7 +285,7 @@ class Writer::Session : public View {
     return Emit(Next::Action::kDelete, std::move(event));
   }
 
-  // Not on a full disk, where a deletion is to make room.
+  // Skipped on a full disk, where a deletion has to make room.
   base::Status KeepRun(const Key& key, const text::Json& object) {
     if (is_short_) return {};
     const int64_t now = base::SystemClock().Now().time_since_epoch().count();
@@ -294,7 +295,7 @@ class Writer::Session : public View {
                      kept->created, kept->deleted, kept->json);
   }
 
-  // Takes the next version.
+  // Assigns the next version.
   std::shared_ptr<Event> Stamp(const Key& key, text::Json& object) {
     text::Set(object, {"metadata", "resourceVersion"}, text::Json(std::to_string(++version_)));
     auto event = std::make_shared<Event>();
@@ -316,9 +317,9 @@ class Writer::Session : public View {
   Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, bury_, keep_,
       revise_, recall_, remember_, forget_, savepoint_, undo_, release_;
   int64_t durable_version_;
-  int64_t version_;  // of the transaction under way
+  int64_t version_;  // of the current transaction
   bool is_lost_ = false;
-  bool is_short_ = false;  // of room on the disk: nothing new is made
+  bool is_short_ = false;  // disk space is short: nothing new is created
   std::vector<EventPtr> events_;
 };
 
@@ -380,7 +381,7 @@ void Writer::Carry(std::vector<Job>& group) {
   auto committed = CommitInRoom(group, 0, group.size());
   if (committed) return Announce(group, 0, std::move(*committed));
   if (group.size() == 1) return group.front().second(base::Fail(std::move(committed.error())));
-  // The whole transaction failed, as when the disk is full: what still fits is found one by one.
+  // The whole transaction failed, for example on a full disk: tries its mutations one by one.
   for (size_t i = 0; i < group.size(); ++i) {
     auto single = CommitInRoom(group, i, 1);
     if (single) {
@@ -394,7 +395,7 @@ void Writer::Carry(std::vector<Job>& group) {
 base::Result<Writer::Committed> Writer::CommitInRoom(const std::vector<Job>& group, size_t first,
                                                      size_t count) {
   auto committed = TryCommit(group, first, count);
-  // The last of the room is for what can be done one by one.
+  // The last of the reserve is for mutations that are tried one by one.
   const int max_tries = count == 1 ? kMaxTriesInRoom : 1;
   bool has_room = true;
   for (int tries = 0; tries < max_tries && has_room; ++tries) {

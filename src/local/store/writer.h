@@ -1,4 +1,4 @@
-// The write side: one connection, one thread, transactions that carry many mutations.
+// The write side of the store: one connection, one thread, transactions of many mutations.
 #pragma once
 
 #include <condition_variable>
@@ -20,10 +20,10 @@ class Writer {
  public:
   using Job = std::pair<Mutation, Store::Done>;
 
-  // `version` is the file's. Borrows `history`.
+  // `version` is that of the file. Borrows `history`.
   static base::Result<std::unique_ptr<Writer>> Start(Database database, int64_t version,
                                                      History& history, Store::Options options);
-  ~Writer();  // carries out what is queued
+  ~Writer();  // carries out the queued mutations
 
   void Submit(std::vector<Job> jobs);
 
@@ -38,7 +38,7 @@ class Writer {
   Writer(History& history, Store::Options options);
   void Run();
   void Carry(std::vector<Job>& group);
-  // On a full disk: tried again in the room that was kept back.
+  // On a full disk, tries again with space from the reserve.
   base::Result<Committed> CommitInRoom(const std::vector<Job>& group, size_t first, size_t count);
   base::Result<Committed> TryCommit(const std::vector<Job>& group, size_t first, size_t count);
   void Announce(std::vector<Job>& group, size_t first, Committed committed);

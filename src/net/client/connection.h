@@ -38,9 +38,6 @@ class ClientConnection {
   // All of them. kUnavailable when the server is gone.
   base::Status WriteRaw(std::string_view bytes);
 
-  // After the answer to CONNECT: what it leads to. No further use of this then.
-  std::unique_ptr<ClientSocket> TakeSocket() { return std::move(socket_); }
-
   // Whether the socket has taken any byte of the request: what was not sent was not carried out.
   bool has_sent() const { return has_sent_; }
   // Whether any byte of the answer has come.

@@ -8,11 +8,10 @@
 #include "base/guarded.h"
 #include "base/strings.h"
 #include "net/client/client.h"
-#include "net/client/http2_lane.h"
-#include "net/client/route.h"
+#include "net/curl/error_words.h"
 #include "net/curl/loop.h"
-#include "net/socket/error_words.h"
-#include "net/socket/tcp.h"
+#include "net/curl/proxy.h"
+#include "net/curl/socket.h"
 
 namespace net {
 namespace {
@@ -49,11 +48,6 @@ int OnSeek(void* transfer, curl_off_t offset, int origin) {
       origin == SEEK_SET && offset >= 0 &&
       static_cast<CurlTransfer*>(transfer)->SeekBody(static_cast<uint64_t>(offset));
   return has_sought ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
-}
-
-int OnSocket(void*, curl_socket_t fd, curlsocktype) {
-  SetKeepAlive(fd);
-  return CURL_SOCKOPT_OK;
 }
 
 // Borrowed by libcurl: `pem` outlives the handle.
@@ -113,18 +107,16 @@ class Client final : public CurlClient {
   Client(const CurlLibrary& curl, CurlClientOptions options)
       : curl_(curl),
         options_(std::move(options)),
+        proxy_(ProxyForCurl(options_.proxy)),
+        explain_([url = options_.url, proxy = proxy_,
+                  is_of_kubeconfig = options_.is_of_kubeconfig](CurlFailure failure) {
+          failure.is_of_kubeconfig = is_of_kubeconfig;
+          return ErrorFromCurl(failure, url, proxy);
+        }),
         security_(std::make_shared<const Security>(Security{{}, options_.ca_pem})) {}
 
   base::Status Start() {
-    const auto explain = [this](int code, CurlTransfer& transfer) {
-      return Explain(code, transfer);
-    };
-    TRY_ASSIGN(loop_, CurlLoop::Start(curl_, explain, options_.is_write_heavy));
-    const bool has_lane = options_.is_write_heavy && options_.url.scheme == "https" &&
-                          options_.proxy.empty() && options_.tls_server_name.empty();
-    if (has_lane) {
-      TRY_ASSIGN(lane_, StartLane());
-    }
+    TRY_ASSIGN(loop_, CurlLoop::Start(curl_, explain_, options_.is_write_heavy));
     return {};
   }
 
@@ -136,8 +128,8 @@ class Client final : public CurlClient {
   }
 
   base::Result<HttpResponse> Send(const HttpRequest& request) override {
-    auto answer = std::move(SendByLane(std::span(&request, 1)).front());
-    return answer ? std::move(*answer) : SendByCurl(request);
+    TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
+    return Complete(request, transfer);
   }
 
   base::Result<HttpResponse> SendFile(const HttpRequest& request, const FileRange& range) override {
@@ -149,20 +141,14 @@ class Client final : public CurlClient {
   }
 
   std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override {
-    std::vector<Http2Lane::Answer> answers = SendByLane(requests);
-    std::vector<size_t> left;
-    for (size_t i = 0; i < answers.size(); ++i) {
-      if (!answers[i]) left.push_back(i);
+    std::vector<base::Result<HttpResponse>> answers;
+    answers.reserve(requests.size());
+    while (!requests.empty()) {
+      const auto some = requests.first(std::min(requests.size(), kMaxUnderWay));
+      SendTogether(some, answers);
+      requests = requests.subspan(some.size());
     }
-    for (std::span<const size_t> rest = left; !rest.empty();) {
-      const auto part = rest.first(std::min(rest.size(), kMaxUnderWay));
-      SendTogether(requests, part, answers);
-      rest = rest.subspan(part.size());
-    }
-    std::vector<base::Result<HttpResponse>> whole;
-    whole.reserve(answers.size());
-    for (auto& answer : answers) whole.push_back(std::move(*answer));
-    return whole;
+    return answers;
   }
 
   base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) override {
@@ -179,22 +165,10 @@ class Client final : public CurlClient {
  private:
   template <typename Change>
   void Use(Change change) {
-    {
-      auto security = security_.Lock();
-      Security changed = **security;
-      change(changed);
-      if (changed == **security) return;
-      *security = std::make_shared<const Security>(std::move(changed));
-    }
-    if (lane_) lane_->Renew();
-  }
-  base::Result<std::unique_ptr<Http2Lane>> StartLane();
-  Route RouteToServer();
-  // No answer (nullopt) for the requests that libcurl has to send.
-  std::vector<Http2Lane::Answer> SendByLane(std::span<const HttpRequest> requests);
-  base::Result<HttpResponse> SendByCurl(const HttpRequest& request) {
-    TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
-    return Complete(request, transfer);
+    auto security = security_.Lock();
+    Security changed = **security;
+    change(changed);
+    if (changed != **security) *security = std::make_shared<const Security>(std::move(changed));
   }
   std::stop_token StopToken() const { return options_.stop ? options_.stop() : std::stop_token(); }
   // As the transfer's own, until it is broken off.
@@ -203,9 +177,10 @@ class Client final : public CurlClient {
     const std::stop_callback on_stop(StopToken(), [&] { loop_->Remove(transfer); });
     return transfer->AwaitWhole(is_cut);
   }
-  // Those of `chosen` at once, by libcurl.
-  void SendTogether(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
-                    std::vector<Http2Lane::Answer>& answers);
+  // Sends all at once, and appends their answers.
+  void SendTogether(std::span<const HttpRequest> requests,
+                    std::vector<base::Result<HttpResponse>>& answers);
+  base::Result<std::unique_ptr<CurlHandle>> NewHandle(std::shared_ptr<const Security> security);
   base::Result<std::shared_ptr<CurlTransfer>> Prepare(const HttpRequest& request,
                                                       std::optional<size_t> body_limit,
                                                       long version = CURL_HTTP_VERSION_2TLS,
@@ -222,10 +197,12 @@ class Client final : public CurlClient {
   // Whether handles that have sent such requests differ in what SetSmallWrite sets alone.
   bool IsSmallWrite(const HttpRequest& request) const;
   void SetSmallWrite(CurlTransfer& transfer) const;
+  void SetTarget(CurlHandle& handle, const HttpRequest& request) const;
   void SetRequest(CurlTransfer& transfer) const;
   void SetConnection(CURL* handle, const Security& security) const;
   void SetDeadlines(const CurlTransfer& transfer, bool is_stream) const;
-  base::Error Explain(int code, CurlTransfer& transfer) const;
+  // A connection to the server to speak HTTP/1.1 on.
+  ConnectedSocket Connect(const HttpRequest& request, milliseconds timeout);
 
   template <typename T>
   void Set(CURL* handle, CURLoption option, T value) const {
@@ -234,11 +211,12 @@ class Client final : public CurlClient {
 
   const CurlLibrary& curl_;
   const CurlClientOptions options_;
+  const std::string proxy_;
+  const ExplainFailure explain_;
   base::Guarded<std::shared_ptr<const Security>> security_;
   const std::shared_ptr<CurlHandlePool> pool_ = std::make_shared<CurlHandlePool>();
-  // Last: their threads use the above.
+  // Last: its thread uses the above.
   std::unique_ptr<CurlLoop> loop_;
-  std::unique_ptr<Http2Lane> lane_;
 };
 
 bool Client::IsSmallWrite(const HttpRequest& request) const {
@@ -257,20 +235,24 @@ void Client::SetSmallWrite(CurlTransfer& transfer) const {
   Set(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
-void Client::SetRequest(CurlTransfer& transfer) const {
-  CURL* const handle = transfer.handle();
-  const HttpRequest& request = transfer.request();
+void Client::SetTarget(CurlHandle& handle, const HttpRequest& request) const {
   const bool is_renamed = !options_.tls_server_name.empty();
   Url url = options_.url;
   if (is_renamed) {
     // libcurl greets and verifies by the URL's name: the certificate's goes there, and the
     // connection where the server is.
-    transfer.curl_handle().SetRoute("::" + url.Authority());
+    handle.SetRoute("::" + url.Authority());
     url.host = options_.tls_server_name;
   }
-  transfer.curl_handle().SetHeaders(request.headers, is_renamed ? options_.url.Authority() : "");
-  Set(handle, CURLOPT_URL, UrlOf(url, request).c_str());  // copied
-  Set(handle, CURLOPT_PATH_AS_IS, 1L);
+  handle.SetHeaders(request.headers, is_renamed ? options_.url.Authority() : "");
+  Set(handle.get(), CURLOPT_URL, UrlOf(url, request).c_str());  // copied
+  Set(handle.get(), CURLOPT_PATH_AS_IS, 1L);
+}
+
+void Client::SetRequest(CurlTransfer& transfer) const {
+  CURL* const handle = transfer.handle();
+  const HttpRequest& request = transfer.request();
+  SetTarget(transfer.curl_handle(), request);
   Set(handle, CURLOPT_BUFFERSIZE, request.method == "GET" ? kLongAnswerBuffer : kShortAnswerBuffer);
   if (request.method == "HEAD") {
     Set(handle, CURLOPT_NOBODY, 1L);
@@ -299,9 +281,8 @@ void Client::SetConnection(CURL* handle, const Security& security) const {
   Set(handle, CURLOPT_PIPEWAIT, 1L);
   Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   Set(handle, CURLOPT_TCP_NODELAY, 1L);
-  Set(handle, CURLOPT_SOCKOPTFUNCTION, &OnSocket);
   // The environment's proxies are the caller's business.
-  Set(handle, CURLOPT_PROXY, options_.proxy.c_str());
+  Set(handle, CURLOPT_PROXY, proxy_.c_str());
   Set(handle, CURLOPT_NOPROXY, "");
   Set(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   // A ~/.netrc holds no credentials for clusters.
@@ -352,6 +333,13 @@ base::Result<HttpResponse> Client::Complete(const HttpRequest& request,
   return whole ? std::move(whole) : std::move(response);
 }
 
+base::Result<std::unique_ptr<CurlHandle>> Client::NewHandle(
+    std::shared_ptr<const Security> security) {
+  CURL* const made = curl_.easy_init();
+  if (made == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
+  return std::make_unique<CurlHandle>(curl_, made, std::move(security));
+}
+
 base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& request,
                                                             std::optional<size_t> body_limit,
                                                             long version, const FileRange* file) {
@@ -362,9 +350,7 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& r
   std::unique_ptr<CurlHandle> pooled = is_of_pool ? pool_->Take(security.get()) : nullptr;
   const bool is_set = pooled != nullptr;
   if (!is_set) {
-    CURL* const made = curl_.easy_init();
-    if (made == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
-    pooled = std::make_unique<CurlHandle>(curl_, made, security);
+    TRY_ASSIGN(pooled, NewHandle(security));
   }
   auto transfer = std::make_shared<CurlTransfer>(std::move(pooled), request, body_limit);
   CURL* const handle = transfer->handle();
@@ -374,6 +360,7 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& r
   } else {
     if (file != nullptr) transfer->SendFrom(*file);
     SetConnection(handle, *security);
+    loop_->SetConnection(handle);
     Set(handle, CURLOPT_HTTP_VERSION, version);
     SetRequest(*transfer);
     SetDeadlines(*transfer, !body_limit);
@@ -385,86 +372,32 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& r
   return transfer;
 }
 
-Route Client::RouteToServer() {
-  Route route{options_.url, options_.proxy, {}};
-  route.tls.server_name = options_.tls_server_name;
-  route.tls.is_insecure = options_.is_insecure;
-  const auto security = *security_.Lock();
-  route.tls.ca_pem = security->ca_pem;
-  route.tls.identity = security->identity;
-  return route;
+ConnectedSocket Client::Connect(const HttpRequest& request, milliseconds timeout) {
+  const std::shared_ptr<const Security> security = *security_.Lock();
+  TRY_ASSIGN(auto handle, NewHandle(security));
+  SetConnection(handle->get(), *security);
+  SetTarget(*handle, request);
+  Set(handle->get(), CURLOPT_CONNECTTIMEOUT_MS,
+      static_cast<long>(std::min(timeout, options_.connect_timeout).count()));
+  return ConnectByCurl(curl_, std::move(handle), explain_);
 }
 
-base::Result<std::unique_ptr<Http2Lane>> Client::StartLane() {
-  Http2Lane::Options lane;
-  lane.authority = options_.url.Authority();
-  lane.path = options_.url.path;
-  lane.idle_timeout = options_.idle_timeout;
-  lane.connect = [this](int cancel) {
-    Route route = RouteToServer();
-    route.tls.is_http2 = true;
-    return Connect(route, options_.connect_timeout, cancel);
-  };
-  lane.explain = [this](CurlFailure failure) {
-    failure.is_of_kubeconfig = options_.is_of_kubeconfig;
-    return ErrorFromCurl(failure, options_.url, options_.proxy);
-  };
-  return Http2Lane::Start(std::move(lane));
-}
-
-std::vector<Http2Lane::Answer> Client::SendByLane(std::span<const HttpRequest> requests) {
-  std::vector<Http2Lane::Answer> answers(requests.size());
-  if (!lane_) return answers;
-  std::vector<const HttpRequest*> chosen;
-  std::vector<size_t> places;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const HttpRequest& request = requests[i];
-    if (!IsSmallWrite(request) || !CheckRequest(request) || !IsForHttp2(request)) continue;
-    chosen.push_back(&request);
-    places.push_back(i);
-  }
-  if (chosen.empty()) return answers;
-  auto come = lane_->SendAll(chosen);
-  for (size_t i = 0; i < places.size(); ++i) answers[places[i]] = std::move(come[i]);
-  return answers;
-}
-
-// Not libcurl's: it lends nobody the connection after a 101.
 base::Result<UpgradeAnswer> Client::Upgrade(const HttpRequest& request) {
   TRY(CheckRequest(request));
-  const Route route = RouteToServer();
   HttpRequest sent = request;
   sent.target = options_.url.path + request.target;
   sent.headers.emplace_back("Host", options_.url.Authority());
-  const auto connect = [&](milliseconds timeout) {
-    return Connect(route, std::min(timeout, options_.connect_timeout));
-  };
+  const auto connect = [&](milliseconds timeout) { return Connect(request, timeout); };
   return HttpClient::Over(connect, options_.idle_timeout)->Upgrade(sent);
 }
 
-base::Error Client::Explain(int code, CurlTransfer& transfer) const {
-  CurlFailure failure;
-  failure.is_of_kubeconfig = options_.is_of_kubeconfig;
-  failure.curl_code = code;
-  long os_errno = 0;
-  curl_off_t connected = 0;
-  curl_.easy_getinfo(transfer.handle(), CURLINFO_OS_ERRNO, &os_errno);
-  curl_.easy_getinfo(transfer.handle(), CURLINFO_SSL_VERIFYRESULT, &failure.verify_result);
-  curl_.easy_getinfo(transfer.handle(), CURLINFO_PRETRANSFER_TIME_T, &connected);
-  failure.os_errno = static_cast<int>(os_errno);
-  failure.was_connected = connected > 0;
-  const char* const detail = transfer.curl_handle().error_buffer();
-  failure.detail = detail[0] != '\0' ? detail : curl_.easy_strerror(static_cast<CURLcode>(code));
-  return ErrorFromCurl(failure, options_.url, options_.proxy);
-}
-
-void Client::SendTogether(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
-                          std::vector<Http2Lane::Answer>& answers) {
+void Client::SendTogether(std::span<const HttpRequest> requests,
+                          std::vector<base::Result<HttpResponse>>& answers) {
   std::vector<base::Result<std::shared_ptr<CurlTransfer>>> prepared;
   std::vector<std::shared_ptr<CurlTransfer>> transfers;
-  prepared.reserve(chosen.size());
-  for (const size_t place : chosen) {
-    prepared.push_back(Prepare(requests[place], kMaxResponseBytes));
+  prepared.reserve(requests.size());
+  for (const HttpRequest& request : requests) {
+    prepared.push_back(Prepare(request, kMaxResponseBytes));
     if (prepared.back()) transfers.push_back(*prepared.back());
   }
   const auto ends = std::make_shared<std::latch>(std::ssize(transfers));
@@ -476,11 +409,11 @@ void Client::SendTogether(std::span<const HttpRequest> requests, std::span<const
     });
     ends->wait();
   }
-  for (size_t i = 0; i < chosen.size(); ++i) {
+  for (size_t i = 0; i < requests.size(); ++i) {
     if (prepared[i]) {
-      answers[chosen[i]] = Complete(requests[chosen[i]], *prepared[i]);
+      answers.push_back(Complete(requests[i], *prepared[i]));
     } else {
-      answers[chosen[i]] = Fail(std::move(prepared[i].error()));
+      answers.push_back(Fail(std::move(prepared[i].error())));
     }
   }
 }

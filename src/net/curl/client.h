@@ -9,8 +9,8 @@
 #include <string>
 
 #include "net/client/client.h"
+#include "net/curl/client_identity.h"
 #include "net/http/file_uploader.h"
-#include "net/socket/client_identity.h"
 #include "net/socket/url.h"
 
 namespace net {
@@ -23,8 +23,8 @@ struct CurlClientOptions {
   std::string proxy;             // URL, "" is none
   bool is_of_kubeconfig = true;  // for the errors' words: CurlFailure
   bool is_compressed = true;     // ask for gzip
-  // Thousands of small writes, with watches that tell of each: those go by a connection of their
-  // own (Http2Lane), and what comes of these within some milliseconds is read together.
+  // Thousands of small writes, with watches that tell of each: what comes of these within some
+  // milliseconds is read together.
   bool is_write_heavy = false;
   std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
   // Without a byte for so long an answer is given up; a kube-apiserver itself gives up after 60 s.

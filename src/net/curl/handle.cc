@@ -28,6 +28,21 @@ bool CurlHandle::IsClean() const {
   return os_errno == 0 && error_buffer_[0] == '\0';
 }
 
+CurlFailure CurlHandle::FailureOf(int curl_code) const {
+  CurlFailure failure;
+  failure.curl_code = curl_code;
+  long os_errno = 0;
+  curl_off_t connected = 0;
+  curl_.easy_getinfo(handle_, CURLINFO_OS_ERRNO, &os_errno);
+  curl_.easy_getinfo(handle_, CURLINFO_SSL_VERIFYRESULT, &failure.verify_result);
+  curl_.easy_getinfo(handle_, CURLINFO_PRETRANSFER_TIME_T, &connected);
+  failure.os_errno = static_cast<int>(os_errno);
+  failure.was_connected = connected > 0;
+  failure.detail = error_buffer_[0] != '\0' ? error_buffer_
+                                            : curl_.easy_strerror(static_cast<CURLcode>(curl_code));
+  return failure;
+}
+
 void CurlHandle::SetHeaders(const Headers& headers, const std::string& host) {
   // As a rule those of the request before.
   if (lines_ != nullptr && headers == headers_ && host == host_) return;

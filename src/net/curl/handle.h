@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "net/curl/client_identity.h"
+#include "net/curl/error_words.h"
 #include "net/curl/library.h"
 #include "net/http/types.h"
-#include "net/socket/client_identity.h"
 
 namespace net {
 
@@ -25,8 +26,8 @@ class CurlHandle {
   const Security* security() const { return security_.get(); }
   // Whether nothing of what it has done can be seen in the errors of what it does next.
   bool IsClean() const;
-  // Where libcurl writes what went wrong.
-  char* error_buffer() { return error_buffer_; }
+  // What libcurl knows of its end with `curl_code`.
+  CurlFailure FailureOf(int curl_code) const;
   // The headers of the next request. `host`: another than the URL's; "" is none.
   void SetHeaders(const Headers& headers, const std::string& host);
   // Where to connect in place of the URL's host (CURLOPT_CONNECT_TO).

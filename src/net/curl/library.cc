@@ -24,6 +24,9 @@ bool Find(void* library, const char* name, F& function) {
 bool FindAll(void* library, CurlLibrary& curl) {
   return Find(library, "curl_easy_init", curl.easy_init) &&
          Find(library, "curl_easy_cleanup", curl.easy_cleanup) &&
+         Find(library, "curl_easy_perform", curl.easy_perform) &&
+         Find(library, "curl_easy_send", curl.easy_send) &&
+         Find(library, "curl_easy_recv", curl.easy_recv) &&
          Find(library, "curl_easy_setopt", curl.easy_setopt) &&
          Find(library, "curl_easy_getinfo", curl.easy_getinfo) &&
          Find(library, "curl_easy_pause", curl.easy_pause) &&

@@ -19,6 +19,9 @@ namespace net {
 struct CurlLibrary {
   decltype(&::curl_easy_init) easy_init = nullptr;
   decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&::curl_easy_perform) easy_perform = nullptr;
+  decltype(&::curl_easy_send) easy_send = nullptr;
+  decltype(&::curl_easy_recv) easy_recv = nullptr;
   decltype(&::curl_easy_setopt) easy_setopt = nullptr;
   decltype(&::curl_easy_getinfo) easy_getinfo = nullptr;
   decltype(&::curl_easy_pause) easy_pause = nullptr;

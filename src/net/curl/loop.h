@@ -22,14 +22,14 @@ namespace net {
 // Thread safe. One connection carries all requests to a server that speaks HTTP/2.
 class CurlLoop {
  public:
-  // Says in words why libcurl ended a transfer, on the loop's thread.
-  using Explain = std::function<base::Error(int curl_code, CurlTransfer& transfer)>;
-
   // `gathers_streams`: what comes of streams within some milliseconds is read, and told, together.
-  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl, Explain explain,
+  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl,
+                                                       ExplainFailure explain,
                                                        bool gathers_streams = false);
   ~CurlLoop();  // transfers under way end as kCancelled
 
+  // Before a transfer of the handle is added: its connections are the loop's.
+  void SetConnection(CURL* handle);
   void Add(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kAdd, std::move(transfer)); }
   // All of them with one waking of the thread.
   void AddAll(std::span<const std::shared_ptr<CurlTransfer>> transfers);
@@ -46,7 +46,7 @@ class CurlLoop {
     bool is_awaited = false;  // the thread sleeps until it is woken
   };
 
-  CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain, bool gathers_streams);
+  CurlLoop(const CurlLibrary& curl, CURLM* multi, ExplainFailure explain, bool gathers_streams);
   void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
   void Wake(base::Guarded<Mail>::Access mail);
   void Run();
@@ -55,13 +55,17 @@ class CurlLoop {
   bool IsBusy() const;
   void Gather();
   void CarryOut(Orders orders);
+  void Perform(bool is_corked);
+  // libcurl's callbacks.
+  static int OnOpen(void* self, curl_socket_t fd, curlsocktype);
+  static int OnClose(void* self, curl_socket_t fd);
   void Drop(CURL* handle, base::Status status);
   void EndFinished();
   void TellReaders();
 
   const CurlLibrary& curl_;
   CURLM* const multi_;
-  const Explain explain_;
+  const ExplainFailure explain_;
   const bool gathers_streams_;
   base::Guarded<Mail> mail_;
   std::atomic<bool> is_stopped_{false};
@@ -69,6 +73,7 @@ class CurlLoop {
   std::condition_variable stopped_;
   // The loop's thread only.
   std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;
+  std::vector<int> sockets_;
   std::chrono::steady_clock::time_point last_round_{};
   std::thread thread_;
 };

@@ -11,7 +11,7 @@
 
 namespace net {
 
-// Nothing is for ever.
+// nullopt waits for ever.
 using SocketDeadline = std::optional<std::chrono::steady_clock::time_point>;
 
 // What one try to move bytes came to. No bytes and nothing to wait for: the peer has closed.

@@ -33,11 +33,11 @@ struct FreeAddresses {
 // Attempts under way, side by side.
 class Attempts {
  public:
-  Attempts(const std::string& context, Clock::time_point deadline, int cancel)
-      : context_(context), deadline_(deadline), waiting_{pollfd{cancel, POLLIN, 0}} {}
+  Attempts(const std::string& context, Clock::time_point deadline)
+      : context_(context), deadline_(deadline) {}
 
-  bool is_empty() const { return waiting_.size() == 1; }
-  // Nothing: it goes on, or has failed.
+  bool is_empty() const { return waiting_.empty(); }
+  // nullopt: it is in progress, or has failed.
   base::Result<std::optional<base::Fd>> Begin(const addrinfo& address);
   // Until one has connected, all have failed (nothing), or it is `until`.
   base::Result<std::optional<base::Fd>> Await(Clock::time_point until);
@@ -50,7 +50,7 @@ class Attempts {
   const std::string& context_;
   const Clock::time_point deadline_;
   std::vector<base::Fd> sockets_;
-  std::vector<pollfd> waiting_;  // the first is `cancel`; then one for each of sockets_
+  std::vector<pollfd> waiting_;  // for each of sockets_
   int reason_ = ETIMEDOUT;
 };
 
@@ -77,11 +77,6 @@ base::Result<std::optional<base::Fd>> Attempts::Await(Clock::time_point until) {
     if (ready < 0 && errno != EINTR) return base::Fail(base::Errno(errno, context_));
     if (ready == 0) break;
     if (ready < 0) continue;
-    if (waiting_[0].revents != 0) {
-      base::Error error = base::Errno(ECANCELED, context_);
-      error.code = base::Code::kCancelled;
-      return base::Fail(std::move(error));
-    }
     if (std::optional<base::Fd> connected = TakeReady()) return connected;
   }
   return std::optional<base::Fd>();
@@ -89,11 +84,11 @@ base::Result<std::optional<base::Fd>> Attempts::Await(Clock::time_point until) {
 
 std::optional<base::Fd> Attempts::TakeReady() {
   for (size_t i = sockets_.size(); i-- > 0;) {
-    if (waiting_[i + 1].revents == 0) continue;
+    if (waiting_[i].revents == 0) continue;
     base::Fd fd = std::move(sockets_[i]);
     const auto at = static_cast<std::ptrdiff_t>(i);
     sockets_.erase(sockets_.begin() + at);
-    waiting_.erase(waiting_.begin() + at + 1);
+    waiting_.erase(waiting_.begin() + at);
     int reason = 0;
     socklen_t size = sizeof reason;
     if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &reason, &size) != 0) reason = errno;
@@ -121,9 +116,9 @@ base::Result<base::Fd> MakeBlocking(base::Fd fd) {
 }  // namespace
 
 base::Result<base::Fd> ConnectToAny(const addrinfo* addresses, const std::string& context,
-                                    std::chrono::milliseconds timeout, int cancel) {
+                                    std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
-  Attempts attempts(context, deadline, cancel);
+  Attempts attempts(context, deadline);
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
     TRY_ASSIGN(std::optional<base::Fd> connected, attempts.Begin(*address));
     if (!connected) {
@@ -137,7 +132,7 @@ base::Result<base::Fd> ConnectToAny(const addrinfo* addresses, const std::string
 }
 
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
-                                    std::chrono::milliseconds timeout, int cancel) {
+                                    std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
   const std::string context = fmt::format("connect to {}:{}", host, port);
   addrinfo wanted{};
@@ -150,7 +145,7 @@ base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
   }
   const std::unique_ptr<addrinfo, FreeAddresses> addresses(found);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-  return ConnectToAny(found, context, left, cancel);
+  return ConnectToAny(found, context, left);
 }
 
 base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port) {

@@ -14,17 +14,16 @@
 namespace net {
 
 // A connected, blocking socket to the first address of `host` that answers within `timeout`.
-// kNotFound when the name has no address, kUnavailable when nobody listens, kTimeout, kCancelled
-// once `cancel` (-1 is none) is readable. Looking a name up takes as long as the system's resolver
-// does.
+// kNotFound when the name has no address, kUnavailable when nobody listens, kTimeout. Looking a
+// name up takes as long as the system's resolver does.
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
-                                    std::chrono::milliseconds timeout, int cancel = -1);
+                                    std::chrono::milliseconds timeout);
 
 // The same with addresses that are known (getaddrinfo's). One that does not answer is not waited
 // for: after kNextAddress the next is tried beside it (RFC 8305), and the first to answer is taken.
 inline constexpr std::chrono::milliseconds kNextAddress{250};
 base::Result<base::Fd> ConnectToAny(const addrinfo* addresses, const std::string& context,
-                                    std::chrono::milliseconds timeout, int cancel = -1);
+                                    std::chrono::milliseconds timeout);
 
 // A listening, non-blocking socket. `host` "" is every address of the machine, IPv6 and IPv4; else
 // a literal address of either. `port` 0 is any free one. kAlreadyExists when the port is taken.

@@ -70,7 +70,7 @@ bool AddExtension(X509* certificate, X509* issuer, int id, const std::string& va
   return is_added;
 }
 
-// With a new key, a random serial number, valid from a little before now; not yet signed.
+// With a new key and a random serial number, valid from a little before now; not signed yet.
 bool Prepare(X509* certificate, EVP_PKEY* key, const std::string& common_name, base::Time now,
              std::chrono::hours validity) {
   unsigned char serial[kSerialBytes];
@@ -93,7 +93,7 @@ Certificate ReadPem(std::string_view certificate) {
   return {PEM_read_bio_X509(Reader(certificate).get(), nullptr, nullptr, nullptr), &X509_free};
 }
 
-// A key that is locked is none: nobody is there to be asked.
+// An encrypted key is refused, because nobody can be asked for the password.
 int NoPassword(char*, int, int, void*) { return 0; }
 
 base::Result<base::Time> TimeOf(std::string_view certificate,

@@ -37,8 +37,8 @@ constexpr size_t kBufferBytes = 16 << 10;
 class Session;
 using Sessions = std::unordered_set<std::shared_ptr<Session>>;
 
-// One peer: two pumps, each with one buffer, so that a slow side holds the other up. Driven by the
-// listener's thread alone.
+// One peer: two pumps with one buffer each, so that a slow side slows the other. Driven by the
+// listener's thread only.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<asio::ssl::context> context, Sessions& sessions,
@@ -53,7 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const std::string& peer() const { return peer_; }
   uint64_t number() const { return number_; }
-  // It was answered. Who shows no token is answered too, but closed with that.
+  // It has had an answer. A peer without the token gets an answer too, and is then closed.
   bool is_served() const { return is_served_; }
 
   void Begin(const TlsListener::Admit& admit) {
@@ -116,7 +116,7 @@ class Session : public std::enable_shared_from_this<Session> {
                          });
   }
 
-  // The peer sends no more; what it is still to be sent flows on.
+  // The peer sends no more; pending output is still sent.
   void InputEnded() {
     AsioError ignored;
     plain_.shutdown(Local::socket::shutdown_send, ignored);
@@ -140,7 +140,7 @@ class Session : public std::enable_shared_from_this<Session> {
     tls_.async_shutdown([self = shared_from_this()](AsioError) { self->Close(); });
   }
 
-  const std::string peer_;  // as PeerOf has it
+  const std::string peer_;  // as returned by PeerOf
   const uint64_t number_;   // in the order of arrival
   const std::shared_ptr<asio::ssl::context> context_;
   asio::ssl::stream<tcp::socket> tls_;
@@ -152,7 +152,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::array<char, kBufferBytes> out_;
 };
 
-// Who is limited together: "" is this user (and root), who are not.
+// Peers that share a limit: "" is this user and root, who have none.
 std::string PeerOf(tcp::socket& socket) {
   AsioError error;
   const asio::ip::address address = socket.remote_endpoint(error).address();
@@ -162,7 +162,7 @@ std::string PeerOf(tcp::socket& socket) {
   return *uid == ::geteuid() || *uid == 0 ? "" : std::to_string(*uid);
 }
 
-// A connection is three descriptors, and others need some, too.
+// A connection needs three descriptors, and other code needs some, too.
 size_t MostConnections(size_t wanted) {
   constexpr rlim_t kShare = 12;
   rlimit limit{};
@@ -186,7 +186,7 @@ class Listener final : public TlsListener {
       AsioError ignored;
       acceptor_.close(ignored);
       timer_.cancel();
-      const Sessions sessions = sessions_;  // Close() takes out of it
+      const Sessions sessions = sessions_;  // Close() removes from it
       for (const auto& session : sessions) session->Close();
     });
     thread_.join();
@@ -294,7 +294,7 @@ class Listener final : public TlsListener {
   Sessions sessions_;
   uint64_t last_number_ = 0;
   std::shared_ptr<asio::ssl::context> context_;
-  std::string certificate_;  // that context_ shows
+  std::string certificate_;  // that context_ uses
   std::jthread thread_;
 };
 

@@ -1,5 +1,5 @@
-// A TLS listener. What comes is decrypted here, on a thread of its own, and
-// handed on as a local socket, so that the HTTP server behind it knows nothing of TLS.
+// A TLS listener. It decrypts connections on a thread of its own and passes them on as local
+// sockets, so that the HTTP server behind it needs no TLS.
 //
 //   peer ==TLS== TlsListener --socket pair-- HttpServer::Adopt
 #pragma once
@@ -16,32 +16,32 @@
 
 namespace net {
 
-// Who comes when there are so many takes the place of the one that has been there longest without
-// an answer; he is closed at once when all have had one.
+// When the limit is reached, a new connection replaces the oldest one without an answer; it is
+// closed at once if all have had one.
 struct TlsLimits {
-  size_t connections = 1024;  // fewer where few descriptors are allowed
-  // Of one peer: a user of this machine other than the own one and root, or an address elsewhere.
+  size_t connections = 1024;  // fewer when few descriptors are permitted
+  // Of one peer: a user of this machine other than this user and root, or a remote address.
   size_t per_peer = 128;
 };
 inline constexpr std::chrono::seconds kTlsHandshakeTimeout{10};
 
 class TlsListener {
  public:
-  // Both on the listener's thread. `identity` is asked for each connection, so that a certificate
-  // can be renewed while it listens; it must be quick.
+  // Both run on the listener's thread. `identity` is called for each connection, so that a
+  // certificate can be renewed while it listens; it must be quick.
   using IdentitySource = std::function<base::Result<KeyedCertificate>()>;
   using Admit = std::function<void(base::Fd connection)>;
 
-  // On an address of this machine alone. `host`: "127.0.0.1" or "::1". `port` 0 is any.
-  // kAlreadyExists when the port is taken, kInvalidArgument when `host` is not a loopback address.
+  // On a loopback address. `host`: "127.0.0.1" or "::1". `port` 0: any. kAlreadyExists when the
+  // port is taken, kInvalidArgument when `host` is not a loopback address.
   static base::Result<std::unique_ptr<TlsListener>> Listen(const std::string& host, uint16_t port,
                                                            IdentitySource identity, Admit admit,
                                                            TlsLimits limits = {});
-  // The same on a socket that listens already (ListenOnTcp), of whatever address.
+  // The same on a listening socket (ListenOnTcp) with any address.
   static base::Result<std::unique_ptr<TlsListener>> ListenOn(base::Fd socket,
                                                              IdentitySource identity, Admit admit,
                                                              TlsLimits limits = {});
-  // Breaks its connections off.
+  // Closes its connections.
   virtual ~TlsListener() = default;
 
   virtual uint16_t port() const = 0;

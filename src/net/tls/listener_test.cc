@@ -10,7 +10,7 @@
 #include <string>
 
 #include "net/socket/tcp_peer_uid.h"
-#include "net/testing/server_fixture.h"
+#include "net/testing/tls_server_fixture.h"
 
 namespace net {
 namespace {
@@ -19,30 +19,14 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using AsioError = boost::system::error_code;
 
-// An HttpServer that is reached through TLS, and a client that knows its authority.
-class Tls : public ServerFixture {
+// An HttpServer behind TLS, and a client that trusts its authority.
+class Tls : public TlsServerFixture {
  protected:
   void SetUp() override {
-    ServerFixture::SetUp();
-    const base::Time now = base::SystemClock().Now();
-    authority_ = *MakeAuthority("test", now, std::chrono::hours(10));
-    identity_ = *IssueServerCertificate(authority_, {"IP:127.0.0.1"}, now, std::chrono::hours(5));
-    Serve([](HttpRequest, std::shared_ptr<Responder> responder) {
-      responder->Send({200, {}, "on the socket"});
+    TlsServerFixture::SetUp();
+    ServeTls([](HttpRequest request, std::shared_ptr<Responder> responder) {
+      responder->Send({200, {}, request.body.empty() ? "over TLS" : request.body});
     });
-    const auto handler = std::make_shared<const HttpHandler>(
-        [](HttpRequest request, std::shared_ptr<Responder> responder) {
-          responder->Send({200, {}, request.body.empty() ? "over TLS" : request.body});
-        });
-    auto listener = TlsListener::Listen(
-        "127.0.0.1", 0, [this] { return base::Result<KeyedCertificate>(identity_); },
-        [this, handler](base::Fd socket) { server_->Adopt(std::move(socket), handler); });
-    ASSERT_TRUE(listener) << listener.error().message;
-    listener_ = std::move(*listener);
-  }
-  void TearDown() override {
-    listener_.reset();
-    ServerFixture::TearDown();
   }
 
   // The answer to one request; "" when the handshake failed.
@@ -65,10 +49,6 @@ class Tls : public ServerFixture {
     const size_t end = answer.find("\r\n\r\n");
     return end == std::string::npos ? "" : answer.substr(end + 4);
   }
-
-  KeyedCertificate authority_;
-  KeyedCertificate identity_;
-  std::unique_ptr<TlsListener> listener_;
 };
 
 TEST_F(Tls, IsAnsweredByItsOwnHandler) { EXPECT_EQ(Ask(), "over TLS"); }
@@ -84,7 +64,7 @@ TEST_F(Tls, ARenewedCertificateIsShownToTheNextPeer) {
   EXPECT_EQ(Ask(), "over TLS");
   const base::Time now = base::SystemClock().Now();
   authority_ = *MakeAuthority("another", now, std::chrono::hours(10));
-  EXPECT_EQ(Ask(), "");  // the old certificate is not of that authority
+  EXPECT_EQ(Ask(), "");  // that authority did not sign the old certificate
   identity_ = *IssueServerCertificate(authority_, {"IP:127.0.0.1"}, now, std::chrono::hours(5));
   EXPECT_EQ(Ask(), "over TLS");
 }
@@ -101,7 +81,7 @@ TEST_F(Tls, WhatIsNoTlsIsClosed) {
   EXPECT_EQ(Ask(), "over TLS");
 }
 
-// Peers that connect and say nothing, or no more than hello.
+// Peers that connect and send nothing, or only a hello.
 TEST_F(Tls, IdlePeersDoNotLockTheOwnerOut) {
   const auto handler = std::make_shared<const HttpHandler>(
       [](HttpRequest, std::shared_ptr<Responder> responder) { responder->Send({200, {}, "hi"}); });

@@ -12,7 +12,7 @@
 namespace net {
 namespace {
 
-// Unpredictable to the pages of browsers, for whose sake there are masks (RFC 6455 section 10.3).
+// Unpredictable for web pages in browsers, for which masks exist (RFC 6455 section 10.3).
 WebSocketMask NewMask() {
   WebSocketMask mask{};
   while (::getrandom(mask.data(), mask.size(), 0) < 0) {
@@ -44,7 +44,7 @@ class ClientWebSocket final : public WebSocket {
   const std::unique_ptr<ByteStream> stream_;
   const std::string protocol_;
   WebSocketParser parser_{WebSocketParser::Peer::kServer};
-  std::deque<WebSocketPiece> pieces_;  // not yet given out
+  std::deque<WebSocketPiece> pieces_;  // not returned yet
   bool is_closed_ = false;
   std::mutex write_mutex_;
 };
@@ -77,7 +77,7 @@ base::Status ClientWebSocket::ReadMore() {
 
 base::Status ClientWebSocket::OnClose(std::string_view payload) {
   is_closed_ = true;
-  // The server may well be gone by now: it has said all that it wanted to.
+  // The server may be gone by now, having sent everything.
   (void)SendFrame(WebSocketOpcode::kClose, payload.substr(0, 2));
   const WebSocketCloseReason reason = ParseWebSocketClose(payload);
   if (reason.code == static_cast<uint16_t>(WebSocketClose::kNormal)) return {};

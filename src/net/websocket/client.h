@@ -19,9 +19,9 @@ class WebSocket {
   virtual ~WebSocket() = default;
   // The subprotocol that the server chose.
   virtual const std::string& protocol() const = 0;
-  // Some of the next data message; nullopt when the server has closed in order. Blocks, and answers
-  // pings meanwhile. kUnavailable when the connection broke or the server closed it for a reason,
-  // kCancelled after Cancel.
+  // A part of the next data message; nullopt when the server has closed normally. Blocks, and
+  // answers pings meanwhile. kUnavailable when the connection broke or the server closed it with an
+  // error, kCancelled after Cancel.
   virtual base::Result<std::optional<WebSocketPiece>> Read() = 0;
   // A whole binary message. Blocks until the kernel has it.
   virtual base::Status Send(std::string_view message) = 0;
@@ -31,12 +31,11 @@ class WebSocket {
 struct WebSocketAnswer {
   int status = 0;
   std::string body;                   // of a refusal
-  std::unique_ptr<WebSocket> socket;  // with status 101
+  std::unique_ptr<WebSocket> socket;  // set with status 101
   Headers headers{};
 };
 
-// Sends `request`, a GET, with the headers that ask for a WebSocket which speaks one of
-// `protocols`.
+// Sends `request`, a GET, with the headers that request a WebSocket with one of `protocols`.
 base::Result<WebSocketAnswer> OpenWebSocket(HttpClient& client, HttpRequest request,
                                             const std::vector<std::string>& protocols);
 

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> kServedProtocols = {"b", "a"};
 
-// Accepts every WebSocket, and keeps what comes.
+// Accepts every WebSocket, and records what arrives.
 class WebSocketTest : public ServerFixture {
  protected:
   void ServeWebSockets() {
@@ -77,7 +77,7 @@ class WebSocketTest : public ServerFixture {
       if ((*piece)->ends) return message;
     }
   }
-  // A connection on which frames are written by hand, after the handshake.
+  // A connection for hand-written frames, after the handshake.
   RawPeer OpenRaw() {
     RawPeer raw(path_);
     EXPECT_TRUE(
@@ -196,7 +196,7 @@ TEST_F(WebSocketTest, WhatIsNotUsedIsNotReadOn) {
     used = now;
   }
   writer.join();
-  // One read of the server may go over.
+  // One read of the server may exceed the limit.
   EXPECT_LE(most, kMaxUnusedBytes + (64 << 10));
   std::string expected;
   for (size_t i = 0; i < kCount; ++i) {

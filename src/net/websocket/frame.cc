@@ -19,7 +19,7 @@ auto Malformed(std::string what) {
 
 bool IsControl(WebSocketOpcode opcode) { return static_cast<uint8_t>(opcode) >= 8; }
 
-// Sections 7.4.1 and 7.4.2: what may stand in a close frame.
+// Sections 7.4.1 and 7.4.2: the codes permitted in a close frame.
 bool IsCloseCode(unsigned code) {
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
          (code >= 3000 && code <= 4999);
@@ -134,7 +134,7 @@ base::Status WebSocketParser::TakePayload(std::string_view bytes,
     return left_ > 0 ? base::Status() : EndControl(pieces);
   }
   const bool ends = is_final_ && left_ == 0;
-  // An empty fragment in the middle says nothing.
+  // An empty fragment in the middle carries no information.
   if (!payload.empty() || !is_message_begun_ || ends) {
     pieces.push_back({*message_, !is_message_begun_, ends, std::move(payload)});
     is_message_begun_ = true;
@@ -183,7 +183,7 @@ std::string FormatWebSocketClose(WebSocketClose code, std::string_view reason) {
   std::string payload;
   AppendBigEndian(payload, static_cast<uint16_t>(code), 2);
   size_t size = std::min(reason.size(), kMaxWebSocketControlBytes - payload.size());
-  // Not in the middle of a character: the reason is UTF-8.
+  // Not within a character, because the reason is UTF-8.
   while (size > 0 && size < reason.size() && (reason[size] & 0xc0) == 0x80) --size;
   return payload.append(reason.substr(0, size));
 }

@@ -34,15 +34,15 @@ enum class WebSocketClose : uint16_t {
   kInternalError = 1011,
 };
 
-// Of one frame. Messages have no limit: they are handed on piece by piece.
+// Of one frame. Messages have no limit: they are passed on in pieces.
 inline constexpr uint64_t kMaxWebSocketFrameBytes = 64 << 20;
 inline constexpr size_t kMaxWebSocketControlBytes = 125;  // section 5.5
 
-// Some of a data message, or a whole control frame.
+// A part of a data message, or a whole control frame.
 struct WebSocketPiece {
   WebSocketOpcode opcode = WebSocketOpcode::kBinary;  // of the message; never kContinuation
-  bool begins = true;                                 // the message begins with it
-  bool ends = true;                                   // and ends with it
+  bool begins = true;                                 // it is the first piece of the message
+  bool ends = true;                                   // it is the last piece
   std::string payload{};
 
   bool is_data() const {
@@ -50,17 +50,16 @@ struct WebSocketPiece {
   }
 };
 
-// Reads the frames of one peer from bytes as they come. What is text is not looked into: it is
-// bytes to its readers.
+// Parses the frames of one peer as their bytes arrive. Text messages are treated as bytes.
 class WebSocketParser {
  public:
-  // Whose frames: a client's are masked, a server's never are.
+  // The sender of the frames: a client masks them, a server never does.
   enum class Peer { kClient, kServer };
 
   explicit WebSocketParser(Peer peer) : peer_(peer) {}
 
-  // Uses all of `input` and appends what it brings. kInvalidArgument when malformed, kExhausted
-  // over a limit; no further use then. What follows a close frame is read over.
+  // Consumes all of `input` and appends the pieces. kInvalidArgument when malformed, kExhausted
+  // over a limit; the parser is unusable then. Everything after a close frame is ignored.
   base::Status Feed(std::string_view input, std::vector<WebSocketPiece>& pieces);
 
  private:
@@ -76,7 +75,7 @@ class WebSocketParser {
   bool is_in_payload_ = false;
   bool is_closed_ = false;
 
-  // Of the frame in hand.
+  // Of the current frame.
   WebSocketOpcode opcode_ = WebSocketOpcode::kContinuation;
   bool is_final_ = false;
   uint64_t left_ = 0;  // of its payload
@@ -84,21 +83,21 @@ class WebSocketParser {
   std::array<unsigned char, 4> mask_{};
   std::string control_;
 
-  // Of the data message in hand.
+  // Of the current data message.
   std::optional<WebSocketOpcode> message_;
-  bool is_message_begun_ = false;  // a piece of it has been handed on
+  bool is_message_begun_ = false;  // a piece of it has been passed on
 };
 
 using WebSocketMask = std::array<unsigned char, 4>;
 
-// One whole message or control frame; with a mask when a client sends it.
+// One whole message or control frame; with a mask if a client sends it.
 std::string FormatWebSocketFrame(WebSocketOpcode opcode, std::string_view payload,
                                  const std::optional<WebSocketMask>& mask);
-// The payload of a close frame; a reason too long for one is cut.
+// The payload of a close frame; a reason that is too long is truncated.
 std::string FormatWebSocketClose(WebSocketClose code, std::string_view reason);
-// What a close frame says: `1000`, `1011 out of descriptors`.
+// The contents of a close frame: `1000`, `1011 out of descriptors`.
 struct WebSocketCloseReason {
-  uint16_t code = 1005;  // section 7.1.5: none was given
+  uint16_t code = 1005;  // section 7.1.5: there was no code
   std::string text;
 };
 WebSocketCloseReason ParseWebSocketClose(std::string_view payload);

@@ -24,7 +24,7 @@ std::string Base64(const unsigned char* bytes, size_t count) {
   return text;
 }
 
-// The words of every header of that name, which are separated by commas.
+// The comma-separated words of all headers with that name.
 std::vector<std::string> Words(const Headers& headers, std::string_view name) {
   std::vector<std::string> words;
   for (const auto& [key, value] : headers) {
@@ -87,7 +87,7 @@ base::Result<Headers> AcceptWebSocket(const HttpRequest& request,
 
 std::string NewWebSocketKey() {
   std::array<unsigned char, kKeyBytes> bytes{};
-  // Whole for so few bytes (getrandom(2)); a key need not even be secret.
+  // Complete for so few bytes (getrandom(2)); a key need not even be secret.
   while (::getrandom(bytes.data(), bytes.size(), 0) < 0) {
   }
   return Base64(bytes.data(), bytes.size());

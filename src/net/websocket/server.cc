@@ -27,7 +27,7 @@ void WebSocketPeer::Close(WebSocketClose code, std::string_view reason) {
     responder_->Write(FormatWebSocketFrame(WebSocketOpcode::kClose,
                                            FormatWebSocketClose(code, reason), std::nullopt));
   }
-  // Calls back the waiters for the end, who have locks of their own.
+  // Calls back the waiters for the end, which have locks of their own.
   responder_->Finish();
 }
 
@@ -60,7 +60,7 @@ void WebSocketPeer::OnControl(const WebSocketPiece& piece) {
     return Close(WebSocketClose::kNormal, "");
   }
   if (piece.opcode != WebSocketOpcode::kPing) return;
-  // A peer that does not read what it is sent gets no more pongs: not every ping needs one.
+  // A peer that does not read gets no more pongs: not every ping needs one.
   if (responder_->PendingBytes() > kMaxUnusedBytes) return;
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;

@@ -15,22 +15,22 @@
 
 namespace net {
 
-// Pings are answered, a close is returned and a peer that breaks the protocol is told so and left.
-// Lives as long as somebody holds it; then the connection ends. Every method from any thread.
+// Answers pings, returns a close, and disconnects a peer that violates the protocol, with a
+// message. Lives while it is referenced; then the connection ends. Callable from any thread.
 class WebSocketPeer : public std::enable_shared_from_this<WebSocketPeer> {
  public:
-  // Of data messages, in order, on the server's thread. Each piece's payload counts against
+  // Data messages, in order, on the server's thread. Each piece's payload counts towards
   // kMaxUnusedBytes until Used.
   using Receive = std::function<void(WebSocketPiece piece)>;
 
-  // Answers 101. `headers` come from AcceptWebSocket. `receive` may be called before this returns
-  // to its caller on another thread.
+  // Answers 101. `headers` come from AcceptWebSocket. `receive` may be called on another thread
+  // before this returns.
   static std::shared_ptr<WebSocketPeer> Start(std::shared_ptr<Responder> responder, Headers headers,
                                               Receive receive);
 
   // A whole binary message.
   void Send(std::string_view message);
-  // After what was sent; nothing can be sent any more.
+  // After everything sent before; nothing can be sent afterwards.
   void Close(WebSocketClose code, std::string_view reason);
   void Used(size_t bytes) { responder_->Used(bytes); }
 
@@ -50,10 +50,10 @@ class WebSocketPeer : public std::enable_shared_from_this<WebSocketPeer> {
 
   const std::shared_ptr<Responder> responder_;
   const Receive receive_;
-  WebSocketParser parser_{WebSocketParser::Peer::kClient};  // of the server's thread
+  WebSocketParser parser_{WebSocketParser::Peer::kClient};  // used by the server's thread
   bool is_input_over_ = false;                              // likewise
 
-  std::mutex mutex_;  // orders what is written
+  std::mutex mutex_;  // orders the output
   bool is_closed_ = false;
 };
 

@@ -52,8 +52,8 @@ std::string FormatControl(Type type, unsigned flags, std::string_view payload) {
   return frame.append(payload);
 }
 
-// What both ends' compressors know beforehand (section 2.6.10.1): words with their lengths, and
-// then text without any.
+// The initial dictionary of both compressors (section 2.6.10.1): words with their lengths, then
+// text without lengths.
 const std::string& Dictionary() {
   static const std::string kDictionary = [] {
     constexpr std::string_view kWords[] = {"options",
@@ -148,7 +148,7 @@ void SetInput(z_stream_s& stream, std::string_view input) {
   stream.avail_in = static_cast<uInt>(input.size());
 }
 
-// Room for the next of what comes out.
+// Room for the next output.
 using Chunk = std::array<char, 1024>;
 
 void SetOutput(z_stream_s& stream, Chunk& chunk) {
@@ -273,7 +273,7 @@ base::Status SpdyParser::EndControl(uint32_t type, uint32_t stream,
     }
     case kHeaders:
       if (control_.size() < kHeadersHead) return MalformedSpdy("a short HEADERS");
-      // Nobody reads them; the next block is packed with them in mind.
+      // Unused, but the compression of the next block depends on them.
       TRY(Unpack(std::string_view(control_).substr(kHeadersHead)));
       return {};
     case kRstStream:
@@ -284,7 +284,7 @@ base::Status SpdyParser::EndControl(uint32_t type, uint32_t stream,
       if (control_.size() != 4) return MalformedSpdy("PING is of 4 bytes");
       events.push_back({SpdyEvent::Kind::kPing, ReadNumber(control_, 0, 4), {}, {}});
       return {};
-    default:  // SETTINGS, GOAWAY, WINDOW_UPDATE, what is not known
+    default:  // SETTINGS, GOAWAY, WINDOW_UPDATE, unknown frames
       return {};
   }
 }

@@ -1,6 +1,5 @@
-// SPDY/3.1 as bytes: kubectl still speaks it, inside a WebSocket, to forward ports (chromium.org,
-// "SPDY Protocol - Draft 3.1"). Pure. There is no flow control: nobody who speaks it to Kubernetes
-// has one.
+// SPDY/3.1 as bytes: kubectl still uses it, inside a WebSocket, to forward ports (chromium.org,
+// "SPDY Protocol - Draft 3.1"). Pure. Without flow control, which no client of Kubernetes uses.
 //
 //   control  |1| version 3 (15) | type (16) | flags (8) | length (24) | payload
 //   data     |0| stream (31)                | flags (8) | length (24) | payload
@@ -20,15 +19,15 @@ struct z_stream_s;
 namespace net {
 
 inline constexpr size_t kMaxSpdyControlBytes = 16 << 10;
-inline constexpr size_t kMaxSpdyHeaderBytes = 64 << 10;  // of one stream, unpacked
+inline constexpr size_t kMaxSpdyHeaderBytes = 64 << 10;  // of one stream, uncompressed
 inline constexpr size_t kSpdyFrameHeadBytes = 8;
 
 struct SpdyEvent {
   enum class Kind {
-    kOpen,   // of a new stream; an answer is due
-    kData,   // some of what a stream says
-    kEnd,    // a stream says no more
-    kReset,  // a stream is given up
+    kOpen,   // a new stream, which must be answered
+    kData,   // data of a stream
+    kEnd,    // a stream sends no more data
+    kReset,  // a stream is abandoned
     kPing,   // to be sent back
   };
   Kind kind = Kind::kOpen;
@@ -37,14 +36,14 @@ struct SpdyEvent {
   std::string payload{};  // kData
 };
 
-// Reads a client's frames from bytes as they come.
+// Parses a client's frames as their bytes arrive.
 class SpdyParser {
  public:
   SpdyParser();
   ~SpdyParser();
 
-  // Uses all of `input` and appends what it brings. kInvalidArgument when malformed, kExhausted
-  // over a limit; no further use then.
+  // Consumes all of `input` and appends the events. kInvalidArgument when malformed, kExhausted
+  // over a limit; the parser is unusable then.
   base::Status Feed(std::string_view input, std::vector<SpdyEvent>& events);
 
  private:
@@ -54,22 +53,22 @@ class SpdyParser {
   base::Result<std::string> Unpack(std::string_view block);
 
   const std::unique_ptr<z_stream_s> inflate_;
-  std::string head_;     // of the frame in hand, as far as it has come
-  std::string control_;  // its payload, when it is a control frame
+  std::string head_;     // of the current frame, as far as it has arrived
+  std::string control_;  // payload of the current control frame
   uint32_t left_ = 0;    // of its payload
   uint32_t last_stream_ = 0;
 };
 
-// What either end says. Not thread safe but for the static functions. Headers are packed together:
-// frames that have some must be sent in the order they were made.
+// Formats frames for either end. Not thread safe except for the static functions. Headers share a
+// compressor: frames with headers must be sent in the order in which they were made.
 class SpdyWriter {
  public:
   SpdyWriter();
   ~SpdyWriter();
 
-  // A client's new stream.
+  // Opens a client's stream.
   std::string Open(uint32_t stream, const Headers& headers, bool is_last);
-  // A server's acceptance of one.
+  // Accepts a stream, as a server.
   std::string Reply(uint32_t stream);
   // At most 2^24 - 1 bytes.
   static std::string Data(uint32_t stream, std::string_view bytes, bool is_last);

@@ -40,7 +40,7 @@ TEST(Spdy, ReadsWhatAClientSaysHoweverItIsCut) {
   }
 }
 
-// In hexadecimal: the streams of one port, as moby/spdystream 0.5.1 opens them.
+// In hexadecimal: the streams of one port as moby/spdystream 0.5.1 opens them.
 constexpr std::string_view kFromSpdystream =
     "800300010000003f0000000100000000000078f9e3c6a7c202253a703a2b294a4dcc851625aca9a0"
     "808614cb45a024cc6a68616e062a85388b20f198094adf8c0600000000ffff800300010000001800"
@@ -71,7 +71,7 @@ TEST(Spdy, RefusesWhatIsMalformed) {
   };
   const std::string huge(70 << 10, 'x');
   std::string packed_badly = open(1);
-  packed_badly[kSpdyFrameHeadBytes + 12] ^= 0x55;  // the dictionary's sum
+  packed_badly[kSpdyFrameHeadBytes + 12] ^= 0x55;  // the dictionary's checksum
   const SpdyRefusal cases[] = {
       {"\x80\x02\0\1\0\0\0\0"s, base::Code::kInvalidArgument, "not version 3"},
       {"\x80\x03\0\1\0\0\0\4\0\0\0\1"s, base::Code::kInvalidArgument, "a short SYN_STREAM"},

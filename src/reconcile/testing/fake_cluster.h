@@ -1,5 +1,5 @@
-// For tests: jobs built in a line, and a cluster in small that carries out plans as a Kubernetes
-// API server and a kubelet told what to report would.
+// For tests: jobs built in a line, and a small cluster that applies plans as a Kubernetes API
+// server would, with a kubelet that is told what to report.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace reconcile {
 
-// Conditions of the job `j`, as FakeCluster::Conditions tells them.
+// Conditions of the job `j`, in the format of FakeCluster::Conditions.
 inline const std::string kCreatedLine = "Created=True PyTorchJobCreated: PyTorchJob j is created.";
 inline const std::string kRunningLine = "Running=True PyTorchJobRunning: PyTorchJob j is running.";
 
@@ -87,10 +87,11 @@ class FakeCluster {
     observed.priority_values = priority_values;
     observed.master_port = master_port;
     observed.lost_nodes = lost_nodes;
+    observed.awaited = awaited;
     return Reconcile(observed, options, now);
   }
 
-  // One pass: decide and carry out.
+  // One reconciliation: decides and applies the plan.
   Plan Step() {
     Plan plan = Look();
     for (const Write& write : plan.writes) Apply(write);
@@ -101,9 +102,9 @@ class FakeCluster {
     return plan;
   }
 
-  // Passes until there is nothing to do; fails the test when that takes too many.
+  // Reconciles until nothing is left to do; fails the test when that takes too many steps.
   void Settle() {
-    for (int pass = 0; pass < 12; ++pass) {
+    for (int state = 0; state < 12; ++state) {
       const Plan plan = Step();
       if (job.is_null() || (plan.writes.empty() && !plan.status && plan.events.empty())) return;
     }
@@ -127,7 +128,7 @@ class FakeCluster {
   void AllRunning() {
     for (const auto& [name, pod] : pods) Phase(name, "Running");
   }
-  // Somebody asks for the deletion of a pod that takes `grace` seconds to end.
+  // Somebody requests the deletion of a pod that takes `grace` seconds to end.
   void BeginDeletion(const std::string& pod, int grace = 30) {
     text::Json& metadata = text::Ensure(pods.at(pod), {"metadata"});
     if (text::Find(metadata, {"deletionTimestamp"}) != nullptr) return;
@@ -135,7 +136,7 @@ class FakeCluster {
               text::Json(base::FormatRfc3339(now + std::chrono::seconds(grace))));
     text::Set(metadata, {"deletionGracePeriodSeconds"}, grace);
   }
-  // Its containers have ended so, as the kubelet reports before it asks for the deletion once more.
+  // Its containers have ended, as the kubelet reports before it requests the deletion once more.
   void EndDeletion(const std::string& pod, int exit_code) {
     Phase(pod, exit_code == 0 ? "Succeeded" : "Failed", exit_code);
     SetFinished(pod);
@@ -143,12 +144,12 @@ class FakeCluster {
     text::Set(metadata, {"deletionTimestamp"}, text::Json(base::FormatRfc3339(now)));
     text::Set(metadata, {"deletionGracePeriodSeconds"}, 0);
   }
-  // A program ends now.
+  // The program ends now.
   void End(const std::string& pod, int exit_code) {
     Phase(pod, exit_code == 0 ? "Succeeded" : "Failed", exit_code);
     SetFinished(pod);
   }
-  // Others want it gone; an eviction and a preemption delete it as well.
+  // Something disrupts the pod; an eviction and a preemption delete it as well.
   void Disrupt(const std::string& pod, std::string_view reason, std::string_view message) {
     text::Json condition = text::Object{{"type", "DisruptionTarget"}, {"status", "True"}};
     text::Set(condition, {"reason"}, text::Json(reason));
@@ -220,6 +221,7 @@ class FakeCluster {
   Objects pods, services, autoscalers, pod_groups;
   std::map<std::string, int32_t> priority_values;
   std::map<std::string, base::Time> lost_nodes;
+  std::vector<Awaited> awaited;
   std::optional<int> master_port;
   bool is_graceful = false;  // deletions of pods wait for FinishDeletions()
   std::vector<std::string> events;

@@ -107,13 +107,13 @@ void AgentLink::Consume() {
   }
 }
 
-// One frame: u32 length, body, and a tag when authenticated. False: not all of it is here.
+// Reads one frame: u32 length, body, and a tag when authenticated. False when it is incomplete.
 bool AgentLink::ConsumeFrame() {
   uint32_t size = 0;
   if (input_.size() < sizeof size) return false;
   std::memcpy(&size, input_.data(), sizeof size);
   if (size > (is_ready_ ? kMaxFrame : kMaxFrameBeforeProof)) {
-    Lost(false, "the other side sent something that is not a message");
+    Lost(false, "the other side sent an invalid message");
     return false;
   }
   const size_t tag = is_authenticated_ ? kTagBytes : 0;
@@ -124,7 +124,7 @@ bool AgentLink::ConsumeFrame() {
     const base::Digest expected = TagOf(sender, received_++, body);
     if (!base::SameDigest(base::ViewOf(expected),
                           std::string_view(input_).substr(sizeof size + size, tag))) {
-      Lost(false, "a message was altered on its way");
+      Lost(false, "a message was changed in transit");
       return false;
     }
   }
@@ -160,18 +160,19 @@ void AgentLink::OnHello(const AgentMessage& message) {
   peer_nonce_ = message.text;
   if (message.flag == token_.empty()) {
     const bool ours = !token_.empty();
-    const std::string why = ours ? "this node has a token (--rdzv-conf token=), the other none"
-                                 : "the job asks for a token: give --rdzv-conf token=";
+    const std::string why =
+        ours ? "this node has a token (--rdzv-conf token=), the other node has none"
+             : "the job asks for a token: give --rdzv-conf token=";
     if (side_ == Side::kAuthority) {
       return Refuse(ours ? "the job asks for a token: give --rdzv-conf token="
-                         : "this node has a token (--rdzv-conf token=), the host none");
+                         : "this node has a token (--rdzv-conf token=), the host has none");
     }
     return Lost(false, why, true);
   }
   const std::string agent = side_ == Side::kAgent ? own_nonce_ : peer_nonce_;
   const std::string authority = side_ == Side::kAgent ? peer_nonce_ : own_nonce_;
   session_key_ = base::ViewOf(base::HmacSha256(token_, "session" + authority + agent));
-  // The agent proves itself first: the host tells strangers nothing.
+  // The agent proves itself first, so that the host reveals nothing to strangers.
   if (side_ == Side::kAgent) {
     AgentMessage proof;
     proof.type = AgentMessage::Type::kProof;
@@ -183,7 +184,7 @@ void AgentLink::OnHello(const AgentMessage& message) {
 void AgentLink::OnProof(const AgentMessage& message) {
   const Side sender = side_ == Side::kAgent ? Side::kAuthority : Side::kAgent;
   if (!token_.empty() && !base::SameDigest(base::ViewOf(ProofOf(sender)), message.text)) {
-    const std::string why = "the token (--rdzv-conf token=) is not the job's";
+    const std::string why = "the token (--rdzv-conf token=) differs from the job's";
     return side_ == Side::kAuthority ? Refuse(why) : Lost(false, why, true);
   }
   const std::shared_ptr<bool> alive = is_alive_;
@@ -240,7 +241,8 @@ void AgentLink::Flush() {
   if (!fd_) return;
   switch (output_.Flush(fd_.get())) {
     case OutputQueue::Flushed::kAll:
-      // Closed by the peer once it has read the refusal: closing first might take it back.
+      // The peer closes once it has read the refusal; if this side closed first, the refusal might
+      // be lost.
       if (is_closing_) ::shutdown(fd_.get(), SHUT_WR);
       (void)loop_.Watch(fd_.get(), EPOLLIN, [this](uint32_t events) { OnReady(events); });
       return;

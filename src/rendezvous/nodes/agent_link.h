@@ -1,5 +1,5 @@
-// AgentLink: one connection between an agent and the authority: frames, the challenge, and what to
-// do when the other side is gone. Both sides use it.
+// AgentLink: one connection between an agent and the authority, used by both sides. It handles the
+// frames, the challenge, and the loss of the other side.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,25 @@
 
 namespace rendezvous {
 
-// In the loop's thread. Callbacks are not called again once the link is closed or destroyed; they
-// may do either.
+// Used in the loop's thread. Callbacks are not called once the link is closed or destroyed; a
+// callback may close or destroy it.
 class AgentLink {
  public:
   enum class Side { kAgent, kAuthority };
   struct Closed {
     bool has_died = false;    // the peer's kernel closed the connection
-    bool is_refused = false;  // trying again is of no use
+    bool is_refused = false;  // trying again will not help
     std::string why;          // for the user
   };
   struct Callbacks {
-    // The challenge is passed: messages may be sent.
+    // The challenge has been passed: messages may be sent.
     std::function<void()> on_ready;
     std::function<void(const AgentMessage&)> on_message;
     std::function<void(const Closed&)> on_closed;
   };
 
-  // `fd` is connected and not blocking. `received`: bytes that were read from it already. With a
-  // token the peer must prove that it has the same one, and every message is authenticated.
+  // `fd` is connected and does not block. `received`: bytes already read from it. With a token, the
+  // peer must prove that it has the same one, and every message is authenticated.
   AgentLink(process::EventLoop& loop, base::Fd fd, Side side, std::string token,
             Callbacks callbacks);
   ~AgentLink();
@@ -42,9 +42,9 @@ class AgentLink {
 
   // Says hello and begins to read.
   void Start(std::string_view received = {});
-  // Once ready. The peer may be gone already: then it goes nowhere.
+  // Only after on_ready. If the peer has gone, the message is lost.
   void Send(const AgentMessage& message);
-  // Sends the reason (before the challenge is passed) and closes when that is out.
+  // Sends the reason (before the challenge is passed) and then closes.
   void Refuse(const std::string& why);
   void Close();
   bool is_ready() const { return is_ready_; }

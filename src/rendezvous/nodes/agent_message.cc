@@ -10,7 +10,7 @@ constexpr uint32_t kMaxText = 1 << 20;
 constexpr uint32_t kMaxNodes = 1 << 16;
 
 // One description of each structure serves both directions: `Fields(io, x)` names its members in
-// the order in which they travel.
+// the order of transmission.
 class MessageWriter {
  public:
   template <typename T>
@@ -78,7 +78,7 @@ class MessageReader {
   bool is_good_ = true;
 };
 
-// An enumeration travels as a byte; one out of range makes the message unreadable later on.
+// An enumeration is sent as a byte; a value out of range makes the message unreadable later on.
 template <typename Io, typename E>
 void EnumField(Io& io, E& value) {
   uint8_t number = static_cast<uint8_t>(value);
@@ -216,13 +216,13 @@ base::Result<AgentMessage> DecodeMessage(std::string_view bytes) {
   reader.Number(type);
   if (type < static_cast<uint8_t>(AgentMessage::Type::kHello) ||
       type > static_cast<uint8_t>(AgentMessage::Type::kProgress)) {
-    return base::Fail(base::Code::kInvalidArgument, "no message of an agent");
+    return base::Fail(base::Code::kInvalidArgument, "not a message of an agent");
   }
   AgentMessage message;
   message.type = static_cast<AgentMessage::Type>(type);
   FieldsOfMessage(reader, message);
   if (!reader.is_whole() || !HasMeaning(message)) {
-    return base::Fail(base::Code::kInvalidArgument, "an agent's message that cannot be read");
+    return base::Fail(base::Code::kInvalidArgument, "an agent's message cannot be read");
   }
   return message;
 }

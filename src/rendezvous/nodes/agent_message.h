@@ -1,4 +1,4 @@
-// What agents and the authority say to each other, as bytes and back. No I/O.
+// Encodes and decodes the messages between agents and the authority. No I/O.
 // docs/formats/rendezvous.md has the layout.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace rendezvous {
 
-// The first bytes of a connection, from either side. None of a TCPStore client begins so.
+// The first bytes of a connection, from either side. No TCPStore client begins with them.
 inline constexpr std::string_view kAgentMagic = "muster-rdzv 2\n";
 inline constexpr size_t kNonceBytes = 32;
 
@@ -45,7 +45,7 @@ struct AgentMessage {
 
 // Without the frame around it.
 std::string EncodeMessage(const AgentMessage& message);
-// kInvalidArgument when it is not one whole message of this version.
+// kInvalidArgument unless it is exactly one message of this version.
 base::Result<AgentMessage> DecodeMessage(std::string_view bytes);
 
 }  // namespace rendezvous

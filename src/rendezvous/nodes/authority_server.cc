@@ -5,7 +5,7 @@
 namespace rendezvous {
 namespace {
 
-// A stranger that connects and says nothing is not kept.
+// Connections that do not identify themselves are closed after this.
 constexpr std::chrono::seconds kHandshakeTimeout{10};
 constexpr size_t kMostStrangers = 8;
 
@@ -65,7 +65,7 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
   const Moment now = clock_.Steady();
   if (message.type == Type::kJoin) {
     if (peer.node != 0) return Drop(peer.id);
-    // The same agent on a new connection: the old one is dead, noticed or not.
+    // The same agent on a new connection: the old one is dead, whether or not that was noticed.
     if (const Peer* const old = Of(message.node)) Drop(old->id);
     peer.node = message.node;
     peer_of_node_[message.node] = peer.id;
@@ -102,7 +102,7 @@ void AuthorityServer::OnClosed(uint64_t id, bool has_died) {
   if (node != 0) Carry(membership_.Disconnected(node, has_died, clock_.Steady()));
 }
 
-// It may be at work further up the stack: it goes when that is done.
+// It may be in use further up the stack, so it is destroyed afterwards.
 void AuthorityServer::Drop(uint64_t id) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
@@ -115,7 +115,8 @@ void AuthorityServer::Drop(uint64_t id) {
   TellIfAlone();
 }
 
-// What a decision causes (a connection turns out to be broken) waits until those before it are out.
+// Consequences of a decision (such as finding a connection broken) wait until earlier decisions are
+// sent.
 void AuthorityServer::Carry(Decisions decisions) {
   for (Decision& decision : decisions) pending_.push_back(std::move(decision));
   if (is_carrying_) return;
@@ -164,15 +165,14 @@ void AuthorityServer::Send(Peer& peer, const Decision& decision) {
   peer.link->Send(message);
 }
 
-// Once the host's agent is there to say so.
+// Only once the host's agent is there to show it.
 void AuthorityServer::TellOfStrangers() {
   if (Of(config_.host) == nullptr) return;
   for (auto& [address, is_told] : strangers_) {
     if (std::exchange(is_told, true)) continue;
-    Carry(membership_.Announce(
-        address +
-        " speaks to the workers' store but is not a worker of this job; is torchrun there? Start "
-        "every node with the same launcher"));
+    Carry(membership_.Announce(address + " uses the workers' store but is not a worker of this "
+                                         "job; is torchrun running there? Start "
+                                         "every node with the same launcher"));
   }
 }
 

@@ -1,4 +1,4 @@
-// AuthorityServer: the membership of a job, and the agents' connections to it. At the host.
+// AuthorityServer: the membership of a job and the agents' connections to it; runs at the host.
 #pragma once
 
 #include <deque>
@@ -17,30 +17,30 @@ namespace rendezvous {
 
 struct AuthorityConfig {
   NodeRequest job;
-  NodeId host = 0;  // of the agent in this process
+  NodeId host = 0;  // the agent in this process
   MembershipTimes times;
   std::string token;
   uint16_t store_port = 0;
 };
 
-// In the loop's thread; borrows loop and clock.
+// Used in the loop's thread; borrows loop and clock.
 class AuthorityServer {
  public:
-  // `reset_store`: before each generation.
+  // `reset_store` is called before each generation.
   AuthorityServer(process::EventLoop& loop, base::Clock& clock, AuthorityConfig config,
                   std::function<void()> reset_store);
   ~AuthorityServer();
   AuthorityServer(const AuthorityServer&) = delete;
   AuthorityServer& operator=(const AuthorityServer&) = delete;
 
-  // A connection that begins with kAgentMagic's first byte.
+  // Takes over a connection that begins with the first byte of kAgentMagic.
   void Adopt(base::Fd fd, const Endpoint& peer, std::string_view received);
-  // A line for the user at every node.
+  // Shows a line to the user at every node.
   void Announce(const std::string& line) { Carry(membership_.Announce(line)); }
-  // A client of the workers' store at `address` has asked for something. Tells the user, once for
-  // each address, of one that cannot be a worker of this job.
+  // Reports the first request of a client of the workers' store at `address`. Tells the user, once
+  // for each address, when it cannot be a worker of this job.
   void NoteStoreClient(const std::string& address, bool is_torchrun);
-  // Calls back once no other node's agent is connected; at once when none is.
+  // Calls back once no other node's agent is connected; at once if none is.
   void WhenAlone(std::function<void()> callback);
 
  private:
@@ -66,7 +66,7 @@ class AuthorityServer {
   process::EventLoop::TimerId timer_ = 0;
   std::function<void()> when_alone_;
   std::deque<Decision> pending_;
-  std::map<std::string, bool> strangers_;  // by address; whether the user has heard
+  std::map<std::string, bool> strangers_;  // by address; whether the user has been told
   bool is_carrying_ = false;
 };
 

@@ -1,4 +1,5 @@
-// What nodes ask for and what they get: plain data, shared by the authority and the agents.
+// What nodes request and what they are assigned: plain data, shared by the authority and the
+// agents.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace rendezvous {
 
-// What a node asks for. All nodes of a job must agree on min_nodes, max_nodes, max_restarts and
-// whether it is static; agents that do not are told so by name, and end. A node with another run_id
-// is of another job: it alone is refused.
+// What a node requests. All nodes of a job must agree on min_nodes, max_nodes, max_restarts and
+// is_static; otherwise all are told which node disagrees, and end. A node with another run_id
+// belongs to another job and is refused alone.
 struct NodeRequest {
   std::string run_id = "none";
   int min_nodes = 1;
@@ -20,8 +21,9 @@ struct NodeRequest {
   int nproc = 1;
   std::string role = "default";
   int max_restarts = 0;
-  std::string host;  // as other nodes reach this one (--local-addr)
-  // Static: required, 0..max_nodes-1. Elsewhere a wish: nodes that have one come first, in order.
+  std::string host;  // how other nodes reach this one (--local-addr)
+  // Static: required, 0..max_nodes-1. Otherwise a preference: nodes that have one come first, in
+  // order.
   std::optional<int> node_rank;
   bool is_static = false;
 };
@@ -30,13 +32,13 @@ struct Node {
   std::string host;
   int node_rank = 0;  // 0..n-1, contiguous
   int nproc = 1;
-  int first_rank = 0;  // of its workers' global ranks
+  int first_rank = 0;  // the lowest global rank of its workers
   std::string role;
   int first_role_rank = 0;
   int role_world_size = 0;
 };
 
-// One generation, the same at every node but for `self`.
+// One generation, the same at every node except for `self`.
 struct Assignment {
   uint64_t generation = 0;  // counts up from 1, over restarts and membership changes
   int restart_count = 0;    // failures so far, of the whole job (TORCHELASTIC_RESTART_COUNT)
@@ -49,29 +51,29 @@ struct Assignment {
 
 // "2" or "1:4".
 std::string NnodesOf(const NodeRequest& request);
-// What a node asks for that the job is not; nullopt when they agree: "b has --nnodes 3, the others
-// --nnodes 2: give every node the same".
+// How a node's request disagrees with the job; nullopt when it agrees: "b has --nnodes 3, the
+// others --nnodes 2: give every node the same".
 std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequest& request);
 
-// Nodes in the order of their ranks. Without master_addr, master_port and self.
+// `nodes` are sorted by rank. Leaves master_addr, master_port and self unset.
 Assignment MakeAssignment(uint64_t generation, int restart_count,
                           const std::vector<const NodeRequest*>& nodes);
 
 // The first worker that failed, as its node's agent saw it.
 struct Failure {
   std::string host;
-  int rank = -1;  // -1: not a worker, the node or its agent
+  int rank = -1;  // -1: the node or its agent, not a worker
   int local_rank = -1;
   int exit_code = 1;         // negative: minus the signal's number
-  std::string text;          // one line or more, for the user
+  std::string text;          // one or more lines for the user
   int pid = 0;               // on its host; 0: not a worker
-  std::string last_lines{};  // of its stderr
+  std::string last_lines{};  // the last lines of its stderr
 };
 
 enum class StopReason {
   kWorkerFailed,  // somewhere; `failure` says where
   kNodeLost,
-  kNodeJoined,  // elastic: one more is let in
+  kNodeJoined,  // elastic: another node is admitted
   kNodeLeft,
 };
 

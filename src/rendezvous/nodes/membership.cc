@@ -52,7 +52,7 @@ std::string Membership::Place(const Member& member) const {
              : member.request.host;
 }
 
-// "waiting for node rank 1, 2", where it is known who is missing.
+// "waiting for node rank 1, 2" when the missing nodes are known.
 std::string Membership::Awaited() const {
   std::vector<std::string> ranks;
   for (int rank = 0; job_.is_static && rank < job_.max_nodes && ranks.size() < kMostNamed; ++rank) {
@@ -91,15 +91,16 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
   }
   for (const auto& [node, member] : members_) {
     if (member.state != State::kLost && member.request.node_rank == request.node_rank) {
-      return fmt::format("{} has --node-rank {}, which {} has already: give each node its own",
-                         request.host, *request.node_rank, member.request.host);
+      return fmt::format(
+          "{} has --node-rank {}, which {} has already: give each node a different one",
+          request.host, *request.node_rank, member.request.host);
     }
   }
   return std::nullopt;
 }
 
-// Before the first start a node of the job that disagrees would be waited for in vain: all are
-// told, and end. One of another job is none of ours.
+// Before the first start, the job would wait in vain for a node that disagrees, so all nodes are
+// told and end. A node of another job does not affect this one.
 void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out) {
   const End end = ErrorEnd(base::Code::kConflict, "the nodes disagree: " + why);
   out.push_back(EndFor(node, end));
@@ -113,7 +114,7 @@ void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, D
 Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host, Moment now) {
   Decisions out;
   if (phase_ == Phase::kEnded) {
-    // A node that comes late to a disagreement, as the host itself may, hears of it too.
+    // A node that joins after a disagreement, such as the host itself, is told too.
     const bool is_over = end_.kind != EndKind::kError;
     out.push_back(EndFor(
         node, is_over ? ErrorEnd(base::Code::kCancelled, "the job has ended already") : end_));
@@ -121,7 +122,7 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
   }
   const auto known = members_.find(node);
   if (known != members_.end()) {
-    // It lost us, has stopped its workers, and is back.
+    // It lost the connection, stopped its workers, and is back.
     Member& member = known->second;
     const bool was_running = member.state == State::kRunning;
     member.heard = now;
@@ -174,7 +175,7 @@ void Membership::JoinRunning(NodeId node, Moment now, Decisions& out) {
   const size_t members = Count(State::kRunning) + Count(State::kDone);
   if (static_cast<int>(members) >= job_.max_nodes || Count(State::kDone) > 0) {
     out.push_back(ProgressFor(
-        node, fmt::format("the job runs on its {} nodes; this one stands by", members)));
+        node, fmt::format("the job runs on its {} nodes; this one is on standby", members)));
     return;
   }
   StopAll(StopReason::kNodeJoined, std::nullopt, now, out);
@@ -336,7 +337,7 @@ void Membership::Gather(Moment now, Decisions& out) {
   last_call_.reset();
   const int waiting = static_cast<int>(Count(State::kWaiting));
   if (waiting < job_.min_nodes) {
-    Progress(fmt::format("{}; waiting for another node, {} s at most",
+    Progress(fmt::format("{}; waiting for another node for at most {} s",
                          lost_ ? lost_->text : "a node is missing", InSeconds(times_.join_timeout)),
              out);
   }
@@ -350,19 +351,21 @@ void Membership::StartIfReady(Moment now, Decisions& out) {
     last_call_.reset();
     return;
   }
-  // Whoever has run before does not wait for others again: they are let in when they come.
+  // Nodes that have run before do not wait for others again: later ones are admitted when they
+  // come.
   if (count >= job_.max_nodes || generation_ > 0 || (last_call_ && *last_call_ <= now)) {
     Start(chosen, out);
   } else if (!last_call_) {
     last_call_ = now + times_.last_call_timeout;
-    Progress(fmt::format("{} enough; starting in {} s unless all {} come before",
+    Progress(fmt::format("{} enough; starting in {} s, or as soon as all {} have joined",
                          count == 1 ? "1 node is" : fmt::format("{} nodes are", count),
                          InSeconds(times_.last_call_timeout), job_.max_nodes),
              out);
   }
 }
 
-// In the order of their ranks: as asked for, then as it was, then the host, then as they came.
+// Sorted by rank: the requested rank first, then the previous one, then the host, then the order of
+// joining.
 std::vector<NodeId> Membership::Chosen() const {
   constexpr int kLast = std::numeric_limits<int>::max();
   std::vector<std::pair<std::tuple<int, int, bool, uint64_t>, NodeId>> order;
@@ -374,7 +377,7 @@ std::vector<NodeId> Membership::Chosen() const {
   }
   std::sort(order.begin(), order.end());
   if (static_cast<int>(order.size()) > job_.max_nodes) {
-    // Those who were in it stay in it, and the host always is.
+    // Nodes of the previous generation stay in, and so does the host.
     std::stable_partition(order.begin(), order.end(), [&](const auto& entry) {
       const Member& member = members_.at(entry.second);
       return member.last_rank >= 0 || member.is_host;
@@ -442,8 +445,8 @@ void Membership::NoteSilence(Moment now, Decisions& out) {
     drop.kind = Decision::Kind::kDrop;
     drop.node = node;
     out.push_back(std::move(drop));
-    Lose(node, now, fmt::format("nothing was heard of it for {} s", InSeconds(SilenceLimit())), now,
-         out);
+    Lose(node, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())),
+         now, out);
   }
 }
 
@@ -478,7 +481,7 @@ Decisions Membership::Tick(Moment now) {
   if (lost_) {
     Failure failure = *lost_;
     failure.text +=
-        fmt::format("; no node came in its place within {} s", InSeconds(times_.join_timeout));
+        fmt::format("; no node replaced it within {} s", InSeconds(times_.join_timeout));
     FailAll(failure, out);
   } else {
     EndAll(ErrorEnd(base::Code::kTimeout,

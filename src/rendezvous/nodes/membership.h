@@ -1,6 +1,7 @@
-// Membership: who is in the job, with which ranks, and what happens when nodes come, fail, vanish
-// and return. One authority for a job, at the node that hosts the endpoint. Pure: events and the
-// time in, decisions out; deterministic. docs/formats/rendezvous.md has the state diagram.
+// Membership: which nodes are in the job, with which ranks, and what happens when nodes join, fail,
+// vanish and return. Each job has one authority, at the node that hosts the endpoint. Pure and
+// deterministic: events and times go in, decisions come out. docs/formats/rendezvous.md has the
+// state diagram.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,7 @@
 
 namespace rendezvous {
 
-using NodeId = uint64_t;  // of one agent process; chosen by it at random
+using NodeId = uint64_t;  // identifies an agent process, which chooses it at random
 using Moment = std::chrono::steady_clock::time_point;
 
 struct MembershipTimes {
@@ -23,22 +24,22 @@ struct MembershipTimes {
   base::Duration last_call_timeout = std::chrono::seconds(30);
   base::Duration heartbeat_timeout = std::chrono::seconds(10);
   base::Duration stop_timeout = std::chrono::seconds(90);
-  // After an agent's process has died its guardian takes so long to end its workers.
+  // How long the guardian of a dead agent needs to end its workers.
   base::Duration death_grace = std::chrono::seconds(1);
 };
 
 struct Decision {
   enum class Kind {
-    kNewStore,  // empty the workers' store; no node
+    kNewStore,  // empty the workers' store; concerns no node
     kStart,     // assignment
     kStop,      // generation, reason, failure
     kDrop,      // close its connection: it may join again
-    kEnd,       // end: the node is out of the job
+    kEnd,       // end: the node leaves the job
     kProgress,  // text
   };
   Kind kind = Kind::kProgress;
   NodeId node = 0;
-  Assignment assignment;  // master_addr and master_port are the carrier's to fill
+  Assignment assignment;  // the caller fills in master_addr and master_port
   uint64_t generation = 0;
   StopReason reason = StopReason::kWorkerFailed;
   std::optional<Failure> failure;
@@ -49,11 +50,11 @@ using Decisions = std::vector<Decision>;
 
 class Membership {
  public:
-  // `job` is what the host's node asks for: the others must agree with it.
+  // `job` is the request of the host's node, with which the others must agree.
   Membership(NodeRequest job, MembershipTimes times, Moment now);
 
-  // Events. Those of nodes that are unknown or of generations that are over change nothing.
-  // A node that joins again under its id has stopped its workers.
+  // Events. Those of unknown nodes or past generations change nothing. A node that joins again
+  // under its id has stopped its workers.
   Decisions Join(NodeId node, const NodeRequest& request, bool is_host, Moment now);
   void Heard(NodeId node, Moment now);
   Decisions Succeeded(NodeId node, uint64_t generation, Moment now);
@@ -61,12 +62,12 @@ class Membership {
   Decisions Stopped(NodeId node, uint64_t generation, Moment now);
   // The node's user ended it; its workers have stopped.
   Decisions Leave(NodeId node, const std::string& why, Moment now);
-  // Its connection ended. `has_died`: the other side's kernel closed it (the process is gone);
-  // otherwise nothing is known but silence.
+  // Its connection ended. `has_died`: the kernel of the other side closed it, so the process is
+  // gone; otherwise the node is only silent.
   Decisions Disconnected(NodeId node, bool has_died, Moment now);
-  // A line for the user at every node.
+  // Shows a line to the user at every node.
   Decisions Announce(const std::string& line);
-  // To be called at NextDeadline, and as often else as one likes.
+  // To be called at NextDeadline, and any number of times before.
   Decisions Tick(Moment now);
 
   std::optional<Moment> NextDeadline() const;
@@ -77,18 +78,18 @@ class Membership {
  private:
   enum class Phase { kGathering, kRunning, kStopping, kEnded };
   enum class State {
-    kWaiting,   // for a generation that it can be in
+    kWaiting,   // for a generation that it can join
     kRunning,   // its workers run
     kDone,      // they have succeeded
     kStopping,  // told to stop them
-    kLost,      // not heard of, its workers may still run until `fenced_at`
+    kLost,      // silent; its workers may still run until `fenced_at`
   };
   struct Member {
     NodeRequest request;
     State state = State::kWaiting;
     bool is_host = false;
     uint64_t order = 0;    // of joining
-    int last_rank = -1;    // node rank in the last generation it was in
+    int last_rank = -1;    // its node rank in the last generation that it took part in
     bool is_gone = false;  // kDone, and its connection has ended
     Moment heard;
     Moment fenced_at;
@@ -107,7 +108,7 @@ class Membership {
   void AfterStop(Moment now, Decisions& out);
   void Lose(NodeId node, Moment fenced_at, const std::string& how, Moment now, Decisions& out);
   void JoinRunning(NodeId node, Moment now, Decisions& out);
-  // A member has gone for good or for now: go on without it, wait for it, or end.
+  // A member is lost, for good or for now: goes on without it, waits for it, or ends the job.
   void Shrink(const Failure& failure, StopReason reason, Moment now, Decisions& out);
   void FailAll(const Failure& failure, Decisions& out);
   void NoteSilence(Moment now, Decisions& out);
@@ -125,10 +126,11 @@ class Membership {
   uint64_t next_order_ = 0;
   uint64_t generation_ = 0;
   int restart_count_ = 0;
-  // Gathering: ends with an error at the one, starts with fewer than the most at the other.
+  // While nodes gather: the first deadline ends with an error, the second starts with fewer than
+  // max_nodes.
   Moment join_deadline_;
   std::optional<Moment> last_call_;
-  std::optional<Failure> lost_;  // why we gather again, when a node was lost
+  std::optional<Failure> lost_;  // set when nodes gather again because one was lost
   Moment stop_deadline_;
   End end_;
 };

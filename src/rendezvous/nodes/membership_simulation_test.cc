@@ -1,5 +1,5 @@
-// Agents that come, die, fall silent, lose their connection, fail and leave in random orders
-// (seeded): whatever happens, ranks are right and no two generations run at a time.
+// Agents join, die, fall silent, lose their connections, fail and leave in random orders (seeded).
+// Whatever happens, ranks are right and two generations never run at the same time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class Simulation {
       Advance(milliseconds(Pick(0, 4) == 0 ? Pick(1, 8000) : Pick(1, 400)));
     }
   }
-  // Nothing goes wrong any more: everybody is reachable and all workers succeed.
+  // Nothing goes wrong any more: every agent is reachable and all workers succeed.
   void CalmDown() {
     is_calm_ = true;
     for (auto& [id, agent] : agents_) agent.is_silent = false;
@@ -56,11 +56,11 @@ class Simulation {
     bool is_dead = false;     // the process; its workers live on for a moment
     bool is_running = false;  // workers
     uint64_t generation = 0;
-    Moment heard;  // of the authority
+    Moment heard;  // when it last heard from the authority
     std::optional<Moment> stops_at;
-    bool says_stopped = false;  // to the authority, once they have
-    bool has_stopped = false;   // and that is on its way
-    Decisions inbox;            // on its way while nothing gets through
+    bool says_stopped = false;  // tells the authority, once they have stopped
+    bool has_stopped = false;   // it has stopped, and the message is on its way
+    Decisions inbox;            // undelivered while the network is down
   };
 
   int Pick(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
@@ -91,7 +91,7 @@ class Simulation {
       case 1:
         if (agent->is_running && !agent->stops_at) Fail(id);
         return;
-      case 2:  // killed: the guardian ends its workers within the grace
+      case 2:  // killed: the guardian ends its workers within the grace period
         agent->is_dead = true;
         agent->says_stopped = false;
         agent->stops_at = now_ + milliseconds(Pick(0, 900));
@@ -135,7 +135,7 @@ class Simulation {
     agents_.at(id).is_connected = false;
     Carry(membership_->Disconnected(id, has_died, now_));
   }
-  // What an agent does when it cannot reach the authority: it ends its workers, soon.
+  // An agent that cannot reach the authority ends its workers soon.
   void LoseAuthority(Agent& agent) {
     agent.is_connected = false;
     agent.says_stopped = false;
@@ -186,7 +186,7 @@ class Simulation {
       if (!is_calm_ && Pick(0, 9) != 0) continue;
       rejoining_.push_back(id);
     }
-    // What is said before a node has joined again goes to its old connection, which nobody reads.
+    // Decisions made before a node has joined again go to its old connection, which nobody reads.
     for (const NodeId id : std::exchange(rejoining_, {})) {
       const auto found = agents_.find(id);
       if (found == agents_.end()) continue;
@@ -282,7 +282,7 @@ class Simulation {
   std::vector<NodeId> rejoining_;
 };
 
-// MUSTER_SIMULATIONS and MUSTER_SEED: more of them, or one again.
+// MUSTER_SIMULATIONS and MUSTER_SEED: how many runs, or which one to repeat.
 TEST(MembershipSimulation, RanksAreRightAndNoTwoGenerationsRunWhateverHappens) {
   const char* const count = std::getenv("MUSTER_SIMULATIONS");
   const char* const seed = std::getenv("MUSTER_SEED");
@@ -298,7 +298,7 @@ TEST(MembershipSimulation, RanksAreRightAndNoTwoGenerationsRunWhateverHappens) {
     EXPECT_TRUE(simulation.has_ended()) << "the job never ends";
     if (HasFailure()) return;
   }
-  EXPECT_GT(generations, runs);  // they do get somewhere
+  EXPECT_GT(generations, runs);  // the runs make progress
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class Job {
     if (node_rank >= 0) request.node_rank = node_rank;
     return request;
   }
-  // Node a is 1 and the host, b 2, ...
+  // Node a has id 1 and is the host, b has 2, ...
   std::string Join(const std::string& host, int node_rank = -1) {
     return Join(host, RequestOf(host, node_rank));
   }
@@ -51,7 +51,7 @@ class Job {
   std::string Breaks(const std::string& host) {
     return Text(membership_->Disconnected(IdOf(host), false, now_));
   }
-  // All but `silent` send heartbeats meanwhile.
+  // All nodes except `silent` send heartbeats meanwhile.
   std::string Pass(int count, const std::string& silent = "") {
     std::string text;
     for (int i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ class Job {
   std::optional<Membership> membership_;
 };
 
-// Of events in this order: the operands of + have none.
+// Evaluates its arguments in order, which the operands of + are not.
 std::string InOrder(std::initializer_list<std::string> texts) {
   std::string all;
   for (const std::string& text : texts) all += text;
@@ -197,7 +197,7 @@ TEST(Membership, GoesOnWithoutANodeWhoseAgentDied) {
   Job job(1, 3);
   for (const char* host : {"a", "b", "c"}) job.Join(host);
   EXPECT_EQ(job.Dies("b"), "a stops 1\nc stops 1\n");
-  EXPECT_EQ(InOrder({job.Stopped("a"), job.Stopped("c")}), "");  // b's workers may not be dead yet
+  EXPECT_EQ(InOrder({job.Stopped("a"), job.Stopped("c")}), "");  // b's workers may still be alive
   EXPECT_EQ(job.Pass(1),
             "a starts 2:0/2 ranks 0..4 restarts 0\nc starts 2:1/2 ranks 2..4 restarts 0\n");
 }
@@ -238,7 +238,7 @@ TEST(Membership, ALateNodeIsLetInByARestartThatCountsNotAsOne) {
   EXPECT_EQ(job.Join("b"), "a stops 1\n");
   EXPECT_EQ(job.Stopped("a"),
             "a starts 2:0/2 ranks 0..4 restarts 0\nb starts 2:1/2 ranks 2..4 restarts 0\n");
-  EXPECT_EQ(job.Join("c"), "");  // stands by
+  EXPECT_EQ(job.Join("c"), "");  // is on standby
   EXPECT_EQ(InOrder({job.Dies("b"), job.Stopped("a")}), "a stops 2\n");
   EXPECT_EQ(job.Pass(1),
             "a starts 3:0/2 ranks 0..4 restarts 0\nc starts 3:1/2 ranks 2..4 restarts 0\n");
@@ -265,7 +265,7 @@ TEST(Membership, TooFewAfterALossWaitForAnotherAndThenFail) {
   job.Pass(30);
   EXPECT_EQ(InOrder({job.Dies("b"), job.Stopped("a"), job.Pass(600)}), "a stops 1\n");
   EXPECT_EQ(job.Pass(2),
-            "a ends: b was lost: its agent has died; no node came in its place within 600 s\n");
+            "a ends: b was lost: its agent has died; no node replaced it within 600 s\n");
 }
 
 TEST(Membership, ANodeThatLeavesShrinksAnElasticJobAndEndsAFixedOne) {

@@ -11,7 +11,7 @@
 
 #include "base/backoff.h"
 #include "rendezvous/nodes/agent_link.h"
-#include "rendezvous/nodes/host.h"
+#include "rendezvous/nodes/rendezvous_server.h"
 #include "rendezvous/sockets/connector.h"
 #include "rendezvous/sockets/resolve.h"
 
@@ -23,11 +23,11 @@ constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kFirstRetry{100};
 constexpr std::chrono::seconds kLastRetry{2};
 constexpr std::chrono::seconds kFirstReport{2};
-// A muster agent that accepts says hello at once.
+// A muster agent that accepts a connection sends its hello at once.
 constexpr std::chrono::seconds kAnswerTimeout{3};
 constexpr std::string_view kNoAnswer =
-    "accepts but does not answer as a muster agent; is torchrun there?";
-// For the endpoint's name to become known where it may be this machine's own.
+    "accepts connections but does not answer as a muster agent; is torchrun running there?";
+// How long the endpoint's name may be unknown when it may be this machine's own.
 constexpr std::chrono::seconds kOwnNameTimeout{60};
 
 NodeId NewNodeId() {
@@ -43,15 +43,15 @@ base::Status CheckConfig(const RendezvousConfig& config) {
   };
   if (node.min_nodes < 1 || node.max_nodes < node.min_nodes) {
     return bad(
-        fmt::format("--nnodes {}:{}: needs 1 <= MIN <= MAX", node.min_nodes, node.max_nodes));
+        fmt::format("--nnodes {}:{}: must have 1 <= MIN <= MAX", node.min_nodes, node.max_nodes));
   }
-  if (node.nproc < 1) return bad("--nproc-per-node: needs at least 1");
+  if (node.nproc < 1) return bad("--nproc-per-node: must be at least 1");
   if (node.is_static && (!node.node_rank || *node.node_rank >= node.max_nodes)) {
-    return bad(
-        fmt::format("--node-rank: the static backend needs one from 0 to {}", node.max_nodes - 1));
+    return bad(fmt::format("--node-rank: the static backend needs a rank from 0 to {}",
+                           node.max_nodes - 1));
   }
   if (config.heartbeat_interval * 2 > config.heartbeat_timeout) {
-    return bad("--rdzv-conf heartbeat_timeout: needs to be twice keep_alive_interval at least");
+    return bad("--rdzv-conf heartbeat_timeout: must be at least twice keep_alive_interval");
   }
   return {};
 }
@@ -70,7 +70,7 @@ class Rendezvous::Impl {
   }
 
   base::Status Begin() {
-    TRY(DecideHost());
+    TRY(StartServer());
     give_up_ = clock_.Steady() + config_.join_timeout;
     since_ = clock_.Steady();
     Connect();
@@ -79,11 +79,11 @@ class Rendezvous::Impl {
   void Report(AgentMessage::Type type, uint64_t generation, std::optional<Failure> failure);
   void Stopped(uint64_t generation);
   void Leave(const std::string& why);
-  RendezvousHost* host() { return host_.get(); }
+  RendezvousServer* server() { return server_.get(); }
   uint16_t port() const { return config_.endpoint_port; }
 
  private:
-  base::Status DecideHost();
+  base::Status StartServer();
   void Connect();
   void OnConnected(base::Result<base::Fd> fd);
   void Retry(const std::string& why, base::Duration patience = base::Duration::max());
@@ -106,45 +106,45 @@ class Rendezvous::Impl {
   RendezvousConfig config_;
   RendezvousEvents& events_;
   NodeId node_;
-  std::unique_ptr<RendezvousHost> host_;
-  bool is_undecided_ = false;  // the endpoint's name is not known yet: it may be this node's
+  std::unique_ptr<RendezvousServer> server_;
+  bool is_undecided_ = false;  // the endpoint's name is not resolved yet: it may be this node's
   std::unique_ptr<Connector> connector_;
   std::shared_ptr<AgentLink> link_;
   base::Backoff backoff_{kFirstRetry, kLastRetry};
   process::EventLoop::TimerId retry_ = 0;
   process::EventLoop::TimerId heartbeat_ = 0;
   process::EventLoop::TimerId answer_ = 0;
-  bool is_answered_ = false;  // over this link, by a muster agent
+  bool is_answered_ = false;  // a muster agent has answered on this link
   SteadyTime give_up_;
   SteadyTime since_;
   SteadyTime heard_;
   base::Duration next_report_ = kFirstReport;
   uint64_t running_ = 0;         // the generation whose workers may run; 0: none
-  bool waits_for_stop_ = false;  // the host is lost: join again once they have stopped
+  bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
   bool has_ended_ = false;
   std::string lost_why_;
 };
 
 namespace {
 
-// Nothing: this node is none of the endpoint's, or someone else of this machine listens there.
-base::Result<std::unique_ptr<RendezvousHost>> BecomeHost(base::Clock& clock,
-                                                         const RendezvousConfig& config,
-                                                         NodeId node) {
+// Null: the endpoint is not on this node, or another process of this machine listens there.
+base::Result<std::unique_ptr<RendezvousServer>> ServeIfHost(base::Clock& clock,
+                                                            const RendezvousConfig& config,
+                                                            NodeId node) {
   bool must = config.is_host.value_or(config.endpoint_port == 0);
   if (config.node.is_static) must = *config.node.node_rank == 0;
   const bool may_not = (config.is_host && !*config.is_host) || (config.node.is_static && !must);
-  if (may_not) return std::unique_ptr<RendezvousHost>();
+  if (may_not) return std::unique_ptr<RendezvousServer>();
   if (!must) {
     TRY_ASSIGN(const std::vector<std::string> addresses,
                Resolve(clock, config.endpoint_host, kLookUpTimeout));
     if (!std::any_of(addresses.begin(), addresses.end(), IsOwnAddress)) {
-      return std::unique_ptr<RendezvousHost>();
+      return std::unique_ptr<RendezvousServer>();
     }
   }
   base::Result<Listener> listener = Listener::Bind("", config.endpoint_port);
   if (!listener && !must && listener.error().os_errno == EADDRINUSE) {
-    return std::unique_ptr<RendezvousHost>();
+    return std::unique_ptr<RendezvousServer>();
   }
   if (!listener && config.node.is_static && listener.error().os_errno == EADDRINUSE) {
     listener.error().message += "; does another node have --node-rank=0 too?";
@@ -158,17 +158,17 @@ base::Result<std::unique_ptr<RendezvousHost>> BecomeHost(base::Clock& clock,
   authority.times.last_call_timeout = config.last_call_timeout;
   authority.times.heartbeat_timeout = config.heartbeat_timeout;
   authority.times.stop_timeout = config.stop_timeout;
-  return RendezvousHost::Start(clock, std::move(*listener), std::move(authority));
+  return RendezvousServer::Start(clock, std::move(*listener), std::move(authority));
 }
 
 }  // namespace
 
-base::Status Rendezvous::Impl::DecideHost() {
-  auto host = BecomeHost(clock_, config_, node_);
+base::Status Rendezvous::Impl::StartServer() {
+  auto host = ServeIfHost(clock_, config_, node_);
   is_undecided_ = false;
   if (host) {
-    host_ = std::move(*host);
-    if (host_) config_.endpoint_port = host_->port();
+    server_ = std::move(*host);
+    if (server_) config_.endpoint_port = server_->port();
     return {};
   }
   const base::Code code = host.error().code;
@@ -177,8 +177,8 @@ base::Status Rendezvous::Impl::DecideHost() {
 }
 
 void Rendezvous::Impl::Connect() {
-  // Where a flag alone has made it the host, the address may be another machine's.
-  const bool is_known_here = host_ && !config_.node.is_static;
+  // When only a flag made this node the host, the address may belong to another machine.
+  const bool is_known_here = server_ && !config_.node.is_static;
   connector_ = std::make_unique<Connector>(
       loop_, clock_, is_known_here ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
       kConnectTimeout, [this](base::Result<base::Fd> fd) { OnConnected(std::move(fd)); });
@@ -187,12 +187,12 @@ void Rendezvous::Impl::Connect() {
 void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
   const bool is_unknown = !fd && fd.error().code == base::Code::kNotFound;
   if (is_undecided_ && !is_unknown && (fd || fd.error().code != base::Code::kTimeout)) {
-    if (auto decided = DecideHost(); !decided) {
+    if (auto decided = StartServer(); !decided) {
       return Fail(decided.error().code, decided.error().message);
     }
   }
   if (!fd) {
-    const bool may_be_own = is_unknown && (host_ || is_undecided_);
+    const bool may_be_own = is_unknown && (server_ || is_undecided_);
     return Retry(fd.error().message, may_be_own ? kOwnNameTimeout : base::Duration::max());
   }
   AgentLink::Callbacks callbacks;
@@ -216,10 +216,10 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
     return Fail(base::Code::kTimeout,
                 fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}{} {}",
                             where, waited.count(), why, why.ends_with('?') ? "" : ".",
-                            host_ ? "This node serves it: it must be an address of this machine, "
-                                    "and one that every node reaches."
-                                  : "Is the node that hosts it up, and is the address one that "
-                                    "this node reaches?"));
+                            server_ ? "This node serves it: it must be an address of this machine, "
+                                      "and every node must be able to reach it."
+                                    : "Is the node that hosts it up, and can this node reach "
+                                      "the address?"));
   }
   if (waited >= next_report_) {
     next_report_ =
@@ -257,7 +257,7 @@ void Rendezvous::Impl::Beat() {
     const auto silent = now - heard_;
     if (silent >= config_.heartbeat_timeout || (!is_answered_ && now >= give_up_)) {
       return LoseHost(
-          fmt::format("nothing was heard of it for {} s",
+          fmt::format("it has not been heard from for {} s",
                       std::chrono::duration_cast<std::chrono::seconds>(silent).count()));
     }
     AgentMessage beat;
@@ -267,8 +267,8 @@ void Rendezvous::Impl::Beat() {
   });
 }
 
-// The authority goes on after one and a half times the heartbeat's timeout. What is left then is
-// for the killing.
+// The authority goes on after 1.5 times the heartbeat timeout. The rest of that time is for killing
+// the workers.
 void Rendezvous::Impl::Renew() {
   if (running_ != 0) events_.OnLease(config_.heartbeat_timeout * 5 / 4);
 }
@@ -282,7 +282,7 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       running_ = message.assignment.generation;
       Renew();
       Assignment assignment = message.assignment;
-      // As this node reaches it: it has just done so.
+      // The name by which this node reaches the host, as it has just done.
       assignment.master_addr = config_.endpoint_host;
       return events_.OnStart(assignment);
     }
@@ -314,11 +314,11 @@ void Rendezvous::Impl::DropLink() {
   loop_.Cancel(answer_);
   if (!link_) return;
   link_->Close();
-  // It may be at work further up the stack.
+  // It may be in use further up the stack.
   loop_.Post([link = std::exchange(link_, nullptr)] {});
 }
 
-// Whatever of ours runs is stopped before the host goes on without us; then we join again.
+// Workers of this node are stopped before the host goes on without it; then it joins again.
 void Rendezvous::Impl::LoseHost(const std::string& why) {
   DropLink();
   if (has_ended_) return;
@@ -419,10 +419,10 @@ void Rendezvous::Failed(uint64_t generation, const Failure& failure) {
 }
 void Rendezvous::Stopped(uint64_t generation) { impl_->Stopped(generation); }
 void Rendezvous::Leave(const std::string& why) { impl_->Leave(why); }
-bool Rendezvous::is_host() const { return impl_->host() != nullptr; }
+bool Rendezvous::is_host() const { return impl_->server() != nullptr; }
 uint16_t Rendezvous::port() const { return impl_->port(); }
 StoreSnapshot Rendezvous::Snapshot() {
-  return impl_->host() == nullptr ? StoreSnapshot{} : impl_->host()->Snapshot();
+  return impl_->server() == nullptr ? StoreSnapshot{} : impl_->server()->Snapshot();
 }
 
 }  // namespace rendezvous

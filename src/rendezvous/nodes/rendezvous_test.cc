@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A node: what it is told becomes its log, and it does as it is told.
+// A node that logs what it is told, and does it.
 class TestNode : public RendezvousEvents {
  public:
   TestNode(process::EventLoop& loop, std::string name) : loop_(loop), name_(std::move(name)) {}
@@ -81,7 +81,7 @@ class RendezvousTest : public ::testing::Test {
     config_.node.nproc = 2;
     config_.heartbeat_interval = milliseconds(50);
   }
-  // The host last: it waits for the others to go.
+  // The host is destroyed last, because it waits for the others to leave.
   ~RendezvousTest() override {
     while (!nodes_.empty()) nodes_.erase(std::prev(nodes_.end()));
   }
@@ -93,7 +93,7 @@ class RendezvousTest : public ::testing::Test {
     if (nodes_.size() == 1) config_.endpoint_port = nodes_[name]->rendezvous().port();
     return *nodes_[name];
   }
-  // Until it holds; the test fails after a minute.
+  // Runs until `holds` returns true; fails the test after a minute.
   void RunUntil(const std::function<bool()>& holds) {
     bool is_over = false;
     const auto timer = loop_->After(seconds(60), [&] {
@@ -176,7 +176,7 @@ TEST_F(RendezvousTest, ANodeThatWaitsForItsHostSaysSoAndFindsItLater) {
   auto taken = Listener::Bind("", 0);
   ASSERT_TRUE(taken);
   config_.endpoint_port = taken->port();
-  *taken = std::move(*Listener::Bind("", 0));  // free again, and known
+  *taken = std::move(*Listener::Bind("", 0));  // free again, and its number known
   config_.is_host = false;
   TestNode& b = Join("b");
   RunUntil([&] { return !b.progress().empty(); });
@@ -212,16 +212,18 @@ TEST_F(RendezvousTest, AnEndpointThatAcceptsAndIsSilentIsNamed) {
   config_.is_host = false;
   TestNode& b = Join("b");
   RunUntil([&] { return !b.progress().empty(); });
-  EXPECT_EQ(b.progress(),
-            fmt::format("127.0.0.1:{} accepts but does not answer as a muster agent; is torchrun "
-                        "there? (--rdzv-endpoint)\n",
-                        silent->port()));
+  EXPECT_EQ(
+      b.progress(),
+      fmt::format("127.0.0.1:{} accepts connections but does not answer as a muster agent; is "
+                  "torchrun running there? (--rdzv-endpoint)\n",
+                  silent->port()));
   config_.join_timeout = milliseconds(200);
   TestNode& c = Join("c");
   RunUntil([&] { return c.end().has_value(); });
   EXPECT_EQ(c.end()->kind, EndKind::kError);
-  EXPECT_NE(c.end()->error.message.find("does not answer as a muster agent; is torchrun there?"),
-            std::string::npos)
+  EXPECT_NE(
+      c.end()->error.message.find("does not answer as a muster agent; is torchrun running there?"),
+      std::string::npos)
       << c.end()->error.message;
 }
 
@@ -230,7 +232,8 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   RunUntil([&] { return !a.progress().empty(); });
   const auto count = [&] {
     int found = 0;
-    for (size_t at = 0; (at = a.progress().find("is torchrun there?", at)) != std::string::npos;) {
+    for (size_t at = 0;
+         (at = a.progress().find("is torchrun running there?", at)) != std::string::npos;) {
       ++at;
       ++found;
     }
@@ -245,7 +248,7 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   TestNode& b = Join("b");
   RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
   EXPECT_EQ(count(), 1);
-  EXPECT_NE(a.progress().find("127.0.0.1 speaks to the workers' store"), std::string::npos);
+  EXPECT_NE(a.progress().find("127.0.0.1 uses the workers' store"), std::string::npos);
   EXPECT_EQ(b.progress().find("torchrun"), std::string::npos) << "workers are not strangers";
 }
 
@@ -267,11 +270,11 @@ TEST_F(RendezvousTest, ATorchrunThatComesWhileTheWorkersRunIsNamed) {
     EXPECT_EQ(a.progress().find("torchrun"), std::string::npos);
     testing::TestSocket agent(a.rendezvous().port());
     agent.Send(testing::Hello() + first + testing::Text("state"));
-    RunUntil([&] { return a.progress().find("is torchrun there?") != std::string::npos; });
+    RunUntil([&] { return a.progress().find("is torchrun running there?") != std::string::npos; });
   }
 }
 
-// Longer than a name in DNS can be: no server is asked.
+// Longer than a DNS name may be, so that no server is asked.
 const std::string kUnknownName(64, 'x');
 
 TEST_F(RendezvousTest, TheHostIsReachedByTheAddressThatTheOthersUse) {
@@ -321,7 +324,7 @@ TEST_F(RendezvousTest, TheSameTokenIsAskedOfAll) {
   TestNode& stranger = Join("b");
   RunUntil([&] { return stranger.end().has_value(); });
   EXPECT_EQ(stranger.end()->error.message,
-            refused + "the token (--rdzv-conf token=) is not the job's");
+            refused + "the token (--rdzv-conf token=) differs from the job's");
   config_.token.clear();
   TestNode& naked = Join("c");
   RunUntil([&] { return naked.end().has_value(); });
@@ -376,7 +379,7 @@ TEST_F(RendezvousTest, ARequestThatMakesNoSenseIsRefusedAtOnce) {
   TestNode node(*loop_, "a");
   const auto joined = node.Join(config_);
   ASSERT_FALSE(joined);
-  EXPECT_EQ(joined.error().message, "--node-rank: the static backend needs one from 0 to 1");
+  EXPECT_EQ(joined.error().message, "--node-rank: the static backend needs a rank from 0 to 1");
 }
 
 }  // namespace

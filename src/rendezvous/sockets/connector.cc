@@ -73,7 +73,7 @@ base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, ui
 
 struct Connector::Shared {
   struct State {
-    process::EventLoop* loop = nullptr;  // null once nobody wants the answer
+    process::EventLoop* loop = nullptr;  // null once the result is no longer wanted
   };
   base::Guarded<State> state;
   Done done;

@@ -1,4 +1,4 @@
-// Connector: looks up a name and connects to it in a thread, so that the loop goes on.
+// Connector: looks up a name and connects to it in a thread, so that the loop is not blocked.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@
 
 namespace rendezvous {
 
-// A TCP connection, not blocking, with TCP_NODELAY. Tries the host's addresses in turn. Blocks.
-// kUnavailable: nobody listens, or no way there; kTimeout; else as Resolve.
+// A TCP connection that does not block, with TCP_NODELAY. Tries the host's addresses in turn.
+// Blocks. kUnavailable: nobody listens, or there is no route; kTimeout; otherwise as Resolve.
 base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
                                  base::Duration timeout);
 
-// In the loop's thread, which `done` is called in, once, unless this is destroyed before.
+// Used in the loop's thread, where `done` is called once, unless this is destroyed before.
 class Connector {
  public:
   using Done = std::function<void(base::Result<base::Fd>)>;

@@ -10,12 +10,12 @@
 #include <cstring>
 #include <optional>
 
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 namespace rendezvous {
 namespace {
 
-// A peer that is silent and unreachable is noticed after kIdle + kProbes * kInterval seconds.
+// A silent, unreachable peer is noticed after kIdle + kProbes * kInterval seconds.
 constexpr int kIdleSeconds = 30;
 constexpr int kProbeSeconds = 5;
 constexpr int kProbes = 6;
@@ -100,13 +100,13 @@ base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port, R
                       "listen on " + where + ": not a numeric address");
   }
   base::Result<base::Fd> fd = BindTo(wanted->first, wanted->second, reach);
-  // A machine without IPv6.
+  // This machine has no IPv6.
   if (!fd && address.empty() && fd.error().os_errno != EADDRINUSE) {
     const auto any = ToSocketAddress("0.0.0.0", port);
     fd = BindTo(any->first, any->second, reach);
   }
   if (!fd && fd.error().os_errno == EADDRINUSE) {
-    const std::string holder = HolderOfPort(port);
+    const std::string holder = DescribePortOwner(port);
     return base::Fail(base::Error{base::Code::kUnavailable,
                                   "listen on " + where + ": the port is in use" +
                                       (holder.empty() ? "" : " by " + holder) +
@@ -133,13 +133,13 @@ base::Result<base::Fd> Listener::Accept(Endpoint& peer) const {
       return base::Fd(fd);
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return base::Fail(base::Code::kNotFound, "no connection now");
+      return base::Fail(base::Code::kNotFound, "no connection is waiting");
     }
     if (errno == EMFILE && RaiseDescriptorLimit()) continue;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return base::Fail(base::Code::kExhausted, "accept: no descriptor left");
     }
-    // The connection went away before it was accepted (accept(2)): the next one, then.
+    // The connection was closed before it was accepted (accept(2)): take the next one.
     if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK) {
       return base::Fail(base::Errno(errno, "accept"));
     }
@@ -156,7 +156,7 @@ bool RaiseDescriptorLimit() {
 std::string DescriptorLimitText() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  return "this process may have " + std::to_string(limit.rlim_cur) +
+  return "this process may open " + std::to_string(limit.rlim_cur) +
          " descriptors (ulimit -n): raise the limit";
 }
 

@@ -1,4 +1,4 @@
-// Sockets that listen, and who is at the other end of one that was accepted.
+// Listening sockets, and the addresses of the peers that they accept.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 
 namespace rendezvous {
 
-// An address as numbers. IPv4 in IPv6 is written as IPv4.
+// A numeric address. IPv4 mapped into IPv6 is written as IPv4.
 struct Endpoint {
   std::string address;
   uint16_t port = 0;
@@ -24,22 +24,22 @@ struct Endpoint {
 };
 Endpoint EndpointOf(const sockaddr_storage& address);
 
-// A bound and listening TCP socket, not blocking. Its connections inherit TCP_NODELAY and
+// A bound and listening TCP socket that does not block. Its connections inherit TCP_NODELAY and
 // keep-alive.
 class Listener {
  public:
-  // kThisMachine: over its loopback addresses alone, of both families (SO_BINDTODEVICE to lo;
-  // before Linux 5.7 that takes rights, and without them it is as kAnywhere).
+  // kThisMachine: reachable only over the loopback addresses of both families (SO_BINDTODEVICE to
+  // lo; before Linux 5.7 this needs privileges, and without them it acts as kAnywhere).
   enum class Reach { kAnywhere, kThisMachine };
 
-  // `address` is numeric; empty: every address, IPv6 where there is any and IPv4. `port` 0: a free
-  // one. A port in use: kUnavailable, with the process that holds it where /proc tells.
+  // `address` is numeric; empty: all addresses, IPv4 and, if available, IPv6. `port` 0: a free one.
+  // When the port is in use: kUnavailable, naming the process that holds it if /proc shows it.
   static base::Result<Listener> Bind(std::string_view address, uint16_t port,
                                      Reach reach = Reach::kAnywhere);
 
   uint16_t port() const { return port_; }
   int fd() const { return fd_.get(); }
-  // The next connection, not blocking; kNotFound when there is none now, kExhausted when this
+  // Accepts the next connection without blocking; kNotFound when none waits, kExhausted when this
   // process has no descriptor left.
   base::Result<base::Fd> Accept(Endpoint& peer) const;
 
@@ -49,10 +49,10 @@ class Listener {
   uint16_t port_ = 0;
 };
 
-// Lets this process have one more descriptor than it has by raising its soft limit towards the
-// hard one; false when that is reached. Children inherit the limit.
+// Allows this process one descriptor more than it has by raising its soft limit towards the hard
+// one; false when the hard limit is reached. Children inherit the limit.
 bool RaiseDescriptorLimit();
-// "this process may have 1024 descriptors (ulimit -n): raise the limit".
+// "this process may open 1024 descriptors (ulimit -n): raise the limit".
 std::string DescriptorLimitText();
 
 }  // namespace rendezvous

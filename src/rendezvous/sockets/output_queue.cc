@@ -14,7 +14,7 @@ constexpr size_t kPiecesPerSend = 16;
 constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
 constexpr size_t kKeptCapacity = 64 << 10;
 
-// Adds data[skip..], or shortens skip by what is passed over.
+// Adds data[skip..], or reduces `skip` by the bytes skipped here.
 void AddPiece(std::array<iovec, kPiecesPerSend>& pieces, size_t& count, std::string_view data,
               size_t& skip) {
   const size_t passed = std::min(skip, data.size());

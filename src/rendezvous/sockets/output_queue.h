@@ -1,4 +1,4 @@
-// OutputQueue: bytes on their way to one peer. Large values are shared with the store, not copied.
+// OutputQueue: bytes to be sent to one peer. Large values are shared with the store, not copied.
 #pragma once
 
 #include <sys/types.h>
@@ -27,12 +27,12 @@ class OutputQueue {
   // Bytes not yet sent, shared ones included.
   size_t pending() const { return text_.size() + shared_bytes_ - sent_; }
 
-  // Sends what the socket takes now. kBroken: the peer is gone.
+  // Sends what the socket accepts now. kBroken: the peer is gone.
   Flushed Flush(int fd);
 
  private:
   struct Shared {
-    size_t at;  // in text_: it goes out before text_[at]
+    size_t at;  // in text_: it is sent before text_[at]
     std::shared_ptr<const std::string> bytes;
   };
   ssize_t SendPieces(int fd) const;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kMaxServers = 3;  // resolv.conf(5), MAXNS
 constexpr size_t kMaxSearch = 32;
-constexpr std::chrono::milliseconds kTry{1500};  // for one answer of one server
+constexpr std::chrono::milliseconds kTry{1500};  // how long to wait for one answer of one server
 constexpr int kAskRounds = 2;
 constexpr uint16_t kDnsPort = 53;
 constexpr size_t kHeaderBytes = 12;
@@ -55,7 +55,7 @@ void Append16(std::string& packet, uint16_t value) {
   packet += static_cast<char>(value & 0xff);
 }
 
-// Behind the name at `at`; nullopt when the packet ends first. A pointer ends a name.
+// The position behind the name at `at`; nullopt when the packet ends first. A pointer ends a name.
 std::optional<size_t> SkipName(std::string_view packet, size_t at) {
   while (at < packet.size()) {
     const auto size = static_cast<uint8_t>(packet[at]);
@@ -66,7 +66,7 @@ std::optional<size_t> SkipName(std::string_view packet, size_t at) {
   return std::nullopt;
 }
 
-// One question to one server.
+// Sends one query to one server.
 std::optional<DnsAnswer> Ask(base::Clock& clock, const std::string& server, std::string_view name,
                              DnsType type, std::chrono::milliseconds timeout) {
   uint16_t id = 0;

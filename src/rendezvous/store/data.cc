@@ -14,7 +14,7 @@ constexpr uint8_t kReady = 0;
 constexpr uint8_t kNotReady = 1;
 constexpr uint8_t kStopWaiting = 0;
 constexpr uint8_t kWaitCanceled = 1;
-// What a watcher is told (torch up to 2.0).
+// What watchers are sent (torch up to 2.0).
 constexpr uint8_t kKeyUpdated = 0;
 constexpr uint8_t kKeyCreated = 1;
 constexpr uint8_t kKeyDeleted = 2;
@@ -22,11 +22,11 @@ constexpr uint8_t kCallbackRegistered = 3;
 
 // Values from this size on are shared between the store and its answers.
 constexpr size_t kSharedFrom = 32 << 10;
-// Of smaller values, in one answer.
+// The most bytes of smaller values that one answer copies.
 constexpr size_t kMaxCopied = 1 << 20;
-// An answer with all keys.
+// The largest answer that lists all keys.
 constexpr uint64_t kMaxKeyList = 256 << 20;
-// What a key that is waited for or watched takes beside its name.
+// What a wait or a watch takes in addition to its key.
 constexpr uint64_t kWaitBytes = 128;
 
 void AppendText(OutputQueue& out, std::string_view text) {
@@ -34,7 +34,7 @@ void AppendText(OutputQueue& out, std::string_view text) {
   out.Append(text);
 }
 
-// As std::stoll reads it: blanks and a sign before, anything behind.
+// Parses as std::stoll does: leading blanks and a sign, and any trailing text.
 std::optional<int64_t> ReadCounter(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\n\v\f\r");
   if (begin == std::string_view::npos) return std::nullopt;
@@ -115,7 +115,7 @@ base::Status StoreData::Set(StoreClientId client, std::string_view key, std::str
   return {};
 }
 
-// All or nothing: there must be room for what will stand there in the end.
+// All or nothing: there must be room for the final state.
 base::Status StoreData::MultiSet(StoreClientId client, const StoreRequest& request) {
   std::unordered_map<std::string_view, uint64_t> last;
   for (size_t i = 0; i < request.keys.size(); ++i) {
@@ -135,8 +135,8 @@ base::Status StoreData::MultiSet(StoreClientId client, const StoreRequest& reque
   return {};
 }
 
-// A few bytes may ask for the same value a hundred thousand times: from kMaxCopied on, answers
-// share their values with the store.
+// A few bytes may request the same value a hundred thousand times: beyond kMaxCopied, answers share
+// their values with the store.
 void StoreData::SendAll(const std::vector<std::string_view>& keys, OutputQueue& out) {
   size_t copied = 0;
   for (const std::string_view key : keys) {
@@ -164,8 +164,8 @@ base::Status StoreData::SendKeys(OutputQueue& out) const {
   return {};
 }
 
-// A missing key is created only when nothing was expected of it; else the answer is what was
-// expected, as PyTorch's own store does.
+// A missing key is created only when the expected value is empty; otherwise the answer is the
+// expected value, as in PyTorch's own store.
 base::Status StoreData::CompareSet(StoreClientId client, const StoreRequest& request,
                                    OutputQueue& out) {
   const auto found = values_.find(request.key);
@@ -186,12 +186,13 @@ base::Result<int64_t> StoreData::AddTo(StoreClientId client, std::string_view ke
   int64_t sum = delta;
   if (found != values_.end()) {
     const std::optional<int64_t> counter = ReadCounter(found->second.view());
-    if (!counter) return base::Fail(base::Code::kInvalidArgument, "ADD to what is not a number");
+    if (!counter)
+      return base::Fail(base::Code::kInvalidArgument, "ADD to a value that is not a number");
     (void)__builtin_add_overflow(*counter, delta, &sum);  // wraps, as in PyTorch's server
   }
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), sum).ptr;
-  // One that only asks has not joined.
+  // Adding 0 only reads, so it is not an arrival.
   const StoreClientId writer = delta == 0 && found != values_.end() ? 0 : client;
   TRY(Store(writer == 0 ? found->second.first_writer : writer, key,
             std::string(digits.data(), end)));
@@ -322,7 +323,7 @@ void StoreData::Wake(std::string_view key, bool only_one) {
   if (clients.empty()) waiting_.erase(list);
 }
 
-// Who asks twice is told once, as a client has one callback for a key.
+// A client that watches a key twice is notified once, since it has one callback for a key.
 base::Status StoreData::Watch(StoreClientId client, std::string_view key, OutputQueue& out) {
   const auto found = watching_.find(key);
   const bool is_known =
@@ -353,8 +354,8 @@ void StoreData::Tell(std::string_view key, uint8_t event, std::string_view befor
 
 base::Status StoreData::Apply(StoreClientId client, StoreDialect dialect,
                               const StoreRequest& request, SteadyTime now, OutputQueue& out) {
-  // Torch up to 2.0 cannot cancel: a client that asks for something else has given up waiting, and
-  // would take the late answer for that to its next request.
+  // Torch up to 2.0 cannot cancel a wait: a client that sends another request has given up waiting,
+  // and would take the late answer for that of the new request.
   if (dialect != StoreDialect::kFrom22 && dialect != StoreDialect::k21 && !waits_.empty()) {
     CancelWait(client);
   }

@@ -1,5 +1,5 @@
-// What a store holds and who waits for it: the semantics of TCPStore, without sockets. Pure but
-// for the Clients it tells; time is an argument. One thread.
+// The contents of a store and the clients that wait for them: the semantics of TCPStore, without
+// sockets. Pure, except that it calls Clients; time is an argument. One thread.
 #pragma once
 
 #include <chrono>
@@ -18,53 +18,53 @@
 
 namespace rendezvous {
 
-using StoreClientId = uint32_t;  // counts up from 1: never given twice by one server
+using StoreClientId = uint32_t;  // counts up from 1; a server never reuses one
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 class StoreData {
  public:
-  // The connections, as the data sees them.
+  // The connections, as StoreData sees them.
   class Clients {
    public:
     virtual ~Clients() = default;
-    // Where bytes for a client that is not the one being served go; null when it is gone. What is
-    // appended is sent after the request that caused it.
+    // The output of a client other than the one being served; null when that client is gone.
+    // Appended bytes are sent after the request that caused them.
     virtual OutputQueue* OutputOf(StoreClientId client) = 0;
   };
 
-  // A client that waits (WAIT, BARRIER), or asks again and again by adding nothing to a counter
-  // (torch up to 2.0 waits in its barriers so).
+  // A client that waits (WAIT, BARRIER), or polls a counter by adding 0 to it (as the barriers of
+  // torch up to 2.0 do).
   struct Waiter {
     StoreClientId client = 0;
     std::vector<std::string> keys;  // those still missing
     SteadyTime since;
-    int64_t barrier_size = 0;  // of a BARRIER: how many it waits for
+    int64_t barrier_size = 0;  // of a BARRIER: how many clients it waits for
     bool is_polling = false;
   };
   struct Key {
     std::string key;
-    std::string value;  // at most kShownBytes of it
+    std::string value;  // at most kShownBytes
     size_t value_bytes = 0;
-    std::vector<StoreClientId> writers;  // who has set or added to it, ascending
+    std::vector<StoreClientId> writers;  // clients that have set it or added to it, ascending
   };
   static constexpr size_t kShownBytes = 64;
 
-  // `max_bytes` bounds keys, values, waits and watches together.
+  // `max_bytes` limits keys, values, waits and watches together.
   StoreData(Clients& clients, uint64_t max_bytes) : clients_(clients), max_bytes_(max_bytes) {}
 
   // Carries out one request and appends the answer to `out`. An error is the client's fault and
-  // ends its connection; the data stays as it was, of a MULTI_SET too. kExhausted: over max_bytes.
+  // ends its connection; the data is unchanged, even by a MULTI_SET. kExhausted: over max_bytes.
   base::Status Apply(StoreClientId client, StoreDialect dialect, const StoreRequest& request,
                      SteadyTime now, OutputQueue& out);
-  // The connection is gone: it waits for nothing any more.
+  // The connection is gone: drops its waits.
   void Forget(StoreClientId client);
-  // All keys and queues.
+  // Removes all keys and queues.
   void Clear();
 
   size_t key_count() const { return values_.size(); }
   uint64_t bytes() const { return bytes_ + waiting_bytes_; }
   std::vector<Key> Keys() const;
-  // Polling clients only when they have asked since `polled_after`.
+  // Polling clients are included only if they have polled since `polled_after`.
   std::vector<Waiter> Waiters(SteadyTime polled_after) const;
 
  private:
@@ -79,7 +79,7 @@ class StoreData {
     std::string text;
     std::shared_ptr<const std::string> shared;  // instead of text, when large
     StoreClientId first_writer = 0;
-    std::unique_ptr<std::vector<StoreClientId>> writers;  // once there is a second one
+    std::unique_ptr<std::vector<StoreClientId>> writers;  // allocated once there is a second writer
     std::string_view view() const { return shared ? std::string_view(*shared) : text; }
   };
   struct Wait {
@@ -116,14 +116,14 @@ class StoreData {
   base::Status SendKeys(OutputQueue& out) const;
   bool IsThere(std::string_view key) const;
 
-  // Whether what takes `before` bytes may take `after`.
+  // Whether an entry of `before` bytes may grow to `after`.
   base::Status CheckRoom(uint64_t before, uint64_t after) const;
-  uint64_t BytesOf(std::string_view key) const;  // 0 where there is no value
+  uint64_t BytesOf(std::string_view key) const;  // 0 when it has no value
   base::Status Store(StoreClientId client, std::string_view key, std::string&& value);
   void Put(StoreClientId client, std::string_view key, std::string&& value);
   static void Remember(Value& value, StoreClientId client);
   void Tell(std::string_view key, uint8_t event, std::string_view before, std::string_view after);
-  // Ends the waits that waited for this key last; with `only_one`, at most one of them.
+  // Ends the waits for which this was the last missing key; with `only_one`, at most one of them.
   void Wake(std::string_view key, bool only_one = false);
 
   Clients& clients_;
@@ -132,7 +132,7 @@ class StoreData {
   uint64_t waiting_bytes_ = 0;
   ByText<Value> values_;
   ByText<std::deque<std::string>> queues_;
-  ByText<std::vector<StoreClientId>> waiting_;  // by key; may name clients that wait no more
+  ByText<std::vector<StoreClientId>> waiting_;  // by key; may contain clients that no longer wait
   ByText<std::vector<StoreClientId>> watching_;
   std::unordered_map<StoreClientId, Wait> waits_;
   std::unordered_map<StoreClientId, Poll> polls_;

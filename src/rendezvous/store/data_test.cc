@@ -50,7 +50,7 @@ class StoreDataTest : public ::testing::Test {
   OutputQueue out_;
 };
 
-// Ten bytes of a request for each thirty thousand of an answer.
+// Ten bytes of a request ask for thirty thousand bytes of an answer.
 TEST_F(StoreDataTest, AValueThatIsAskedForOftenIsNotCopiedOften) {
   const std::string value(30'000, 'v');
   ASSERT_TRUE(Set("k", value));
@@ -68,7 +68,7 @@ TEST_F(StoreDataTest, AMultiSetThatDoesNotFitChangesNothing) {
   EXPECT_EQ(MultiSet({"a", "b", "c"}, {"new", half, half}).error().code, Code::kExhausted);
   EXPECT_EQ(data_.key_count(), 1U);
   EXPECT_EQ(data_.Keys().front().value, "old");
-  // What counts is what stands there in the end.
+  // Only the final state counts.
   ASSERT_TRUE(MultiSet({"b", "b"}, {half, half}));
   ASSERT_TRUE(MultiSet({"c", "b"}, {half, "small"}));
   EXPECT_EQ(data_.bytes(), 4 + 1 + half.size() + 1 + 5);
@@ -81,7 +81,7 @@ TEST_F(StoreDataTest, WaitsAndWatchesCountAgainstTheStoresMemory) {
   ASSERT_TRUE(Of(StoreOp::kWatchKey, {long_key}, 2));
   EXPECT_EQ(Of(StoreOp::kWatchKey, {long_key + "2"}, 3).error().code, Code::kExhausted);
   EXPECT_FALSE(Set("value", std::string(300 << 10, 'v')));
-  // Who goes gives it back; so does a wait that ends.
+  // A client that leaves gives its memory back; so does a wait that ends.
   data_.Forget(2);
   ASSERT_TRUE(Set("value", std::string(300 << 10, 'v')));
   data_.Forget(1);

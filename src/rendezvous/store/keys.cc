@@ -20,8 +20,8 @@ bool IsAttempt(std::string_view part) {
   return part.starts_with("attempt_") && IsNumber(part.substr(8));
 }
 
-// The parts between slashes, without empty ones and without what stands before all keys of an
-// attempt (torch up to 2.x: /worker/attempt_0).
+// The parts between slashes, without empty ones and without the prefix that all keys of an attempt
+// have (torch up to 2.x: /worker/attempt_0).
 std::vector<std::string> PartsOf(std::string_view key) {
   std::vector<std::string> parts = base::Split(key, '/');
   std::erase(parts, "");
@@ -38,7 +38,7 @@ StoreKeyName BarrierName(const std::string& key, std::string_view tail, bool is_
   name.kind = is_last ? StoreKeyName::Kind::kLastArrived : StoreKeyName::Kind::kCounter;
   if (is_last) tail.remove_suffix(kLastWorker.size());
   name.meeting = is_last ? key.substr(0, key.size() - kLastWorker.size()) : key;
-  // Up to 2.0 a count that begins with 1 for the default group; later the group's name.
+  // Up to 2.0 a counter, which is 1 for the default group; later the group's name.
   const std::string_view default_name = is_polled ? "1" : "0";
   if (tail != default_name && !tail.empty() && tail != "default_pg") name.group = tail;
   return name;
@@ -58,7 +58,7 @@ StoreKeyName ParseStoreKey(std::string_view key, bool is_polled) {
   const std::string_view who =
       last.starts_with(kRank) ? std::string_view(last).substr(kRank.size()) : last;
   if (!IsNumber(who) || parts.empty()) return name;
-  // <group>... [<device>] [<context>]: the context's number is there for full meshes only.
+  // <group>... [<device>] [<context>]: only full meshes have the number of the context.
   const bool has_device = parts.size() > 1 && !IsNumber(parts[parts.size() - 1]);
   if (has_device) {
     name.kind = StoreKeyName::Kind::kFirstTells;

@@ -1,4 +1,4 @@
-// The names that torch gives to its keys in a store.
+// The names of torch's keys in a store.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@
 
 namespace rendezvous {
 
-// What a key is for. Keys of one meeting (a barrier, the making of one process group) have the
+// The purpose of a key. Keys of one meeting (a barrier, the creation of one process group) have the
 // same `meeting`.
 struct StoreKeyName {
   enum class Kind {
-    kOther,        // a user's, or one that this table does not know
+    kOther,        // a user's key, or an unknown one
     kFullMesh,     // gloo: each member of a group writes its address and waits for the others'
     kFirstTells,   // NCCL and others: the group's first member writes, the others wait
     kCounter,      // a store based barrier's counter
-    kLastArrived,  // the key that the last one to arrive at a store based barrier sets
+    kLastArrived,  // set by the last client that arrives at a store based barrier
   };
   Kind kind = Kind::kOther;
   std::string meeting;
@@ -23,7 +23,7 @@ struct StoreKeyName {
   std::optional<int> group_rank;  // kFullMesh
 };
 
-// `is_polled`: waited for by asking again and again, as torch up to 2.0 does in its barriers.
+// `is_polled`: clients wait by polling it, as the barriers of torch up to 2.0 do.
 StoreKeyName ParseStoreKey(std::string_view key, bool is_polled = false);
 
 }  // namespace rendezvous

@@ -15,7 +15,7 @@ TEST(StoreKeys, BarriersAreNamedByTheirGroup) {
   EXPECT_EQ(last.meeting, counter.meeting);
 }
 
-// Anybody who reaches the store may name a key.
+// Any client that reaches the store may choose a key's name.
 TEST(StoreKeys, ABarrierWithoutAGroupIsNoLastWorker) {
   const StoreKeyName name = ParseStoreKey("/default_pg/store_based_barrier_key:last_worker");
   EXPECT_EQ(name.kind, StoreKeyName::Kind::kCounter);

@@ -27,7 +27,7 @@ constexpr std::array kOpsFrom22 = {
     StoreOp::kCancelWait, StoreOp::kPing,     StoreOp::kQueuePush,  StoreOp::kQueuePop,
     StoreOp::kQueueLen,   StoreOp::kListKeys, StoreOp::kBarrier};
 
-// The two bytes that mean something else up to 2.0 and in 2.1.
+// The two bytes whose meaning differs between versions up to 2.0 and 2.1.
 constexpr uint8_t kSevenOld = 7;
 constexpr uint8_t kEightOld = 8;
 
@@ -106,12 +106,12 @@ bool StoreParser::Decode(uint8_t byte, StoreOp& op) {
     case StoreDialect::kUpTo20:
       return pick(kOpsUpTo20);
     default:
-      return pick(kOps21);  // kOld: 7 and 8 are settled later
+      return pick(kOps21);  // kOld: 7 and 8 are decided later
   }
 }
 
-// A client from 2.2 on begins with VALIDATE and the magic number; older ones with any request. As
-// the beginning of an older SET the same bytes would announce a key of more than a gigabyte.
+// A client from 2.2 on begins with VALIDATE and the magic number; older ones with any request. Read
+// as the beginning of an older SET, the same bytes would announce a key of more than a gigabyte.
 StoreParser::Outcome StoreParser::Begin(std::string_view input, StoreOp& op) {
   if (dialect_ == StoreDialect::kUnknown) {
     if (static_cast<uint8_t>(input[0]) == 0) {
@@ -132,9 +132,9 @@ StoreParser::Outcome StoreParser::Begin(std::string_view input, StoreOp& op) {
   return Outcome::kRequest;
 }
 
-// Bytes 7 and 8 are WATCH_KEY and DELETE_KEY up to 2.0, DELETE_KEY and APPEND in 2.1; 9 and up are
-// 2.1's alone. WATCH_KEY travels on a connection of its own, which carries nothing else; APPEND
-// has a value behind its key.
+// Bytes 7 and 8 are WATCH_KEY and DELETE_KEY up to 2.0, DELETE_KEY and APPEND in 2.1; 9 and above
+// exist only in 2.1. WATCH_KEY uses a connection of its own, which carries nothing else; APPEND has
+// a value after its key.
 StoreParser::Outcome StoreParser::SettleOldDialect(std::string_view input, StoreOp& op) {
   const auto byte = static_cast<uint8_t>(input[0]);
   if (byte == kSevenOld) {

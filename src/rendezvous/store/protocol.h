@@ -1,5 +1,5 @@
-// The wire protocol of PyTorch's TCPStore, requests only: bytes in, requests out. No I/O, no state
-// but the connection's dialect. Byte layout and versions: docs/formats/tcpstore.md.
+// The wire protocol of PyTorch's TCPStore, requests only: bytes in, requests out. No I/O, and no
+// state except the connection's dialect. Byte layout and versions: docs/formats/tcpstore.md.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +35,10 @@ enum class StoreOp : uint8_t {
 // "SET", "COMPARE_SET", ...
 std::string_view StoreOpName(StoreOp op);
 
-// Which opcodes a connection speaks. kOld: torch up to 2.1, not yet known which of the two tables.
+// The opcodes that a connection uses. kOld: torch up to 2.1, not yet known which of the two tables.
 enum class StoreDialect : uint8_t { kUnknown, kOld, kUpTo20, k21, kFrom22 };
 
-// A message over one of these is garbage: its connection is closed.
+// A message that exceeds one of these is garbage: its connection is closed.
 struct StoreLimits {
   uint64_t max_key_bytes = 64 << 10;
   uint64_t max_value_bytes = 1 << 30;
@@ -46,32 +46,32 @@ struct StoreLimits {
   uint64_t max_message_bytes = (1 << 30) + (1 << 20);
 };
 
-// Views point into the bytes that were parsed.
+// Views into the parsed bytes.
 struct StoreRequest {
   StoreOp op = StoreOp::kPing;
   std::string_view key;
-  std::string_view value;                // SET, APPEND, QUEUE_PUSH; COMPARE_SET: the new one
+  std::string_view value;                // SET, APPEND, QUEUE_PUSH; COMPARE_SET: the new value
   std::string_view expected;             // COMPARE_SET
   int64_t number = 0;                    // ADD: delta; BARRIER: world size; PING: nonce
   std::vector<std::string_view> keys;    // CHECK, WAIT, MULTI_GET, MULTI_SET
   std::vector<std::string_view> values;  // MULTI_SET
 };
 
-// One for each connection. A request is returned whole or not at all.
+// One parser for each connection. Returns whole requests only.
 class StoreParser {
  public:
   enum class Outcome { kRequest, kNeedMore, kGarbage };
 
   explicit StoreParser(const StoreLimits& limits) : limits_(&limits) {}
 
-  // The first request of `input`, which begins where a request begins. kRequest: `consumed()`
-  // bytes of input were it. kNeedMore: call again, with the same bytes and more behind them, once
-  // there are `needed()` of them. kGarbage: no client of ours; `why()` says what was wrong.
+  // Parses the first request of `input`, which begins at a request's first byte. kRequest: it had
+  // `consumed()` bytes. kNeedMore: call again with the same bytes followed by more, once there are
+  // `needed()` of them. kGarbage: not a TCPStore client; `why()` tells the reason.
   Outcome Next(std::string_view input, StoreRequest& request);
 
   size_t consumed() const { return consumed_; }
   size_t needed() const { return needed_; }
-  // The last call found a request: what follows may be one as well.
+  // The last call found a request, so another may follow.
   bool is_whole() const { return is_whole_; }
   std::string_view why() const { return why_; }
   StoreDialect dialect() const { return dialect_; }
@@ -99,13 +99,13 @@ class StoreParser {
 
   const StoreLimits* limits_;
   StoreDialect dialect_ = StoreDialect::kUnknown;
-  bool has_parsed_ = false;  // a request, on this connection
+  bool has_parsed_ = false;  // it has parsed a request on this connection
   size_t consumed_ = 0;
   size_t needed_ = 1;
   bool is_whole_ = false;
   std::string_view why_;
-  // Of a message with a count, half received: how far it is known to be whole, so that bytes that
-  // drip in are looked at once.
+  // For a partly received message with a count: how many bytes are known to be complete, so that
+  // bytes that trickle in are examined once.
   size_t counted_at_ = 0;
   uint64_t counted_done_ = 0;
 };

@@ -14,13 +14,14 @@ namespace {
 
 constexpr size_t kScratchBytes = 256 << 10;
 constexpr int kAcceptsPerWake = 256;
-// Others get their turn after so many bytes of one connection.
+// How many reads one connection gets before the others have their turn.
 constexpr int kReadsPerWake = 8;
-// What torchrun's agents meet at (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py),
-// and what static ones tell each other first (torch/distributed/elastic/agent/server/api.py).
+// The keys by which torchrun's agents meet
+// (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py), and the ones that static ones
+// exchange first (torch/distributed/elastic/agent/server/api.py).
 constexpr std::string_view kTorchrunKey = "torch.rendezvous.";
 constexpr std::string_view kStaticTorchrunKey = "torchelastic/role_info";
-// A client that asked within this time still polls (torch up to 2.0 asks every 10 ms).
+// A client that polled within this time still waits (torch up to 2.0 polls every 10 ms).
 constexpr std::chrono::seconds kPollIsOver{1};
 
 bool IsOfTorchrun(const StoreRequest& request) {
@@ -34,7 +35,7 @@ bool IsOfTorchrun(const StoreRequest& request) {
 }  // namespace
 
 std::string NoDescriptorLeft() {
-  return "the workers' store lets nobody in any more: " + DescriptorLimitText();
+  return "the workers' store cannot accept more connections: " + DescriptorLimitText();
 }
 
 struct StoreServer::Connection {
@@ -44,7 +45,7 @@ struct StoreServer::Connection {
   StoreClient client;
   base::Fd fd;
   StoreParser parser;
-  std::string input;  // the beginning of a request that is not whole yet
+  std::string input;  // the beginning of an incomplete request
   OutputQueue output;
   uint32_t events = EPOLLIN;
   bool has_asked = false;
@@ -96,7 +97,7 @@ void StoreServer::Accept() {
     base::Result<base::Fd> fd = listener_.Accept(peer);
     if (!fd) {
       if (fd.error().code == base::Code::kNotFound) return;
-      // Out of descriptors: the backlog is taken when a connection closes.
+      // Out of descriptors: waiting connections are accepted when another one closes.
       loop_.Unwatch(listener_.fd());
       is_accepting_ = false;
       if (!std::exchange(was_exhausted_, true) && options_.on_exhausted) options_.on_exhausted();
@@ -133,7 +134,7 @@ void StoreServer::OnReady(StoreClientId id, uint32_t events) {
   bool is_open = true;
   if ((events & EPOLLOUT) != 0) {
     is_open = Flush(connection);
-    // What arrived whole before the reader fell behind.
+    // Complete requests that arrived before the reader fell behind.
     if (is_open && !IsBehind(connection) && !connection.input.empty()) {
       is_open = Carry(connection, {});
     }
@@ -165,7 +166,8 @@ bool StoreServer::Read(Connection& connection) {
   return true;
 }
 
-// Of a connection whose first bytes are not a store client's. What is left of it is to be closed.
+// Hands over a connection whose first bytes are not a store client's. The remaining Connection has
+// to be closed.
 bool StoreServer::HandOver(Connection& connection, std::string_view received) {
   if (!options_.on_other || received.front() != options_.other_first_byte ||
       connection.parser.dialect() != StoreDialect::kUnknown || !connection.input.empty()) {
@@ -180,7 +182,7 @@ bool StoreServer::IsBehind(const Connection& connection) const {
   return connection.output.pending() > options_.slow_reader_bytes;
 }
 
-// `input` goes behind what the connection has left over, and as much as is whole is carried out.
+// Appends `input` to the unprocessed input of the connection and carries out all complete requests.
 bool StoreServer::Carry(Connection& connection, std::string_view input) {
   std::string& left = connection.input;
   const size_t before = left.size();
@@ -205,7 +207,7 @@ bool StoreServer::Carry(Connection& connection, std::string_view input) {
   return Account(before, left.size()) && is_good;
 }
 
-// Requests half received count against the store's memory.
+// Partly received requests count towards the store's memory limit.
 bool StoreServer::Account(size_t before, size_t after) {
   input_bytes_ += after - before;
   return after <= before || input_bytes_ + data_.bytes() <= options_.max_bytes;
@@ -267,7 +269,7 @@ void StoreServer::FlushWoken() {
   }
 }
 
-// Reads from clients that take their answers, writes to the ones that are behind.
+// Reads from clients that read their answers; writes to clients that are behind.
 void StoreServer::Rewatch(Connection& connection) {
   uint32_t events = connection.output.empty() ? 0U : EPOLLOUT;
   if (!IsBehind(connection) && !connection.has_ended) events |= EPOLLIN;

@@ -20,42 +20,41 @@
 namespace rendezvous {
 
 struct StoreOptions {
-  // Numeric; empty: every address of the machine, IPv6 where there is any and IPv4.
+  // Numeric; empty: all addresses of the machine, IPv4 and, if available, IPv6.
   std::string address;
   uint16_t port = 0;  // 0: a free one
   Listener::Reach reach = Listener::Reach::kAnywhere;
   StoreLimits limits;
-  uint64_t max_bytes = uint64_t{4} << 30;  // of all keys, values, waits and watches
-  // A reader this far behind is not read from until it has caught up ...
+  uint64_t max_bytes = uint64_t{4} << 30;  // limit for all keys, values, waits and watches
+  // A client that has this many unread bytes is not served until it has read them ...
   size_t slow_reader_bytes = 1 << 20;
-  // ... and one that is told more than this on top of it (WATCH_KEY) is let go.
+  // ... and one to which WATCH_KEY adds more than this is disconnected.
   size_t max_pending_bytes = 64 << 20;
   // Called in the loop's thread after a client has connected; may be empty.
   std::function<void()> on_client{};
-  // Called in the loop's thread, once, when no descriptor is left for the next client; may be
-  // empty.
+  // Called in the loop's thread, once, when no descriptor is left for another client; may be empty.
   std::function<void()> on_exhausted{};
-  // Called in the loop's thread when a client asks for the first time, and when it asks for what
-  // only torchrun's agents do; may be empty. Not to close connections.
+  // Called in the loop's thread at a client's first request, and when it requests what only
+  // torchrun's agents request; may be empty. Must not close connections.
   std::function<void(const Endpoint& client, bool is_torchrun)> on_asks{};
-  // Connections that begin with this byte are not a store client's: they are handed over, with what
-  // has been read from them. 0: none are.
+  // A connection that begins with this byte does not belong to a store client: it is handed over,
+  // with the bytes read from it. 0: disabled.
   char other_first_byte = 0;
   std::function<void(base::Fd, const Endpoint&, std::string_view received)> on_other;
 };
 
-// What the user is told when there is none for the store's next client.
+// What the user is told when there is no descriptor left for the store's next client.
 std::string NoDescriptorLeft();
 
-// One connection; torch up to 2.0 opens two for each store object; the second is silent.
+// One connection. Torch up to 2.0 opens two for each store object, and the second is silent.
 struct StoreClient {
   StoreClientId id = 0;
   Endpoint peer;
-  uint32_t nonce = 0;  // of its PING: the client's pid, from torch 2.5 on; else 0
+  uint32_t nonce = 0;  // of its PING: the client's pid, from torch 2.5 on; otherwise 0
   SteadyTime since;
 };
 
-// What the store knows at one moment.
+// The state of the store at one moment.
 struct StoreSnapshot {
   SteadyTime at;
   std::vector<StoreClient> clients;
@@ -63,15 +62,15 @@ struct StoreSnapshot {
   std::vector<StoreData::Waiter> waiters;
 };
 
-// Everything from the loop's thread. Borrows loop and clock, which must outlive it.
+// Used in the loop's thread only. Borrows loop and clock, which must outlive it.
 class StoreServer : private StoreData::Clients {
  public:
-  // Bound and listening when it returns: clients may connect though the loop does not run yet.
-  // A port that is in use: kUnavailable, naming its holder where that can be seen.
+  // Bound and listening when it returns: clients may connect before the loop runs. When the port is
+  // in use: kUnavailable, naming the holder if it is visible.
   static base::Result<std::unique_ptr<StoreServer>> Listen(process::EventLoop& loop,
                                                            base::Clock& clock,
                                                            const StoreOptions& options);
-  // Serves a listener that was bound before.
+  // Serves a listener that is bound already.
   static base::Result<std::unique_ptr<StoreServer>> Serve(process::EventLoop& loop,
                                                           base::Clock& clock, Listener listener,
                                                           const StoreOptions& options);
@@ -82,8 +81,8 @@ class StoreServer : private StoreData::Clients {
 
   uint16_t port() const { return listener_.port(); }
   StoreSnapshot Snapshot() const;
-  // Forgets all keys and closes all connections: the next attempt of a job begins with an empty
-  // store (torch from 2.12 on puts no attempt number into its keys), on the same port.
+  // Removes all keys and closes all connections, so that the next attempt of a job begins with an
+  // empty store on the same port (from 2.12 on, torch's keys contain no attempt number).
   void Reset();
 
  private:
@@ -97,7 +96,7 @@ class StoreServer : private StoreData::Clients {
   void OnReady(StoreClientId id, uint32_t events);
   bool Read(Connection& connection);
   bool HandOver(Connection& connection, std::string_view received);
-  // Of what is buffered; false: the connection is to be closed.
+  // Processes the buffered input; false: the connection has to be closed.
   bool Carry(Connection& connection, std::string_view input);
   bool Parse(Connection& connection, std::string_view input, size_t& used);
   bool IsBehind(const Connection& connection) const;
@@ -117,7 +116,7 @@ class StoreServer : private StoreData::Clients {
   std::vector<char> scratch_;
   StoreClientId next_id_ = 1;
   StoreClientId serving_ = 0;
-  uint64_t input_bytes_ = 0;  // of requests half received, in all
+  uint64_t input_bytes_ = 0;  // total size of partly received requests
   bool is_accepting_ = false;
   bool was_exhausted_ = false;
   std::unordered_map<StoreClientId, std::unique_ptr<Connection>> connections_;

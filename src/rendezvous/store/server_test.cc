@@ -22,7 +22,7 @@ std::unique_ptr<StoreThread> StartStore(StoreOptions options = {}) {
   return std::move(*store);
 }
 
-// One that has said hello.
+// A client that has sent its hello.
 struct NewClient : TestSocket {
   explicit NewClient(const StoreThread& store) : TestSocket(store.port()) {
     Send(testing::Hello());

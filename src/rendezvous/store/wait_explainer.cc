@@ -42,7 +42,7 @@ std::map<std::string, Meeting> MeetingsOf(const StoreSnapshot& snapshot, const R
     if (snapshot.at - waiter.since < at_least || waiter.keys.empty()) continue;
     for (const std::string& key : waiter.keys) {
       StoreKeyName name = ParseStoreKey(key, waiter.is_polling);
-      // Someone who asks for a counter of his own once a second is not a barrier that we know of.
+      // A client that polls a counter of its own once a second is not at a known barrier.
       if (waiter.is_polling && name.kind != StoreKeyName::Kind::kCounter) continue;
       Meeting& meeting = meetings[name.meeting];
       if (name.group_rank) meeting.awaited_group_ranks.insert(*name.group_rank);
@@ -58,7 +58,8 @@ std::map<std::string, Meeting> MeetingsOf(const StoreSnapshot& snapshot, const R
   return meetings;
 }
 
-// Who has come, as far as keys tell: group rank -> writer (full mesh), or the writers of a counter.
+// Who has arrived, as far as the keys show: group rank -> writer (full mesh), or the writers of a
+// counter.
 struct Joined {
   size_t count = 0;
   std::set<int> ranks;
@@ -84,8 +85,8 @@ Joined JoinedOf(const Meeting& meeting, const StoreSnapshot& snapshot, const Ran
   return joined;
 }
 
-// Groups are in the order of their members' ranks, so the neighbours that have come bound who the
-// one at `group_rank` can be.
+// The members of a group are sorted by rank, so the neighbours that have arrived limit which rank
+// can be at `group_rank`.
 std::vector<int> CandidatesFor(int group_rank, const Joined& joined,
                                const std::vector<RankInfo>& ranks, bool is_default) {
   int above = -1;
@@ -216,7 +217,7 @@ std::string TextOf(const StuckWait& stuck, bool is_key) {
 std::map<StoreClientId, int> RanksOfClients(const StoreSnapshot& snapshot,
                                             const std::vector<RankInfo>& ranks,
                                             const std::map<uint16_t, pid_t>& pid_of_port) {
-  std::map<pid_t, std::optional<int>> rank_of_pid;  // nothing: on two hosts
+  std::map<pid_t, std::optional<int>> rank_of_pid;  // nullopt: the pid occurs on two hosts
   for (const RankInfo& info : ranks) {
     const auto [place, is_new] = rank_of_pid.try_emplace(info.pid, info.rank);
     if (!is_new) place->second.reset();

@@ -1,5 +1,5 @@
-// Says of waits in the store that do not end which barrier it is, who has come and who is missing.
-// Pure: keys, waiters and ranks in, text out. Knows how torch names its keys
+// Explains waits in the store that do not end: which barrier it is, who has arrived and who is
+// missing. Pure: keys, waiters and ranks in, text out. Knows torch's names of keys
 // (docs/formats/tcpstore.md, "Key names").
 #pragma once
 
@@ -21,12 +21,12 @@ struct RankInfo {
   std::string host;
   pid_t pid = 0;
   bool is_alive = true;
-  std::string doing;  // "waiting in train.py:30 (load)", "in do_wait"; empty: not known
+  std::string doing;  // "waiting in train.py:30 (load)", "in do_wait"; empty: unknown
 };
 
-// Which rank a connection belongs to: by the process at its other end (`pid_of_port`, the client's
-// own port, see peer.h; else the pid of its PING), else by the keys that only that rank writes.
-// Connections that nothing tells of are left out.
+// The ranks of connections: by the process at the other end (`pid_of_port` maps the clients' own
+// ports, see port_owner.h; otherwise the pid of the PING), or by the keys that only that rank
+// writes. Connections of unknown rank are left out.
 std::map<StoreClientId, int> RanksOfClients(const StoreSnapshot& snapshot,
                                             const std::vector<RankInfo>& ranks,
                                             const std::map<uint16_t, pid_t>& pid_of_port);
@@ -34,16 +34,17 @@ std::map<StoreClientId, int> RanksOfClients(const StoreSnapshot& snapshot,
 struct StuckWait {
   std::string name;          // "default_pg init", "process group 1", "key user/flag"
   std::vector<int> waiting;  // ranks, ascending
-  std::vector<int> missing;  // ranks, as far as they can be told
+  std::vector<int> missing;  // ranks, as far as they are known
   size_t joined = 0;
-  size_t expected = 0;  // 0: not known
+  size_t expected = 0;  // 0: unknown
   std::chrono::seconds waited{};
   // `barrier "default_pg init": 3/4 joined after 10 s; missing: rank 2 (host b, pid 4711, alive,
   // waiting in ...)`
   std::string text;
 };
 
-// One for each barrier or key that someone has waited `at_least` for; the longest wait first.
+// One for each barrier or key for which a client has waited at least `at_least`; the longest wait
+// first.
 std::vector<StuckWait> ExplainWaits(const StoreSnapshot& snapshot,
                                     const std::vector<RankInfo>& ranks,
                                     const std::map<StoreClientId, int>& rank_of_client,

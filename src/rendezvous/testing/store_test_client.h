@@ -1,4 +1,5 @@
-// For tests: requests as a client of a given torch version writes them, and a socket to send them.
+// For tests: requests as a client of a given torch version sends them, and a socket to send them
+// with.
 #pragma once
 
 #include <arpa/inet.h>
@@ -43,7 +44,7 @@ inline std::string Add(std::string_view key, int64_t delta) {
 inline std::string Wait(const std::vector<std::string>& keys) { return Byte(6) + Keys(keys); }
 inline std::string CancelWait() { return Byte(12); }
 
-// A connection to 127.0.0.1:port. What it waits for must come, or the test fails after a minute.
+// A connection to 127.0.0.1:port. What it waits for must arrive within a minute, or the test fails.
 class TestSocket {
  public:
   explicit TestSocket(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -66,7 +67,7 @@ class TestSocket {
     }
     return true;
   }
-  // Fewer bytes only when the other side has closed.
+  // Returns fewer bytes only when the other side has closed.
   std::string Receive(size_t count) {
     std::string bytes(count, '\0');
     size_t got = 0;
@@ -88,7 +89,7 @@ class TestSocket {
   }
   std::string ReceiveText() { return Receive(ReceiveNumber<uint64_t>()); }
   bool IsClosedByPeer() { return Receive(1).empty(); }
-  // Nothing has arrived so far.
+  // Whether nothing has arrived so far.
   bool IsSilent() {
     pollfd ready{fd_.get(), POLLIN, 0};
     return ::poll(&ready, 1, 0) == 0;

@@ -1,5 +1,5 @@
-// For tests: a StoreServer with a thread and a loop of its own, so that it answers while whoever
-// owns it is busy.
+// For tests: a StoreServer with a thread and a loop of its own, so that it answers while its owner
+// is busy.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace rendezvous::testing {
 
-// Any thread, one at a time.
+// Callable from any thread, by one at a time.
 class StoreThread {
  public:
-  // Bound, listening and served when it returns; errors as StoreServer::Listen.
+  // Bound, listening and serving when it returns; errors as StoreServer::Listen.
   static base::Result<std::unique_ptr<StoreThread>> Start(base::Clock& clock,
                                                           const StoreOptions& options) {
     std::unique_ptr<StoreThread> store(new StoreThread());
@@ -50,7 +50,7 @@ class StoreThread {
     return snapshot;
   }
 
-  // As StoreServer::Reset; done when it returns.
+  // As StoreServer::Reset; complete when it returns.
   void Reset() {
     RunInLoop([this] { server_->Reset(); });
   }

@@ -1,5 +1,5 @@
-// For property tests: arbitrary JSON values, and equality up to what text can carry.
-// Include <gtest/gtest.h> and <rapidcheck/gtest.h> first.
+// For property tests: arbitrary JSON values, and equality as far as text can express it. Include
+// <gtest/gtest.h> and <rapidcheck/gtest.h> first.
 #pragma once
 
 #include <rapidcheck.h>
@@ -41,7 +41,8 @@ inline bool SameJson(const Json& a, const Json& b) {
   return a == b;
 }
 
-// Valid UTF-8, rich in what confuses printers: controls, YAML's indicators and words, line ends.
+// Valid UTF-8 with many characters that confuse printers: control characters, YAML's indicators and
+// words, line ends.
 inline rc::Gen<std::string> GenerateText() {
   static const std::vector<std::string> kPieces = {"a",
                                                    "B",

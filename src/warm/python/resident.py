@@ -16,7 +16,6 @@ import signal
 import socket
 import struct
 
-import muster_warm_frames
 import muster_warm_idle
 import muster_warm_imports
 import muster_warm_memory
@@ -218,9 +217,6 @@ def keep(connection):
             pid = 0
             if fields[0] == b"enter":
                 enter(connection, fields[1].decode(), fds)
-            elif fields[0] == b"where":
-                rank = int(fields[1])
-                send(connection, "where", rank, muster_warm_frames.dump(rank) if rank in ranks else "")
             else:
                 pid = start(Request(fields, fds), connection, wakes)
             if pid < 0:
@@ -338,8 +334,8 @@ def hide():
     here = os.path.dirname(__file__)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
-    for name in ("muster_warm_frames", "muster_warm_idle", "muster_warm_imports", "muster_warm_memory",
-                 "muster_warm_pod", "muster_warm_rank", "muster_warm_settings", "muster_warm_stacks"):
+    for name in ("muster_warm_idle", "muster_warm_imports", "muster_warm_memory", "muster_warm_pod",
+                 "muster_warm_rank", "muster_warm_settings", "muster_warm_stacks"):
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]

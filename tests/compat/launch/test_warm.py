@@ -122,7 +122,7 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
     launch.await_true(lambda: not warm.keepers(), "a keeper is left")
 
 
-def test_a_wait_is_explained_with_the_place_in_python_without_py_spy(launch, warm, torch_version):
+def test_a_wait_of_a_fork_is_explained_with_the_place_in_python(launch, warm, torch_version):
     script = launch.script("""
 import os, time, torch.distributed as dist
 def load_data():
@@ -131,8 +131,7 @@ if os.environ["RANK"] == "1": load_data()
 dist.init_process_group("gloo")
 dist.destroy_process_group()
 """)
-    process = launch.start("--warm", *TORCH, "--nproc-per-node=2", script,
-                           env={**warm.env, "PATH": "/usr/bin:/bin"})
+    process = launch.start("--warm", *TORCH, "--nproc-per-node=2", script, env=warm.env)
     lines = []
     while line := process.stderr.readline():
         lines.append(line)
@@ -390,7 +389,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(launch, modules):
     launch.run("--warm", launch.script("print('RAN')"), env=modules.env)
     (folder,) = [path for path, _, _ in os.walk(modules.folder) if path.endswith("/warm")]
     os.chmod(folder, 0o770)
-    cold(launch, modules, "print('RAN')", "is not this user's alone")
+    cold(launch, modules, "print('RAN')", "others can access")
 
 
 @pytest.mark.parametrize("flags, reason", [

@@ -174,7 +174,7 @@ def test_without_a_broker_it_is_executed(launch, quick):
 
 def test_other_limits_than_outside_are_executed(launch, quick):
     limited = [*POD, "sh", "-c", 'ulimit -n 99 && exec "$@"', "sh"]
-    cold_in_pod(launch, quick, "limits, rights or interpreter of this pod are others", before=limited)
+    cold_in_pod(launch, quick, "this pod has other limits, rights or another interpreter", before=limited)
 
 
 def test_other_modules_than_outside_are_executed(launch, quick):

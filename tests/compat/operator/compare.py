@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 sys.path[:0] = [os.path.join(ROOT, "tests", folder) for folder in ("integration", "support")]
 from real_kubernetes import free_ports, tools  # noqa: E402
 
-# Where it differs -> why that is as it should be (docs/operator.md, DIFFERENCES).
+# Where it differs -> why that is as it should be (docs/operator.md, "Differences").
 EXPLAINED = [
     (r"/_about|/metric_", "what the run was; more metrics, and each job counted once"),
     (r"/basic/pods\[\d\]/initContainers\[0\]/command",

@@ -1,4 +1,4 @@
-// For tests: an HTTP client whose server is a function, and a session's clock and key around it.
+// For tests: an HTTP client whose server is a function, with the clock and key of a session.
 #pragma once
 
 #include <unistd.h>
@@ -41,14 +41,14 @@ class FakeClient final : public net::HttpClient, public net::FileUploader {
     return serve_(whole);
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
-    return base::Fail(base::Code::kInternal, "no streams here");
+    return base::Fail(base::Code::kInternal, "streams are not supported");
   }
 
  private:
   const Serve serve_;
 };
 
-// One service, all of whose requests go to `serve`; pauses move the clock.
+// A service whose requests all go to `serve`; pauses move the clock.
 class FakeService {
  public:
   explicit FakeService(FakeClient::Serve serve, Service service = Service::kDataScience)
@@ -87,7 +87,7 @@ class FakeService {
     return Principal::Credential{key_id, std::move(key), std::nullopt};
   }
 
-  std::mutex mutex_;  // of what is public
+  std::mutex mutex_;  // guards the public members
 };
 
 inline net::HttpResponse Answer(int status, std::string body = "", net::Headers headers = {}) {

@@ -1,4 +1,4 @@
-// For tests: a throw-away key in the forms that users have it in, and what openssl(1) says of it.
+// For tests: a throw-away key in the formats that users have, and openssl(1)'s output for it.
 #pragma once
 
 #include <string>
@@ -97,7 +97,7 @@ lT4jXN/UhZwFg3SzQdqie4krYcr31v6eE2CGwDz+Fo9Jyp0iEnae/9g7mcijqigc
 7edzlKy51+8hn9zABvR91tShIrAqALUVrLMiPSTCl24aTcLjm0GCplIuYJ4h9el9
 -----END RSA PRIVATE KEY-----
 )";
-// no RSA key
+// not an RSA key
 inline const std::string kTestKeyEc = R"(-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUI+l7FzuZELKQuAA
 XP6mxJ2WOfK+W9h3TGXX1EI1hBihRANCAAQArYrtvrBch1qrI04Sa25QbfEbOwAM
@@ -106,7 +106,7 @@ NFGZU6jjF51yoY4hRQwGkeKIkshqJz/FNuMcczVKz8Xk8RUF1AC9a/0a
 )";
 inline const std::string kTestFingerprint = "a6:4b:3e:20:e1:42:97:d4:0e:90:49:cc:35:22:c1:fa";
 
-// Of that key: an instance's, with its tenancy, and one that names none.
+// Certificates of that key: an instance's, with its tenancy, and one without.
 inline const std::string kTestCertificate = R"(-----BEGIN CERTIFICATE-----
 MIIDvTCCAqWgAwIBAgIUKBUCCJkvmVD2fwe/5V0JE2xV6+EwDQYJKoZIhvcNAQEL
 BQAwbTEhMB8GA1UEAwwYb2NpZDEuaW5zdGFuY2Uub2MxLmlhZC5pMR4wHAYDVQQL

@@ -20,9 +20,9 @@ using text::GetString;
 
 constexpr size_t kHashDigits = 10;
 constexpr int64_t kMaxReplicas = 1000;
-// How many pods ended early before this one, in its place.
+// How many pods with this name ended early before this one.
 constexpr std::string_view kReplacedAnnotation = "muster.dev/replaced";
-// As kubelet restarts containers.
+// As kubelet does for containers.
 constexpr base::Duration kFirstWait = std::chrono::seconds(10);
 constexpr base::Duration kLongestWait = std::chrono::minutes(5);
 constexpr base::Duration kStableRun = std::chrono::minutes(10);
@@ -33,7 +33,7 @@ base::Duration WaitAfter(int64_t replaced) {
   return std::min(wait, kLongestWait);
 }
 
-// When the last of its containers ended; its creation when none has run.
+// When the last of its containers ended, or its creation if none has run.
 base::Time EndOf(const text::Json& pod) {
   base::Time end = api::CreationTime(pod).value_or(base::Time());
   for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
@@ -122,7 +122,7 @@ class Planner {
               text::Array{api::MakeControllerReference(api::kDeployments, deployment_)});
     api::SetLabel(pod, kTemplateHashLabel, hash_);
     if (replaced > 0) api::SetAnnotation(pod, kReplacedAnnotation, std::to_string(replaced));
-    // What belongs to a job lies with the job, and goes with it.
+    // A Deployment that belongs to a job is stored with the job, and deleted with it.
     if (const text::Json* owner = api::ControllerReference(deployment_);
         owner != nullptr && GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind) {
       api::SetAnnotation(pod, api::kJobUidAnnotation, GetString(*owner, {"uid"}));
@@ -161,7 +161,7 @@ class Planner {
     }
     text::Object status;
     status["observedGeneration"] = GetInt(deployment_, {"metadata", "generation"}).value_or(0);
-    // As Kubernetes does, a count of none is left out.
+    // Like Kubernetes, leaves out a count of zero.
     const auto put = [&](std::string_view key, int64_t count) {
       if (count > 0) status[key] = count;
     };
@@ -179,7 +179,7 @@ class Planner {
                                  "Deployment does not have minimum availability."),
         Condition("Progressing", true, is_complete ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
                   is_complete ? "every pod of the template is available"
-                              : "pods of the template are being made or started")};
+                              : "pods of the template are being created or started")};
     const text::Json* old = text::Find(deployment_, {"status"});
     if (old == nullptr || *old != text::Json(status)) plan_.status = std::move(status);
   }

@@ -1,6 +1,7 @@
-// What a Deployment asks for, from what exists. Pure. There is no ReplicaSet between it and its
-// pods: on one machine, where pods share the ports, a changed template replaces all of them at once
-// (Kubernetes' strategy Recreate), and no older revision is kept to go back to.
+// Computes what a Deployment needs from what exists. Pure. There is no ReplicaSet between a
+// Deployment and its pods: on one machine, where pods share the ports, a changed template replaces
+// all of them at once (Kubernetes' strategy Recreate), and no older revision is kept for a
+// rollback.
 #pragma once
 
 #include <optional>
@@ -13,18 +14,18 @@
 
 namespace local::daemon {
 
-// On a Deployment's pods: which version of the template they are of.
+// On a Deployment's pods: the hash of the template from which they were made.
 inline constexpr std::string_view kTemplateHashLabel = "pod-template-hash";
 
 struct DeploymentPlan {
-  std::vector<const text::Json*> remove;  // of the pods given
-  std::vector<text::Json> create;         // after those; a name may be of one that is removed
-  std::optional<text::Json> status;       // when it is not the one that it has
+  std::vector<const text::Json*> remove;  // some of the pods passed in
+  std::vector<text::Json> create;         // after the removals; a name may be that of a removed pod
+  std::optional<text::Json> status;       // set when it differs from the present one
   std::optional<base::Time> look_again;
 };
 
-// `pods`: the ones that the Deployment controls. A pod that has ended is replaced under its name,
-// after a wait that doubles from ten seconds to five minutes with each one that ends early.
+// `pods` are the ones that the Deployment controls. A pod that has ended is replaced under the same
+// name, after a delay that doubles from ten seconds to five minutes with each pod that ends early.
 DeploymentPlan PlanDeployment(const text::Json& deployment,
                               const std::vector<const text::Json*>& pods, base::Time now);
 

@@ -26,7 +26,7 @@ text::Json Deployment(int64_t replicas = 1) {
   return deployment;
 }
 
-// A machine that carries out what is planned.
+// A machine that carries out the plans.
 class Machine {
  public:
   explicit Machine(text::Json deployment) : deployment_(std::move(deployment)) {}
@@ -40,7 +40,7 @@ class Machine {
     for (const text::Json& pod : pods_) pods.push_back(&pod);
     return PlanDeployment(deployment_, pods, now);
   }
-  // Pods that were made; removed ones are gone at once.
+  // Returns how many pods were created; removed ones are gone at once.
   size_t Step() {
     DeploymentPlan plan = Plan();
     std::vector<std::string> gone;

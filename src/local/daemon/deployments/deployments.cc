@@ -21,7 +21,7 @@ std::string KeyOf(std::string_view namespace_name, std::string_view name) {
   return fmt::format("{}/{}", namespace_name, name);
 }
 
-// The Deployment that controls the pod, nullptr when another kind does.
+// The Deployment that controls the pod; nullptr when it is another kind.
 const text::Json* OwnerOf(const text::Json& pod) {
   const text::Json* owner = api::ControllerReference(pod);
   const bool is_deployment =
@@ -98,7 +98,7 @@ void Deployments::ReplacePods(std::vector<text::Json> pods) {
   for (const auto& [key, deployment] : deployments_) queue_.Add(key);
 }
 
-// With the lock held.
+// The caller holds the lock.
 void Deployments::PutPod(text::Json pod) {
   const text::Json* owner = OwnerOf(pod);
   if (owner == nullptr) return;
@@ -108,7 +108,7 @@ void Deployments::PutPod(text::Json pod) {
   pods_[owner_uid][uid] = std::move(pod);
 }
 
-// With the lock held.
+// The caller holds the lock.
 void Deployments::RemovePod(const text::Json& pod) {
   const text::Json* owner = OwnerOf(pod);
   if (owner == nullptr) return;
@@ -121,7 +121,7 @@ void Deployments::RemovePod(const text::Json& pod) {
 
 std::optional<Deployments::Snapshot> Deployments::Look(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  // On half of what there is, pods that exist would be made.
+  // With incomplete lists, pods that exist would be created again.
   if (!has_deployments_ || !has_pods_) return std::nullopt;
   const auto it = deployments_.find(key);
   if (it == deployments_.end()) return std::nullopt;
@@ -158,7 +158,7 @@ base::Status Deployments::Reconcile(const std::string& key) {
   text::Json object = snapshot->deployment;
   text::Set(object, {"status"}, std::move(*plan.status));
   const auto written = client_.UpdateStatus(api::kDeployments, object);
-  // Conflict, NotFound: newer news is on its way, and is looked at then.
+  // Conflict, NotFound: a newer version is on its way and will be handled.
   if (!written && written.error().code != base::Code::kConflict &&
       written.error().code != base::Code::kNotFound) {
     return base::Fail(written.error().Wrap("write its status"));
@@ -177,7 +177,7 @@ base::Status Deployments::TakeUpAgain(const text::Json& deployment) {
   return base::Fail(patched.error());
 }
 
-// In this order and at once, so that a name is free for its next bearer.
+// In this order and at once, so that names are free for their next pods.
 base::Status Deployments::WritePods(const std::vector<const text::Json*>& removed,
                                     std::vector<text::Json> created) {
   std::vector<cluster::BatchWrite> batch;
@@ -202,7 +202,7 @@ base::Status Deployments::WritePods(const std::vector<const text::Json*>& remove
     if (answers[i]) continue;
     const bool is_deletion = batch[i].verb == cluster::BatchWrite::Verb::kDelete;
     if (is_deletion && answers[i].error().code == base::Code::kNotFound) continue;
-    // AlreadyExists among them: the watch has not shown yet what was made before.
+    // Includes AlreadyExists: the watch has not reported an earlier creation yet.
     if (failure) failure = base::Fail(answers[i].error().Wrap(batch[i].name));
   }
   return failure;

@@ -1,4 +1,5 @@
-// The loop that keeps the pods of Deployments: watches them, plans (deployment_plan.h), writes.
+// The loop that maintains the pods of Deployments: it watches them, plans (deployment_plan.h) and
+// writes.
 #pragma once
 
 #include <map>
@@ -20,9 +21,9 @@ namespace local::daemon {
 
 class Deployments {
  public:
-  // Starts its threads. Everything is borrowed and outlives it.
+  // Starts its threads. Everything is borrowed and must outlive it.
   Deployments(cluster::Client& client, base::Clock& clock);
-  ~Deployments();  // the pods run on; what was not written is planned again
+  ~Deployments();  // the pods continue; unwritten plans are made again later
   Deployments(const Deployments&) = delete;
   Deployments& operator=(const Deployments&) = delete;
 
@@ -36,7 +37,7 @@ class Deployments {
 
   void Run();
   base::Status Reconcile(const std::string& key);
-  // Takes the mark of `muster down` off a Deployment that had it when this daemon began.
+  // Removes the mark of `muster down` from a Deployment that had it when this daemon started.
   base::Status TakeUpAgain(const text::Json& deployment);
   base::Status WritePods(const std::vector<const text::Json*>& removed,
                          std::vector<text::Json> created);
@@ -53,10 +54,11 @@ class Deployments {
   base::Clock& clock_;
   controller::WorkQueue queue_;  // of "<namespace>/<name>"
   std::mutex mutex_;
-  bool has_deployments_ = false;  // the first list of each is in
+  bool has_deployments_ = false;  // the first lists are complete
   bool has_pods_ = false;
   std::map<std::string, text::Json> deployments_;  // by key
-  std::set<std::string> stopped_;                  // keys of those with an earlier daemon's mark
+  std::set<std::string> stopped_;                  // keys of Deployments with an earlier daemon's
+                                                   // mark
   std::map<std::string, PodMap> pods_;             // by uid of the Deployment
   std::vector<std::unique_ptr<cluster::Reflector>> reflectors_;
   std::thread thread_;

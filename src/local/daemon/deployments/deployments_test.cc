@@ -28,7 +28,7 @@ class DeploymentsTest : public testing::Test {
                         {{"metadata", {{"labels", {{"app", "web"}}}}},
                          {"spec", {{"containers", text::Array{text::Object{{"name", "c"}}}}}}}}}}});
   }
-  // What the node agent reports.
+  // As the node agent reports.
   void SetRunning(const std::string& name) {
     text::Json pod = *cluster_.Find(api::kPods, "ns", name);
     text::Set(pod, {"status"}, *text::ParseJson(R"({"phase": "Running",

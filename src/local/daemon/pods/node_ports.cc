@@ -17,7 +17,7 @@ base::Status AssignNodePorts(node::PortAllocator& ports, const text::Json* old,
       old == nullptr ? std::vector<node::NodePort>() : node::NodePortsOf(*old);
   text::Json* entries = text::Find(service, {"spec", "ports"});
   for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].port != 0) continue;  // chosen by the user
+    if (wanted[i].port != 0) continue;  // the user has chosen it
     std::optional<int> existing;
     for (const node::NodePort& port : had) {
       if (port.key == wanted[i].key && port.port != 0) existing = port.port;
@@ -85,8 +85,8 @@ void NodePortKeeper::Put(const text::Json& service) {
   if (keys_[uid].empty()) keys_.erase(uid);
 }
 
-// A successor of its name that has been assigned the ports already takes the locks again when it is
-// seen.
+// If a successor of the same name has been assigned the ports already, it takes the locks again
+// when it is seen.
 void NodePortKeeper::Remove(const std::string& uid) {
   const auto it = keys_.find(uid);
   if (it == keys_.end()) return;

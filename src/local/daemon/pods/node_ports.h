@@ -1,5 +1,5 @@
-// Services of type NodePort have their ports here: assigned when they are written, locked
-// machine-wide for as long as they exist.
+// The machine's ports for Services of type NodePort: assigned when a Service is written, and locked
+// machine-wide while it exists.
 #pragma once
 
 #include <map>
@@ -15,15 +15,15 @@
 
 namespace local::daemon {
 
-// Gives every port of a Service that wants one of the machine's and has none the port that it had
-// in `old` (nullptr: it is new), else a free one. Does nothing to other Services.
+// Assigns a port to every entry of a Service that needs one and has none: the port that it had in
+// `old` (nullptr: it is new), otherwise a free one. Leaves other Services alone.
 base::Status AssignNodePorts(node::PortAllocator& ports, const text::Json* old,
                              text::Json& service);
 
-// Keeps the locks in step with the Services.
+// Holds the locks of the Services that exist.
 class NodePortKeeper {
  public:
-  // Starts its thread. Everything is borrowed and outlives it.
+  // Starts its thread. Everything is borrowed and must outlive it.
   NodePortKeeper(cluster::Client& client, node::PortAllocator& ports);
 
  private:
@@ -31,7 +31,7 @@ class NodePortKeeper {
   void Remove(const std::string& uid);
 
   node::PortAllocator& ports_;
-  // By uid of the Service; the reflector's thread only.
+  // By uid of the Service; used by the reflector's thread only.
   std::map<std::string, std::set<std::string>> keys_;
   std::unique_ptr<cluster::Reflector> reflector_;
 };

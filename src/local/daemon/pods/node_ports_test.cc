@@ -31,7 +31,7 @@ class NodePortsTest : public testing::Test {
   bool IsLocked(int64_t port) const {
     return node::IsLockedMachineWide(prefix_ + std::to_string(port));
   }
-  // What the keeper does, it does soon: waited for on the lock's own word.
+  // Waits for the keeper by the lock itself.
   bool WaitLocked(int64_t port, bool is_locked) const {
     for (int i = 0; i < 5000 && IsLocked(port) != is_locked; ++i) ::usleep(1000);
     return IsLocked(port) == is_locked;
@@ -63,7 +63,7 @@ TEST_F(NodePortsTest, StayTheSameThroughUpdatesAndTheUsersOwnAreKept) {
   text::Json update = Service("web");
   ASSERT_TRUE(AssignNodePorts(ports_, &service, update));
   EXPECT_EQ(PortOf(update), PortOf(service));
-  text::Json again = Service("web");  // the same write, tried again
+  text::Json again = Service("web");  // the same write, retried
   ASSERT_TRUE(AssignNodePorts(ports_, nullptr, again));
   EXPECT_EQ(PortOf(again), PortOf(service));
   text::Json chosen = Service("chosen");
@@ -75,7 +75,7 @@ TEST_F(NodePortsTest, StayTheSameThroughUpdatesAndTheUsersOwnAreKept) {
 TEST_F(NodePortsTest, AreLockedAsLongAsTheServiceLives) {
   text::Json early = Service("early");
   ASSERT_TRUE(AssignNodePorts(ports_, nullptr, early));
-  ports_.Release("service/ns/early/6006");  // an earlier daemon's
+  ports_.Release("service/ns/early/6006");  // by an earlier daemon
   cluster_.Put(api::kServices, early);
   const NodePortKeeper keeper(client_, ports_);
   EXPECT_TRUE(WaitLocked(PortOf(early), true));

@@ -1,4 +1,4 @@
-// The API server's commands in pods, through the node's shims.
+// Runs the API server's commands in pods, through the node's shims.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace local::daemon {
 
 class PodExecs : public server::ExecSource {
  public:
-  // `pods_directory` holds one directory per pod, named by its uid.
+  // `pods_directory` contains one directory for each pod, named by its uid.
   static base::Result<std::unique_ptr<PodExecs>> Start(std::string pods_directory);
 
   std::shared_ptr<server::RunningExec> Start(const text::Json& pod, server::ExecRequest request,

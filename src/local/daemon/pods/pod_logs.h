@@ -1,4 +1,4 @@
-// The API server's pod logs, from the node's files.
+// Serves the API server's pod logs from the node's files.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace local::daemon {
 
 class PodLogs : public server::LogSource {
  public:
-  // Of the pods that are there, and of remembered ones that are gone.
+  // For existing pods, and for deleted ones of remembered runs.
   static base::Result<std::unique_ptr<PodLogs>> Start(std::string state_directory);
 
   void Open(const text::Json& pod, const server::LogRequest& request,

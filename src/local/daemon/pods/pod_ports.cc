@@ -21,11 +21,11 @@ namespace {
 
 constexpr size_t kPortReadBytes = 32 << 10;
 constexpr int kPortReadsPerTurn = 8;
-// A client that takes what comes slowly makes the port wait.
+// A port waits while its client is this far behind.
 constexpr size_t kMaxPendingFromPort = 1 << 20;
 constexpr size_t kResumePort = 256 << 10;
 
-// A socket that is connected, or about to be, to this machine's own address of that family.
+// A socket that is connected, or connecting, to this machine's loopback address of that family.
 base::Result<base::Fd> BeginToConnect(int family, uint16_t port) {
   base::Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
@@ -49,11 +49,11 @@ base::Result<base::Fd> BeginToConnect(int family, uint16_t port) {
 
 struct PodPorts::Core {
   std::unique_ptr<process::EventLoop> loop;
-  std::set<std::shared_ptr<Connection>> connections{};  // of the loop's thread
+  std::set<std::shared_ptr<Connection>> connections{};  // used in the loop's thread
 };
 
-// In the loop's thread, but for the methods of OpenPort. The core keeps it alive until it has
-// finished or was hung up.
+// Used in the loop's thread, except for the methods of OpenPort. The core keeps it alive until it
+// has finished or was hung up.
 class PodPorts::Connection final : public server::OpenPort,
                                    public std::enable_shared_from_this<Connection> {
  public:
@@ -107,16 +107,16 @@ class PodPorts::Connection final : public server::OpenPort,
   void Finish(const std::string& error);
 
   const std::weak_ptr<Core> weak_core_;
-  Core& core_;  // of the loop's thread, as all that follows
+  Core& core_;  // used in the loop's thread, like the members below
   process::EventLoop* const loop_;
   const uint16_t port_;
-  std::shared_ptr<server::PortSink> sink_;  // null: it is over
+  std::shared_ptr<server::PortSink> sink_;  // null: it has ended
   base::Fd fd_;
   bool is_connected_ = false;
   bool is_paused_ = false;  // the client is behind
-  bool is_full_ = false;    // the port is
+  bool is_full_ = false;    // the port is behind
   std::deque<std::string> unwritten_;
-  size_t written_ = 0;  // of the first of them
+  size_t written_ = 0;  // of the first chunk
   bool has_writes_ended_ = false;
 };
 
@@ -139,7 +139,7 @@ void PodPorts::Connection::OnConnected(int family) {
   if (sink_) Watch();
 }
 
-// A server may listen on either of the machine's own addresses.
+// A server may listen on either loopback address of the machine.
 void PodPorts::Connection::Refused(int family, int os_errno) {
   if (fd_) loop_->Unwatch(fd_.get());
   fd_.Reset();
@@ -214,7 +214,7 @@ void PodPorts::Connection::Finish(const std::string& error) {
 }
 
 void PodPorts::Connection::Leave() {
-  // The callback in progress is still to return.
+  // The running callback still has to return.
   loop_->Post([self = shared_from_this()] {});
   core_.connections.erase(shared_from_this());
   if (fd_) loop_->Unwatch(fd_.get());

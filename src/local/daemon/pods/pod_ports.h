@@ -14,7 +14,7 @@ namespace local::daemon {
 class PodPorts : public server::PortSource {
  public:
   static base::Result<std::unique_ptr<PodPorts>> Start();
-  // Closes what is open.
+  // Closes open connections.
   ~PodPorts() override;
 
   std::shared_ptr<server::OpenPort> Open(uint16_t port,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kPortPatience{60};
 
-// A client that takes nothing until it is told to.
+// A client that reads only when it is told to.
 class RecordingSink final : public server::PortSink {
  public:
   void Write(std::string bytes) override {
@@ -63,7 +63,7 @@ class RecordingSink final : public server::PortSink {
     changed_.wait_for(lock, kPortPatience, [&] { return error_.has_value(); });
     return error_.value_or("no end");
   }
-  // Whether so much has come; else the port waits to be called back.
+  // Whether that much has arrived; otherwise the port waits to be called back.
   bool HasCome(size_t size) {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(lock, kPortPatience,
@@ -94,7 +94,7 @@ class PodPortsTest : public testing::Test {
  protected:
   PodPortsTest() : ports_(*PodPorts::Start()), sink_(std::make_shared<RecordingSink>()) {}
 
-  // A server on that address of this machine, and a connection to it through the ports.
+  // Starts a server on that address of this machine, and connects to it through the ports.
   void Connect(const std::string& host = "127.0.0.1") {
     listener_ = *net::ListenOnTcp(host, 0);
     connection_ = ports_->Open(net::LocalPort(listener_.get()), sink_);

@@ -84,8 +84,8 @@ bool IsTransient(const base::Error& error) {
 
 }  // namespace
 
-// What one round has decided, to be written once the lock is released.
-struct Scheduling::Pass {
+// The decisions of one round, written after the lock is released.
+struct Scheduling::Round {
   struct Binding {
     std::string pod_uid;
     std::vector<int> gpus;
@@ -144,7 +144,7 @@ void Scheduling::PodsGone(const std::vector<std::string>& uids) {
   for (const std::string& uid : uids) gpus_.Release(uid);
 }
 
-// With the lock held.
+// The caller holds the lock.
 bool Scheduling::Put(List list, const text::Json& object) {
   switch (list) {
     case List::kPods:
@@ -157,7 +157,7 @@ bool Scheduling::Put(List list, const text::Json& object) {
   return false;
 }
 
-// With the lock held.
+// The caller holds the lock.
 bool Scheduling::Remove(List list, const std::string& key) {
   switch (list) {
     case List::kPods:
@@ -177,7 +177,7 @@ void Scheduling::Reflect(const api::Resource& resource, List list) {
   };
   cluster::ListOptions options;
   if (list == List::kPods) options.read = SchedulingView::ReadPod;
-  // Each is put as it comes: of eighty thousand pods only the keys are ever together.
+  // Each object is put as it comes: of eighty thousand pods only the keys are in memory together.
   options.read_listed = [this, list, key_of](std::string_view text) -> base::Result<text::Json> {
     TRY_ASSIGN(const text::Json object,
                list == List::kPods ? SchedulingView::ReadPod(text) : text::ParseJson(text));
@@ -225,11 +225,11 @@ void Scheduling::Run() {
     }
     if (is_stopped_) return;
     is_changed_ = false;
-    Pass pass = Decide();
-    wants_locked_gpu = pass.wants_locked_gpu;
+    Round round = Decide();
+    wants_locked_gpu = round.wants_locked_gpu;
     lock.unlock();
-    const bool has_failed = Write(pass);
-    Tell(pass);
+    const bool has_failed = Write(round);
+    Tell(round);
     lock.lock();
     if (!has_failed) {
       backoff_.Reset();
@@ -247,18 +247,24 @@ scheduler::Node Scheduling::DescribeNode() const {
   node.memory = options_.memory;
   node.are_gpus_known = gpus_.IsKnown();
   node.no_gpu_reason = gpus_.Reason();
+  node.gpu_resource = gpus_.Vendor().resource;
   for (std::string& holder : gpus_.HoldersElsewhere()) {
     node.gpus.push_back({.is_locked_elsewhere = !holder.empty(), .holder = std::move(holder)});
   }
   return node;
 }
 
-Scheduling::Pass Scheduling::Decide() {
-  Pass pass;
+Scheduling::Snapshot Scheduling::Look(const std::string& priority_class) const {
+  const std::lock_guard lock(mutex_);
+  return {DescribeNode(), view_.Gangs(), options_.gpu_policy, view_.PriorityOf(priority_class)};
+}
+
+Scheduling::Round Scheduling::Decide() {
+  Round round;
   const std::vector<scheduler::Gang> gangs = view_.Gangs();
   scheduler::Node node = DescribeNode();
-  // Somebody else may take a GPU between the look and the lock: then it counts as theirs, and the
-  // decision is made anew. Each round finds at least one more such GPU.
+  // Another user may take a GPU between the check and the lock: it then counts as theirs, and the
+  // decision is made again. Each round finds at least one more such GPU.
   while (true) {
     const scheduler::Decision decision =
         scheduler::Schedule(node, gangs, options_.gpu_policy, clock_.Now());
@@ -267,13 +273,13 @@ Scheduling::Pass Scheduling::Decide() {
       for (const int unit : taken) node.gpus[static_cast<size_t>(unit)].is_locked_elsewhere = true;
       continue;
     }
-    AddBindings(decision, pass);
-    AddMessages(decision, pass);
-    return pass;
+    AddBindings(decision, round);
+    AddMessages(decision, round);
+    return round;
   }
 }
 
-// All or none; `locked_elsewhere` then names the ones that could not be had.
+// All or none; on failure, `locked_elsewhere` names the GPUs that are held by others.
 bool Scheduling::LockGpus(const scheduler::Decision& decision, std::set<int>& locked_elsewhere) {
   for (const scheduler::Binding& binding : decision.bindings) {
     for (const int unit : binding.gpus) {
@@ -288,63 +294,63 @@ bool Scheduling::LockGpus(const scheduler::Decision& decision, std::set<int>& lo
   return false;
 }
 
-void Scheduling::AddBindings(const scheduler::Decision& decision, Pass& pass) {
+void Scheduling::AddBindings(const scheduler::Decision& decision, Round& round) {
   for (const scheduler::Binding& binding : decision.bindings) {
     const ScheduledPod* pod = view_.FindPod(binding.pod_uid);
     if (pod == nullptr) continue;
-    pass.writes.push_back(BindingWrite(*pod, options_.node_name, binding.gpus));
-    pass.bindings.push_back({binding.pod_uid, binding.gpus});
+    round.writes.push_back(BindingWrite(*pod, options_.node_name, binding.gpus));
+    round.bindings.push_back({binding.pod_uid, binding.gpus});
     view_.Assume(binding.pod_uid, binding.gpus);
   }
   for (const scheduler::Warning& warning : decision.warnings) {
     const ScheduledJob* job = view_.JobOfGang(warning.gang);
     if (job == nullptr || !warned_jobs_.insert(job->uid).second) continue;
-    pass.events.push_back({JobReference(*job), {true, "GpusIgnored", warning.message}});
+    round.events.push_back({JobReference(*job), {true, "GpusIgnored", warning.message}});
   }
 }
 
-void Scheduling::AddMessages(const scheduler::Decision& decision, Pass& pass) {
+void Scheduling::AddMessages(const scheduler::Decision& decision, Round& round) {
   for (const scheduler::Waiting& waiting : decision.waiting) {
-    pass.wants_locked_gpu |= waiting.wants_locked_gpu;
+    round.wants_locked_gpu |= waiting.wants_locked_gpu;
     if (waiting.message.empty()) continue;
     for (const std::string& uid : waiting.pod_uids) {
       const ScheduledPod* pod = view_.FindPod(uid);
       if (pod == nullptr || pod->message == waiting.message) continue;
-      pass.writes.push_back(MessageWrite(*pod, waiting.message, clock_.Now()));
-      pass.messages.push_back({uid, pod->message});
+      round.writes.push_back(MessageWrite(*pod, waiting.message, clock_.Now()));
+      round.messages.push_back({uid, pod->message});
       if (pod->message.empty()) {
-        pass.events.push_back({PodReference(*pod), {true, "FailedScheduling", waiting.message}});
+        round.events.push_back({PodReference(*pod), {true, "FailedScheduling", waiting.message}});
       }
       view_.SetMessage(uid, waiting.message);
     }
   }
 }
 
-bool Scheduling::Write(Pass& pass) {
-  if (pass.writes.empty()) return false;
-  const auto results = client_.Batch(pass.writes);
+bool Scheduling::Write(Round& round) {
+  if (round.writes.empty()) return false;
+  const auto results = client_.Batch(round.writes);
   bool has_failed = false;
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i]) continue;
     const base::Error& error = results[i].error();
-    base::LogDebug("schedule pod {}/{}: {}", pass.writes[i].namespace_name, pass.writes[i].name,
+    base::LogDebug("schedule pod {}/{}: {}", round.writes[i].namespace_name, round.writes[i].name,
                    error.message);
     has_failed |= IsTransient(error);
-    if (i < pass.bindings.size()) {
-      // Gone or bound by somebody else: a watch event says so, or has said so.
-      view_.Unassume(pass.bindings[i].pod_uid);
-      gpus_.Release(pass.bindings[i].pod_uid);
+    if (i < round.bindings.size()) {
+      // It is gone, or somebody else has bound it: a watch event tells.
+      view_.Unassume(round.bindings[i].pod_uid);
+      gpus_.Release(round.bindings[i].pod_uid);
     } else {
-      Pass::Message& message = pass.messages[i - pass.bindings.size()];
+      Round::Message& message = round.messages[i - round.bindings.size()];
       view_.SetMessage(message.pod_uid, message.before);
     }
   }
   return has_failed;
 }
 
-void Scheduling::Tell(const Pass& pass) {
-  for (const Pass::Event& event : pass.events) events_.Record(event.involved, event.event);
+void Scheduling::Tell(const Round& round) {
+  for (const Round::Event& event : round.events) events_.Record(event.involved, event.event);
 }
 
 }  // namespace local::daemon

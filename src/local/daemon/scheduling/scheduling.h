@@ -1,5 +1,5 @@
-// The loop that feeds the pure scheduler (local/scheduler) from watches and writes what it decides:
-// bindings, a gang's at once, and the reason for each pod that waits.
+// The loop that feeds the pure scheduler (local/scheduler) from watches and writes its decisions:
+// bindings, all of a gang at once, and the reason for each pod that waits.
 #pragma once
 
 #include <condition_variable>
@@ -24,44 +24,53 @@ namespace local::daemon {
 struct SchedulingOptions {
   std::string node_name;
   scheduler::GpuPolicy gpu_policy = scheduler::GpuPolicy::kAuto;
-  // Of the machine; 0: what it says of itself.
+  // Of the machine; 0: as the machine reports.
   int64_t cpu_milli = 0;
   int64_t memory = 0;
-  // How often to look whether a GPU that another user's muster holds is free, while somebody here
-  // waits for one. Nobody could tell us.
+  // How often to check whether a GPU held by another user's muster is free, while a pod here waits
+  // for one: there is no event for that.
   std::chrono::milliseconds locked_gpu_interval{2000};
 };
 
 class Scheduling {
  public:
-  // Starts its threads. Everything is borrowed and outlives it.
+  // Starts its threads. Everything is borrowed and must outlive it.
   Scheduling(cluster::Client& client, node::GpuAllocator& gpus, base::Clock& clock,
              SchedulingOptions options);
-  ~Scheduling();  // what was decided and not yet written is decided again later
+  ~Scheduling();  // unwritten decisions are made again later
   Scheduling(const Scheduling&) = delete;
   Scheduling& operator=(const Scheduling&) = delete;
 
-  // The allocator has its inventory. Any thread.
+  // The allocator has its inventory. Callable from any thread.
   void GpusAreKnown();
 
+  // What the next decision would be made by; the priority is that of the class. Any thread.
+  struct Snapshot {
+    scheduler::Node node;
+    std::vector<scheduler::Gang> gangs;
+    scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
+    int32_t priority = 0;
+  };
+  Snapshot Look(const std::string& priority_class) const;
+
  private:
-  struct Pass;
+  struct Round;
   enum class List { kPods = 1, kJobs = 2, kPriorityClasses = 4 };
 
   void Run();
   bool IsReady() const { return lists_missing_ == 0; }
   scheduler::Node DescribeNode() const;
-  // With the lock held: decides, takes GPU locks, assumes. Nothing is written.
-  Pass Decide();
+  // The caller holds the lock. Decides, takes GPU locks and assumes the bindings, without writing.
+  Round Decide();
   bool LockGpus(const scheduler::Decision& decision, std::set<int>& locked_elsewhere);
-  void AddBindings(const scheduler::Decision& decision, Pass& pass);
-  void AddMessages(const scheduler::Decision& decision, Pass& pass);
-  // Without the lock. Whether something is to be tried again soon.
-  bool Write(Pass& pass);
-  void Tell(const Pass& pass);
+  void AddBindings(const scheduler::Decision& decision, Round& round);
+  void AddMessages(const scheduler::Decision& decision, Round& round);
+  // Called without the lock. Returns whether to try again soon.
+  bool Write(Round& round);
+  void Tell(const Round& round);
 
   void Reflect(const api::Resource& resource, List list);
-  // Whether the scheduler looks at what changed.
+  // Whether the change matters to the scheduler.
   bool Put(List list, const text::Json& object);
   bool Remove(List list, const std::string& key);
   void Changed(bool is_relevant);
@@ -73,13 +82,14 @@ class Scheduling {
   const SchedulingOptions options_;
   controller::EventRecorder events_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   SchedulingView view_;
   int lists_missing_ = 7;  // bits of List
   bool is_changed_ = false;
   bool is_stopped_ = false;
-  std::set<std::string> warned_jobs_;  // uids: the wish for GPUs is ignored, and that was said
+  std::set<std::string> warned_jobs_;  // uids of jobs that were warned that their wish for GPUs is
+                                       // ignored
 
   base::Backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(10)};
   std::vector<std::unique_ptr<cluster::Reflector>> reflectors_;

@@ -28,8 +28,8 @@ class SchedulingTest : public testing::Test {
     return folder;
   }
   void SetGpus(int count) { gpus_.SetInventory(Inventory(count)); }
-  static node::GpuInventory Inventory(int count) {
-    node::GpuInventory inventory;
+  static gpu::Inventory Inventory(int count) {
+    gpu::Inventory inventory;
     for (int i = 0; i < count; ++i) {
       inventory.devices.push_back(
           {i, "GPU-" + std::to_string(i), "NVIDIA Test", 1, 0, {}, false, {}});
@@ -45,7 +45,7 @@ class SchedulingTest : public testing::Test {
         std::make_unique<Scheduling>(client_, gpus_, base::SystemClock(), std::move(options));
   }
 
-  // The job, then its pods, as the controller makes them.
+  // Creates the job, then its pods, as the controller does.
   void Submit(const std::string& name, int workers, int gpus) {
     const auto replicas = [](int count) {
       return Object{

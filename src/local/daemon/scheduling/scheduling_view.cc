@@ -66,7 +66,7 @@ ScheduledPod PodOf(const text::Json& object) {
   return pod;
 }
 
-// Whether the scheduler would see a difference. The message is its own.
+// Whether they are equal to the scheduler, which sets the message itself.
 bool IsSame(const ScheduledPod& a, const ScheduledPod& b) {
   return std::tie(a.node, a.gpus, a.phase, a.is_deleting, a.is_assumed) ==
          std::tie(b.node, b.gpus, b.phase, b.is_deleting, b.is_assumed);
@@ -80,7 +80,7 @@ ScheduledJob ReadJob(const text::Json& object) {
   job.created = api::CreationTime(object).value_or(base::Time());
   auto parsed = api::ParsePyTorchJob(object);
   if (!parsed) {
-    // The reconciler says so; it has no pods to start.
+    // The reconciler will record it; the job has no pods to start.
     job.is_over = true;
     return job;
   }
@@ -123,7 +123,7 @@ bool ComesBefore(const ScheduledPod* a, const ScheduledPod* b) {
          std::tie(b->replica_type, b->replica_index, b->name);
 }
 
-// The keys of what was not listed, and is taken out of `known`.
+// Removes the keys that were not listed from `known`, and returns them.
 template <typename Known>
 std::vector<std::string> KeepListed(const std::vector<text::Json>& keys, Known& known) {
   std::unordered_set<std::string_view> listed;
@@ -235,7 +235,7 @@ int32_t SchedulingView::PriorityOf(const std::string& class_name) const {
   int32_t value = 0;
   bool is_found = false;
   for (const auto& [name, priority] : priorities_) {
-    // Of several defaults the lowest, as Kubernetes has it.
+    // Of several defaults the lowest one counts, as in Kubernetes.
     if (!priority.is_default || (is_found && priority.value >= value)) continue;
     value = priority.value;
     is_found = true;
@@ -248,7 +248,7 @@ std::vector<scheduler::Gang> SchedulingView::Gangs() const {
   std::vector<scheduler::Gang> gangs;
   for (const auto& [uid, pod] : pods_) {
     if (!pod.job_uid.empty()) {
-      // Thousands of finished jobs cost next to nothing.
+      // So that thousands of finished jobs cost almost nothing.
       const ScheduledJob* job = FindJob(pod.job_uid);
       const bool is_past = pod.phase != Phase::kActive && (job == nullptr || job->is_over);
       if (!is_past) by_job[pod.job_uid].push_back(&pod);
@@ -267,7 +267,7 @@ std::vector<scheduler::Gang> SchedulingView::Gangs() const {
   for (auto& [uid, pods] : by_job) {
     std::sort(pods.begin(), pods.end(), ComesBefore);
     const ScheduledJob* job = FindJob(uid);
-    // A job that is not (yet) known: what runs of it is counted, the rest waits for it.
+    // An unknown job: its running pods are counted, and the others wait until it is known.
     ScheduledJob unknown;
     if (job == nullptr) {
       unknown.namespace_name = pods.front()->namespace_name;
@@ -311,8 +311,8 @@ void SchedulingView::AddPods(const std::vector<const ScheduledPod*>& pods, bool 
   }
 }
 
-// Pods of the job that do not exist, or have failed and are about to be made anew. One that has
-// succeeded is not missed.
+// Counts the pods of the job that do not exist, or have failed and are about to be recreated, but
+// not the ones that have succeeded.
 void SchedulingView::CountMissing(const ScheduledJob& job,
                                   const std::vector<const ScheduledPod*>& pods,
                                   scheduler::Gang& gang) const {

@@ -1,5 +1,5 @@
-// What the scheduler must know of pods, jobs and priority classes, kept small, and put together as
-// gangs. Pure; not thread safe.
+// What the scheduler needs to know of pods, jobs and priority classes, stored compactly and grouped
+// into gangs. Pure; not thread safe.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ struct ScheduledPod {
   std::string uid;
   std::string namespace_name;
   std::string name;
-  std::string job_uid;  // of the PyTorchJob that controls it; "" for others
+  std::string job_uid;  // of the PyTorchJob that controls it; "": none
   std::string job_name;
   std::string replica_type;  // lower case
   int replica_index = 0;
   scheduler::Requests requests;
   std::string priority_class;
-  std::optional<int32_t> priority;  // spec.priority: resolved by the pod's creator
+  std::optional<int32_t> priority;  // spec.priority, resolved by the pod's creator
   base::Time created{};
   std::string node;  // "" while not bound
   std::vector<int> gpus;
   enum class Phase { kActive, kSucceeded, kFailed };
   Phase phase = Phase::kActive;
   bool is_deleting = false;
-  std::string message;  // of PodScheduled=False, as it stands in the API
+  std::string message;  // of PodScheduled=False, as stored in the API
   std::string qos_class;
-  // Bound by us, and the API has not yet shown it.
+  // We have bound it, but the API has not reported that yet.
   bool is_assumed = false;
 };
 
@@ -49,11 +49,11 @@ struct ScheduledJob {
   std::optional<base::Duration> active_deadline;
   std::optional<base::Time> start_time;
   std::optional<int> min_available;
-  bool is_over = false;      // finished, being deleted or suspended: nothing of it starts
-  bool has_started = false;  // conditions Running or Restarting
+  bool is_over = false;      // finished, being deleted or suspended: none of its pods may start
+  bool has_started = false;  // it has the condition Running or Restarting
   struct Replicas {
     int count = 0;
-    scheduler::Requests requests;  // of each
+    scheduler::Requests requests;  // of each replica
   };
   std::map<std::string, Replicas> replicas;  // by type, lower case
 };
@@ -62,10 +62,10 @@ class SchedulingView {
  public:
   explicit SchedulingView(std::string node_name) : node_name_(std::move(node_name)) {}
 
-  // What PutPod looks at.
+  // Parses the fields that PutPod reads.
   static base::Result<text::Json> ReadPod(std::string_view text);
 
-  // Each tells whether something changed that the scheduler looks at.
+  // Each returns whether the change matters to the scheduler.
   bool PutPod(const text::Json& pod);
   bool RemovePod(std::string_view uid);
   bool PutJob(const text::Json& job);
@@ -73,26 +73,28 @@ class SchedulingView {
   bool PutPriorityClass(const text::Json& priority_class);
   bool RemovePriorityClass(std::string_view name);
 
-  // After each of a list was put: what is not among these uids (names of priority classes; JSON
-  // strings) is gone. The uids of pods that are.
+  // To be called after each object of a list was put: removes what is not among these uids (or
+  // names of priority classes; JSON strings). Returns the uids of removed pods.
   std::vector<std::string> KeepPods(const std::vector<text::Json>& uids);
   void KeepJobs(const std::vector<text::Json>& uids);
   void KeepPriorityClasses(const std::vector<text::Json>& names);
 
-  // Gangs with at least one pod, or a place to keep.
+  // Gangs with at least one pod, or with a reserved place.
   std::vector<scheduler::Gang> Gangs() const;
   const ScheduledPod* FindPod(const std::string& uid) const;
   const ScheduledJob* FindJob(const std::string& uid) const;
-  // The job of a gang by its key, nullptr when it is a pod without one.
+  // The job of a gang by its key; nullptr for a pod without a job.
   const ScheduledJob* JobOfGang(const std::string& key) const;
 
-  // Between the decision and the API's word on it.
+  // "" means the default class.
+  int32_t PriorityOf(const std::string& class_name) const;
+
+  // Records a binding until the API reports it.
   void Assume(const std::string& pod_uid, std::vector<int> gpus);
   void Unassume(const std::string& pod_uid);
   void SetMessage(const std::string& pod_uid, std::string message);
 
  private:
-  int32_t PriorityOf(const std::string& class_name) const;
   scheduler::Gang GangOfJob(const ScheduledJob& job,
                             const std::vector<const ScheduledPod*>& pods) const;
   void CountMissing(const ScheduledJob& job, const std::vector<const ScheduledPod*>& pods,

@@ -51,7 +51,7 @@ Object Condition(std::string_view type) {
   return {{"conditions", Array{Object{{"type", type}, {"status", "True"}}}}};
 }
 
-// "default/j started=0 pods=[j-master-0 j-worker-0*] missing=1/2": * is bound.
+// "default/j started=0 pods=[j-master-0 j-worker-0*] missing=1/2": * means bound.
 std::string Describe(const scheduler::Gang& gang) {
   std::string pods;
   for (const scheduler::Pod& pod : gang.pods) {
@@ -69,7 +69,7 @@ std::vector<std::string> Describe(const SchedulingView& view) {
 
 using Strings = std::vector<std::string>;
 
-// As it is read from the store.
+// As the store returns it.
 text::Json Stored(const text::Json& pod) { return *SchedulingView::ReadPod(text::ToJson(pod)); }
 
 struct Case {

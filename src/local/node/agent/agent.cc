@@ -69,15 +69,16 @@ Agent::~Agent() {
   loop_->Stop();
   if (thread_.joinable()) thread_.join();
   object_reflectors_.clear();
-  pool_.reset();  // its tasks post to the loop, which nobody runs any more
+  pool_.reset();  // its tasks post to the loop, which no longer runs
   writer_.reset();
 }
 
 void Agent::WriteNode() {
   Machine machine = options_.machine;
   if (gpus_.IsKnown()) {
-    const std::vector<GpuUnit> units = gpus_.Units();
+    const std::vector<gpu::Unit> units = gpus_.Units();
     machine.gpus = static_cast<int>(units.size());
+    machine.gpu_vendor = &gpus_.Vendor();
     if (!units.empty()) machine.gpu_product = units.front().name;
   }
   writer_->PutNode(MakeNode(machine, clock_.Now()));
@@ -105,7 +106,7 @@ void Agent::ReflectPods() {
       std::make_unique<cluster::Reflector>(client_, api::kPods, options, std::move(handler));
 }
 
-// In the loop's thread.
+// Runs in the loop's thread.
 void Agent::ReflectObjects(const api::Resource& resource) {
   auto& reflector = object_reflectors_[&resource];
   if (reflector) return;

@@ -1,6 +1,6 @@
-// The node agent: this machine as a node, its pods as processes. It keeps the Node object, starts
-// what is bound to the node, reports how it goes, and clears up. It may die at any moment: the next
-// one adopts what runs.
+// The node agent: this machine as a node, its pods as processes. It maintains the Node object,
+// starts the pods bound to the node, reports their status, and cleans up after them. It may die at
+// any moment: the next agent adopts the running pods.
 #pragma once
 
 #include <functional>
@@ -29,32 +29,33 @@ struct AgentOptions {
   std::string state_directory;  // pods/<uid>, jobs/<uid>/code, python/
   Machine machine;              // DescribeMachine()
   base::Environment environment;
-  std::string configured_python;  // local.python; pods that name one themselves have that
-  LauncherPath launcher;          // what the pods' torchrun is
+  std::string configured_python;  // local.python; overridden by pods that name an interpreter
+  LauncherPath launcher;          // the torchrun of the pods
   bool has_podman = false;        // local.images: podman
-  CgroupPlace cgroups;            // FindCgroupPlace(): where pods' limits may be the kernel's
+  CgroupPlace cgroups;            // FindCgroupPlace(): where the kernel can enforce the pods'
+                                  // limits
   std::chrono::milliseconds restart_backoff{10'000};
   std::chrono::milliseconds shim_answer = NodeFacts().shim_answer;
-  size_t start_threads = 8;  // shims that are started at once
-  uint64_t log_limit = 0;    // bytes; 0 is no limit
-  std::string socket;        // the daemon's; "" is told to no pod
-  // Any thread. An error leaves what it was asked about alone.
+  size_t start_threads = 8;  // shims that may be starting at once
+  uint64_t log_limit = 0;    // bytes; 0: no limit
+  std::string socket;        // the daemon's; "": no pod is told
+  // Called from any thread. On an error, the pod in question is left alone.
   std::function<base::Result<Fate>(const std::string& uid)> fate_of;
 };
 
-// Every method from any thread.
+// Callable from any thread.
 class Agent {
  public:
-  // Everything is borrowed and outlives it. Starts its threads.
+  // Starts its threads. Everything is borrowed and must outlive the agent.
   static base::Result<std::unique_ptr<Agent>> Start(cluster::Client& client, ShimLauncher& shims,
                                                     GpuAllocator& gpus, PortAllocator& ports,
                                                     LostAndFound& lost, base::Clock& clock,
                                                     AgentOptions options);
   ~Agent();  // stops the agent, not the pods
 
-  // The allocator has its inventory: the Node says so, and pods that wait for a GPU look again.
+  // The allocator has its inventory: updates the Node, and pods that wait for a GPU try again.
   void GpusAreKnown();
-  // The job's object is gone: its synchronised code goes with its last pod.
+  // The job's object is deleted: its synchronised code is removed with its last pod.
   void JobGone(const std::string& job_uid);
 
  private:
@@ -75,7 +76,7 @@ class Agent {
   std::unique_ptr<WorkPool> pool_;
   PodKeeper keeper_;
   std::unique_ptr<cluster::Reflector> pod_reflector_;
-  // Of Secrets, ConfigMaps and claims, from the first time that a pod waits for one.
+  // Watches Secrets, ConfigMaps and claims, each kind from the first time that a pod waits for one.
   std::map<const api::Resource*, std::unique_ptr<cluster::Reflector>> object_reflectors_;
   std::thread thread_;
 };

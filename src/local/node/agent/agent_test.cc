@@ -60,7 +60,7 @@ class AgentTest : public testing::Test {
     ASSERT_TRUE(agent) << agent.error().message;
     agent_ = std::move(*agent);
   }
-  // As kill -9 does: the shims run on.
+  // Like kill -9: the shims continue.
   void RestartAgent() {
     agent_.reset();
     StartAgent();
@@ -90,7 +90,7 @@ class AgentTest : public testing::Test {
     return reason;
   }
   std::string DirectoryOf(const std::string& uid) const { return state_ + "/pods/" + uid; }
-  // What the pool removes, it removes soon: waited for on the file system's own word.
+  // Waits, by inotify, for what the pool removes soon.
   bool WaitRemoved(const std::string& path) {
     for (int i = 0; i < 2000 && IsThere(path); ++i) ::usleep(1000);
     return !IsThere(path);
@@ -112,7 +112,7 @@ TEST_F(AgentTest, RegistersTheNode) {
   EXPECT_TRUE(cluster_.WaitFor(api::kNodes, "", "here", [](const Maybe& node) {
     return node && GetString(*node, {"status", "capacity", "cpu"}) == "4";
   }));
-  GpuInventory inventory;
+  gpu::Inventory inventory;
   inventory.devices.push_back({0, "GPU-test", "NVIDIA Test", 1, 0, {}, false, {}});
   gpus_.SetInventory(inventory);
   agent_->GpusAreKnown();
@@ -389,7 +389,7 @@ TEST_F(AgentTest, AStartThatFailsIsToldAndNotTakenForAStart) {
 }
 
 TEST_F(AgentTest, HandsGpuAndPortLocksToTheShim) {
-  GpuInventory inventory;
+  gpu::Inventory inventory;
   inventory.devices.push_back({0, "GPU-test", "NVIDIA Test", 1, 0, {}, false, {}});
   gpus_.SetInventory(inventory);
   ASSERT_TRUE(ports_.Assign("uid-job-j", 23600));
@@ -469,7 +469,7 @@ TEST_F(AgentTest, CodeOfAJobGoesWithItsObjectAndItsLastPod) {
   EXPECT_TRUE(WaitRemoved(state_ + "/jobs/uid-job-j"));
 }
 
-// What its job's failure ends stays, with its directory and its logs.
+// A pod that its job's failure ends stays, with its directory and its logs.
 TEST_F(AgentTest, APodThatIsAskedToEndStays) {
   StartAgent();
   const std::string uid = Put(PodBuilder("p"));

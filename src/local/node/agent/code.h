@@ -1,4 +1,4 @@
-// Which of a pod's init containers brings the job's code. Pure.
+// Finds the init container of a pod that fetches the job's code. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace local::node {
 
-// Which init container brings the code, and into which volume.
+// The init container that fetches the code, and the volume that it fills.
 struct CodeSync {
-  std::string container;  // "" when there is none
+  std::string container;  // "": there is none
   std::string volume;
   ContainerSpec::Kind kind = ContainerSpec::Kind::kProgram;
 };

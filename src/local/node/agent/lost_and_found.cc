@@ -28,7 +28,7 @@ base::Result<std::string> LostAndFound::Keep(const std::string& path, const std:
 
 void LostAndFound::Runs(const std::string& pod_uid, pid_t shim, const std::string& pod_directory) {
   std::string notice = fmt::format(
-      "a pod runs that the store does not know, and is left alone: `kill {}` ends it, its logs are "
+      "an unknown pod is running and is left alone: `kill {}` ends it, its logs are "
       "in {}/logs",
       shim, pod_directory);
   base::LogWarn("{}", notice);
@@ -46,10 +46,10 @@ std::vector<std::string> LostAndFound::Notices() {
     for (const auto& [uid, notice] : *told) notices.push_back(notice);
   }
   if (const size_t count = base::EntriesOf(directory_).size(); count != 0) {
-    notices.push_back(
-        fmt::format("{} that the store does not know: look into {}, then remove what is there",
-                    count == 1 ? "something was found" : fmt::format("{} things were found", count),
-                    directory_));
+    notices.push_back(fmt::format(
+        "{} unknown to the store: look into {}, then remove its contents",
+        count == 1 ? "1 file or folder is" : fmt::format("{} files or folders are", count),
+        directory_));
   }
   return notices;
 }

@@ -1,6 +1,6 @@
-// What lies in the state folder and the store does not know. It is never removed: what runs is left
-// alone, the rest is moved to `lost+found` in the state folder, and both are told until somebody
-// has looked. Thread safe.
+// Keeps what lies in the state folder but is unknown to the store. Nothing of it is ever deleted:
+// what runs is left alone, and the rest is moved to `lost+found` in the state folder. Both are
+// reported until somebody has looked. Thread safe.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace local::node {
 
-// What the store says of a uid (store.h).
+// What the store knows about a uid (store.h).
 enum class Fate { kUnknown, kStored, kDeleted };
 
 class LostAndFound {
@@ -25,23 +25,23 @@ class LostAndFound {
 
   const std::string& directory() const { return directory_; }
 
-  // Moves a file or folder of the state folder into it, under `name`, or one like it where that is
-  // taken. Where it is now.
+  // Moves a file or folder of the state folder into it under `name`, or a similar name if that is
+  // taken. Returns its new path.
   base::Result<std::string> Keep(const std::string& path, const std::string& name);
 
-  // A pod runs that the store does not know; until it has ended.
+  // Reports a running pod that the store does not know, until it has ended.
   void Runs(const std::string& pod_uid, pid_t shim, const std::string& pod_directory);
   void HasEnded(const std::string& pod_uid);
 
-  // Something else that somebody has to look at, for as long as this lives.
+  // Reports any other problem that the user has to look at, for the life of this object.
   void Tell(std::string notice);
 
-  // A line each, shown with every list of jobs; none when all is well.
+  // One line for each problem, shown with every list of jobs; empty when there is none.
   std::vector<std::string> Notices();
 
  private:
   const std::string directory_;
-  base::Guarded<std::map<std::string, std::string>> notices_;  // by pod uid; "" of anything else
+  base::Guarded<std::map<std::string, std::string>> notices_;  // by pod uid; "" for other problems
 };
 
 }  // namespace local::node

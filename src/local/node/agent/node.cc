@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxPods = 1000;
 
-// An object's name: letters, digits and dashes (RFC 1123); "" when nothing is left.
+// Converts to a valid object name: letters, digits and dashes (RFC 1123); "" when nothing is left.
 std::string AsName(std::string_view host) {
   std::string name = base::ToLower(host.substr(0, host.find('.')));
   for (char& c : name) {
@@ -82,14 +82,14 @@ text::Json MakeNode(const Machine& machine, base::Time now) {
   if (!machine.gpu_product.empty()) {
     std::string product = machine.gpu_product;
     std::replace(product.begin(), product.end(), ' ', '-');
-    labels["nvidia.com/gpu.product"] = product;
+    labels[machine.gpu_vendor->product_label] = product;
   }
   text::Object capacity = {
       {"cpu", std::to_string(machine.cpus)},
       {"memory", fmt::format("{}Ki", machine.memory / 1024)},
       {"pods", std::to_string(kMaxPods)},
   };
-  if (machine.gpus > 0) capacity[api::kGpuResource] = std::to_string(machine.gpus);
+  if (machine.gpus > 0) capacity[machine.gpu_vendor->resource] = std::to_string(machine.gpus);
   return text::Object{
       {"apiVersion", "v1"},
       {"kind", "Node"},
@@ -113,7 +113,7 @@ text::Json MakeNode(const Machine& machine, base::Time now) {
           {"architecture", machine.architecture},
           {"operatingSystem", "linux"},
           {"machineID", machine.machine_id},
-          // Read from the firmware, by root only; clients insist on a string.
+          // Only root can read it from the firmware, but clients require a string.
           {"systemUUID", ""},
           {"kubeProxyVersion", ""},
           {"bootID", machine.boot_id},

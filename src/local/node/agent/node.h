@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "gpu/vendor.h"
 #include "text/json.h"
 
 namespace local::node {
@@ -13,8 +14,8 @@ struct Machine {
   std::string node_name;  // the host's name, lower case
   int cpus = 1;
   int64_t memory = 0;  // bytes
-  // nvidia.com/gpu; -1 while the discovery has not answered.
-  int gpus = -1;
+  int gpus = -1;       // -1 until discovery has finished
+  const gpu::Vendor* gpu_vendor = &gpu::kNvidia;
   std::string gpu_product;  // "" without GPUs
   std::string kernel_version;
   std::string os_image;
@@ -23,8 +24,8 @@ struct Machine {
   std::string boot_id;
 };
 
-// What the system says of itself. `node_name` is the host's name, lower case, without a domain;
-// "localhost" when it has none that an object could be called.
+// Describes this system. `node_name` is the host's name, lower case, without its domain;
+// "localhost" when the host's name is not valid for an object.
 Machine DescribeMachine();
 
 text::Json MakeNode(const Machine& machine, base::Time now);

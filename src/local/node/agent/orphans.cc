@@ -1,4 +1,4 @@
-// What PodKeeper does with pods and folders that are not on the list of pods.
+// The part of PodKeeper that handles pods and folders missing from the list of pods.
 #include <unistd.h>
 
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace local::node {
 
-// It is not on the list any more: deleted, or the store has forgotten it.
+// It is no longer listed: deleted, or forgotten by the store.
 void PodKeeper::Miss(const std::string& uid) {
   const Fate fate = FateOf(uid);
   if (fate == Fate::kDeleted) return Gone(uid);
@@ -26,11 +26,11 @@ Fate PodKeeper::FateOf(const std::string& uid) const {
   auto fate = parts_.fate_of(uid);
   if (fate) return *fate;
   base::LogWarn("ask the store for {}: {}", uid, fate.error().message);
-  return Fate::kStored;  // as little as can be done
+  return Fate::kStored;  // changes as little as possible
 }
 
-// Folders of what is not on the first list: it was deleted while no daemon ran, or the store knows
-// nothing of it.
+// Handles folders of pods that the first list lacks: deleted while no daemon ran, or unknown to the
+// store.
 void PodKeeper::SettleOrphans() {
   const std::string& state = parts_.starter.facts().state_directory;
   for (const std::string& uid : base::EntriesOf(state + "/pods")) {
@@ -41,7 +41,7 @@ void PodKeeper::SettleOrphans() {
   for (const std::string& uid : base::EntriesOf(state + "/jobs")) {
     const Fate fate = FateOf(uid);
     if (fate == Fate::kDeleted) gone_jobs_.insert(uid);
-    // A pod that nobody knows may run on its job's code.
+    // An unknown pod may be running its job's code.
     if (fate == Fate::kUnknown && unknown_.empty() && !in_use.contains(uid)) {
       SetAside(JobDirectory(parts_.starter.facts(), uid), "job-" + uid);
     }
@@ -80,7 +80,7 @@ void PodKeeper::Quarantine(const std::string& uid) {
   const std::string directory = PodDirectory(parts_.starter.facts(), uid);
   auto shim = parts_.shims.Adopt(directory);
   if (!shim) {
-    base::LogWarn("the pod in {} is left alone: {}", directory, shim.error().message);
+    base::LogWarn("leaving the pod in {} alone: {}", directory, shim.error().message);
     return;
   }
   if (!*shim) return SetAside(directory, "pod-" + uid);
@@ -97,10 +97,10 @@ void PodKeeper::Quarantine(const std::string& uid) {
 }
 
 void PodKeeper::SetAside(const std::string& directory, const std::string& name) {
-  if (::rmdir(directory.c_str()) == 0) return;  // nothing was in it
+  if (::rmdir(directory.c_str()) == 0) return;  // it was empty
   const auto kept = parts_.lost.Keep(directory, name);
   if (kept) {
-    base::LogWarn("the store does not know what was in {}: it is in {} now", directory, *kept);
+    base::LogWarn("{} is unknown to the store: moved it to {}", directory, *kept);
   } else {
     base::LogWarn("{}", kept.error().message);
   }

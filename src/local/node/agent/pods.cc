@@ -86,19 +86,19 @@ void PodKeeper::Gone(const std::string& uid) {
     case Stage::kEnded:
       return RemovePod(uid);
     case Stage::kRunning:
-      // Nobody waits for it any more: forced, or nobody who could have asked for a grace.
+      // No grace period: the deletion was forced, or nobody could have asked for one.
       return Terminate(*pod, 0);
     case Stage::kStarting:
     case Stage::kEnding:
-      return;  // when that is over
+      return;  // handled when that has finished
   }
 }
 
-// A pod that this agent has not seen before: new, or of an earlier daemon.
+// Handles a pod that is new to this agent: a new one, or one of an earlier daemon.
 void PodKeeper::Begin(Pod& pod) {
   if (parts_.shims.WasStarted(DirectoryOf(pod))) return Recover(pod);
   if (HasEverStarted(*pod.object)) {
-    Lose(pod, {kShimLost, "the pod has run, and its directory on this machine is gone"});
+    Lose(pod, {kShimLost, "the pod has run, but its directory on this machine is gone"});
     return;
   }
   if (!api::IsDeleting(*pod.object)) Launch(pod);
@@ -130,7 +130,7 @@ void PodKeeper::OnLaunched(const std::string& uid,
   Run(*pod, std::move(*result));
 }
 
-// Not started, for the reason given; tried again as that says.
+// Records why the pod cannot start, and schedules the next attempt.
 void PodKeeper::Wait(Pod& pod, NotReady not_ready) {
   pod.stage = Stage::kWaiting;
   if (pod.is_object_gone) return RemovePod(std::string(pod.identity.uid));
@@ -171,13 +171,13 @@ void PodKeeper::GpusAppeared() {
   }
 }
 
-// It was started by an earlier daemon, or by a start that could not be seen through.
+// An earlier daemon started it, or a start whose outcome is not known.
 void PodKeeper::Recover(Pod& pod) {
   const std::string directory = DirectoryOf(pod);
   WatchDirectory(pod);
   auto shim = parts_.shims.Adopt(directory);
   if (!shim) {
-    // Whether it runs cannot be told: starting it again would be worse than asking again.
+    // It may be running: starting it again would be worse than asking again.
     base::LogWarn("adopt pod {}/{}: {}", pod.identity.namespace_name, pod.identity.name,
                   shim.error().message);
     pod.stage = Stage::kStarting;
@@ -216,7 +216,7 @@ void PodKeeper::WatchDirectory(Pod& pod) {
   if (pod.watch >= 0) return;
   auto watch = inotify_->Watch(DirectoryOf(pod), IN_MOVED_TO | IN_ONLYDIR);
   if (!watch) {
-    // Its end is seen all the same; only what happens between is not.
+    // Its end is noticed all the same; only changes before it are not.
     base::LogWarn("watch the reports of pod {}/{}: {}", pod.identity.namespace_name,
                   pod.identity.name, watch.error().message);
     return;
@@ -239,7 +239,7 @@ void PodKeeper::OnReports() {
     Pod* pod = Find(uid);
     if (pod == nullptr || pod->stage != Stage::kRunning) continue;
     ReadReport(*pod);
-    // The last report is published with the end of the shim: then its locks are free as well.
+    // The last report is published when the shim has ended, because its locks are free then.
     if (pod->report && !pod->report->is_finished) Publish(*pod);
   }
 }
@@ -265,7 +265,7 @@ void PodKeeper::OnShimEnd(const std::string& uid) {
   Lose(*pod, ShimLostFailure());
 }
 
-// The shim is gone and has not said how its programs ended: they end now.
+// The shim is gone without a final report: its programs are ended now.
 void PodKeeper::Lose(Pod& pod, PodFailure failure) {
   pod.stage = Stage::kEnding;
   if (!pod.failure) pod.failure = std::move(failure);
@@ -312,8 +312,8 @@ void PodKeeper::Publish(Pod& pod) {
   parts_.writer.PutStatus(pod.identity, pod.status);
 }
 
-// The object stays. Whether it was asked; what is starting or ending is looked at when that is
-// over.
+// Ends the processes while the object stays. Returns whether that was requested. A pod that is
+// starting or ending is handled afterwards.
 bool PodKeeper::EndIfAsked(Pod& pod) {
   if (pod.stage != Stage::kWaiting && pod.stage != Stage::kRunning) return false;
   const std::string_view why = api::Annotation(*pod.object, api::kEndAnnotation);
@@ -327,7 +327,7 @@ bool PodKeeper::EndIfAsked(Pod& pod) {
   return true;
 }
 
-// The object is to go: end the processes, then let it.
+// Ends the processes, after which the object is deleted.
 void PodKeeper::Delete(Pod& pod) {
   switch (pod.stage) {
     case Stage::kWaiting:
@@ -342,7 +342,7 @@ void PodKeeper::Delete(Pod& pod) {
     }
     case Stage::kStarting:
     case Stage::kEnding:
-      return;  // when that is over
+      return;  // handled when that has finished
   }
 }
 
@@ -357,8 +357,8 @@ void PodKeeper::Terminate(Pod& pod, int64_t grace_seconds) {
   ArmKill(pod, std::chrono::seconds(std::max<int64_t>(0, grace_seconds)));
 }
 
-// SIGKILL is the shim's to send when the grace is over. One that does not (it is stopped, traced,
-// stuck in its disk) must not keep the pod: then it is ended itself, and its programs with it.
+// The shim sends SIGKILL at the end of the grace period. A shim that does not (stopped, traced,
+// blocked by its disk) must not keep the pod, so it is killed itself together with its programs.
 void PodKeeper::ArmKill(Pod& pod, std::chrono::seconds grace) {
   parts_.loop.Cancel(pod.kill_timer);
   const base::Duration wait = grace + parts_.starter.facts().shim_answer;
@@ -367,9 +367,9 @@ void PodKeeper::ArmKill(Pod& pod, std::chrono::seconds grace) {
     if (late == nullptr || !late->shim) return;
     late->kill_timer = 0;
     ReadReport(*late);
-    // Nothing of it runs any more; what podman kept is being cleared away.
+    // No process of it runs any more; podman's container is being removed.
     if (late->report && late->report->is_finished) return;
-    base::LogWarn("the shim of pod {}/{} does not answer and is killed",
+    base::LogWarn("the shim of pod {}/{} does not answer; killing it",
                   late->identity.namespace_name, late->identity.name);
     if (auto killed = late->shim->Kill(); !killed) {
       base::LogError("kill the shim of pod {}/{}: {}", late->identity.namespace_name,
@@ -410,7 +410,7 @@ void PodKeeper::RemovePod(const std::string& uid) {
   const std::string record = RecordDirectory(parts_.starter.facts().state_directory, uid);
   parts_.pool.Run([directory, record] {
     if (auto kept = KeepRecord(directory, record); !kept) {
-      base::LogWarn("what ran in {} is not remembered: {}", directory, kept.error().message);
+      base::LogWarn("keep the record of {}: {}", directory, kept.error().message);
     }
     if (auto removed = base::RemoveTree(directory); !removed) {
       base::LogWarn("{}", removed.error().message);

@@ -1,12 +1,11 @@
-// The life of the node's pods, from the moment they are bound to it to the removal of what they
-// left behind.
+// The life of the node's pods, from their binding to the removal of what they leave behind.
 //
-//   bound ──> starting ──> running ──> ended ──> object gone: directory removed
+//   bound ──> starting ──> running ──> ended ──> object deleted: directory removed
 //     ▲          │            ▲
 //     └ waiting ◄┘            └── adopted after a restart of the daemon
 //
-// A pod is started at most once: what has a directory with a shim's mark in it is adopted, or its
-// report is read, or it has failed.
+// A pod is started at most once: if its directory contains the mark of a shim, the pod is adopted,
+// or its report is read, or it has failed.
 #pragma once
 
 #include <functional>
@@ -29,7 +28,7 @@
 
 namespace local::node {
 
-// All in the loop's thread.
+// Used in the loop's thread only.
 class PodKeeper {
  public:
   struct Parts {  // borrowed
@@ -42,23 +41,23 @@ class PodKeeper {
     WorkPool& pool;
     LostAndFound& lost;
     std::function<base::Result<Fate>(const std::string& uid)> fate_of;
-    // Somebody waits for an object of the kind: call ObjectAppeared from now on.
+    // A pod waits for an object of the kind: call ObjectAppeared from now on.
     std::function<void(const api::Resource&)> watch_for;
   };
   explicit PodKeeper(Parts parts);
 
   base::Status Start();
 
-  // Every pod bound to the node. What is not among them has been deleted, where the store says so,
-  // and is cleared up; what the store does not know is left alone while it runs, and kept aside.
-  // The first call also looks through the folders of the state directory.
+  // Takes all pods bound to the node. A pod that is missing has been deleted if the store says so,
+  // and is cleaned up; a pod that the store does not know is left alone while it runs, and its
+  // files are kept. The first call also examines the folders of the state directory.
   void Replace(std::vector<text::Json> pods);
   void Put(text::Json pod);
   void Gone(const std::string& uid);
 
   void ObjectAppeared(const Reference& reference, std::string_view namespace_name);
   void GpusAppeared();
-  // Code of jobs whose object is gone is removed when their last pod is.
+  // The code of a job whose object is deleted is removed after its last pod.
   void JobGone(const std::string& job_uid);
 
  private:
@@ -66,9 +65,10 @@ class PodKeeper {
 
   struct Pod {
     PodIdentity identity;
-    std::string job_uid;  // "" without one
+    std::string job_uid;  // "" without a job
     Stage stage = Stage::kWaiting;
-    // As last seen; nothing once the pod has ended, so that thousands of them cost little.
+    // The latest version; null once the pod has ended, so that thousands of ended pods cost little
+    // memory.
     std::shared_ptr<const text::Json> object;
     std::unique_ptr<RunningShim> shim;
     int watch = -1;
@@ -78,12 +78,13 @@ class PodKeeper {
     std::optional<NotReady> not_ready;
     process::EventLoop::TimerId retry_timer = 0;
     process::EventLoop::TimerId deadline_timer = 0;
-    process::EventLoop::TimerId kill_timer = 0;  // its shim's, once that was told to end it
+    process::EventLoop::TimerId kill_timer = 0;  // kills its shim, once that was told to end
     base::Backoff backoff{std::chrono::seconds(10), std::chrono::minutes(5)};
-    text::Json status;  // written last
+    text::Json status;  // the last one written
     bool is_deleting = false;
     bool is_object_gone = false;
-    std::optional<int64_t> grace_sent;  // seconds; of the shortest Terminate so far
+    std::optional<int64_t> grace_sent;  // seconds; the shortest grace period sent to Terminate so
+                                        // far
   };
 
   Pod* Find(const std::string& uid);
@@ -119,7 +120,7 @@ class PodKeeper {
 
   Parts parts_;
   std::optional<process::Inotify> inotify_;
-  std::map<int, std::string> watched_;  // inotify's number -> pod uid
+  std::map<int, std::string> watched_;  // inotify's watch -> pod uid
   std::map<std::string, Pod> pods_;     // by uid
   std::set<std::string> gone_jobs_;
   std::map<std::string, std::unique_ptr<RunningShim>> unknown_;  // by pod uid

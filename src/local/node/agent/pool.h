@@ -1,4 +1,4 @@
-// A few threads for what may block: starting shims, reading what they need, removing trees.
+// A few threads for blocking work: starting shims, reading the objects they need, removing trees.
 #pragma once
 
 #include <condition_variable>
@@ -14,13 +14,13 @@ class WorkPool {
  public:
   using Task = std::function<void()>;
 
-  // Threads are started when there is work for them, and stay.
+  // Threads are started when needed and stay.
   explicit WorkPool(size_t max_threads) : max_threads_(max_threads) {}
-  ~WorkPool();  // finishes what has begun; the rest is dropped
+  ~WorkPool();  // finishes running tasks and drops the others
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  // Any thread.
+  // Callable from any thread.
   void Run(Task task);
 
  private:

@@ -1,5 +1,5 @@
-// What the node agent needs of shims, as an interface, so that its tests can model them. The real
-// one is shim.h.
+// The shims as an interface for the node agent, so that its tests can model them. shim.h is the
+// real one.
 #pragma once
 
 #include <sys/types.h>
@@ -19,11 +19,11 @@ class RunningShim {
  public:
   virtual ~RunningShim() = default;
   virtual pid_t pid() const = 0;
-  // Readable when the shim has ended.
+  // Readable once the shim has ended.
   virtual int pidfd() const = 0;
-  // As ShimHandle::Terminate.
+  // Like ShimHandle::Terminate.
   virtual base::Status Terminate(std::chrono::seconds grace) = 0;
-  // As ShimHandle::Kill.
+  // Like ShimHandle::Kill.
   virtual base::Status Kill() = 0;
 };
 
@@ -33,7 +33,7 @@ class ShimLauncher {
   virtual ~ShimLauncher() = default;
   virtual base::Result<std::unique_ptr<RunningShim>> Start(const PodSpec& spec,
                                                            const std::vector<int>& locks) = 0;
-  // Whether a shim was ever started there: then the pod is never started again.
+  // Whether a shim was ever started there: the pod is then never started again.
   virtual bool WasStarted(const std::string& directory) = 0;
   // nullptr when none runs there any more.
   virtual base::Result<std::unique_ptr<RunningShim>> Adopt(const std::string& directory) = 0;

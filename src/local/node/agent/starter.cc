@@ -19,7 +19,7 @@ namespace local::node {
 
 namespace {
 
-// Words of the API, a file system or the kernel that may be other ones in a while.
+// An error of the API, a file system or the kernel that may go away.
 NotReady Passing(std::string reason, const base::Error& error) {
   return {std::move(reason), error.message, {}, NotReady::Retry::kLater};
 }
@@ -48,7 +48,7 @@ OrNotReady<void> CheckHostPath(const VolumePlan::HostPath& wanted) {
     made = base::MakeDirs(wanted.path, 0755);
   } else if (made.error().code == base::Code::kNotFound && wanted.need == Need::kMakeFile) {
     const base::Fd file(::open(wanted.path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
-    // The daemon's umask is not for what its user's programs share.
+    // Files that the user's programs share must not get the daemon's umask.
     made = file && ::fchmod(file.get(), 0644) == 0
                ? base::Status()
                : base::Fail(base::Errno(errno, fmt::format("make \"{}\"", wanted.path)));
@@ -66,7 +66,8 @@ OrNotReady<void> MakeVolumes(const VolumePlan& plan, std::optional<uid_t> owner)
   }
   base::Status made;
   for (const std::string& directory : plan.directories) {
-    // Inside the pod's own, which is its user's alone: its programs may run as another.
+    // Inside the pod's own directory, which only its user can enter: its programs may run as
+    // another user.
     if (made) made = base::MakeDirs(directory, 0777);
   }
   for (const VolumePlan::File& file : plan.files) {
@@ -107,6 +108,7 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
   grants->images = std::move(*images);
   NodeFacts facts = facts_;
   facts.has_gpus = !gpus_.IsKnown() || !gpus_.Units().empty();
+  facts.gpu_vendor = &gpus_.Vendor();
   auto plan = PlanPod(pod, *objects, facts, *grants,
                       [](const std::string& path) { return SystemFiles().Exists(path); });
   if (!plan) return Refuse(std::move(plan.error()));
@@ -120,7 +122,7 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
       return Refuse(Passing("CreateContainerConfigError", directory.error()));
     }
   }
-  // Last: until here the allocators hold them, whatever is not ready.
+  // Last, because until now the allocators hold them, whatever is not ready.
   auto locks = TakeLocks(pod, *grants);
   if (!locks) return Refuse(std::move(locks.error()));
   std::vector<int> fds;
@@ -153,13 +155,13 @@ OrNotReady<PodObjects> PodStarter::Fetch(const text::Json& pod) {
 
 OrNotReady<std::vector<std::string>> PodStarter::VisibleGpus(const text::Json& pod) {
   std::vector<std::string> visible;
-  const std::vector<GpuUnit> known = gpus_.Units();
+  const std::vector<gpu::Unit> known = gpus_.Units();
   for (const int unit : ParseUnits(api::Annotation(pod, api::kGpusAnnotation))) {
     if (static_cast<size_t>(unit) >= known.size()) {
-      // After a restart of the daemon the discovery may still be busy.
+      // After a restart of the daemon, discovery may not have finished.
       return Refuse({"GpuNotAvailable",
                      gpus_.IsKnown() ? fmt::format("this machine has no GPU {}", unit)
-                                     : "the GPUs are being looked for",
+                                     : "the GPUs have not been found yet",
                      {},
                      NotReady::Retry::kSoon});
     }
@@ -168,7 +170,7 @@ OrNotReady<std::vector<std::string>> PodStarter::VisibleGpus(const text::Json& p
   return visible;
 }
 
-// The pods of jobs reach each other by themselves: only others' Services are asked for.
+// Pods of jobs reach each other without Services, so only other pods' Services are looked up.
 OrNotReady<std::map<int, NodePort>> PodStarter::NodePorts(const text::Json& pod) {
   const text::Json* controller = api::ControllerReference(pod);
   const bool is_of_job =
@@ -185,7 +187,7 @@ OrNotReady<std::map<int, NodePort>> PodStarter::NodePorts(const text::Json& pod)
 OrNotReady<base::Fd> PodStarter::LockNodePort(const NodePort& port) {
   auto assigned = ports_.Assign(port.key, port.port);
   if (assigned && *assigned != port.port) {
-    // The Service of that name is another one by now.
+    // The Service of that name has been replaced.
     ports_.Release(port.key);
     assigned = ports_.Assign(port.key, port.port);
   }
@@ -239,7 +241,7 @@ OrNotReady<std::string> PodStarter::Interpreter(const text::Json& pod) {
   std::string interpreter(api::Annotation(pod, api::kPythonAnnotation));
   if (interpreter.empty()) {
     auto chosen = ChooseInterpreter(configured_python_, EnvironmentOf(pod), SystemFiles());
-    // A machine without Python runs programs that need none.
+    // Without Python, the machine can still run programs that do not need it.
     if (!chosen && chosen.error().code == base::Code::kNotFound) return std::string();
     if (!chosen) return Refuse(Passing("CreateContainerConfigError", chosen.error()));
     interpreter = std::move(*chosen);
@@ -252,7 +254,7 @@ OrNotReady<std::string> PodStarter::Interpreter(const text::Json& pod) {
   return interpreter;
 }
 
-// For the run's record: no pod is kept from its start by it.
+// For the run's record only: a failure does not prevent the start.
 void PodStarter::NoteInterpreter(const text::Json& pod, const std::string& interpreter) const {
   if (interpreter.empty()) return;
   const base::Status noted = NotePython(interpreter, EnvironmentOf(pod), facts_.state_directory,

@@ -1,5 +1,5 @@
-// Everything between a bound pod and its running shim: fetch what it names, take its locks, make
-// its directories, start.
+// Takes a bound pod to its running shim: fetches the objects it refers to, takes its locks, creates
+// its directories and starts the shim.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ namespace local::node {
 // Thread safe; blocks for as long as a shim takes to start.
 class PodStarter {
  public:
-  // All borrowed. `configured_python`: local.python, "" when unset; the pod's annotation wins.
+  // Everything is borrowed. `configured_python`: local.python, "" when unset; the pod's annotation
+  // overrides it.
   PodStarter(cluster::Client& client, ShimLauncher& shims, GpuAllocator& gpus, PortAllocator& ports,
              NodeFacts facts, std::string configured_python);
 
@@ -32,12 +33,12 @@ class PodStarter {
   OrNotReady<std::map<int, NodePort>> NodePorts(const text::Json& pod);
   OrNotReady<std::vector<base::Fd>> TakeLocks(const text::Json& pod, const PodGrants& grants);
   OrNotReady<base::Fd> LockNodePort(const NodePort& port);
-  // What the pod's programs are given of Python and TensorBoard.
+  // What the pod's programs get of Python and TensorBoard.
   OrNotReady<PodGrants> Programs(const text::Json& pod);
   void NoteInterpreter(const text::Json& pod, const std::string& interpreter) const;
-  // "" when there is none and none was asked for.
+  // "" when there is none and none was requested.
   OrNotReady<std::string> Interpreter(const text::Json& pod);
-  // The submitter's variables, and the daemon's where he has none.
+  // The submitter's variables, completed by the daemon's.
   base::Environment EnvironmentOf(const text::Json& pod) const;
 
   cluster::Client& client_;
@@ -48,7 +49,7 @@ class PodStarter {
   const std::string configured_python_;
 };
 
-// Makes and checks what the plan names. `owner`: of its files, when that is not the daemon's user.
+// Creates and checks the files of the plan. `owner`: of the files, if not the daemon's user.
 OrNotReady<void> MakeVolumes(const VolumePlan& plan, std::optional<uid_t> owner = std::nullopt);
 
 }  // namespace local::node

@@ -18,7 +18,7 @@ namespace {
 using Phase = ContainerState::Phase;
 using text::GetString;
 
-constexpr int kLostExitCode = 137;  // as if by SIGKILL: kubelet's code for a container it lost
+constexpr int kLostExitCode = 137;  // as after SIGKILL: kubelet's code for a container that it lost
 
 std::string ContainerId(const text::Json& pod, const ContainerReport& report) {
   return fmt::format("muster://{}/{}/{}", api::Uid(pod), report.name, report.restart_count);
@@ -85,7 +85,8 @@ class StatusMaker {
     ContainerReport report;
   };
 
-  // Every container of the specification, with the shim's word on it or, before there is one, ours.
+  // Collects every container of the specification with its state in the shim's report, or with a
+  // state of our own before there is one.
   void Collect(std::string_view list, std::vector<Container>& into) {
     const text::Array* specs = text::FindArray(input_.pod, {"spec", list});
     if (specs == nullptr) return;
@@ -119,7 +120,7 @@ class StatusMaker {
     ContainerState state;
     const bool has_init = text::FindArray(input_.pod, {"spec", "initContainers"}) != nullptr;
     state.reason = has_init ? "PodInitializing" : "ContainerCreating";
-    // With init containers it is the first of them that does not start.
+    // If there are init containers, the first of them is the one that does not start.
     if (input_.not_ready != nullptr && is_init == has_init) {
       state.reason = input_.not_ready->reason;
       state.message = input_.not_ready->message;
@@ -184,7 +185,7 @@ class StatusMaker {
     return container.report.state.phase == Phase::kRunning;
   }
 
-  // Types, reasons and messages as kubelet's status package writes them.
+  // Types, reasons and messages are those of kubelet's status package.
   text::Array Conditions() const {
     text::Array conditions;
     const std::string unready = Names(main_, IsReady);

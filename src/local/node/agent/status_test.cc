@@ -50,7 +50,7 @@ struct Input {
   text::Json previous = nullptr;
 };
 
-// The whole pod, so that what reads pods can be asked.
+// The complete pod, for code that reads pods.
 text::Json Pod(const Input& input) {
   StatusInput status{input.pod};
   if (input.report) status.report = &*input.report;

@@ -10,7 +10,8 @@ namespace local::node {
 
 namespace {
 
-// Worth trying again: the server was away or busy. Otherwise the pod is gone or the write is wrong.
+// Whether to try again: the server was away or busy. Otherwise the pod is gone or the write is
+// wrong.
 bool IsTransient(const base::Error& error) {
   switch (error.code) {
     case base::Code::kUnavailable:
@@ -30,8 +31,8 @@ cluster::BatchWrite StatusWrite(const PodIdentity& pod, const text::Json& status
   write.resource = &api::kPods;
   write.namespace_name = pod.namespace_name;
   write.name = pod.name;
-  // The uid makes it a conflict when the name has another owner by now; the agent is the only one
-  // who writes the status of a bound pod, so no resourceVersion is needed.
+  // With the uid, the write conflicts when another pod has the name now. Only the agent writes the
+  // status of a bound pod, so no resourceVersion is needed.
   write.object = text::Object{
       {"apiVersion", "v1"},
       {"kind", "Pod"},
@@ -107,7 +108,7 @@ void StatusWriter::Run() {
       backoff_.Reset();
       continue;
     }
-    // Newer words go before the ones that could not be written.
+    // A newer Node replaces the one that could not be written.
     if (!node_) node_ = std::move(node);
     for (auto& [uid, pending] : pods) {
       const auto [it, is_new] = pods_.try_emplace(uid, pending);
@@ -148,7 +149,7 @@ StatusWriter::Pods StatusWriter::WritePods(Pods pods) {
 bool StatusWriter::WriteNode(const text::Json& node) {
   auto created = client_.Create(api::kNodes, "", node);
   if (!created && created.error().code == base::Code::kAlreadyExists) {
-    // Labels and the like that others put there stay.
+    // Labels and annotations that others have set are kept.
     created = client_.Patch(api::kNodes, "", api::Name(node), cluster::PatchType::kMerge,
                             text::Object{{"metadata", *text::Find(node, {"metadata"})}});
   }

@@ -1,5 +1,5 @@
-// Writes what the node agent has to say to the API, on a thread of its own: the start of a pod
-// never waits for a write, and what changes faster than it can be written is written once.
+// Writes the node agent's updates to the API, on a thread of its own: the start of a pod never
+// waits for a write, and changes that come faster than they can be written are combined.
 #pragma once
 
 #include <condition_variable>
@@ -16,27 +16,27 @@
 
 namespace local::node {
 
-// Which pod; by uid, so that a successor of the same name is spared.
+// Identifies a pod by uid, so that a successor of the same name is not affected.
 struct PodIdentity {
   std::string uid;
   std::string namespace_name;
   std::string name;
 };
 
-// Every method from any thread; none blocks.
+// Callable from any thread; never blocks.
 class StatusWriter {
  public:
-  // `client` outlives it.
+  // `client` must outlive it.
   explicit StatusWriter(cluster::Client& client);
-  ~StatusWriter();  // what has not been written is found again by the next agent
+  ~StatusWriter();  // unwritten updates are computed again by the next agent
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  // The pod's whole next status. Tried again until it is written, replaced, or the pod is gone.
+  // The complete next status of the pod. Retried until it is written, replaced, or the pod is gone.
   void PutStatus(const PodIdentity& pod, text::Json status);
-  // After its status: the pod's processes have ended, the object may go.
+  // Deletes the object after its status is written: the pod's processes have ended.
   void DeletePod(const PodIdentity& pod);
-  // Makes the Node object, or brings it up to date.
+  // Creates or updates the Node object.
   void PutNode(text::Json node);
 
  private:
@@ -48,7 +48,7 @@ class StatusWriter {
   using Pods = std::map<std::string, Pending>;  // by uid
 
   void Run();
-  // What is to be tried again.
+  // Returns the pods whose write has to be retried.
   Pods WritePods(Pods pods);
   bool WriteNode(const text::Json& node);
 

@@ -26,10 +26,10 @@ namespace local::node {
 namespace {
 
 constexpr int kFailure = 1;
-constexpr int kMissingProgram = 127;  // as a shell says it
+constexpr int kMissingProgram = 127;  // as in a shell
 constexpr const char* kUserVariable = "MUSTER_GIT_USERNAME";
 constexpr const char* kPasswordVariable = "MUSTER_GIT_PASSWORD";
-// git's credential protocol: answers "get" from variables that only git and its children see.
+// git's credential protocol: answers "get" from variables that only git and its children have.
 constexpr const char* kCredentialHelper =
     "!f() { test \"$1\" = get && printf 'username=%s\\npassword=%s\\n' "
     "\"$MUSTER_GIT_USERNAME\" \"$MUSTER_GIT_PASSWORD\"; }; f";
@@ -55,13 +55,13 @@ std::string NoRoomFor(const std::string& folder) {
          ": delete jobs (`muster prune`, `muster delete`), or other files there";
 }
 
-// How the job's one synchronisation went, kept in its directory.
+// The outcome of the job's one synchronisation, kept in its directory.
 struct Outcome {
   int64_t attempt = 0;
   bool is_done = false;
-  std::string boot_id;  // a checkout of an earlier boot may be half on disk
+  std::string boot_id;  // a checkout of an earlier boot may be incomplete on disk
   std::string commit;
-  std::string failure;  // what was printed
+  std::string failure;  // the output of a failure
 };
 
 Outcome ReadOutcome(const std::string& path) {
@@ -92,7 +92,7 @@ class GitSync {
  public:
   GitSync(const PodSpec& pod, const ContainerSpec& spec, GitSyncSettings settings)
       : pod_(pod), settings_(std::move(settings)), env_(GitEnvironment(pod, spec)) {
-    // One checkout for each way in which the job's replicas ask for it.
+    // One checkout for each set of settings among the job's replicas.
     const std::string key =
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}", settings_.repo, settings_.dest, settings_.branch,
                     settings_.revision, settings_.depth, static_cast<int>(settings_.submodules));
@@ -100,7 +100,7 @@ class GitSync {
     checkout_ = directory_ + "/" + settings_.dest;
   }
 
-  // The exit code.
+  // Returns the exit code.
   int Run() {
     for (const std::string& warning : settings_.warnings) Say(warning);
     if (!process::FindProgram("git", PathOf(env_))) {
@@ -111,13 +111,13 @@ class GitSync {
     const base::Status done = Synchronise();
     if (done) return 0;
     if (!done.error().message.empty()) Say(std::string(base::Trim(done.error().message)));
-    // git has taken its half checkout away: only its words tell it.
+    // git has removed its incomplete checkout, so only its message tells the reason.
     if (IsNoRoom(printed_)) Say(NoRoomFor(pod_.job_code_directory));
     return kFailure;
   }
 
  private:
-  // An error's message is what is still to be printed.
+  // The message of an error is what remains to be printed.
   base::Status Synchronise() {
     TRY_ASSIGN(const std::string boot_id, process::BootId());
     TRY(base::MakeDirs(directory_, 0700));
@@ -127,7 +127,7 @@ class GitSync {
     Outcome outcome = ReadOutcome(state_path);
     if (!outcome.is_done || outcome.boot_id != boot_id) {
       if (outcome.attempt != attempt_before && !outcome.is_done) {
-        // Another pod of the job tried while this one waited: its words are ours.
+        // Another pod of the job tried while this one waited, so its failure is ours.
         return base::Fail(base::Code::kUnavailable, outcome.failure);
       }
       const base::Status tried = TryUntilDone();
@@ -159,8 +159,8 @@ class GitSync {
     if (settings_.depth > 0) argv.push_back(fmt::format("--depth={}", settings_.depth));
     if (!settings_.branch.empty()) argv.push_back("--branch=" + settings_.branch);
     if (IsLocal()) {
-      // A repository of another owner, named by the user: git's check guards against the ones that
-      // one stumbles over. The sending side of a local clone hears of it in this way only.
+      // The user has named a repository of another owner: git's check protects against repositories
+      // found by accident. For the sending side of a local clone this is the only way to pass it.
       argv.insert(argv.end(), {"--no-local", kTrustingUploadPack});
     }
     argv.insert(argv.end(), {"--", settings_.repo, checkout_});
@@ -170,7 +170,7 @@ class GitSync {
     const auto head = GitOutput({"git", "rev-parse", "--verify", "--quiet", "HEAD"});
     if (!head) {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{} has nothing to check out", settings_.repo));
+                        fmt::format("{} is empty: there is nothing to check out", settings_.repo));
     }
     commit_ = *head;
     return {};
@@ -224,7 +224,7 @@ class GitSync {
     return Git(argv, "update submodules");
   }
 
-  // Into a name of its own first: what is at the final place is whole.
+  // First into a temporary name, so that the final path is always complete.
   base::Status CopyIntoPod() {
     const std::string code = pod_.directory + "/code";
     const std::string target = code + "/" + settings_.dest;
@@ -243,7 +243,7 @@ class GitSync {
     return settings_.repo.starts_with("file://") || settings_.repo.starts_with('/');
   }
 
-  // git's own words are printed; the error adds only what they do not say.
+  // git's output is printed; the error adds only what it does not contain.
   base::Status Git(const std::vector<std::string>& argv, const std::string& what) {
     const bool has_directory = ::access((checkout_ + "/.git").c_str(), F_OK) == 0;
     const ChildCommand command{argv, env_, has_directory ? checkout_ : "/", settings_.timeout};
@@ -281,7 +281,7 @@ class GitSync {
 
   std::vector<std::string> GitEnvironment(const PodSpec& pod, const ContainerSpec& spec) const {
     std::vector<std::string> env = ContainerEnvironment(pod, spec);
-    // Whatever could ask a person, or carry the secret further than needed.
+    // Removes variables that could make git ask a person, or pass the secret on.
     std::erase_if(env, [](const std::string& entry) {
       return entry.starts_with("GIT_SYNC_PASSWORD=") || entry.starts_with("GIT_ASKPASS=") ||
              entry.starts_with("SSH_ASKPASS=") || entry.starts_with("GIT_DIR=") ||
@@ -316,8 +316,8 @@ class GitSync {
   std::string printed_;
 };
 
-// A pod stands in no folder that a path could be relative to, and a folder that holds the pod's own
-// would be copied into itself, over and over.
+// A pod has no folder that a relative path could refer to, and a folder that contains the pod's own
+// would be copied into itself endlessly.
 base::Status CheckRsyncSource(const std::string& source, const std::string& pod_directory) {
   if (source == "." || source == ".." || source.starts_with("./") || source.starts_with("../")) {
     return base::Fail(
@@ -327,14 +327,15 @@ base::Status CheckRsyncSource(const std::string& source, const std::string& pod_
   if (!source.starts_with('/')) return {};
   std::error_code failed;
   std::string outer = std::filesystem::canonical(source, failed).string();
-  if (failed) return {};  // rsync says it
+  if (failed) return {};  // rsync reports it
   if (!outer.ends_with('/')) outer += '/';
   const std::string inner = std::filesystem::canonical(pod_directory, failed).string();
   if (failed || !(inner + "/").starts_with(outer)) return {};
-  return base::Fail(base::Code::kInvalidArgument,
-                    fmt::format("rsync: the source \"{}\" holds the pod's own folder {}: name the "
-                                "folder of the code",
-                                source, pod_directory));
+  return base::Fail(
+      base::Code::kInvalidArgument,
+      fmt::format("rsync: the source \"{}\" contains the pod's own folder {}: name the "
+                  "folder of the code",
+                  source, pod_directory));
 }
 
 int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
@@ -343,7 +344,7 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
     Print(STDERR_FILENO, made.error().message + "\n");
     return kFailure;
   }
-  // Where a relative name is nothing of the machine's.
+  // In a folder in which a relative name refers to nothing of the machine.
   ChildCommand command{spec.argv, ContainerEnvironment(pod, spec), code, std::chrono::seconds(0)};
   for (std::string& word : command.argv) {
     if (word == "/code" || word.starts_with("/code/")) {

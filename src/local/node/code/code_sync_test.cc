@@ -1,4 +1,4 @@
-// The real git, from repositories that the test makes.
+// With the real git and repositories that the test creates.
 #include "local/node/code/code_sync.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ class CodeSyncTest : public PodTest {
     template_.clear();
   }
 
-  // Once for all tests: git takes its time.
+  // Once for all tests, because git is slow.
   void MakeTemplate() {
     Shell(R"(
 git init -q -b main work && cd work
@@ -124,7 +124,7 @@ TEST_F(CodeSyncTest, SyncsOnceForAllPodsOfTheJob) {
     EXPECT_TRUE(AwaitEnd(specs[i], handles[i]).has_succeeded);
     EXPECT_EQ(Log(specs[i], "pytorch"), "print(1)\n");
   }
-  // The repository is gone, the job's checkout is not.
+  // The repository is gone, but the job's checkout is not.
   ASSERT_TRUE(base::RemoveTree(repo_));
   EXPECT_EQ(Outcome(SyncPod({})), "ok: print(1)\n");
 }
@@ -207,7 +207,7 @@ TEST_F(CodeSyncTest, WarnsOfUnknownSettings) {
             std::string::npos);
 }
 
-// Answers every request with 401 and remembers what it was asked.
+// Answers every request with 401 and records what it was asked.
 class RefusingServer {
  public:
   RefusingServer() {
@@ -311,7 +311,7 @@ TEST_F(CodeSyncTest, SaysThatAProgramIsMissing) {
 }
 
 TEST_F(CodeSyncTest, RsyncWritesIntoThePodsCode) {
-  // A stand-in that copies as the real one would; the real one is tried where it is installed.
+  // A fake rsync that copies like the real one, which is tested where it is installed.
   ASSERT_TRUE(base::WriteFileAtomic(root_ + "/rsync", "#!/bin/sh\nexec cp -R \"$2\" \"$3\"\n", 0755,
                                     base::Durability::kNone));
   PodSpec spec = SyncPod({}, "cat code/work/mnist.py");
@@ -322,7 +322,7 @@ TEST_F(CodeSyncTest, RsyncWritesIntoThePodsCode) {
 }
 
 TEST_F(CodeSyncTest, RsyncTakesNoFolderThatHoldsThePodNorARelativeOne) {
-  // A stand-in that would be seen.
+  // A fake rsync whose run would be noticed.
   ASSERT_TRUE(base::WriteFileAtomic(root_ + "/rsync", "#!/bin/sh\necho ran\n", 0755,
                                     base::Durability::kNone));
   for (const std::string& source : {std::string("."), std::string("./x"), std::string(".."),

@@ -12,7 +12,7 @@
 namespace local::node {
 namespace {
 
-// Settings of git-sync that mean nothing for one synchronisation on this machine.
+// Settings of git-sync that have no effect on a single synchronisation on this machine.
 constexpr std::array<std::string_view, 5> kSilent = {"GIT_SYNC_ROOT", "GIT_SYNC_ONE_TIME",
                                                      "GIT_SYNC_ADD_USER", "GIT_SYNC_GIT",
                                                      "GIT_SYNC_ERROR_FILE"};
@@ -111,7 +111,7 @@ base::Result<GitSyncSettings> ParseGitSync(const EnvList& env) {
   std::map<std::string, std::string> last;
   for (const auto& [name, value] : env) last[name] = value;
   for (const auto& [name, value] : last) {
-    // git-sync takes an empty variable for an unset one.
+    // git-sync treats an empty variable as unset.
     if (!value.empty()) TRY(Apply(name, value, settings));
   }
   if (settings.repo.empty()) {

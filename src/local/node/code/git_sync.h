@@ -1,4 +1,4 @@
-// git-sync's settings, as its version 3 reads them from the environment. Pure.
+// The settings of git-sync, as its version 3 reads them from the environment. Pure.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ struct GitSyncSettings {
   enum class Submodules { kOff, kShallow, kRecursive };
 
   std::string repo;
-  std::string dest;      // directory name of the checkout
-  std::string branch;    // "" is the remote's own HEAD
-  std::string revision;  // "" is the head of the branch
-  int64_t depth = 0;     // 0 is the whole history
+  std::string dest;      // name of the checkout's directory
+  std::string branch;    // "": the remote's HEAD
+  std::string revision;  // "": the head of the branch
+  int64_t depth = 0;     // 0: the whole history
   std::string username;
   std::string password;
   bool uses_ssh = false;
@@ -27,27 +27,26 @@ struct GitSyncSettings {
   bool checks_known_hosts = true;
   std::string known_hosts_file;
   Submodules submodules = Submodules::kRecursive;
-  std::chrono::seconds timeout{120};  // 0 is none
-  int64_t max_failures = 0;           // further tries after the first failure; -1 is for ever
+  std::chrono::seconds timeout{120};  // 0: none
+  int64_t max_failures = 0;           // attempts after the first failure; -1: no limit
   std::chrono::milliseconds retry_wait{1000};
 
-  std::vector<std::string> warnings;  // variables that are unknown or have no effect here
+  std::vector<std::string> warnings;  // about variables that are unknown or have no effect here
 };
 
-// kInvalidArgument with the variable's name when a value cannot be read.
+// kInvalidArgument, naming the variable, when a value cannot be parsed.
 base::Result<GitSyncSettings> ParseGitSync(const EnvList& env);
 
 // "ssh ..." for GIT_SSH_COMMAND.
 std::string SshCommand(const GitSyncSettings& settings);
 
-// "https://host:8080" of an http(s) URL, for which alone the password is meant; "" of others.
+// "https://host:8080" for an http(s) URL: the password is for this host only; "" for other URLs.
 std::string CredentialScope(std::string_view url);
 
-// "tom" of https://tom@host/x or https://tom:secret@host/x, decoded; "" when it names nobody.
+// "tom" for https://tom@host/x or https://tom:secret@host/x, decoded; "" when the URL has no user.
 std::string UserOfUrl(std::string_view url);
 
-// `text` without what must not be shown: user and password in URLs, and every occurrence of
-// `secret`.
+// `text` without user and password in URLs, and without any occurrence of `secret`.
 std::string Scrub(std::string_view text, std::string_view secret);
 
 }  // namespace local::node

@@ -1,4 +1,4 @@
-// Copying a checkout into a pod's directory.
+// Copies a checkout into a pod's directory.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace local::node {
 
 // Copies the directory `source` to `target`, which must not exist: files (as clones that share
-// their blocks where the file system can), links as links, modes kept. The objects of a git
-// repository, which nobody ever changes, are hard links where possible.
+// their blocks, if the file system supports that), links as links, with their modes. The objects of
+// a git repository, which never change, are hard links if possible.
 base::Status CopyTree(const std::string& source, const std::string& target);
 
 }  // namespace local::node

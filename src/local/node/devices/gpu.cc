@@ -7,61 +7,18 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "local/node/devices/nvml.h"
 
 namespace local::node {
-
-std::vector<GpuUnit> GpuInventory::Units() const {
-  // CUDA counts the GPUs that it can use; where NVML's count has holes the indices differ, and only
-  // the uuid is safe. Else the index: more programs understand it.
-  bool has_holes = false;
-  for (size_t i = 0; i < devices.size(); ++i) {
-    has_holes |= devices[i].index != static_cast<int>(i) || devices[i].is_mig_enabled;
-  }
-  std::vector<GpuUnit> units;
-  for (const GpuDevice& device : devices) {
-    if (!device.is_mig_enabled) {
-      units.push_back({device.uuid, device.name, device.memory_total, device.index,
-                       has_holes ? device.uuid : std::to_string(device.index)});
-      continue;
-    }
-    for (const MigInstance& instance : device.mig_instances) {
-      units.push_back(
-          {instance.uuid, instance.name, instance.memory_total, device.index, instance.uuid});
-    }
-  }
-  return units;
-}
-
-GpuInventory ReadGpus(const std::string& library_directory) {
-  GpuInventory none;
-  auto nvml = Nvml::Open(library_directory);
-  if (!nvml) {
-    none.reason = nvml.error().message;
-    return none;
-  }
-  auto inventory = (*nvml)->Read();
-  if (!inventory) {
-    none.reason = inventory.error().message;
-    return none;
-  }
-  if (inventory->reason.empty() && !inventory->devices.empty() && inventory->Units().empty()) {
-    inventory->reason = "MIG is enabled and no MIG instance exists";
-  }
-  return std::move(*inventory);
-}
 
 struct GpuDiscovery::State {
   std::mutex mutex;
   bool is_abandoned = false;
 };
 
-GpuDiscovery::GpuDiscovery(std::string library_directory,
-                           std::function<void(GpuInventory)> on_known)
+GpuDiscovery::GpuDiscovery(gpu::Places places, std::function<void(gpu::Inventory)> on_known)
     : state_(std::make_shared<State>()) {
-  std::thread([state = state_, directory = std::move(library_directory),
-               callback = std::move(on_known)] {
-    GpuInventory inventory = ReadGpus(directory);
+  std::thread([state = state_, places = std::move(places), callback = std::move(on_known)] {
+    gpu::Inventory inventory = gpu::Read(places);
     const std::lock_guard lock(state->mutex);
     if (!state->is_abandoned) callback(std::move(inventory));
   }).detach();
@@ -74,16 +31,17 @@ GpuDiscovery::~GpuDiscovery() {
 
 GpuAllocator::GpuAllocator(std::string lock_folder) : lock_folder_(std::move(lock_folder)) {}
 
-void GpuAllocator::SetInventory(const GpuInventory& inventory) {
+void GpuAllocator::SetInventory(const gpu::Inventory& inventory) {
   auto state = state_.Lock();
   state->is_known = true;
   state->units = inventory.Units();
+  state->vendor = inventory.vendor;
   state->reason = inventory.reason;
 }
 
 bool GpuAllocator::IsKnown() const { return state_.Lock()->is_known; }
 
-std::vector<GpuUnit> GpuAllocator::Units() const { return state_.Lock()->units; }
+std::vector<gpu::Unit> GpuAllocator::Units() const { return state_.Lock()->units; }
 
 std::string GpuAllocator::Reason() const { return state_.Lock()->reason; }
 
@@ -101,6 +59,8 @@ std::vector<std::string> GpuAllocator::HoldersElsewhere() const {
   }
   return holders;
 }
+
+const gpu::Vendor& GpuAllocator::Vendor() const { return *state_.Lock()->vendor; }
 
 base::Status GpuAllocator::LockInto(State& state, const std::string& pod_uid,
                                     const std::vector<int>& units) {

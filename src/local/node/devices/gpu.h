@@ -1,66 +1,27 @@
-// The machine's GPUs: what there is, and who holds what. A pod is given units: whole GPUs, or the
-// MIG instances of a GPU that is divided. A unit's place in GpuInventory::Units() is its index.
+// Who holds which of the machine's GPUs (gpu/inventory.h). A unit's place in
+// gpu::Inventory::Units() is its index.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/guarded.h"
 #include "base/result.h"
+#include "gpu/inventory.h"
+#include "gpu/vendor.h"
 #include "local/node/devices/gpu_lock.h"
 
 namespace local::node {
 
-struct MigInstance {
-  std::string uuid;  // "MIG-..."
-  std::string name;
-  int64_t memory_total = 0;  // bytes
-  int64_t memory_used = 0;
-};
-
-struct GpuDevice {
-  int index = 0;     // NVML's: by PCI bus address
-  std::string uuid;  // "GPU-..."
-  std::string name;
-  int64_t memory_total = 0;  // bytes
-  int64_t memory_used = 0;
-  std::optional<int> utilisation_percent;
-  bool is_mig_enabled = false;
-  std::vector<MigInstance> mig_instances;
-};
-
-struct GpuUnit {
-  std::string uuid;
-  std::string name;
-  int64_t memory_total = 0;
-  int device = 0;       // GpuDevice::index
-  std::string visible;  // what CUDA_VISIBLE_DEVICES calls it, in PCI order
-};
-
-struct GpuInventory {
-  std::vector<GpuDevice> devices;
-  std::string reason;  // why there are none or fewer, one line
-  std::string driver_version;
-
-  std::vector<GpuUnit> Units() const;
-};
-
-// Loads NVML, reads, unloads. Whatever goes wrong is an inventory without devices and a reason.
-// Blocks, for seconds when the driver has to wake its GPUs. `library_directory`: $MUSTER_NVML, ""
-// for the loader's search path.
-GpuInventory ReadGpus(const std::string& library_directory);
-
-// ReadGpus on a thread of its own; `on_known` is called from there, once, unless the object is
+// gpu::Read on a thread of its own; `on_known` is called from there, once, unless the object is
 // gone by then. Its destructor does not wait for a driver that hangs.
 class GpuDiscovery {
  public:
-  GpuDiscovery(std::string library_directory, std::function<void(GpuInventory)> on_known);
+  GpuDiscovery(gpu::Places places, std::function<void(gpu::Inventory)> on_known);
   ~GpuDiscovery();
 
  private:
@@ -75,10 +36,12 @@ class GpuAllocator {
   explicit GpuAllocator(std::string lock_folder = GpuLockFolder());
 
   // Until then nothing is known, and nothing can be locked.
-  void SetInventory(const GpuInventory& inventory);
+  void SetInventory(const gpu::Inventory& inventory);
   bool IsKnown() const;
-  std::vector<GpuUnit> Units() const;
+  std::vector<gpu::Unit> Units() const;
   std::string Reason() const;
+  // Whose they are; NVIDIA's until they are known.
+  const gpu::Vendor& Vendor() const;
 
   // By unit: who holds its lock, in words, when that is not this object, else "". It may be a pod's
   // shim.
@@ -99,7 +62,8 @@ class GpuAllocator {
   };
   struct State {
     bool is_known = false;
-    std::vector<GpuUnit> units;
+    const gpu::Vendor* vendor = &gpu::kNvidia;
+    std::vector<gpu::Unit> units;
     std::string reason;
     std::map<std::string, std::vector<Held>> held;  // by pod uid
   };

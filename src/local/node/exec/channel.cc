@@ -112,7 +112,7 @@ base::Result<std::optional<Received>> ReceiveMessage(int socket) {
 base::Result<base::Fd> ListenForExecs() {
   TRY_ASSIGN(base::Fd fd, NewSocket());
   const sockaddr_un address = ExecAddress(kExecSocket);
-  // Of a shim before this one: the directory is ours alone.
+  // Left by an earlier shim: only we use the directory.
   ::unlink(kExecSocket);
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
@@ -132,7 +132,8 @@ base::Result<base::Fd> ConnectToExecs(const std::string& directory) {
     return fd;
   }
   if (errno == ENOENT || errno == ECONNREFUSED) {
-    return base::Fail(base::Code::kUnavailable, "the pod takes no commands: nothing runs in it");
+    return base::Fail(base::Code::kUnavailable,
+                      "the pod accepts no commands, because no container is running");
   }
   return base::Fail(base::Errno(errno, "connect to the pod"));
 }

@@ -25,15 +25,15 @@ namespace {
 
 constexpr size_t kExecReadBytes = 32 << 10;
 constexpr int kExecReadsPerTurn = 8;
-// A client that takes its output slowly makes the command wait.
+// A command waits while its client is this far behind.
 constexpr size_t kMaxPendingOutput = 1 << 20;
 constexpr size_t kResumeOutput = 256 << 10;
 // More than any pipe holds.
 constexpr size_t kMaxLateOutput = 1 << 20;
-// Who asks for a terminal says its size at once: that long the command waits for it, or for input,
-// so that it does not see a terminal without a size.
+// A client that asks for a terminal sends its size at once. The command waits this long for it, or
+// for input, so that it never sees a terminal without a size.
 constexpr std::chrono::milliseconds kSizeWait{1000};
-// A process that the command left behind may keep its output open.
+// A process that the command leaves behind may keep its output open.
 constexpr std::chrono::milliseconds kOutputWait{1000};
 
 base::Result<base::Fd> OpenNull() {
@@ -46,11 +46,11 @@ base::Result<base::Fd> OpenNull() {
 
 struct ExecRunner::Core {
   std::unique_ptr<process::EventLoop> loop;
-  std::set<std::shared_ptr<Session>> sessions{};  // of the loop's thread
+  std::set<std::shared_ptr<Session>> sessions{};  // used in the loop's thread
 };
 
-// In the loop's thread, but for the methods of Exec. The core keeps it alive until it has finished
-// or was hung up.
+// Used in the loop's thread, except for the methods of Exec. The core keeps it alive until it has
+// finished or was hung up.
 class ExecRunner::Session final : public Exec, public std::enable_shared_from_this<Session> {
  public:
   Session(const std::shared_ptr<Core>& core, ExecCommand command, ExecClient client)
@@ -87,7 +87,7 @@ class ExecRunner::Session final : public Exec, public std::enable_shared_from_th
   struct Output {
     base::Fd fd;
     bool is_paused = false;
-    size_t late_bytes = 0;  // read after the wait for its end
+    size_t late_bytes = 0;  // read after the command's end
   };
 
   void Post(std::function<void(Session&)> task) {
@@ -116,22 +116,22 @@ class ExecRunner::Session final : public Exec, public std::enable_shared_from_th
   void Finish(base::Result<int> exit_code);
 
   const std::weak_ptr<Core> weak_core_;
-  Core& core_;  // of the loop's thread, as all that follows
+  Core& core_;  // used in the loop's thread, like the members below
   process::EventLoop* const loop_;
   ExecCommand command_;
   ExecClient client_;
   Stage stage_ = Stage::kNew;
   base::Fd shim_;
   base::Fd input_;     // a pipe, or a copy of the terminal
-  base::Fd terminal_;  // for its size
+  base::Fd terminal_;  // to set its size
   std::array<Output, 2> outputs_;
   std::deque<std::string> unwritten_;
-  size_t written_ = 0;  // of the first of them
+  size_t written_ = 0;  // of the first chunk
   bool is_input_ending_ = false;
   bool is_input_watched_ = false;
   std::optional<winsize> size_;
   int exit_code_ = 0;
-  bool is_wait_over_ = false;  // for the output's end
+  bool is_wait_over_ = false;  // for the end of the output
   process::EventLoop::TimerId size_timer_ = 0;
   process::EventLoop::TimerId output_timer_ = 0;
 };
@@ -157,7 +157,7 @@ base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
   if (command_.has_terminal) {
     TRY_ASSIGN(StreamEnds terminal, OpenTerminal());
     if (size_) ::ioctl(terminal.ours.get(), TIOCSWINSZ, &*size_);
-    // Each use has a descriptor of its own: the loop knows one interest for each.
+    // Each use needs a descriptor of its own, because the loop has one interest per descriptor.
     input_.Reset(::fcntl(terminal.ours.get(), F_DUPFD_CLOEXEC, 0));
     outputs_[0].fd.Reset(::fcntl(terminal.ours.get(), F_DUPFD_CLOEXEC, 0));
     if (!input_ || !outputs_[0].fd) return base::Fail(base::Errno(errno, "open a terminal"));
@@ -306,7 +306,8 @@ void ExecRunner::Session::Watch(size_t index) {
 
 void ExecRunner::Session::OnReadable(size_t index) {
   Output& output = outputs_[index];
-  // What the command itself wrote before it ended is there to be read; others may write for ever.
+  // Everything that the command wrote before it ended can be read now; its children may write for
+  // ever.
   for (int i = 0; is_wait_over_ || i < kExecReadsPerTurn; ++i) {
     if (output.late_bytes > kMaxLateOutput) return CloseOutput(index);
     if (client_.pending() > kMaxPendingOutput) return Pause(index);
@@ -317,7 +318,7 @@ void ExecRunner::Session::OnReadable(size_t index) {
       if (is_wait_over_) CloseOutput(index);
       return;
     }
-    // A terminal says EIO when its last user has gone.
+    // A terminal returns EIO when its last user has gone.
     if (count <= 0) return CloseOutput(index);
     bytes.resize(static_cast<size_t>(count));
     if (is_wait_over_) output.late_bytes += bytes.size();
@@ -363,10 +364,10 @@ void ExecRunner::Session::Finish(base::Result<int> exit_code) {
   finish(std::move(exit_code));
 }
 
-// The shim sees its connection end, and hangs up what still runs.
+// The shim notices the end of its connection, and hangs up what still runs.
 void ExecRunner::Session::Leave() {
   stage_ = Stage::kOver;
-  // The callback in progress is still to return.
+  // The running callback still has to return.
   loop_->Post([self = shared_from_this()] {});
   core_.sessions.erase(shared_from_this());
   loop_->Cancel(size_timer_);
@@ -386,7 +387,7 @@ void ExecRunner::Session::Leave() {
 
 ExecRunner::ExecRunner(std::shared_ptr<Core> core)
     : core_(std::move(core)), thread_([this] {
-        // Writing to a command that reads no more is an error like others.
+        // Writing to a command that no longer reads returns an error instead of SIGPIPE.
         sigset_t pipe;
         sigemptyset(&pipe);
         sigaddset(&pipe, SIGPIPE);
@@ -406,7 +407,7 @@ base::Result<std::unique_ptr<ExecRunner>> ExecRunner::Create() {
 ExecRunner::~ExecRunner() {
   core_->loop->Stop();
   thread_.join();
-  // Client and session hold each other.
+  // Client and session refer to each other.
   for (const auto& session : std::set(core_->sessions)) session->Leave();
 }
 

@@ -1,5 +1,5 @@
 // The daemon's side of commands that run in a pod beside its own (kubectl exec): starts them
-// through the pod's shim and carries their bytes. The shim sees none of them.
+// through the pod's shim and carries their input and output, which the shim never sees.
 //
 //   client ──stdin──> Exec ──pipe or terminal──> command (a child of the shim)
 //   client <─Output── loop <─pipes or terminal─┘
@@ -21,28 +21,29 @@ struct ExecCommand {
   std::vector<std::string> argv;
   bool has_stdin = false;
   bool has_stdout = false;
-  bool has_stderr = false;  // not with a terminal: it has one output
+  bool has_stderr = false;  // never with a terminal, which has one output
   bool has_terminal = false;
 };
 
-// The one who asked. Called from the runner's thread; must not block.
+// The requester of a command. Called from the runner's thread; must not block.
 struct ExecClient {
   std::function<void(bool is_stderr, std::string bytes)> output;
-  // What was put out and not taken yet; and a call when no more than `limit` of it is left.
+  // How much output it has not taken yet, and a function that calls back once that is at most
+  // `limit`.
   std::function<size_t()> pending;
   std::function<void(size_t limit, std::function<void()> callback)> when_taken;
-  // `bytes` of the standard input have been taken by the command, or dropped.
+  // The command has taken `bytes` of its standard input, or they were dropped.
   std::function<void(size_t bytes)> stdin_used;
-  // Once, the last call: the exit code, 128 + n after signal n; or why there was no command.
+  // The last call, once: the exit code, 128 + n after signal n; or why the command did not start.
   std::function<void(base::Result<int> exit_code)> finish;
 };
 
-// A command under way. Every method from any thread; nothing happens after its end.
+// A running command. Callable from any thread; without effect after the command's end.
 class Exec {
  public:
   virtual ~Exec() = default;
   virtual void WriteStdin(std::string bytes) = 0;
-  // The command reads the end of its input: ^D on a terminal.
+  // The command's input ends: ^D on a terminal.
   virtual void CloseStdin() = 0;
   virtual void Resize(int columns, int rows) = 0;
   // The client has gone: `finish` is not called any more, and the command is hung up.
@@ -53,7 +54,7 @@ class Exec {
 class ExecRunner {
  public:
   static base::Result<std::unique_ptr<ExecRunner>> Create();
-  // Hangs up what still runs.
+  // Hangs up running commands.
   ~ExecRunner();
 
   // Returns at once.

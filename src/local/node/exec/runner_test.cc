@@ -1,4 +1,4 @@
-// Commands beside a pod's own: the runner, a real shim and real processes.
+// Commands beside a pod's own, with the runner, a real shim and real processes.
 #include "local/node/exec/runner.h"
 
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 namespace local::node {
 namespace {
 
-// The one who asks; thread safe.
+// The requester; thread safe.
 class Client {
  public:
   ExecClient Callbacks() {
@@ -53,7 +53,7 @@ class Client {
     }
     return *end_;
   }
-  // Everything on stdout so far, once `text` is in it.
+  // Waits until `text` is in the output; returns all of stdout so far.
   std::string Await(std::string_view text) {
     std::unique_lock lock(mutex_);
     const bool is_there =
@@ -61,7 +61,7 @@ class Client {
     EXPECT_TRUE(is_there) << "no " << text << " in " << out_;
     return out_;
   }
-  // The peer takes nothing, from now on, until Take.
+  // The peer stops reading until Take.
   void KeepPending() { keeps_pending_ = true; }
   void AwaitPause() {
     std::unique_lock lock(mutex_);
@@ -140,7 +140,7 @@ class ExecRunnerTest : public PodTest {
     const auto exec = Begin(pod, {"sh", "-c", script});
     return client_.AwaitEnd();
   }
-  // Of the process that holds `entry` in its environment, as a descriptor.
+  // A descriptor of the process that has `entry` in its environment.
   static base::Fd ProcessWith(const std::string& entry) {
     const std::vector<pid_t> pids = process::FindByEnvironment(entry);
     EXPECT_EQ(pids.size(), 1U);
@@ -200,7 +200,8 @@ TEST_F(ExecRunnerTest, SaysWhyThereIsNoCommand) {
   EXPECT_EQ(error_of(pod.directory, "other", "true"), "container not found (\"other\")");
   EXPECT_EQ(error_of(pod.directory, "pytorch", "/etc/passwd"),
             "exec \"/etc/passwd\": Permission denied");
-  EXPECT_EQ(error_of(root_, "pytorch", "true"), "the pod takes no commands: nothing runs in it");
+  EXPECT_EQ(error_of(root_, "pytorch", "true"),
+            "the pod accepts no commands, because no container is running");
 }
 
 TEST_F(ExecRunnerTest, CarriesInputToItsEnd) {
@@ -249,7 +250,7 @@ TEST_F(ExecRunnerTest, ASlowReaderMakesTheCommandWait) {
 TEST_F(ExecRunnerTest, ASlowReaderGetsWhatWasWrittenBeforeTheEnd) {
   const PodSpec pod = StartPod();
   client_.KeepPending();
-  // Left behind, it holds the output open.
+  // The process left behind keeps the output open.
   const auto exec =
       Begin(pod, {"sh", "-c", "sleep 1000 & head -c 1100000 /dev/zero; echo the end"});
   client_.AwaitPause();
@@ -371,7 +372,7 @@ TEST_F(ExecRunnerTest, ADeletedPodDoesNotWaitForItsCommands) {
   const auto exec =
       Begin(pod, {"sh", "-c", "trap '' TERM HUP; echo ready; while :; do sleep 1; done"});
   client_.Await("ready");
-  // Far less than the grace.
+  // Much less than the grace period.
   ShimHandle handle(shim.pid(), *process::OpenPidfd(shim.pid()));
   ASSERT_TRUE(handle.Terminate(std::chrono::seconds(1000)));
   EXPECT_TRUE(process::WaitForEnd(handle.pidfd(), kTestWait));
@@ -397,8 +398,8 @@ TEST_F(ExecRunnerTest, APodRunsOnlySoMany) {
   }
   const auto end = RunScript(pod, "true");
   ASSERT_FALSE(end);
-  EXPECT_EQ(end.error().message, "the pod runs 64 such commands already");
-  runner_.reset();  // before the clients
+  EXPECT_EQ(end.error().message, "the pod already runs 64 such commands");
+  runner_.reset();  // before the clients are destroyed
 }
 
 TEST_F(ExecRunnerTest, AShimHearsNoNonsense) {

@@ -17,11 +17,11 @@
 namespace local::node {
 namespace {
 
-// Some that have not asked yet, or were refused and not closed yet, beside the running ones.
+// More than can run: connections without a request yet, or refused and not closed yet.
 constexpr size_t kMaxConnections = 2 * kMaxExecs;
 
-// To every process of the session, wherever it has put itself in the tree below the shim. What is
-// killed has no more children, so the last look finds nobody new.
+// Signals every process of the session, wherever in the tree below the shim it is. A killed process
+// has no new children, so the last round finds no new process.
 void SignalSession(pid_t session, int signal) {
   std::set<pid_t> told;
   bool is_anybody_new = true;
@@ -82,7 +82,7 @@ void ExecServer::Begin(Exec& exec, ExecRequest request) {
   } else {
     reply = {ExecReply::Kind::kRefused, pid.error().message};
   }
-  // A daemon that is gone by now is noticed by the hang-up.
+  // If the daemon has gone, the hang-up tells.
   (void)SendReply(exec.socket.get(), reply);
 }
 
@@ -91,7 +91,7 @@ base::Result<pid_t> ExecServer::Start(const ExecRequest& request) const {
                                      [](const auto& entry) { return entry.second.is_running; });
   if (static_cast<size_t>(running) >= kMaxExecs) {
     return base::Fail(base::Code::kExhausted,
-                      fmt::format("the pod runs {} such commands already", running));
+                      fmt::format("the pod already runs {} such commands", running));
   }
   const ContainerSpec* const container = find_running_(request.container);
   if (container == nullptr) {
@@ -103,7 +103,7 @@ base::Result<pid_t> ExecServer::Start(const ExecRequest& request) const {
   options.env = ContainerEnvironment(pod_, *container);
   const bool has_term = std::any_of(options.env.begin(), options.env.end(),
                                     [](const auto& entry) { return entry.starts_with("TERM="); });
-  // As container runtimes have it.
+  // As container runtimes do.
   if (request.has_terminal && !has_term) options.env.emplace_back("TERM=xterm");
   if (!container->podman_name.empty()) {
     options.argv = PodmanExec(container->podman_name, request.has_terminal, request.argv);
@@ -127,7 +127,7 @@ void ExecServer::OnExit(pid_t pid, int wait_status) {
   for (auto& [id, exec] : execs_) {
     if (!exec.is_running || exec.pid != pid) continue;
     exec.is_running = false;
-    if (!exec.socket) return;  // what is left of its session has until the timer
+    if (!exec.socket) return;  // the rest of its session may run until the timer
     (void)SendReply(exec.socket.get(),
                     {ExecReply::Kind::kEnded, "", DescribeEnd(wait_status, false).exit_code});
     return Forget(id);
@@ -145,7 +145,7 @@ void ExecServer::HangUp(int id) {
   if (!exec.is_running) return Forget(id);
   loop_.Unwatch(exec.socket.get());
   exec.socket.Reset();
-  // As a terminal's line that is cut. What is stopped has to go on to hear of it.
+  // As when a terminal's line is cut. A stopped process has to continue to receive it.
   SignalSession(exec.pid, SIGHUP);
   SignalSession(exec.pid, SIGCONT);
   exec.kill_timer = loop_.After(kHangUpGrace, [this, id] {

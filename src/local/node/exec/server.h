@@ -1,5 +1,5 @@
-// The shim's side of commands that are run beside the pod's own (kubectl exec): they are the shim's
-// children, so they have the pod's view of the machine, its user and its end.
+// The shim's side of commands that run beside the pod's own (kubectl exec). They are children of
+// the shim, so they have the pod's view of the machine and its user, and end with it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,32 +17,32 @@
 
 namespace local::node {
 
-// At once in one pod; more are refused.
+// How many may run at once in one pod; more are refused.
 inline constexpr size_t kMaxExecs = 64;
-// Between SIGHUP and SIGKILL when the one who asked for the command goes away.
+// Between SIGHUP and SIGKILL when the requester of a command disconnects.
 inline constexpr std::chrono::milliseconds kHangUpGrace{2000};
 
 // Driven by the pod runner in the loop's thread. Borrows everything.
 class ExecServer {
  public:
-  // The container of that name while its process runs, else nullptr.
+  // The container of that name if its process runs, otherwise nullptr.
   using FindRunning = std::function<const ContainerSpec*(std::string_view)>;
 
   ExecServer(process::EventLoop& loop, const PodSpec& pod, FindRunning find_running);
   ~ExecServer();
 
-  // From now on commands are taken. In the pod's directory.
+  // Begins to accept commands. Called in the pod's directory.
   base::Status Listen();
-  // A child that has been reaped; nothing happens when it is none of these commands.
+  // A child was reaped; ignored unless it is one of these commands.
   void OnExit(pid_t pid, int wait_status);
-  // What runs in the container ends with it.
+  // Ends the commands that run in the container.
   void ContainerEnded(std::string_view container);
 
  private:
   struct Exec {
     std::string container;
-    base::Fd socket;  // closed: hung up
-    pid_t pid = -1;   // of its session; -1 before it has started
+    base::Fd socket;  // closed: it was hung up
+    pid_t pid = -1;   // leader of its session; -1 before it has started
     bool is_running = false;
     process::EventLoop::TimerId kill_timer = 0;
   };

@@ -23,14 +23,14 @@ namespace local::node {
 namespace {
 
 constexpr size_t kChunk = 256 << 10;
-// A receiver with more than this to take is left alone until it has.
+// A receiver that is this far behind gets no more until it has caught up.
 constexpr size_t kMaxPending = 4 << 20;
 
 using Phase = ContainerState::Phase;
 
 enum class RunState { kNotStarted, kRunning, kEnded, kEndedForGood };
 
-// What the report says of run number `restart` of a container.
+// The state of run number `restart` of a container, from the report.
 RunState StateOfRun(const ContainerReport& report, bool is_pod_finished, int restart) {
   if (report.restart_count > restart) return RunState::kEnded;
   if (report.restart_count < restart) {
@@ -50,7 +50,7 @@ RunState StateOfRun(const ContainerReport& report, bool is_pod_finished, int res
 
 }  // namespace
 
-// In the follower's thread, but for Add and the loop's Stop.
+// Used in the follower's thread, except for Add and the loop's Stop.
 class LogFollower::Streams {
  public:
   struct Stream {
@@ -81,7 +81,7 @@ class LogFollower::Streams {
     return loop->Watch(inotify_.fd(), EPOLLIN, [this](uint32_t) { OnEvents(); });
   }
 
-  // Any thread.
+  // Callable from any thread.
   void Add(Ref stream) {
     incoming_.Lock()->push_back(std::move(stream));
     loop->Post([this] { TakeIncoming(); });
@@ -170,7 +170,7 @@ class LogFollower::Streams {
     }
   }
 
-  // One chunk, then the other streams' turn.
+  // Writes one chunk, then lets the other streams have their turn.
   void Advance(const Ref& ref) {
     Stream& stream = *ref;
     if (stream.is_finished) return;
@@ -188,7 +188,8 @@ class LogFollower::Streams {
       loop->Post([this, ref] { Advance(ref); });
       return;
     }
-    // The state was read before the file: what the run wrote before its end has been shown.
+    // The state was read before the file, so everything that the run wrote before its end has been
+    // shown.
     const bool is_whole = !stream.query.follow || stream.query.previous;
     if (is_whole || state == RunState::kEndedForGood) return FinishWhole(ref);
     if (state != RunState::kEnded) return;
@@ -200,7 +201,7 @@ class LogFollower::Streams {
 
   void AwaitReceiver(const Ref& ref) {
     if (std::exchange(ref->is_waiting_for_receiver, true)) return;
-    // A receiver may outlive the follower, and its loop.
+    // A receiver may outlive the follower and its loop.
     const std::weak_ptr<process::EventLoop> weak = loop;
     ref->receiver.when_taken(kMaxPending, [this, weak, ref] {
       const auto alive = weak.lock();
@@ -212,7 +213,7 @@ class LogFollower::Streams {
     });
   }
 
-  // What the disk had no room for is said where it would have been.
+  // Output that the disk had no room for is noted at the place where it is missing.
   void FinishWhole(const Ref& ref) {
     const ContainerReport* const report = ReportOf(*ref);
     const bool is_latest = report != nullptr && report->restart_count == ref->restart;
@@ -227,7 +228,7 @@ class LogFollower::Streams {
       auto opened = LogReader::Open(
           fmt::format("{}/logs/{}/{}.log", stream.directory, stream.container, stream.restart));
       if (!opened) {
-        // Nothing was printed, or nothing yet.
+        // Nothing was printed, or not yet.
         if (opened.error().code == base::Code::kNotFound) return {};
         return base::Fail(opened.error());
       }
@@ -249,7 +250,7 @@ class LogFollower::Streams {
     const RunState state = report == nullptr
                                ? RunState::kNotStarted
                                : StateOfRun(*report, stream.report.is_finished, stream.restart);
-    // A shim that is gone reports no end; nothing more will be written.
+    // A shim that is gone reports no end, and writes no more.
     const bool may_go_on = state == RunState::kRunning || state == RunState::kNotStarted;
     return stream.is_shim_gone && may_go_on ? RunState::kEndedForGood : state;
   }
@@ -263,7 +264,7 @@ class LogFollower::Streams {
     }
   }
 
-  // Its end is waited for beside the files: a killed shim writes no report.
+  // Watches for the shim's end, too: a killed shim writes no report.
   void LookForShim(Stream& stream) {
     if (stream.shim || stream.is_shim_gone || (stream.has_report && stream.report.is_finished)) {
       return;
@@ -271,7 +272,7 @@ class LogFollower::Streams {
     auto shim = AdoptShim(stream.directory);
     if (shim && !shim->has_value()) {
       stream.is_shim_gone = ReadIdentity(stream.directory).has_value();
-      // It may have reported between the two looks.
+      // It may have reported between the two checks.
       if (stream.is_shim_gone) stream.is_report_stale = true;
       UpdateReport(stream);
       return;
@@ -299,7 +300,7 @@ class LogFollower::Streams {
     return nullptr;
   }
 
-  // By value: the reference may be the list's own.
+  // By value, because the reference may be to the list's own entry.
   void Finish(const Ref stream, base::Status status) {
     if (stream->is_finished) return;
     stream->is_finished = true;

@@ -1,4 +1,4 @@
-// Serves the logs of pods, including logs that are still being written.
+// Serves the logs of pods, also while they are being written.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct LogQuery {
 
 // Called from the follower's thread; must not block.
 struct LogReceiver {
-  std::function<bool(std::string chunk)> write;  // false: nobody listens any more
+  std::function<bool(std::string chunk)> write;  // false: the reader has gone
   std::function<void(base::Status)> finish;      // once, the last call
-  // Both or none: bytes written but not yet taken; and who is to be called once, from any thread,
-  // when they are no more than `limit` or nobody listens any more.
+  // Both or neither: how many bytes were written but not taken yet, and a function that calls back
+  // once, from any thread, when they are at most `limit` or the reader has gone.
   std::function<size_t()> pending;
   std::function<void(size_t limit, std::function<void()> callback)> when_taken;
 };
@@ -39,9 +39,9 @@ class LogFollower {
   // Ends every stream with kCancelled.
   ~LogFollower();
 
-  // Returns at once. The stream ends when all that there is has been written; with `follow`, when
+  // Returns at once. The stream ends when the existing log has been written; with `follow`, when
   // the container has ended for good (restarts in place are followed) or its shim is gone.
-  // kNotFound when the container has not started, was never restarted (`previous`) or the pod's
+  // kNotFound when the container has not started, was never restarted (`previous`), or the pod's
   // directory does not exist.
   void Open(std::string pod_directory, std::string container, LogQuery query, LogReceiver receiver);
 

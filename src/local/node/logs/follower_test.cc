@@ -8,7 +8,7 @@
 namespace local::node {
 namespace {
 
-// Collects what a stream brings.
+// Collects the chunks of a stream.
 class Collector {
  public:
   LogReceiver Receiver(size_t close_after = SIZE_MAX) {
@@ -161,7 +161,7 @@ TEST_F(LogFollowerTest, StopsWhenNobodyListens) {
 }
 
 TEST_F(LogFollowerTest, WaitsForAReceiverWhoHasMuchToTake) {
-  // Some 16 MB, in chunks; a receiver that takes nothing has no more than a few of them.
+  // About 16 MB in chunks; a receiver that reads nothing gets only a few of them.
   const PodSpec spec =
       Pod({Shell("yes 0123456789012345678901234567890123456789 | head -n 400000")});
   Run(spec);

@@ -16,7 +16,7 @@ std::optional<LogLine> ParseLogLine(std::string_view record) {
     return std::nullopt;
   }
   record.remove_prefix(7);
-  // The tag may carry further words after a colon (CRI: "TAG_DELIMITER").
+  // The tag may have more parts after a colon (CRI: "TAG_DELIMITER").
   const size_t tag_end = record.find(' ');
   const std::string_view tag = record.substr(0, tag_end);
   const std::string_view first_tag = tag.substr(0, tag.find(':'));

@@ -2,7 +2,7 @@
 //
 //   2026-07-30T10:00:00.000000000Z stdout F text
 //
-// F ends a line of the program; P is a piece of one, continued by the next record of its stream.
+// F ends a line of the program; P is a part of a line that the next record of its stream continues.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ struct LogLine {
   std::string_view text;
 };
 
-// `record` without its newline; nullopt when it is not in the format.
+// Parses `record`, given without its newline; nullopt when it is malformed.
 std::optional<LogLine> ParseLogLine(std::string_view record);
 
 // "2026-07-30T10:00:00.123456000Z"
 inline constexpr size_t kLogTimeSize = 30;
 std::string FormatLogTime(base::Time time);
 
-// Appends the record and its newline.
+// Appends the record with its newline.
 void AppendLogLine(const LogLine& line, std::string& to);
 
 }  // namespace local::node

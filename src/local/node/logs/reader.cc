@@ -13,7 +13,7 @@ namespace local::node {
 namespace {
 
 constexpr size_t kBlock = 64 << 10;
-// Far above kMaxLogPiece; what is longer is not of our making and is shown in pieces.
+// Far above kMaxLogPiece; a longer record was not written by us, and is shown in pieces.
 constexpr size_t kMaxRecord = 1 << 20;
 
 }  // namespace
@@ -62,14 +62,14 @@ base::Result<uint64_t> LogReader::Size() const {
 base::Status LogReader::SeekToTail(int64_t lines) {
   TRY_ASSIGN(uint64_t base, Size());
   std::string window;   // the bytes [base, base + window.size())
-  bool is_last = true;  // no record has been looked at yet
+  bool is_last = true;  // no record has been examined yet
   int64_t ends = 0;
   const auto grow = [&]() -> base::Status {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(kBlock, base - begin_));
     TRY_ASSIGN(std::string block, ReadAt(base - count, count));
     if (block.size() != count) return base::Fail(base::Code::kInternal, "log became shorter");
     base -= count;
-    if (block.front() == '\0') {  // cut meanwhile
+    if (block.front() == '\0') {  // it was cut off meanwhile
       const size_t hole = std::min(block.find_first_not_of('\0'), block.size());
       base += hole;
       begin_ = base;
@@ -78,7 +78,7 @@ base::Status LogReader::SeekToTail(int64_t lines) {
     window.insert(0, block);
     return {};
   };
-  // What follows the last newline is still being written.
+  // The text after the last newline is still being written.
   while (base > begin_ && window.find('\n') == std::string::npos) TRY(grow());
   window.resize(window.rfind('\n') + 1);
   while (!window.empty() || base > begin_) {
@@ -115,7 +115,7 @@ base::Status LogReader::SkipTo(base::Time since) {
   const std::string wanted = FormatLogTime(since);
   TRY_ASSIGN(const uint64_t size, Size());
   uint64_t low = offset_;  // a record that is too old, or the start
-  uint64_t high = size;    // a record that is young enough, or the end
+  uint64_t high = size;    // a record that is recent enough, or the end
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
     TRY_ASSIGN(const uint64_t record, NextRecord(middle, high));

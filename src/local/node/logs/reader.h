@@ -1,4 +1,5 @@
-// Reads a container's log file: from the start, the tail or a time on, now and later.
+// Reads a container's log file: from the start, the tail or a given time, and then what is
+// appended.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@
 
 namespace local::node {
 
-// One file, which may still be written to. Not thread safe.
+// One file, which may still grow. Not thread safe.
 class LogReader {
  public:
   struct Format {
     bool has_timestamps = false;
-    std::optional<int64_t> limit_bytes;  // of what is still to be shown; counts down
+    std::optional<int64_t> limit_bytes;  // how many more bytes may be shown
   };
 
   // kNotFound when nothing has been logged.
@@ -24,27 +25,26 @@ class LogReader {
 
   // Starts at the last `lines` lines. Reads backwards.
   base::Status SeekToTail(int64_t lines);
-  // Skips what is older; records are in order of time.
+  // Skips older records; they are sorted by time.
   base::Status SkipTo(base::Time since);
 
-  // Appends the program's text of whole records, about `budget` bytes of them. False when nothing
-  // more is there now, or the limit is reached.
+  // Appends the text of complete records, about `budget` bytes. False at the present end of the
+  // file, or when the limit is reached.
   base::Result<bool> Read(Format& format, size_t budget, std::string& text);
 
  private:
   explicit LogReader(base::Fd fd) : fd_(std::move(fd)) {}
   base::Result<std::string> ReadAt(uint64_t offset, size_t size) const;
   base::Result<uint64_t> Size() const;
-  // Where the hole at `offset` ends, that the writer made (LogWriter); `offset` where there is
-  // none.
+  // The end of the hole at `offset` that the writer made (LogWriter); `offset` when there is none.
   base::Result<uint64_t> EndOfHole(uint64_t offset) const;
-  // Where the first record that begins at or after `offset` begins.
+  // The start of the first record at or after `offset`.
   base::Result<uint64_t> NextRecord(uint64_t offset, uint64_t end) const;
 
   base::Fd fd_;
-  uint64_t begin_ = 0;  // before, there is a hole
+  uint64_t begin_ = 0;  // everything before is a hole
   uint64_t offset_ = 0;
-  bool is_line_open_ = false;  // the last text shown did not end a line
+  bool is_line_open_ = false;  // the last text shown did not end its line
 };
 
 }  // namespace local::node

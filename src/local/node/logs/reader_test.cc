@@ -12,7 +12,7 @@ class LogReaderTest : public PodTest {
   void Write(const std::string& content) {
     ASSERT_TRUE(base::WriteFileAtomic(Path(), content, 0600, base::Durability::kNone));
   }
-  // `count` lines, one a second: "line 0", "line 1", ...
+  // `count` lines, one per second: "line 0", "line 1", ...
   void WriteLines(int count) {
     std::string content;
     for (int i = 0; i < count; ++i) {

@@ -15,7 +15,7 @@
 namespace local::node {
 namespace {
 
-// As of the store's reserve: below it, what is deleted makes room.
+// The size of the store's reserve: with less free space, deletions must free it.
 constexpr uint64_t kLeastRoom = 16 << 20;
 constexpr uint64_t kLeastShare = 16;
 
@@ -34,7 +34,7 @@ base::Status KeepRecord(const std::string& pod_directory, const std::string& rec
   const std::string logs = pod_directory + "/logs";
   if (base::EntriesOf(logs).empty() || IsFull(pod_directory)) return {};
   TRY(base::MakeDirs(record_directory, 0700));
-  // Linked: until the logs are there the pod's own directory tells how it ended.
+  // As links: until the logs are moved, the pod's own directory tells how it ended.
   for (const std::string_view file : {kReportFile, kPythonFile}) {
     const std::string from = fmt::format("{}/{}", pod_directory, file);
     const std::string to = fmt::format("{}/{}", record_directory, file);

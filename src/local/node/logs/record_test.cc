@@ -44,7 +44,7 @@ TEST_F(RecordTest, WhatWasCutOffIsCarriedOn) {
   fs::create_hard_link(pod_ + "/status.json", record_ + "/status.json");
   ASSERT_TRUE(KeepRecord(pod_, record_));
   EXPECT_TRUE(fs::exists(record_ + "/logs/pytorch/0.log"));
-  ASSERT_TRUE(KeepRecord(pod_, record_));  // once more: there is nothing left to do
+  ASSERT_TRUE(KeepRecord(pod_, record_));  // again: there is nothing left to do
   EXPECT_TRUE(fs::exists(record_ + "/logs/pytorch/0.log"));
 }
 

@@ -12,10 +12,10 @@
 namespace local::node {
 namespace {
 
-// How much may be written before the disk is looked at again.
+// How much may be written before the free space is checked again.
 constexpr uint64_t kCheckedBytes = 8 << 20;
 
-// Whether less is free than logs leave: the store and the programs need room too.
+// Whether less is free than logs must leave for the store and the programs.
 bool IsBelowReserve(int fd) {
   struct statvfs disk{};
   if (::fstatvfs(fd, &disk) != 0) return false;
@@ -24,7 +24,7 @@ bool IsBelowReserve(int fd) {
   return free < std::min(kLogReserveBytes, total / kLogReserveShare);
 }
 
-// Bytes of the UTF-8 sequence at the start of `text`; 0 when it is not one.
+// Length of the UTF-8 sequence at the start of `text`; 0 when it is invalid.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -34,7 +34,7 @@ size_t Utf8Length(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  // Overlong forms, surrogates, and code points above U+10FFFF.
   if (first == 0xe0 && byte(1) < 0xa0) return 0;
   if (first == 0xed && byte(1) > 0x9f) return 0;
   if (first == 0xf0 && byte(1) < 0x90) return 0;
@@ -120,7 +120,7 @@ size_t LogWriter::TryWrite(std::string_view records) {
     const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
     size_ = end < 0 ? 0 : static_cast<uint64_t>(end);
   }
-  // Once there was no room, every record asks.
+  // After a loss, every record checks again.
   if (size_ >= checked_until_ || !is_loss_noted_) {
     if (IsBelowReserve(fd_.get())) {
       errno = 0;
@@ -138,7 +138,7 @@ size_t LogWriter::TryWrite(std::string_view records) {
           written == 0 ? std::string_view::npos : records.substr(0, written).rfind('\n');
       const size_t kept = newline == std::string_view::npos ? 0 : newline + 1;
       if (kept != written && ::ftruncate(fd_.get(), static_cast<off_t>(size_ + kept)) != 0) {
-        // The torn record stays; the next one begins right after it and readers skip both.
+        // The incomplete record stays; the next one begins right after it, and readers skip both.
         size_ += written - kept;
       }
       size_ += kept;
@@ -155,7 +155,7 @@ size_t LogWriter::TryWrite(std::string_view records) {
 void LogWriter::Cut() {
   const base::Fd fd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!fd) return;
-  // Twice the longest record, so that one begins in it.
+  // Twice the longest record, so that a record begins in it.
   std::string block(4 * kMaxLogPiece, '\0');
   const uint64_t from = size_ - limit_ / 2;
   const ssize_t count = ::pread(fd.get(), block.data(), block.size(), static_cast<off_t>(from));
@@ -164,13 +164,13 @@ void LogWriter::Cut() {
   const size_t newline = block.find('\n');
   if (newline == std::string::npos) return;
   const uint64_t begin = from + newline + 1;
-  // The note has the time of what it stands before: the records stay in order.
+  // The note gets the time of the record that follows it, so that records stay sorted.
   const std::string_view kept = std::string_view(block).substr(newline + 1);
   const std::string_view timestamp = kept.substr(0, kept.find(' '));
   if (timestamp.size() != kLogTimeSize) return;
   std::string note;
   AppendLogLine({timestamp, LogStream::kStderr, false,
-                 fmt::format("muster: log cut: {} bytes of it were here, and the newest are kept "
+                 fmt::format("muster: log truncated: {} older bytes were removed here "
                              "(local.log_limit: {} bytes)",
                              begin, limit_)},
                 note);

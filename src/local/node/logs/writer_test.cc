@@ -69,7 +69,7 @@ TEST_F(LogWriterTest, KeepsTheNewestOfALongLogAndSaysThatItWasCut) {
   auto whole = LogReader::Open(Path());
   ASSERT_TRUE(whole);
   const std::string text = read_all(*whole);
-  EXPECT_TRUE(text.starts_with("muster: log cut: ")) << text.substr(0, 100);
+  EXPECT_TRUE(text.starts_with("muster: log truncated: ")) << text.substr(0, 100);
   EXPECT_GE(text.size(), kLimit / 3);
   EXPECT_NE(text.find("\n9999 xxx"), std::string::npos);
   EXPECT_EQ(text.find('\0'), std::string::npos);
@@ -144,7 +144,7 @@ TEST_F(LogWriterTest, WhateverThePiecesTheOutputIsTheSame) {
   }
 }
 
-// A file that may not grow stands for a disk without room, in a child that may not grow files.
+// A file size limit, in a child process, stands for a full disk.
 TEST_F(LogWriterTest, DropsCountsAndNotesWhatDoesNotFit) {
   const pid_t child = ::fork();
   if (child == 0) {

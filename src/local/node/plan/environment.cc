@@ -28,7 +28,7 @@ std::optional<std::string_view> Subscript(std::string_view path, std::string_vie
 }
 
 struct Value {
-  std::optional<std::string> text;  // nothing: optional and absent
+  std::optional<std::string> text;  // nullopt: optional and absent
 };
 
 OrNotReady<Value> SourceValue(const PodFacts& facts, const text::Json& container,
@@ -67,7 +67,7 @@ OrNotReady<EnvList> VariablesFromObjects(const text::Json& container, const PodO
                              IsOptional(*reference));
       if (!values) return tl::unexpected<NotReady>(std::move(values.error()));
       for (auto& [key, value] : *values) {
-        // kubelet leaves out keys that cannot be variables.
+        // kubelet leaves out keys that are not valid names of variables.
         if (api::IsVariableName(prefix + key)) list.emplace_back(prefix + key, std::move(value));
       }
     }
@@ -86,7 +86,7 @@ const text::Json* FindContainer(const text::Json& pod, std::string_view name) {
   return nullptr;
 }
 
-// A quantity may be written as a string or a number.
+// A quantity is a string or a number.
 std::optional<int64_t> QuantityMilli(const text::Json* value) {
   if (value == nullptr) return std::nullopt;
   const auto parsed = base::ParseQuantityMilli(value->is_string() ? std::string(value->get_string())
@@ -160,7 +160,7 @@ OrNotReady<std::string> ResourceValue(const PodFacts& facts, const text::Json& c
     return ConfigError(fmt::format("unsupported container resource: {}", resource));
   }
   std::optional<int64_t> milli = QuantityMilli(text::Find(*of, {"resources", kind, what}));
-  if (!milli && kind == "limits") {  // unlimited is all that the node has
+  if (!milli && kind == "limits") {  // unlimited means all that the node has
     if (what == "cpu") milli = facts.node_cpu_milli;
     if (what == "memory") milli = facts.node_memory * 1000;
   }
@@ -176,7 +176,7 @@ OrNotReady<EnvList> ContainerVariables(const PodFacts& facts, const text::Json& 
   if (!list) return list;
   const text::Array* variables = text::FindArray(container, {"env"});
   if (variables == nullptr) return list;
-  // A value may refer to those before it in `env`, not to those of envFrom (kubelet's rule).
+  // A value may refer to earlier entries of `env`, but not to envFrom (kubelet's rule).
   std::map<std::string, std::string> known;
   for (const text::Json& variable : *variables) {
     std::string name(GetString(variable, {"name"}));

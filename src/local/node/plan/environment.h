@@ -1,4 +1,4 @@
-// A container's environment and command line, from its specification. Pure.
+// A container's environment and command line, derived from its specification. Pure.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@
 
 namespace local::node {
 
-// Kubernetes' expansion: $(NAME) is the variable's value, $$ a dollar, a reference to an unknown
-// variable stays as it is.
+// Kubernetes' expansion: $(NAME) becomes the variable's value and $$ a dollar; references to
+// unknown variables stay.
 std::string ExpandVariables(std::string_view text,
                             const std::map<std::string, std::string>& variables);
 
-// What a pod may be told about itself.
+// The facts about a pod that its containers can refer to.
 struct PodFacts {
   const text::Json& pod;
   std::string_view node_name;
@@ -29,16 +29,16 @@ struct PodFacts {
 
 // fieldRef: metadata.name, metadata.labels['key'], spec.nodeName, status.podIP, ...
 OrNotReady<std::string> FieldValue(const PodFacts& facts, std::string_view path);
-// resourceFieldRef of `container`, or of the container that it names.
+// resourceFieldRef of `container`, or of the container that it refers to.
 OrNotReady<std::string> ResourceValue(const PodFacts& facts, const text::Json& container,
                                       const text::Json& reference);
 
-// envFrom, then env, in order, with every reference resolved.
+// The variables of envFrom, then env, in order and with all references resolved.
 OrNotReady<EnvList> ContainerVariables(const PodFacts& facts, const text::Json& container,
                                        const PodObjects& objects);
 
-// command then args, expanded by `variables`. As in an image that has no entry point, args alone
-// are the command.
+// command, then args, with `variables` expanded. As in an image without an entry point, args alone
+// form the command.
 std::vector<std::string> CommandLine(const text::Json& container, const EnvList& variables);
 
 }  // namespace local::node

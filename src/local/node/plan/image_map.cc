@@ -19,8 +19,9 @@ base::Result<ImageMap> ParseImageMap(std::string_view content) {
     MappedImage mapped{std::string(text::GetString(entry, {"directory"})),
                        std::string(text::GetString(entry, {"workdir"}))};
     if (!mapped.directory.starts_with('/')) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("\"{}\" has no directory", std::string_view(image)));
+      return base::Fail(
+          base::Code::kInvalidArgument,
+          fmt::format("\"{}\" is not mapped to a directory", std::string_view(image)));
     }
     map.emplace(image, std::move(mapped));
   }
@@ -80,10 +81,11 @@ base::Status UnmapImages(const std::string& path, const std::vector<std::string>
   TRY_ASSIGN(ImageMap map, LoadImageMap(path));
   for (const std::string& image : images) {
     if (map.erase(FullImageName(image)) == 0) {
-      return base::Fail(base::Code::kNotFound,
-                        fmt::format("no directory stands for the image {}; `muster image list` "
-                                    "has those for which one does",
-                                    image));
+      return base::Fail(
+          base::Code::kNotFound,
+          fmt::format("the image {} is not mapped to a directory; `muster image list` "
+                      "shows the mapped images",
+                      image));
     }
   }
   return StoreImageMap(path, map);
@@ -91,8 +93,8 @@ base::Status UnmapImages(const std::string& path, const std::vector<std::string>
 
 std::string UnmappedImageHint(std::string_view image) {
   return fmt::format(
-      "the image {} is not used on this machine: if the program lies in it, `muster image map {} "
-      "DIR` lets a directory stand for it",
+      "the image {} is not used on this machine: if it contains the program, `muster image map {} "
+      "DIR` maps it to a directory",
       image, image);
 }
 

@@ -1,5 +1,5 @@
-// Which directories of this machine stand for the WORKDIR of which images: `images.json` in the
-// state directory. Commands write it, the daemon reads it whenever it needs to know.
+// Maps images to directories of this machine that take the place of their WORKDIR: `images.json` in
+// the state directory. Commands write it, and the daemon reads it each time.
 #pragma once
 
 #include <map>
@@ -11,34 +11,34 @@
 
 namespace local::node {
 
-// The image name that stands for no image.
+// The image name that means the machine's own environment.
 inline constexpr std::string_view kHostImage = "host";
 
 struct MappedImage {
   std::string directory;  // absolute
-  std::string workdir;    // where pods see it, absolute; "" is at its own path
+  std::string workdir;    // where pods see it, absolute; "": at its own path
 };
 
-using ImageMap = std::map<std::string, MappedImage>;  // by image, as FindImage spells it
+using ImageMap = std::map<std::string, MappedImage>;  // by image, as spelled by FindImage
 
 std::string ImageMapPath(const std::string& state_directory);
 
-// Without a tag it is `latest`, as everywhere: "mnist" is "mnist:latest".
+// Adds the tag `latest` to a name without a tag: "mnist" becomes "mnist:latest".
 std::string FullImageName(std::string_view image);
-// nullptr when no directory stands for the image.
+// nullptr when the image is not mapped.
 const MappedImage* FindImage(const ImageMap& map, std::string_view image);
 
-// Empty when there is no file; an error names it when it cannot be read.
+// Empty when there is no file; an error names the file when it cannot be read.
 base::Result<ImageMap> LoadImageMap(const std::string& path);
 
-// Changes the file in one step, other commands' changes kept; blocks while another one writes. The
-// directory that stood for the image before, "" of none.
+// Changes the file atomically and keeps other commands' changes; blocks while another command
+// writes. Returns the directory that was mapped before, or "".
 base::Result<std::string> MapImage(const std::string& path, std::string_view image,
                                    const MappedImage& mapped);
-// kNotFound names the image for which no directory stands; then nothing is changed.
+// kNotFound names an image that is not mapped; nothing is changed then.
 base::Status UnmapImages(const std::string& path, const std::vector<std::string>& images);
 
-// What a pod whose program is not found should be told.
+// A hint for a pod whose program is not found.
 std::string UnmappedImageHint(std::string_view image);
 
 }  // namespace local::node

@@ -34,24 +34,24 @@ class System : public FileProbe {
   }
 };
 
-// pyenv's shims are one script under every name: it looks at the name it was called by.
+// pyenv's shims are one script that examines the name by which it was called.
 bool IsPyenvShimDirectory(std::string_view directory) { return directory.ends_with("/shims"); }
 
 bool IsSameProgram(const std::string& a, const std::string& b, const FileProbe& files) {
   if (!files.IsExecutable(a) || !files.IsExecutable(b)) return false;
   if (base::DirectoryOf(a) == base::DirectoryOf(b) && IsPyenvShimDirectory(base::DirectoryOf(a)))
     return true;
-  // Two virtualenvs of one interpreter have the same canonical path and are not the same.
+  // Two virtualenvs of one interpreter differ although their canonical paths are the same.
   return files.Canonical(a) == files.Canonical(b) &&
          (base::DirectoryOf(a) == base::DirectoryOf(b) ||
           (!files.Exists(base::DirectoryOf(base::DirectoryOf(a)) + "/pyvenv.cfg") &&
            !files.Exists(base::DirectoryOf(base::DirectoryOf(b)) + "/pyvenv.cfg")));
 }
 
-// The first executable of the name on `path`; "" when there is none.
+// The first executable with that name on `path`; "" when there is none.
 std::string Which(std::string_view path, const std::string& name, const FileProbe& files) {
   for (const std::string& directory : base::Split(path, ':')) {
-    if (!directory.starts_with('/')) continue;  // relative: means something else in a pod
+    if (!directory.starts_with('/')) continue;  // relative: a pod would resolve it differently
     std::string candidate = directory + (directory.ends_with('/') ? "" : "/") + name;
     if (files.IsExecutable(candidate)) return candidate;
   }
@@ -105,8 +105,8 @@ InterpreterPath PlanInterpreterPath(const std::string& interpreter, std::string_
     return plan;
   }
   plan.directory = state + "/python/" + base::Md5Hex(interpreter).substr(0, 16);
-  // Python finds its virtualenv, and pyenv its version, by the path it is started as: a link from
-  // elsewhere would lose both.
+  // Python finds its virtualenv, and pyenv its version, by the path of the program: a link
+  // elsewhere would break both.
   const bool is_bound_to_its_path =
       files.Exists(base::DirectoryOf(own) + "/pyvenv.cfg") || IsPyenvShimDirectory(own);
   plan.form = is_bound_to_its_path ? InterpreterPath::Form::kWrapper : InterpreterPath::Form::kLink;

@@ -11,7 +11,7 @@
 namespace local::node {
 namespace {
 
-// Paths and what they are links to ("" for a file of its own).
+// Paths and their link targets ("" for a regular file).
 class FakeFiles : public FileProbe {
  public:
   FakeFiles(std::map<std::string, std::string> files) : files_(std::move(files)) {}

@@ -23,7 +23,7 @@ base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const s
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  // An earlier start's will do where the disk is full.
+  // On a full disk, the folder of an earlier start is used.
   if (status != 0 && ::access((folder + "/bin").c_str(), F_OK) != 0) {
     return base::Fail(base::Code::kInternal,
                       fmt::format("\"{}\" could not make \"{}\"", launcher, folder));

@@ -1,5 +1,5 @@
-// How muster-launch comes into pods: as `torchrun` on PATH, and for python -m torch.distributed.run
-// through a start-up hook on PYTHONPATH.
+// Provides muster-launch to pods: as `torchrun` on PATH, and for python -m torch.distributed.run by
+// a start-up hook on PYTHONPATH.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace local::node {
 
 struct LauncherPath {
   std::string programs;  // to be put first on PATH; "" when there is no launcher
-  std::string modules;   // to be put first on PYTHONPATH; "" when it is not wanted
-  // Ranks, and programs that are no more than `python script.py`, are forked from an interpreter
-  // that has imported torch: what stands in for such a program; "" when nothing is to be warm.
+  std::string modules;   // to be put first on PYTHONPATH; "" when that is not wanted
+  // The program that replaces ranks and programs that are only `python script.py`: it forks them
+  // from an interpreter that has imported torch. "" when warm starts are off.
   std::string warm_python;
-  std::string
-      broker;  // the socket of who starts interpreters outside of pods (programs/warm_broker.h)
+  std::string broker;  // socket of the process that starts interpreters outside of pods
+                       // (programs/warm_broker.h)
 };
 
-// Has `launcher` (muster-launch, beside muster) make its folder under `state`. Without that program
-// everything is PyTorch's own, and the result empty; `submit` says so (AdmissionDefaults). Blocks
-// for milliseconds.
+// Lets `launcher` (muster-launch, beside muster) create its folder under `state`. Without that
+// program, the result is empty and pods use PyTorch's own launcher; `submit` reports it
+// (AdmissionDefaults). Blocks for milliseconds.
 base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const std::string& state,
                                             bool redirects_modules, bool is_warm);
 

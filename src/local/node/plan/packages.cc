@@ -15,7 +15,7 @@
 namespace local::node {
 namespace {
 
-// PREFIX/lib/python3.11/site-packages and their like.
+// Adds PREFIX/lib/python3.11/site-packages and similar folders.
 void AddFoldersBelow(const std::string& prefix, std::vector<std::string>& folders) {
   const std::string lib = prefix + "/lib";
   for (const std::string& name : base::EntriesOf(lib)) {
@@ -26,7 +26,7 @@ void AddFoldersBelow(const std::string& prefix, std::vector<std::string>& folder
   }
 }
 
-// Where the interpreter is installed. Of a pyenv shim: that of the version that pyenv would start.
+// The interpreter's prefix. For a pyenv shim: of the version that pyenv would start.
 std::string PrefixOf(const std::string& interpreter, const base::Environment& environment) {
   const std::string folder = base::DirectoryOf(interpreter);
   if (!folder.ends_with("/shims")) return base::DirectoryOf(folder);
@@ -51,7 +51,7 @@ bool IncludesSystem(const std::string& prefix) {
   return false;
 }
 
-// "torch-2.1.0+cpu.dist-info" -> "torch 2.1.0+cpu"; "" of anything else.
+// "torch-2.1.0+cpu.dist-info" -> "torch 2.1.0+cpu"; "" for other names.
 std::string PackageOf(std::string_view entry) {
   for (const std::string_view suffix : {".dist-info", ".egg-info"}) {
     if (!entry.ends_with(suffix)) continue;

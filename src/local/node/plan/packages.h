@@ -1,4 +1,4 @@
-// Which Python a pod runs with, and the packages that lie beside it.
+// Records which Python a pod runs with, and the installed packages.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace local::node {
 
-// "torch 2.1.0", sorted: by the metadata in the interpreter's and the user's package folders, and
-// in the system's where a virtual environment includes those. No Python is started.
+// "torch 2.1.0", sorted, from the metadata in the package folders of the interpreter and the user,
+// and of the system if a virtual environment includes those. Starts no Python.
 std::vector<std::string> PackagesOf(const std::string& interpreter,
                                     const base::Environment& environment);
 
-// Writes {"python": PATH, "packages": HASH} to `pod_directory`/python.json, and the list, once, to
-// `state_directory`/packages/HASH, a line each.
+// Writes {"python": PATH, "packages": HASH} to `pod_directory`/python.json, and the list, unless it
+// exists, to `state_directory`/packages/HASH, one package per line.
 base::Status NotePython(const std::string& interpreter, const base::Environment& environment,
                         const std::string& state_directory, const std::string& pod_directory);
 

@@ -28,12 +28,12 @@ using text::GetString;
 constexpr std::string_view kUsualPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int64_t kDefaultGrace = 30;
-// compat/arena.md 3: of its pods, and the --working-dir that they have without one.
+// compat/arena.md 3: the label of its pods, and its default --working-dir.
 constexpr std::string_view kArenaCreator = "PyTorchJob";
 constexpr std::string_view kArenaWorkingDirectory = "/root";
 constexpr int64_t kMaxNamedReplicas = 512;
 
-// "" when the list has none; the last of several.
+// The last entry of that name; "" when there is none.
 std::string_view ValueIn(const EnvList& list, std::string_view name) {
   for (auto it = list.rbegin(); it != list.rend(); ++it) {
     if (it->first == name) return it->second;
@@ -46,8 +46,8 @@ bool Has(const EnvList& list, std::string_view name) {
                      [name](const auto& variable) { return variable.first == name; });
 }
 
-// Processes of the job, by the variables that the reconciler sets: WORLD_SIZE, or the upper end of
-// PET_NNODES ("1:3") in elastic jobs without a master.
+// The number of the job's processes, from variables that the reconciler sets: WORLD_SIZE, or the
+// upper end of PET_NNODES ("1:3") in elastic jobs without a master.
 int64_t JobSize(const EnvList& variables) {
   const auto world = base::ParseInt(ValueIn(variables, "WORLD_SIZE"));
   const std::string_view nnodes = ValueIn(variables, "PET_NNODES");
@@ -57,7 +57,7 @@ int64_t JobSize(const EnvList& variables) {
   return std::max<int64_t>({1, world.value_or(1), nodes.value_or(1)});
 }
 
-// A quantity as it is written, a number too; "" without a limit.
+// A quantity as it is written, also if it is a number; "" without a limit.
 std::string LimitOf(const text::Json& container, std::string_view resource) {
   const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
   if (limit == nullptr || limit->is_null()) return "";
@@ -107,7 +107,7 @@ class PodPlanner {
     spec_.name = api::Name(pod_);
     spec_.directory = PodDirectory(facts_, spec_.uid);
     spec_.hostname = GetString(pod_, {"spec", "hostname"});
-    // A name of its own needs a view of the machine; others than a job's pods can do without.
+    // A host name of its own needs a view of the machine; only pods of jobs get one by default.
     if (spec_.hostname.empty() && !job_.empty()) {
       spec_.hostname = spec_.name.substr(0, kMaxHostName);
     }
@@ -141,16 +141,16 @@ class PodPlanner {
         spec.argv = CommandLine(container, *variables);
       if (!grants_.tensorboard.empty() && IsTensorboard(spec.argv)) UseTensorboard(spec.argv);
       const bool is_in_image = RunsInItsImage(container, spec);
-      // Without an image there is no other program: args may name one, or be those of its entry
-      // point.
+      // Without an image the program must be in the command: args may name it, or be arguments of
+      // the image's entry point.
       const bool has_program = !spec.argv.empty() && !spec.argv.front().starts_with('-');
       if (!has_program && spec.kind != ContainerSpec::Kind::kGitSync && !is_in_image) {
-        return tl::unexpected<NotReady>(
-            NotReady{"CreateContainerError",
-                     fmt::format("container {}: no command specified{}", spec.name,
-                                 spec.argv.empty() ? "" : ", and its args do not begin with one"),
-                     {},
-                     NotReady::Retry::kNever});
+        return tl::unexpected<NotReady>(NotReady{
+            "CreateContainerError",
+            fmt::format("container {}: no command specified{}", spec.name,
+                        spec.argv.empty() ? "" : ", and its args do not begin with a program"),
+            {},
+            NotReady::Retry::kNever});
       }
       spec.tty = text::GetBool(container, {"tty"}).value_or(false);
       if (auto secured = Secure(container, is_in_image, spec); !secured) return secured;
@@ -166,7 +166,7 @@ class PodPlanner {
       spec.env.insert(spec.env.end(), variables->begin(), variables->end());
       AddGpus(*variables, spec.env);
       if (!is_in_image) AddLauncher(spec);
-      // Last, so that nothing hides the pod's processes from their agent.
+      // Last, so that no other variable hides the pod's processes from their agent.
       spec.env.emplace_back(kPodUidVariable, spec_.uid);
       if (!facts_.socket.empty()) spec.env.emplace_back(kSocketVariable, facts_.socket);
       variables_[spec.name] = std::move(*variables);
@@ -176,7 +176,7 @@ class PodPlanner {
   }
 
   OrNotReady<void> Secure(const text::Json& container, bool is_in_image, ContainerSpec& spec) {
-    if (spec.kind != ContainerSpec::Kind::kProgram) return {};  // muster's own
+    if (spec.kind != ContainerSpec::Kind::kProgram) return {};  // part of muster
     auto security = SecurityOf(pod_, container, facts_.user, is_in_image);
     if (!security) return tl::unexpected<NotReady>(std::move(security.error()));
     spec.rights = std::move(security->rights);
@@ -215,7 +215,7 @@ class PodPlanner {
            image != kHostImage && FindImage(grants_.images, image) == nullptr;
   }
 
-  // Their view of the machine is podman's to make, and it could not in one of the pod's.
+  // Podman makes their view of the machine, which it could not do inside of a pod's.
   OrNotReady<void> MoveIntoImages() {
     if (in_images_.empty()) return {};
     for (auto* list : {&spec_.init_containers, &spec_.containers}) {
@@ -231,8 +231,9 @@ class PodPlanner {
                        {},
                        NotReady::Retry::kNever});
         }
-        RunByPodman(*json->second, spec_, variables_[container.name], grants_.visible_gpus,
-                    facts_.environment, container);
+        RunByPodman(*json->second, spec_, variables_[container.name],
+                    {facts_.gpu_vendor->resource, grants_.visible_gpus}, facts_.environment,
+                    container);
       }
     }
     spec_.mounts.clear();
@@ -241,7 +242,8 @@ class PodPlanner {
     return {};
   }
 
-  // What stands for the container's image; nullptr for none, which a failed program is told.
+  // The mapping of the container's image; nullptr when there is none, which is added to the error
+  // of a failed program.
   OrNotReady<const MappedImage*> MappedImageOf(const text::Json& container, ContainerSpec& spec) {
     const std::string_view image = GetString(container, {"image"});
     if (spec.kind != ContainerSpec::Kind::kProgram || image.empty() || image == kHostImage) {
@@ -255,9 +257,10 @@ class PodPlanner {
     if (!is_there_(mapped->directory)) {
       return tl::unexpected<NotReady>(NotReady{
           "CreateContainerConfigError",
-          fmt::format("the directory {} that stands for the image {} is not there: make it, or "
-                      "name another with `muster image map {} DIR`",
-                      mapped->directory, image, image),
+          fmt::format(
+              "the directory {} to which the image {} is mapped does not exist: create it, or "
+              "choose another with `muster image map {} DIR`",
+              mapped->directory, image, image),
           {},
           NotReady::Retry::kLater});
     }
@@ -265,7 +268,7 @@ class PodPlanner {
     return mapped;
   }
 
-  // An image's WORKDIR is where its maker says, whatever the container's working directory.
+  // Shows mapped images at their WORKDIR, whatever the container's working directory.
   void ShowImages() {
     for (const auto& [container, image] : images_) {
       const bool is_shown = std::any_of(
@@ -280,12 +283,12 @@ class PodPlanner {
   std::string WorkingDirectory(const text::Json& container, const MappedImage* image) const {
     const std::string_view directory = GetString(container, {"workingDir"});
     const auto clean = CleanPath(directory);
-    // Arena names one where its user named none: that would hide every image's.
+    // Arena sets one when its user has not, which would override that of every image.
     const bool is_arenas =
         directory == kArenaWorkingDirectory && api::Label(pod_, "createdBy") == kArenaCreator;
     if (clean && !directory.empty() && (image == nullptr || !is_arenas)) return *clean;
     if (image != nullptr) return image->workdir.empty() ? image->directory : image->workdir;
-    // The host's own environment has the user's home.
+    // In the host's own environment it is the user's home.
     const std::string home = OfSubmitterOrDaemon("HOME");
     return home.empty() ? "/" : home;
   }
@@ -314,8 +317,8 @@ class PodPlanner {
     return base;
   }
 
-  // The machine's cores shared out among the job's processes, and no more than the container's
-  // limit: without it each of them would start a thread per core.
+  // The machine's cores divided by the job's processes, and at most the container's limit: without
+  // it each process would start one thread per core.
   int64_t Threads(const text::Json& container, const EnvList& variables) const {
     int64_t threads = facts_.cpus / JobSize(variables);
     const auto cpus = base::ParseQuantity(LimitOf(container, "cpu"));
@@ -323,21 +326,25 @@ class PodPlanner {
     return std::max<int64_t>(1, threads);
   }
 
-  // Whatever PYTHONPATH the container has stays behind it. torchrun's interpreter is the pod's, not
-  // the one of an environment that happens to be active.
+  // The container's own PYTHONPATH stays behind it. torchrun uses the pod's interpreter, not that
+  // of an environment that happens to be active.
   void AddLauncher(ContainerSpec& spec) const {
     EnvList& env = spec.env;
     if (facts_.launcher.programs.empty()) return;
     if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
-    // Of a job on several nodes: only users who may read the job know its uid.
+    // For jobs on several nodes: only users who may read the job know its uid.
     const std::string job_uid = JobUidOf(pod_);
     if (!job_uid.empty() && !Has(env, "MUSTER_RDZV_TOKEN")) {
       env.emplace_back("MUSTER_RDZV_TOKEN", job_uid);
     }
-    // An interpreter that is warm has rights and a cgroup already, and they are not the
-    // container's.
+    // Whoever follows the log of such a pod knows its ranks' bars from lines (launch/output).
+    const auto processes = base::ParseInt(ValueIn(env, "PET_NPROC_PER_NODE"));
+    if (processes && *processes > 1 && !Has(env, "MUSTER_BARS")) {
+      env.emplace_back("MUSTER_BARS", "lines");
+    }
+    // A warm interpreter has rights and a cgroup already, which are not the container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
-    // By the same hook its programs can say where they stand; a forked one inherits it.
+    // The same hook lets its programs report their stacks; a forked program inherits it.
     if (!Has(env, witness::kStacksVariable)) {
       env.emplace_back(witness::kStacksVariable,
                        witness::FolderOfPod(facts_.state_directory, api::Uid(pod_)));
@@ -349,7 +356,7 @@ class PodPlanner {
                                        : fmt::format("{}:{}", facts_.launcher.modules, others));
   }
 
-  // A terminal is its program's own.
+  // A terminal belongs to one program.
   void AddWarmStarts(ContainerSpec& spec) const {
     if (!Has(spec.env, "PET_WARM")) spec.env.emplace_back("PET_WARM", "1");
     spec.env.emplace_back("MUSTER_WARM_BROKER", facts_.launcher.broker);
@@ -359,19 +366,14 @@ class PodPlanner {
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {
-    if (!grants_.visible_gpus.empty()) {
-      // The pod's share, whatever the container says: others hold the rest. NVML and CUDA agree on
-      // indices in PCI order only.
-      env.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-      env.emplace_back("CUDA_VISIBLE_DEVICES", base::Join(grants_.visible_gpus, ","));
-      return;
-    }
-    // A pod that asked for none gets none, unless its author knows better.
-    const std::string_view asked = ValueIn(variables, "NVIDIA_VISIBLE_DEVICES");
-    if (!facts_.has_gpus || Has(variables, "CUDA_VISIBLE_DEVICES")) return;
-    if (!asked.empty() && asked != "void" && asked != "none") return;
-    env.emplace_back("CUDA_VISIBLE_DEVICES", "");
-    env.emplace_back("NVIDIA_VISIBLE_DEVICES", "void");
+    // Its share, whatever the container says, since others hold the rest; else none, unless it
+    // does.
+    if (grants_.visible_gpus.empty() && !facts_.has_gpus) return;
+    const std::map<std::string, std::string> own(variables.rbegin(), variables.rend());
+    const gpu::Variables added = grants_.visible_gpus.empty()
+                                     ? facts_.gpu_vendor->hidden(base::Environment(own))
+                                     : facts_.gpu_vendor->shown(grants_.visible_gpus);
+    env.insert(env.end(), added.begin(), added.end());
   }
 
   // The names of the job's services and pods, which are the same (compat/pytorchjob.md 2.4).
@@ -397,8 +399,8 @@ class PodPlanner {
     }
   }
 
-  // The code is fetched outside the pod's view: variables that name a file of a mount, as
-  // GIT_SSH_KEY_FILE, name it where it is.
+  // The code is fetched outside of the pod's view: variables that name a file in a mount, such as
+  // GIT_SSH_KEY_FILE, get its path on the host.
   void PointToCodeMounts(const std::vector<Mount>& mounts) {
     for (ContainerSpec& container : spec_.init_containers) {
       if (container.kind == ContainerSpec::Kind::kProgram) continue;
@@ -413,11 +415,11 @@ class PodPlanner {
     }
   }
 
-  // A working directory that the host has not and no volume brings is what stands for the image,
-  // else the pod's own.
+  // A working directory that exists neither on the host nor in a volume becomes the mapped image's
+  // directory, otherwise the pod's own.
   void MakeWorkingDirectories(VolumePlan& volumes) {
     std::set<std::string> seen;
-    std::vector<std::pair<std::string, std::string>> wanted;  // where, of which container
+    std::vector<std::pair<std::string, std::string>> wanted;  // path -> container
     for (const auto* list : {&spec_.init_containers, &spec_.containers}) {
       for (const ContainerSpec& container : *list) {
         if (container.kind != ContainerSpec::Kind::kProgram) continue;
@@ -453,10 +455,11 @@ class PodPlanner {
   const std::string job_;
   const base::Environment submitted_;
   PodSpec spec_;
-  std::vector<SecuredProgram> programs_;                // those outside of images
-  std::map<std::string, EnvList> variables_;            // by container: its own, not the base
-  std::map<std::string, MappedImage> images_;           // by container: what stands for its image
-  std::map<std::string, const text::Json*> in_images_;  // by name: the ones that podman runs
+  std::vector<SecuredProgram> programs_;                // that run outside of images
+  std::map<std::string, EnvList> variables_;            // by container: its own variables, without
+                                                        // the base
+  std::map<std::string, MappedImage> images_;           // by container: the mapping of its image
+  std::map<std::string, const text::Json*> in_images_;  // by name: the containers that podman runs
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a pod's image is on this machine.
+// Tests of how a pod's image is represented on this machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace local::node {
 namespace {
 
-// Planned on a machine that has these paths.
+// Plans a pod on a machine that has these paths.
 OrNotReady<PodPlan> PlanWithImages(const text::Json& pod, const ImageMap& images,
                                    const std::set<std::string>& there, bool has_podman = false) {
   NodeFacts facts;
@@ -55,7 +55,7 @@ TEST(PlanPodImage, AWorkingDirectoryOfTheContainersOwnGoesFirst) {
   ASSERT_TRUE(of_host);
   EXPECT_EQ(of_host->spec.containers[0].cwd, "/root");
   EXPECT_TRUE(of_host->spec.mounts.empty());
-  // The host has none of that name: the image would.
+  // The host has no such directory, but the image would.
   const auto of_image =
       PlanWithImages(PodOfImage("mnist").With({"workingDir"}, "/opt/mnist"), kMnist, {"/code"});
   ASSERT_TRUE(of_image);
@@ -111,11 +111,11 @@ TEST(PlanPodImage, PodmanRunsImagesThatNothingStandsFor) {
                            "--add-host=j-master-0:127.0.0.1", "--hostname=p"}) {
     EXPECT_NE(std::find(argv.begin(), argv.end(), word), argv.end()) << word;
   }
-  // The shim makes no view of its own: podman does.
+  // The shim makes no view, because podman does.
   EXPECT_TRUE(plan->spec.mounts.empty());
   EXPECT_TRUE(plan->spec.hosts.empty());
   EXPECT_EQ(plan->spec.hostname, "");
-  // An image's own command needs no other.
+  // An image's own command needs no command in the pod.
   text::Json bare = PodOfImage("other");
   text::Erase(bare.at("spec").at("containers").at(0), {"command"});
   EXPECT_TRUE(PlanWithImages(bare, kMnist, {"/home/u"}, true));

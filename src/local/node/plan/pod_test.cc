@@ -73,7 +73,7 @@ std::string Why(const text::Json& pod, const Given& given = {}) {
   return plan ? "(ready)" : plan.error().reason + ": " + plan.error().message;
 }
 
-// The value that a process sees; "(unset)".
+// The value that a process sees; "(unset)" when there is none.
 std::string EnvOf(const ContainerSpec& container, std::string_view name) {
   std::string value = "(unset)";
   for (const auto& [key, each] : container.env) {
@@ -197,7 +197,7 @@ TEST(PlanPod, SaysWhatIsMissing) {
        "CreateContainerError: container c2: no command specified"},
       {"args of an entry point", PodBuilder("p").Container("c2").Args({"--epochs", "1"}),
        "CreateContainerError: container c2: no command specified, and its args do not begin with "
-       "one"},
+       "a program"},
       {"secret", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "gone")),
        "CreateContainerConfigError: secret \"gone\" not found"},
       {"key", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "s")),
@@ -210,22 +210,22 @@ TEST(PlanPod, SaysWhatIsMissing) {
        PodBuilder("p").Mount("v", "/v").Volume("v", "persistentVolumeClaim",
                                                {{"claimName", "data"}}),
        "CreateContainerConfigError: persistentvolumeclaim \"data\" not found: `muster data create "
-       "data --path DIR` makes one"},
+       "data --path DIR` creates it"},
       {"claim without a directory",
        PodBuilder("p").Mount("v", "/v").Volume("v", "persistentVolumeClaim",
                                                {{"claimName", "nowhere"}}),
        "CreateContainerConfigError: persistentvolumeclaim \"nowhere\" has no directory (annotation "
-       "muster.dev/path): `muster data create nowhere --path DIR` makes one that has"},
+       "muster.dev/path): `muster data create nowhere --path DIR` creates one with a directory"},
       {"volume", PodBuilder("p").Mount("v", "/v"),
        "CreateContainerConfigError: the pod has no volume \"v\""},
       {"kind of volume", PodBuilder("p").Mount("v", "/v").Volume("v", "nfs", Object{}),
-       "CreateContainerConfigError: volume \"v\" is of the kind nfs, which this machine does not "
-       "have"},
+       "CreateContainerConfigError: volume \"v\" has the kind nfs, which is not supported on "
+       "this machine"},
       {"subPath",
        PodBuilder("p")
            .Append("volumeMounts", Object{{"name", "v"}, {"mountPath", "/v"}, {"subPath", "../x"}})
            .Volume("v", "emptyDir", Object{}),
-       "CreateContainerConfigError: subPath \"../x\" leads out of its volume"},
+       "CreateContainerConfigError: subPath \"../x\" leaves its volume"},
       {"two views",
        PodBuilder("p")
            .Mount("a", "/v")
@@ -336,7 +336,8 @@ TEST(PlanPod, MemoryHasOnePlace) {
   EXPECT_EQ(MountsOf(Planned(pod("/m", 2048))), Strings{"memory 2048 -> /m"});
   EXPECT_EQ(Why(pod("/n")),
             "CreateContainerConfigError: volume \"m\" cannot be mounted at /n: on this machine a "
-            "volume of memory has one place for all containers of a pod, and a place one volume");
+            "memory volume has one mount point for all containers of a pod, and a mount point has "
+            "one volume");
   EXPECT_EQ(Why(pod("/m", "much")),
             "CreateContainerConfigError: volume \"m\": bad sizeLimit \"much\"");
 }
@@ -546,6 +547,17 @@ TEST(PlanPod, ShowsItsGpusAndNoOthers) {
       visible(Planned(PodBuilder("p").Env("NVIDIA_VISIBLE_DEVICES", "all"), {.facts = with_gpus})),
       "(unset)");
   EXPECT_EQ(visible(Planned(PodBuilder("p"))), "(unset)") << "a machine without GPUs";
+}
+
+TEST(PlanPod, ShowsAmdsGpusByTheirOwnVariables) {
+  NodeFacts facts = Facts();
+  facts.has_gpus = true;
+  facts.gpu_vendor = &gpu::kAmd;
+  const PodPlan plan = Planned(PodBuilder("p"), {.facts = facts, .gpus = {"1", "3"}});
+  EXPECT_EQ(EnvOf(plan, "ROCR_VISIBLE_DEVICES"), "1,3");
+  EXPECT_EQ(EnvOf(plan, "HIP_VISIBLE_DEVICES"), "0,1");
+  EXPECT_EQ(EnvOf(plan, "CUDA_VISIBLE_DEVICES"), "(unset)");
+  EXPECT_EQ(EnvOf(Planned(PodBuilder("p"), {.facts = facts}), "HIP_VISIBLE_DEVICES"), "-1");
 }
 
 TEST(PlanPod, AWorkingDirectoryThatIsNotThereIsThePodsOwn) {

@@ -63,7 +63,7 @@ tl::unexpected<NotReady> RefuseSecurity(const text::Json& container, std::string
       NotReady::Retry::kNever});
 }
 
-// The container's own word, else the pod's.
+// The container's setting, otherwise the pod's.
 const text::Json* SettingOf(const text::Json& pod, const text::Json& container,
                             std::string_view name) {
   const text::Json* setting = text::Find(container, {"securityContext", name});
@@ -88,7 +88,7 @@ OrNotReady<std::optional<uint32_t>> IdOf(const text::Json& pod, const text::Json
   return std::optional(static_cast<uint32_t>(id));
 }
 
-// The bits that the list names; ALL is all of them.
+// The bits of the listed capabilities; ALL stands for all of them.
 OrNotReady<uint64_t> CapabilitiesIn(const text::Json& container, std::string_view list) {
   uint64_t named = 0;
   const text::Array* const names =
@@ -128,12 +128,12 @@ OrNotReady<Security> SecurityOf(const text::Json& pod, const text::Json& contain
   if (IsSet(SettingOf(pod, container, "runAsNonRoot"))) {
     if (!*user && is_in_image) {
       return RefuseSecurity(container,
-                            "runAsNonRoot, and whom the image runs as is not known here: set "
+                            "runAsNonRoot, but the user of the image is not known here: set "
                             "runAsUser");
     }
     if (user->value_or(own_user) == 0) {
       return RefuseSecurity(
-          container, "runAsNonRoot, and it would run as root: set runAsUser to another user");
+          container, "runAsNonRoot, but it would run as root: set runAsUser to another user");
     }
   }
   security.rights.user = *user;

@@ -15,9 +15,9 @@ struct Security {
   bool has_read_only_root = false;
 };
 
-// Of the container, else of the pod. `own_user`: the daemon's, which its programs have unless they
-// are given another. What cannot be meant, and runAsNonRoot of what would be root, is refused for
-// good. In an image (`is_in_image`) who runs is not known before it does.
+// Merges the container's settings with the pod's. `own_user` is the daemon's user, under which
+// programs run unless told otherwise. Settings that cannot be honoured, and runAsNonRoot for a root
+// user, are refused for good. In an image (`is_in_image`) the user is not known before it runs.
 OrNotReady<Security> SecurityOf(const text::Json& pod, const text::Json& container, uid_t own_user,
                                 bool is_in_image);
 
@@ -27,8 +27,8 @@ struct SecuredProgram {
   bool has_read_only_root = false;
 };
 
-// Whether the pod's root is read-only. What its programs share on this machine, its view and, where
-// `own_user` is not root, who they are in it, they have to agree on.
+// Whether the pod's root is read-only. The programs of a pod share its view and, if `own_user` is
+// not root, their user in it, so they have to agree on both.
 OrNotReady<bool> IsRootReadOnly(const std::vector<SecuredProgram>& programs, uid_t own_user);
 
 }  // namespace local::node

@@ -40,7 +40,7 @@ TEST(Security, ThePodsWordHoldsUnlessTheContainerHasItsOwn) {
 
 TEST(Security, WhatMayNotBeRootIsNotRoot) {
   const char* const refused =
-      "container pytorch: securityContext: runAsNonRoot, and it would run as root: set runAsUser "
+      "container pytorch: securityContext: runAsNonRoot, but it would run as root: set runAsUser "
       "to "
       "another user";
   EXPECT_EQ(WhySecurity(With("runAsNonRoot", true), 0), refused);
@@ -50,7 +50,7 @@ TEST(Security, WhatMayNotBeRootIsNotRoot) {
   EXPECT_EQ(WhySecurity(With("runAsNonRoot", true).With({"securityContext", "runAsUser"}, 5), 0),
             "(ready)");
   EXPECT_TRUE(WhySecurity(With("runAsNonRoot", true), kDaemon, true)
-                  .ends_with("whom the image runs as is not known here: set runAsUser"));
+                  .ends_with("the user of the image is not known here: set runAsUser"));
 }
 
 TEST(Security, DroppedCapabilitiesAreThoseThatAreNotAddedAgain) {

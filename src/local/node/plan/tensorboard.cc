@@ -15,14 +15,14 @@ namespace local::node {
 namespace {
 
 constexpr std::chrono::seconds kImportWait{20};
-// Says where a module is without running it.
+// Prints where a module is, without running it.
 constexpr const char* kFindModule =
     "import importlib.util, sys; sys.exit(importlib.util.find_spec('tensorboard.main') is None)";
 
-// Those of TensorBoard's options that say where it listens; all take a value but the last.
+// TensorBoard's options for the address; all but the last take a value.
 constexpr std::array<std::string_view, 3> kListening = {"--host", "--port", "--bind_all"};
 
-// pyenv's shims are there for a program that any of its versions has.
+// pyenv has a shim for every program that any of its versions has.
 bool IsShim(const std::string& path) { return base::DirectoryOf(path).ends_with("/shims"); }
 
 std::optional<std::string> OnPath(std::string_view path, const FileProbe& files) {
@@ -75,7 +75,7 @@ base::Result<std::vector<std::string>> FindTensorboard(const std::string& interp
   if (auto program = OnPath(path, files)) return std::vector<std::string>{std::move(*program)};
   const std::string python = interpreter.empty() ? "python3" : interpreter;
   return base::Fail(base::Code::kNotFound,
-                    fmt::format("TensorBoard is not installed: neither {0} has it nor PATH; "
+                    fmt::format("TensorBoard is not installed: neither {0} nor PATH has it; "
                                 "`{0} -m pip install tensorboard` installs it",
                                 python));
 }
@@ -99,7 +99,7 @@ std::vector<std::string> TensorboardCommand(const std::vector<std::string>& argv
     if (std::find(kListening.begin(), kListening.end(), name) == kListening.end()) {
       command.push_back(argv[i]);
     } else if (name.size() == argv[i].size() && name != "--bind_all") {
-      ++i;  // its value
+      ++i;  // skips its value
     }
   }
   command.insert(command.end(), {"--host", "127.0.0.1", "--port", std::to_string(port)});

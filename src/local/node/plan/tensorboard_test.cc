@@ -53,7 +53,7 @@ TEST(FindTensorboard, AShimIsNoProofOfAProgram) {
 
 TEST(FindTensorboard, SaysHowToInstallIt) {
   EXPECT_EQ(Found("/venv/bin/python", {}),
-            Strings{"TensorBoard is not installed: neither /venv/bin/python has it nor PATH; "
+            Strings{"TensorBoard is not installed: neither /venv/bin/python nor PATH has it; "
                     "`/venv/bin/python -m pip install tensorboard` installs it"});
 }
 

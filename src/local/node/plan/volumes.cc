@@ -23,7 +23,7 @@ using text::GetString;
 constexpr unsigned kConfigMode = 0644;
 constexpr unsigned kSecretMode = 0600;
 
-// `a/b` within a volume; nullopt when it would lead out of it.
+// `a/b` within a volume; nullopt when it would leave the volume.
 std::optional<std::string> RelativePath(std::string_view path) {
   auto clean = CleanPath(path);
   if (!clean || path.starts_with('/')) return std::nullopt;
@@ -100,9 +100,9 @@ class VolumePlanner {
   struct Source {
     std::string path;
     bool read_only = false;
-    std::optional<int64_t> memory{};  // its bytes, 0 when it has no limit
+    std::optional<int64_t> memory{};  // its size in bytes, 0 without a limit
     bool is_plain_directory = true;
-    bool is_to_be_made = false;  // once it is mounted
+    bool is_to_be_made = false;  // created once it is mounted
   };
 
   OrNotReady<void> AddCodeMounts(const text::Json& container, std::string_view code_volume) {
@@ -155,7 +155,7 @@ class VolumePlanner {
       if (source->is_plain_directory) plan_.directories.push_back(from);
     }
     const bool read_only = source->read_only || text::GetBool(mount, {"readOnly"}).value_or(false);
-    if (from == *target && !read_only) return {};  // seen there anyway
+    if (from == *target && !read_only) return {};  // the pod sees it there anyway
     const auto [it, is_new] = mounts_.try_emplace(*target, Mount{from, *target, read_only});
     if (!is_new && it->second.source != from) {
       return ConfigError(
@@ -167,15 +167,16 @@ class VolumePlanner {
     return {};
   }
 
-  // The containers of a pod see one and the same memory, so it has one place in their view.
+  // The containers of a pod share the memory, so it has one place in their view.
   OrNotReady<void> AddMemory(const std::string& volume, const std::string& target, int64_t bytes) {
     const auto [known, is_first] = memory_.try_emplace(volume, target);
     const bool is_free = mounts_.try_emplace(target, Mount{volume, target, false, bytes}).second;
     if (known->second == target && is_free == is_first) return {};
-    return ConfigError(fmt::format(
-        "volume \"{}\" cannot be mounted at {}: on this machine a volume of memory has one place "
-        "for all containers of a pod, and a place one volume",
-        volume, target));
+    return ConfigError(
+        fmt::format("volume \"{}\" cannot be mounted at {}: on this machine a memory volume has "
+                    "one mount point "
+                    "for all containers of a pod, and a mount point has one volume",
+                    volume, target));
   }
 
   static OrNotReady<std::string> SubPath(const text::Json& mount, const EnvList& variables) {
@@ -188,7 +189,7 @@ class VolumePlanner {
     }
     if (path.empty()) return path;
     auto clean = RelativePath(path);
-    if (!clean) return ConfigError(fmt::format("subPath \"{}\" leads out of its volume", path));
+    if (!clean) return ConfigError(fmt::format("subPath \"{}\" leaves its volume", path));
     return std::move(*clean);
   }
 
@@ -211,7 +212,7 @@ class VolumePlanner {
     if (kind == "hostPath") return HostPathSource(name, volume);
     if (kind == "persistentVolumeClaim") return ClaimSource(volume);
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) {
-      return ConfigError(fmt::format("\"{}\" is not a name of a volume", name));
+      return ConfigError(fmt::format("\"{}\" is not a valid name of a volume", name));
     }
     Source source{directory_ + "/volumes/" + name};
     source.is_to_be_made = true;
@@ -233,7 +234,7 @@ class VolumePlanner {
       added = AddProjected(source.path, volume.at(kind));
     } else {
       added = ConfigError(fmt::format(
-          "volume \"{}\" is of the kind {}, which this machine does not have", name, kind));
+          "volume \"{}\" has the kind {}, which is not supported on this machine", name, kind));
     }
     if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
     return source;
@@ -276,7 +277,7 @@ class VolumePlanner {
     const auto it = objects_.find(reference);
     if (it == objects_.end()) {
       return ConfigError(fmt::format("persistentvolumeclaim \"{0}\" not found: `muster data create "
-                                     "{0} --path DIR` makes one",
+                                     "{0} --path DIR` creates it",
                                      claim),
                          {reference});
     }
@@ -285,7 +286,7 @@ class VolumePlanner {
     if (!clean) {
       return ConfigError(
           fmt::format("persistentvolumeclaim \"{0}\" has no directory (annotation {1}): `muster "
-                      "data create {0} --path DIR` makes one that has",
+                      "data create {0} --path DIR` creates one with a directory",
                       claim, api::kVolumePathAnnotation),
           {reference});
     }
@@ -361,7 +362,7 @@ class VolumePlanner {
         added = AddObject(directory, api::kConfigMaps, GetString(*config, {"name"}), *config);
       } else if (const text::Json* downward = text::Find(source, {"downwardAPI"})) {
         added = AddDownward(directory, *downward);
-      }  // a service account's token: there is none here, nor anybody to show it to
+      }  // a service account's token: there is none here, and no server that would need it
       if (!added) return added;
     }
     return {};
@@ -382,9 +383,9 @@ class VolumePlanner {
   const std::string directory_;
   const std::string job_directory_;
   std::map<std::string, Source> sources_;
-  std::map<std::string, std::string> memory_;  // volume -> where it is mounted
+  std::map<std::string, std::string> memory_;  // volume -> mount point
   std::set<std::string> made_;
-  std::map<std::string, Mount> mounts_;  // by target: a parent comes before what is in it
+  std::map<std::string, Mount> mounts_;  // by target, so that a parent comes before its contents
   VolumePlan plan_;
 };
 

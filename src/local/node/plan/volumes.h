@@ -1,5 +1,5 @@
-// A pod's volumes, as directories and files of the host and where the pod sees them. Pure: what is
-// to be made or to be there is only named.
+// A pod's volumes as directories and files of the host, and where the pod sees them. Pure: files to
+// be created or checked are only listed.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace local::node {
 
-// Where Arena lets jobs without a volume write TensorBoard's events, on each node
-// (compat/arena.md 3.3). Here it lies with the job, so that no user needs a directory in /, and
-// what is in it goes with the job.
+// Where jobs without a volume write TensorBoard's events on each node, under Arena (compat/arena.md
+// 3.3). Here the folder is kept with the job, so that users need no directory in /, and is deleted
+// with it.
 inline constexpr std::string_view kArenaLogs = "/arena_logs/";
 
 struct VolumePlan {
@@ -30,24 +30,24 @@ struct VolumePlan {
     Need need = Need::kExists;
     std::string owner;  // for messages: `hostPath volume "data"`
   };
-  std::vector<HostPath> host_paths;      // to be looked at first
-  std::vector<std::string> directories;  // to be made, in order
-  std::vector<File> files;               // to be written, their directories made
+  std::vector<HostPath> host_paths;      // to be checked first
+  std::vector<std::string> directories;  // to be created, in order
+  std::vector<File> files;               // to be written, after creating their directories
   std::vector<Mount> mounts;             // parents before what is in them
-  // What the container that fetches the code mounts beside the code: no pod's view has it, it is
-  // at `source` instead of `target`.
+  // The mounts of the container that fetches the code, beside the code: it runs outside of the
+  // pod's view and uses `source` instead of `target`.
   std::vector<Mount> code_mounts;
 };
 
-// `job_directory`: of the job that the pod belongs to, "" of none.
-// `code_volume`: the volume that the code sync fills; it is `<directory>/code`. `code_container`'s
-// own mounts are apart. Both "" when there is none. `variables` by container: for subPathExpr.
+// `job_directory`: of the pod's job, "" without one. `code_volume`: the volume that the code sync
+// fills; it is `<directory>/code`. The other mounts of `code_container` are listed separately. Both
+// are "" without a code sync. `variables` by container: for subPathExpr.
 OrNotReady<VolumePlan> PlanVolumes(const PodFacts& facts, const PodObjects& objects,
                                    const std::string& directory, const std::string& job_directory,
                                    std::string_view code_volume, std::string_view code_container,
                                    const std::map<std::string, EnvList>& variables);
 
-// Without a trailing slash or empty steps, absolute; nullopt when a step is "..".
+// An absolute path without a trailing slash or empty components; nullopt when a component is "..".
 std::optional<std::string> CleanPath(std::string_view path);
 
 }  // namespace local::node

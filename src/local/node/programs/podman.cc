@@ -14,7 +14,7 @@ namespace {
 
 using text::GetString;
 
-// What podman reads itself; a container's variable of that name must not change podman.
+// Variables that podman reads itself; a container's variable of the same name must not affect it.
 constexpr std::array<std::string_view, 8> kPodmansOwn = {
     "PATH",       "HOME",       "USER", "LOGNAME", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",
     "http_proxy", "https_proxy"};
@@ -85,8 +85,7 @@ std::string PodmanName(std::string_view pod_uid, std::string_view container) {
 }
 
 void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList& variables,
-                 const std::vector<std::string>& gpus, const base::Environment& daemon,
-                 ContainerSpec& spec) {
+                 const CdiDevices& gpus, const base::Environment& daemon, ContainerSpec& spec) {
   std::map<std::string, std::string> known;
   for (const auto& [name, value] : variables) known[name] = value;
   std::vector<std::string> command = Words(container, "command", known);
@@ -106,12 +105,14 @@ void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList&
     argv.push_back(fmt::format("--add-host={}:{}", name, address));
   }
   for (const Mount& mount : pod.mounts) AddMount(mount, argv);
-  for (const std::string& gpu : gpus) argv.push_back("--device=nvidia.com/gpu=" + gpu);
+  for (const std::string& name : gpus.names) {
+    argv.push_back(fmt::format("--device={}={}", gpus.kind, name));
+  }
   if (const auto cwd = CleanPath(GetString(container, {"workingDir"}));
       cwd && !GetString(container, {"workingDir"}).empty()) {
     argv.push_back("--workdir=" + *cwd);
-    // Kubernetes makes one that the image has not; here a volume without a name does, which begins
-    // with what the image has there and goes with the container.
+    // Kubernetes creates a working directory that the image lacks. Here an anonymous volume does,
+    // which starts with the image's contents and is deleted with the container.
     const bool is_mounted =
         std::any_of(pod.mounts.begin(), pod.mounts.end(), [&place = *cwd](const Mount& mount) {
           return place == mount.target || place.starts_with(mount.target + "/");
@@ -120,7 +121,7 @@ void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList&
   }
   if (spec.tty) argv.emplace_back("--tty");
   AddSecurity(container, spec.rights, argv);
-  spec.rights = {};  // podman's own are its user's
+  spec.rights = {};  // podman itself has its user's rights
 
   std::map<std::string, std::string> own;  // the last one of a name counts
   for (const auto& [name, value] : spec.env) own[name] = value;

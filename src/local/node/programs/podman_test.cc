@@ -24,7 +24,7 @@ struct PodmanCase {
     spec.env = env;
     spec.tty = tty;
     pod.uid = "u1";
-    RunByPodman(container, pod, env, gpus, daemon, spec);
+    RunByPodman(container, pod, env, {"nvidia.com/gpu", gpus}, daemon, spec);
     return spec;
   }
 };

@@ -21,7 +21,7 @@ namespace {
 constexpr int kMostWaitingPods = 512;
 constexpr int kListenerFd = 3;
 
-// A path of any length fits, by way of its folder.
+// By way of its folder, a path of any length fits.
 base::Result<base::Fd> ListenAt(const std::string& path) {
   const std::string folder_path = base::DirectoryOf(path);
   const base::Fd folder(::open(folder_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -31,7 +31,8 @@ base::Result<base::Fd> ListenAt(const std::string& path) {
   const std::string name =
       fmt::format("/proc/self/fd/{}/{}", folder.get(), path.substr(folder_path.size() + 1));
   if (name.size() >= sizeof address.sun_path) {
-    return base::Fail(base::Code::kInvalidArgument, fmt::format("\"{}\": too long a name", path));
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("\"{}\": the name is too long", path));
   }
   std::memcpy(address.sun_path, name.c_str(), name.size());
   ::unlink(path.c_str());

@@ -1,5 +1,5 @@
-// The broker of warm starts: muster-launch, which starts interpreters outside of pods for those
-// that are in them. The daemon's child, and ends with it.
+// The broker of warm starts: a muster-launch process that starts interpreters outside of pods for
+// programs in pods. It is the daemon's child and ends with it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,15 +13,15 @@ namespace local::node {
 
 class WarmBroker {
  public:
-  // Executes `launcher`, which answers on a new Unix socket at `socket`: connections succeed from
-  // here on. Its interpreters have their own sockets below `runtime`. Both lie in folders of this
-  // user's alone.
+  // Executes `launcher`, which answers on a new Unix socket at `socket`: connections succeed once
+  // this returns. Its interpreters have their own sockets below `runtime`. Only this user can
+  // access both folders.
   static base::Result<std::unique_ptr<WarmBroker>> Start(const std::string& launcher,
                                                          const std::string& socket,
                                                          const std::string& runtime);
-  // The socket has vanished: another process in place of this one, as Start makes it.
+  // The socket has been deleted: starts another process in place of this one, as Start does.
   base::Status ListenAgain();
-  // Ends it. Its interpreters end when nothing of theirs runs any more.
+  // Ends the process. Its interpreters end with their last program.
   ~WarmBroker();
   WarmBroker(const WarmBroker&) = delete;
   WarmBroker& operator=(const WarmBroker&) = delete;

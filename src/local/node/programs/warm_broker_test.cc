@@ -36,7 +36,7 @@ TEST(WarmBroker, ConnectionsSucceedFromItsStartToItsEnd) {
     struct stat info{};
     ASSERT_EQ(::stat(socket.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0600U);
-    // As a clean-up does, which knows no sockets.
+    // As a clean-up does that does not know sockets.
     std::filesystem::remove(socket);
     const base::Status again = (*broker)->ListenAgain();
     ASSERT_TRUE(again) << again.error().message;

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 8> kShells = {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// python, python3, python3.11, by name or by path.
+// python, python3, python3.11, as a name or a path.
 bool IsPython(std::string_view word) {
   const size_t slash = word.rfind('/');
   if (slash != std::string_view::npos) word.remove_prefix(slash + 1);
@@ -32,7 +32,7 @@ bool IsAssignment(std::string_view word) {
   });
 }
 
-// One word of a shell's text from `at` on; false when the text is more than a simple command.
+// Skips one word of the shell text at `at`; false when the text is more than a simple command.
 bool SkipWord(std::string_view text, size_t& at) {
   char quote = 0;
   const size_t begin = at;
@@ -51,7 +51,7 @@ bool SkipWord(std::string_view text, size_t& at) {
     } else if (IsBlank(c)) {
       break;
     } else if (std::string_view("\n\r;&|<>(){}").find(c) != std::string_view::npos) {
-      // ${NAME} is a value, and nothing else of braces is.
+      // ${NAME} is a value; braces have no other permitted use.
       const bool opens = c == '{' && at > begin && text[at - 1] == '$';
       const bool closes =
           c == '}' && text.substr(begin, at - begin).find("${") != std::string::npos;
@@ -64,13 +64,13 @@ bool SkipWord(std::string_view text, size_t& at) {
   return quote == 0;
 }
 
-// Where the shell's text names python; npos when it is not that alone.
+// The position of python in the shell text; npos when the text is not just that command.
 size_t PythonIn(std::string_view text) {
   size_t python = std::string_view::npos;
   size_t at = 0;
   while (true) {
     while (at < text.size() && IsBlank(text[at])) ++at;
-    // An escaped end of line is a blank between words.
+    // An escaped end of line separates words.
     if (text.substr(at).starts_with("\\\n")) {
       at += 2;
       continue;

@@ -1,4 +1,4 @@
-// Which commands are no more than `python ...`, and what stands in for them with warm starts.
+// Recognizes commands that are only `python ...`, and replaces them for warm starts.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,9 @@
 
 namespace local::node {
 
-// The command with `stand_in` before its python, where it is python ... itself, or a shell's -c
-// whose only command, and a simple one (no operator, no command substitution), is that; assignments
-// and exec may stand before it. Nullopt for every other command. What python is to do is looked at
-// when it starts.
+// The command with `stand_in` before its python, if it is python ... itself, or a shell's -c whose
+// only command is that, without operators or command substitutions; assignments and exec may
+// precede it. Nullopt for every other command. Python's arguments are examined when it starts.
 std::optional<std::vector<std::string>> WarmCommand(const std::vector<std::string>& argv,
                                                     const std::string& stand_in);
 

@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::array<const char*, 2> kControllers = {"memory", "cpu"};
 constexpr const char* kTree = "muster";
-// No container has a dot in its name.
+// The names of containers never contain a dot.
 constexpr const char* kShimLeaf = "muster.shim";
-// cpu.max, in microseconds: the kernel's usual period, and the least quota that it takes.
+// cpu.max, in microseconds: the kernel's default period, and the smallest quota that it accepts.
 constexpr int64_t kPeriod = 100'000;
 constexpr int64_t kLeastQuota = 1'000;
 
@@ -61,7 +61,7 @@ base::Status MakeCgroup(const std::string& path) {
   return base::Fail(base::Errno(errno, "make the cgroup " + path));
 }
 
-// What of the controllers cannot be handed down is missing below, and found missing there.
+// Controllers that cannot be enabled for children are missing there, and noticed there.
 void HandDown(const std::string& cgroup) {
   for (const char* const controller : kControllers) {
     if (!Lists(cgroup + "/cgroup.controllers", controller)) continue;
@@ -80,7 +80,8 @@ base::Result<std::string> MakeOwnTree(const std::string& mount, std::string_view
   return pod;
 }
 
-// A cgroup that hands controllers down has no processes of its own: the shim goes a level down.
+// A cgroup with enabled controllers may not have processes of its own, so the shim moves one level
+// down.
 base::Result<std::string> DivideScope(const std::string& mount, std::string_view pod_uid) {
   TRY_ASSIGN(const std::string own, base::ReadFile("/proc/self/cgroup", 1 << 16));
   const std::string name = PodCgroupName(pod_uid) + ".scope";
@@ -96,14 +97,14 @@ base::Result<std::string> DivideScope(const std::string& mount, std::string_view
   return base::Fail(base::Code::kInternal, "not in the scope " + name);
 }
 
-// As far as the cgroup has the controllers; the first of them that it has not is said.
+// Sets the limits for which the cgroup has controllers; the error names the first missing one.
 base::Status Limit(const std::string& pod, ContainerSpec& container) {
   const std::string path = fmt::format("{}/{}", pod, container.name);
   TRY(MakeCgroup(path));
   base::Status limited;
   if (container.memory_limit) {
     limited = WriteControl(path + "/memory.max", std::to_string(*container.memory_limit));
-    // Not on machines without swap. A pod that could swap would only be slow where it should end.
+    // Fails on machines without swap. A pod that could swap would become slow instead of ending.
     (void)WriteControl(path + "/memory.swap.max", "0");
     (void)WriteControl(path + "/memory.oom.group", "1");
     if (limited) container.cgroup = path;
@@ -130,11 +131,12 @@ CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
   std::string controllers = place.mount + "/cgroup.controllers";
   if (user == 0) {
     if (::access(place.mount.c_str(), W_OK) != 0) {
-      place.why = fmt::format("no cgroup may be made in {} (of a container?)", place.mount);
+      place.why =
+          fmt::format("creating cgroups in {} is not permitted (in a container?)", place.mount);
       return place;
     }
-    // Only the machine's own root has no type: any other has processes, and hands down only what
-    // it already does.
+    // Only the machine's root cgroup has no type: any other has processes, and enables only what it
+    // does already.
     if (::access((place.mount + "/cgroup.type").c_str(), F_OK) == 0) {
       controllers = place.mount + "/cgroup.subtree_control";
     }
@@ -145,7 +147,8 @@ CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
         !runtime.empty() && ::access((root + runtime + "/systemd/private").c_str(), F_OK) == 0;
     const auto program = process::FindProgram("systemd-run", environment.GetOr("PATH", ""));
     if (!has_manager || !program) {
-      place.why = "no systemd user manager runs for this user, who may make no cgroup without it";
+      place.why =
+          "there is no systemd user manager for this user, who cannot create cgroups without it";
       return place;
     }
     controllers = fmt::format("{0}/user.slice/user-{1}.slice/user@{1}.service/cgroup.controllers",
@@ -156,7 +159,7 @@ CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
   place.has_cpu = Lists(controllers, "cpu");
   if (!place.has_memory && !place.has_cpu) place.kind = CgroupPlace::Kind::kNone;
   if (!place.has_memory || !place.has_cpu) {
-    place.why = fmt::format("cgroup v2 has no controller of {} for this user",
+    place.why = fmt::format("cgroup v2 has no controller for {} for this user",
                             place.has_memory ? "CPUs"
                             : place.has_cpu  ? "memory"
                                              : "memory and CPUs");

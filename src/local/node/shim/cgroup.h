@@ -1,5 +1,5 @@
-// Limits on a pod's memory and CPUs by cgroup v2, where this user may make one: root below the
-// mount's root, others in a scope that systemd's user manager delegates to them.
+// Limits of a pod's memory and CPUs by cgroup v2, where this user may create cgroups: root below
+// the mount's root, others in a scope that systemd's user manager delegates to them.
 //
 //   <mount>/muster/muster-pod-<uid>/<container>          root
 //   .../app.slice/muster-pod-<uid>.scope/<container>     others; the shim is in <scope>/shim
@@ -18,33 +18,33 @@
 
 namespace local::node {
 
-// Where pods of this user may have cgroups, and what of.
+// Where pods of this user may have cgroups, and for which resources.
 struct CgroupPlace {
   enum class Kind { kNone, kOwnTree, kUserScope };
   Kind kind = Kind::kNone;
   std::string mount;  // of the cgroup v2 file system
   bool has_memory = false;
   bool has_cpu = false;
-  std::string why;  // what is missing, for people; "" when both are there
+  std::string why;  // what is missing, for the user; "" when both controllers are available
 };
 
-// `root`: where proc/ and the mounts are looked for ("" is the machine's own; tests have theirs).
+// `root`: where to look for proc/ and the mounts ("": the machine's own; tests use others).
 CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
                             const std::string& root = "");
 
-// The command that starts `command` in a scope of the pod's own, delegated to its user.
+// The command that starts `command` in a scope for the pod, delegated to its user.
 std::vector<std::string> InUserScope(std::string_view pod_uid, std::vector<std::string> command);
 
-// In the shim: makes a cgroup for each limited container and says so in its `cgroup`. Those of
-// podman have podman's. What cannot be made is not, and why is returned; the container runs on
-// without.
+// Called in the shim: creates a cgroup for each limited container and sets its `cgroup`. Podman
+// creates those of its containers. Returns why a cgroup cannot be created; the container then runs
+// without one.
 base::Status MakeCgroups(PodSpec& spec);
-// What MakeCgroups made in a tree of root's; nothing where something still runs in them.
+// Removes what MakeCgroups created in root's tree, unless processes still run there.
 void RemoveCgroups(const std::string& mount, std::string_view pod_uid);
 
-// Whether the container's cgroup holds it to its memory.
+// Whether the container's cgroup enforces its memory limit.
 bool IsMemoryLimited(const ContainerSpec& container);
-// How often the kernel has killed in a cgroup for want of memory.
+// How many out-of-memory kills the kernel has counted in a cgroup.
 uint64_t OomKillsOf(const std::string& cgroup);
 
 }  // namespace local::node

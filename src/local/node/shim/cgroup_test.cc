@@ -16,7 +16,7 @@
 namespace local::node {
 namespace {
 
-// A machine of the test's own, by its files.
+// A fake machine, made of files.
 class CgroupTest : public PodTest {
  protected:
   void Put(const std::string& path, const std::string& text) {
@@ -50,7 +50,7 @@ TEST_F(CgroupTest, WhereVersion1HasTheControllersThereIsNone) {
   Put("/sys/fs/cgroup/cgroup.controllers", "\n");
   const CgroupPlace place = FindCgroupPlace(0, {}, root_);
   EXPECT_EQ(place.kind, CgroupPlace::Kind::kNone);
-  EXPECT_EQ(place.why, "cgroup v2 has no controller of memory and CPUs for this user");
+  EXPECT_EQ(place.why, "cgroup v2 has no controller for memory and CPUs for this user");
 }
 
 TEST_F(CgroupTest, InAContainerOnlyWhatItsRootHandsDownIsThere) {
@@ -79,7 +79,7 @@ TEST_F(CgroupTest, OthersNeedTheirManagerOfSystemd) {
   EXPECT_EQ(place.kind, CgroupPlace::Kind::kUserScope);
   EXPECT_TRUE(place.has_memory);
   EXPECT_FALSE(place.has_cpu);
-  EXPECT_EQ(place.why, "cgroup v2 has no controller of CPUs for this user");
+  EXPECT_EQ(place.why, "cgroup v2 has no controller for CPUs for this user");
 }
 
 TEST_F(CgroupTest, AContainersLimitsAreItsCgroups) {
@@ -88,7 +88,7 @@ TEST_F(CgroupTest, AContainersLimitsAreItsCgroups) {
   spec.cgroup_mount = root_ + "/sys/fs/cgroup";
   spec.containers[0].memory_limit = 64 << 20;
   spec.containers[0].cpu_limit_milli = 1500;
-  // As the kernel makes them with the directory.
+  // The kernel creates these files with the directory.
   const std::string group = "/sys/fs/cgroup/muster/" + PodCgroupName(spec.uid) + "/pytorch";
   for (const char* file : {"memory.max", "memory.swap.max", "memory.oom.group", "cpu.max"}) {
     Put(group + "/" + file, "");
@@ -115,7 +115,7 @@ TEST_F(CgroupTest, WithoutAControllerTheContainerRunsWithoutItsLimit) {
   EXPECT_EQ(spec.containers[0].cgroup, "");
 }
 
-// The real kernel's, without any controller.
+// With the real kernel, but no controller.
 TEST_F(CgroupTest, APodsProcessesAreKnownByTheirCgroup) {
   const std::string mount = FindCgroupPlace(::geteuid(), {}).mount;
   const std::string uid = base::NewUid();

@@ -1,4 +1,4 @@
-// Running a program to its end, its output passed on line by line.
+// Runs a program to its end and passes its output on line by line.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,18 @@
 namespace local::node {
 
 struct ChildCommand {
-  std::vector<std::string> argv;  // argv[0] is looked for in PATH of `env`
+  std::vector<std::string> argv;  // argv[0] is searched in PATH of `env`
   std::vector<std::string> env;   // "NAME=value"
   std::string cwd;
-  std::chrono::seconds timeout{0};  // 0 is none; then its process group is killed
+  std::chrono::seconds timeout{0};  // 0: none; at its end the process group is killed
 };
 
 // PATH of an environment, or a default.
 std::string PathOf(const std::vector<std::string>& env);
 
-// Both streams go to `on_output` in pieces that end with a line where they can. Returns the exit
-// code, 128 + n for signal n. kTimeout when it took too long, kNotFound when there is no such
-// program. Blocks; for processes without a loop.
+// Passes both streams to `on_output`, in pieces that end at a line's end if possible. Returns the
+// exit code, 128 + n for signal n. kTimeout when it took too long, kNotFound when there is no such
+// program. Blocks; for processes without an event loop.
 base::Result<int> RunToEnd(const ChildCommand& command,
                            const std::function<void(std::string_view)>& on_output);
 

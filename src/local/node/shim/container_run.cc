@@ -32,7 +32,7 @@ constexpr int kReadsPerTurn = 8;
 // Exit code of a container whose program could not be started (containerd's).
 constexpr int kStartErrorCode = 128;
 
-// For `tty: true`, with newlines left as they are.
+// For `tty: true`; leaves newlines as they are.
 base::Result<StreamEnds> OpenLogTerminal() {
   TRY_ASSIGN(StreamEnds terminal, OpenTerminal());
   termios settings{};
@@ -43,7 +43,7 @@ base::Result<StreamEnds> OpenLogTerminal() {
   return terminal;
 }
 
-// By what shells, Python and launchers say of it.
+// Judged by the messages of shells, Python and launchers.
 bool IsNotFound(int exit_code, std::string_view words) {
   constexpr int kShellFoundNone = 127;
   constexpr std::array<std::string_view, 4> kWords = {
@@ -55,7 +55,8 @@ bool IsNotFound(int exit_code, std::string_view words) {
 }
 
 std::string LogPath(const ContainerSpec& spec, int restart) {
-  // Relative to the pod's directory, which is the shim's own: it stays reachable in any view.
+  // Relative to the pod's directory, which is the shim's current one, so that it is reachable in
+  // any view.
   return fmt::format("logs/{}/{}.log", spec.name, restart);
 }
 
@@ -79,7 +80,7 @@ process::Rights RightsHere(process::Rights rights) {
   if (rights.user == ::getuid()) {
     rights.user.reset();
   } else if (rights.user && !rights.group) {
-    // As Kubernetes: the user's own group, root's of one that has none.
+    // As in Kubernetes: the user's own group, or root's for an unknown user.
     const passwd* const known = ::getpwuid(*rights.user);
     rights.group = known != nullptr ? known->pw_gid : 0;
   }
@@ -176,14 +177,14 @@ base::Status ContainerRun::StartProgram(int out, int err, int in) {
   options.cgroup = spec_.cgroup;
   options.rights = RightsHere(spec_.rights);
   if (options.rights.user) {
-    // So that it can open /dev/stdout, which is what it has been given.
+    // So that it can open /dev/stdout, which is one of these.
     for (const int stream : {out, err}) (void)::fchown(stream, *options.rights.user, -1U);
   }
   TRY_ASSIGN(pid_, process::Spawn(options));
   return {};
 }
 
-// Code sync runs our own code: a fork of this small single-threaded process, no exec.
+// Code sync is our own code: it needs only a fork of this small single-threaded process, no exec.
 base::Status ContainerRun::StartBuiltIn(int out, int err, int in) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -212,7 +213,7 @@ void ContainerRun::OnReadable(LogStream stream) {
     const ssize_t count = ::read(output.fd.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
-    if (count <= 0) {  // a terminal says EIO when its last user has gone
+    if (count <= 0) {  // a terminal returns EIO when its last user has gone
       is_closed = true;
       break;
     }
@@ -229,7 +230,7 @@ void ContainerRun::OnReadable(LogStream stream) {
     output.partial_timer =
         loop_.After(kPartialLineWait, [this, stream] { log_.FlushPartial(stream, clock_.Now()); });
   }
-  // At first, and when it has doubled: each costs a report.
+  // At the first loss, and whenever it has doubled: each report has a cost.
   if (log_.lost_bytes() > 2 * told_loss_) {
     told_loss_ = log_.lost_bytes();
     callbacks_.on_loss();
@@ -250,8 +251,8 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
   has_exited_ = true;
   const bool is_sigkill = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGKILL
                                                    : WEXITSTATUS(wait_status) == 128 + SIGKILL;
-  // A shell that waited for the victim hands 137 on, and a stand-in dies as its program did: then
-  // the victim was another process.
+  // A shell that waited for the killed process exits with 137 too, and a stand-in dies as its
+  // program did: another process was killed then.
   const bool is_oom =
       is_sigkill && !is_killed_by_us &&
       oom_watch_.HasKilled(WIFSIGNALED(wait_status) && !is_stood_in_for_ ? std::optional(pid_)
@@ -268,7 +269,7 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
 }
 
 void ContainerRun::ExceedsMemory(int64_t used) {
-  memory_note_ = fmt::format("it used {} of memory, and its limit is {}", FormatMemory(used),
+  memory_note_ = fmt::format("it used {} of memory, but its limit is {}", FormatMemory(used),
                              FormatMemory(spec_.memory_limit.value_or(0)));
 }
 
@@ -281,7 +282,8 @@ void ContainerRun::LimitDrain() {
   });
 }
 
-// A file of an image that is none here is missed: said where the program's own words are read.
+// The program needs a file of an image that is not used here: the hint is added where its output is
+// shown.
 void ContainerRun::AddImageHint(bool is_not_found) {
   if (!is_not_found || spec_.image_hint.empty()) return;
   const base::Time now = clock_.Now();
@@ -290,7 +292,7 @@ void ContainerRun::AddImageHint(bool is_not_found) {
   state_.message += (state_.message.empty() ? "" : "; ") + spec_.image_hint;
 }
 
-// Last, where the words that tell most are read.
+// Added last, where the most telling lines are read.
 void ContainerRun::AddMemoryNote() {
   if (memory_note_.empty()) return;
   const std::string note = fmt::format("container {} was killed: {}", spec_.name, memory_note_);

@@ -1,4 +1,4 @@
-// One run of one container: its process, its output, its end.
+// One run of one container: its process, its output, how it ended.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@
 
 namespace local::node {
 
-// Output without a newline is shown after this long, so that progress bars move.
+// Output without a newline is shown after this time, so that progress bars move.
 inline constexpr std::chrono::milliseconds kPartialLineWait{20};
-// A process that survives the container (in another user's hands, say) may keep its pipes open.
+// A process that survives the container, for example of another user, may keep its pipes open.
 inline constexpr std::chrono::milliseconds kDrainWait{1000};
 
 // Driven by the pod runner in the loop's thread. Borrows the loop, the specification and the
@@ -28,7 +28,7 @@ inline constexpr std::chrono::milliseconds kDrainWait{1000};
 class ContainerRun {
  public:
   struct Callbacks {
-    std::function<void()> on_end;   // ended, and all its output is in the log
+    std::function<void()> on_end;   // it has ended, and all its output is in the log
     std::function<void()> on_loss;  // the log lost output for the first time
   };
 
@@ -36,16 +36,17 @@ class ContainerRun {
                const ContainerSpec& spec, int restart, Callbacks callbacks);
   ~ContainerRun();
 
-  // Starts the process in a session of its own. An error when it could not be started, in words
-  // for people.
+  // Starts the process in a session of its own. The error of a failed start is a message for the
+  // user.
   base::Status Start();
 
   pid_t pid() const { return pid_; }
-  // Of waitpid: the process has been reaped. `is_killed_by_us` rules out an out-of-memory kill.
+  // The process has been reaped, with this status of waitpid. `is_killed_by_us` rules out an
+  // out-of-memory kill.
   void OnExit(int wait_status, bool is_killed_by_us);
-  // It is about to be killed: it uses that many bytes of memory, and its limit is less.
+  // It is about to be killed because it uses that many bytes of memory, more than its limit.
   void ExceedsMemory(int64_t used);
-  // From now on processes that still hold the output open have only kDrainWait.
+  // From now on, processes that still hold the output open get only kDrainWait.
   void LimitDrain();
 
   // After on_end: Terminated, with reason and message.
@@ -76,25 +77,25 @@ class ContainerRun {
   LogWriter log_;
   OutputTail tail_;
   OomWatch oom_watch_;
-  const uint64_t oom_kills_before_;  // in its own cgroup
-  std::string memory_note_;          // why it was killed, when that was for its memory
+  const uint64_t oom_kills_before_;  // of its own cgroup
+  std::string memory_note_;          // set when it was killed because of its memory
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
   uint64_t told_loss_ = 0;
-  bool is_stood_in_for_ = false;  // the program is not a child of the shim's
+  bool is_stood_in_for_ = false;  // the program is not a child of the shim
   bool has_exited_ = false;
   bool has_ended_ = false;
   process::EventLoop::TimerId drain_timer_ = 0;
   ContainerState state_;
 };
 
-// The environment of a container as execve takes it: later entries win, with the pod's uid.
+// The environment of a container as execve takes it, including the pod's uid: later entries win.
 std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const ContainerSpec& spec);
 
-// What is left to be given up in this process, which may have become the user by its view.
+// The rights that this process has to give up, given that its view may have made it another user.
 process::Rights RightsHere(process::Rights rights);
 
-// How an end is reported: exit code or 128 + signal; Completed, Error or OOMKilled.
+// How the end is reported: the exit code or 128 + signal; Completed, Error or OOMKilled.
 ContainerState DescribeEnd(int wait_status, bool is_oom_killed);
 
 }  // namespace local::node

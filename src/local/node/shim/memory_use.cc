@@ -13,7 +13,7 @@ namespace local::node {
 namespace {
 
 constexpr size_t kMaxProcFile = 64 << 10;
-// No faster does a machine give out pages: the kernel has to clear each.
+// A machine cannot hand out pages faster than this, because the kernel has to clear each.
 constexpr int64_t kBytesPerMilli = 4 << 20;
 constexpr std::chrono::milliseconds kShortestLook{50};
 constexpr std::chrono::milliseconds kLongestLook{1000};
@@ -22,7 +22,7 @@ constexpr int64_t kKibi = 1 << 10;
 constexpr int64_t kMebi = 1 << 20;
 constexpr int64_t kGibi = 1 << 30;
 
-// "RssAnon:	    1234 kB" of `text`, in bytes; 0 without such a line.
+// The value of "RssAnon:      1234 kB" in `text`, in bytes; 0 without such a line.
 int64_t KilobytesOf(std::string_view text, std::string_view name) {
   size_t at = text.find(name);
   while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') {
@@ -46,7 +46,7 @@ int64_t ResidentIn(const std::string& status) {
 
 int64_t ProportionalIn(const std::string& rollup) {
   const int64_t parts = KilobytesOf(rollup, "Pss_Anon:") + KilobytesOf(rollup, "Pss_Shmem:");
-  // Before Linux 5.4 files are in it too.
+  // Before Linux 5.4 this includes files.
   return parts > 0 ? parts : KilobytesOf(rollup, "Pss:");
 }
 

@@ -1,4 +1,4 @@
-// What processes hold of the machine's memory that only their end gives back.
+// How much memory of processes is released only when they end.
 #pragma once
 
 #include <sys/types.h>
@@ -10,13 +10,13 @@
 
 namespace local::node {
 
-// Anonymous and shared memory of all of them, in bytes, pages that several map counted once. Asks
-// the kernel to count only where more than `enough` could come out: below that it is an upper
-// bound. Processes that are gone, or may not be asked about, count 0.
+// Anonymous and shared memory of all of them, in bytes, with shared pages counted once. Asks the
+// kernel for an exact count only when the result may exceed `enough`; otherwise the result is an
+// upper bound. Processes that are gone, or that may not be examined, count 0.
 int64_t MemoryOf(const std::vector<pid_t>& pids, int64_t enough);
 
-// How long nobody has to look again: what is left of `limit` cannot be filled sooner. Looking took
-// `cost`, and is to be a small part of all that happens.
+// How long until the next check: the rest of `limit` cannot be filled sooner. The check took
+// `cost`, which is to stay a small part of the time.
 std::chrono::milliseconds UntilNextLook(int64_t used, int64_t limit, std::chrono::nanoseconds cost);
 
 // "1.5 GiB", "200 MiB".

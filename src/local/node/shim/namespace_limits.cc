@@ -19,14 +19,15 @@ std::optional<int64_t> ReadNumber(const char* path) {
 
 std::string Advice(int os_errno, const NamespaceLimits& limits) {
   constexpr std::string_view kSysctl =
-      "a system setting forbids it; as root run `sysctl -w {}` (to keep it: a file in "
+      "a system setting forbids it; as root run `sysctl -w {}` (to make it permanent, add a file "
+      "in "
       "/etc/sysctl.d)";
   if (limits.max_user_namespaces == 0) {
     return fmt::format(fmt::runtime(kSysctl), "user.max_user_namespaces=15000");
   }
   if (os_errno == ENOSPC || os_errno == EUSERS) {
     return fmt::format(
-        "user.max_user_namespaces ({}) is used up; as root raise it with `sysctl -w`",
+        "user.max_user_namespaces ({}) is exhausted; as root raise it with `sysctl -w`",
         limits.max_user_namespaces.value_or(0));
   }
   if (limits.unprivileged_userns_clone == 0) {
@@ -49,7 +50,7 @@ NamespaceLimits ReadLimits() {
 
 base::Error ExplainForbidden(std::string_view step, int os_errno, const NamespaceLimits& limits) {
   return {base::Code::kPermissionDenied,
-          fmt::format("the pod needs mounts of its own, for which this machine must allow "
+          fmt::format("the pod needs mounts of its own, but this machine does not allow the "
                       "namespaces: {}: {}: {}",
                       step, std::strerror(os_errno), Advice(os_errno, limits)),
           os_errno};

@@ -1,4 +1,4 @@
-// Why this machine forbids namespaces, and what its owner can do.
+// Why this machine forbids namespaces, and how its owner can allow them.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace local::node {
 
-// Settings of the kernel; nothing where it has no such setting.
+// Settings of the kernel; nullopt when it does not have the setting.
 struct NamespaceLimits {
   std::optional<int64_t> apparmor_restrict_unprivileged_userns;
   std::optional<int64_t> unprivileged_userns_clone;

@@ -18,7 +18,7 @@ TEST(NamespaceLimits, NamesTheSettingThatForbids) {
     std::string_view words;
   } cases[] = {
       {{std::nullopt, std::nullopt, 0}, ENOSPC, "`sysctl -w user.max_user_namespaces=15000`"},
-      {{std::nullopt, std::nullopt, 50}, ENOSPC, "user.max_user_namespaces (50) is used up"},
+      {{std::nullopt, std::nullopt, 50}, ENOSPC, "user.max_user_namespaces (50) is exhausted"},
       {{std::nullopt, 0, 1000}, EPERM, "`sysctl -w kernel.unprivileged_userns_clone=1`"},
       {{1, 1, 1000}, EPERM, "`sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`"},
       {{1, std::nullopt, 1000}, EACCES, "kernel.apparmor_restrict_unprivileged_userns=0"},

@@ -23,7 +23,8 @@ std::optional<bool> KernelLogNames(pid_t pid) {
   bool has_any = false;
   while (true) {
     const ssize_t count = ::read(fd.get(), record, sizeof record);
-    if (count < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: overwritten, go on
+    // EPIPE: records were overwritten
+    if (count < 0 && (errno == EINTR || errno == EPIPE)) continue;
     if (count < 0 && errno == EAGAIN) return has_any ? std::optional(false) : std::nullopt;
     if (count <= 0) return std::nullopt;
     has_any = true;

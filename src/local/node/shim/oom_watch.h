@@ -1,4 +1,4 @@
-// Whether a process that died of SIGKILL was killed by the kernel for want of memory.
+// Tells whether a process that died of SIGKILL was an out-of-memory kill by the kernel.
 #pragma once
 
 #include <sys/types.h>
@@ -10,12 +10,12 @@
 
 namespace local::node {
 
-// Made before the process starts.
+// To be created before the process starts.
 class OomWatch {
  public:
   OomWatch();
-  // True when the kernel has killed for memory since; with a pid also only when the kernel's log,
-  // where readable, names it.
+  // Whether the kernel has made an out-of-memory kill since; with a pid, only if the kernel's log,
+  // when readable, names it.
   bool HasKilled(std::optional<pid_t> pid) const;
 
  private:
@@ -25,7 +25,7 @@ class OomWatch {
 // The sum of `oom_kill` in this process's memory cgroup (v2 memory.events, v1 memory.oom_control).
 uint64_t CgroupOomKills();
 
-// The `oom_kill` of such a file; 0 when it cannot be read.
+// `oom_kill` in such a file; 0 when it cannot be read.
 uint64_t OomKillsIn(const std::string& path);
 
 // Whether a kernel log record says that `pid` was killed: "Out of memory: Killed process 42 (x)".

@@ -34,7 +34,7 @@ TEST(ContainerEnd, IsDescribedAsKubernetesDoes) {
       {0, false, 0, 0, "Completed"},
       {3 << 8, false, 3, 0, "Error"},
       {SIGSEGV, false, 139, SIGSEGV, "Error"},
-      {SIGSEGV | 0x80, false, 139, SIGSEGV, "Error"},  // with a core
+      {SIGSEGV | 0x80, false, 139, SIGSEGV, "Error"},  // with a core dump
       {SIGKILL, false, 137, SIGKILL, "Error"},
       {SIGKILL, true, 137, SIGKILL, "OOMKilled"},
       {137 << 8, true, 137, 0, "OOMKilled"},

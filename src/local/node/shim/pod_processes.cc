@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxMountTable = 16 << 20;
 
-// "mnt:[4026531841]"; "" when it may not be asked.
+// "mnt:[4026531841]"; "" when it may not be read.
 std::string MountNamespaceOf(const std::string& process) {
   std::array<char, 64> name{};
   const ssize_t count =
@@ -23,7 +23,7 @@ std::string MountNamespaceOf(const std::string& process) {
   return count < 0 ? "" : std::string(name.data(), static_cast<size_t>(count));
 }
 
-// What "/" is mounted from (proc_pid_mountinfo(5)); "" when it may not be asked.
+// The mount source of "/" (proc_pid_mountinfo(5)); "" when it may not be read.
 std::string SourceOfRoot(pid_t pid) {
   const auto table = base::ReadFile(fmt::format("/proc/{}/mountinfo", pid), kMaxMountTable);
   if (!table) return "";
@@ -52,7 +52,7 @@ PodProcesses::PodProcesses(std::string_view pod_uid, std::vector<PodSession> ses
       own_namespace_(MountNamespaceOf("self")) {}
 
 std::vector<pid_t> PodProcesses::Find() {
-  // A namespace's number may have been given to another since the last time.
+  // A namespace's number may have been reused since the last call.
   views_.clear();
   std::vector<pid_t> found;
   for (const pid_t pid : process::AllPids()) {
@@ -81,8 +81,8 @@ bool PodProcesses::HasView(pid_t pid) {
 bool PodProcesses::IsInSession(const process::ProcessStat& stat) const {
   return std::any_of(sessions_.begin(), sessions_.end(), [&](const PodSession& session) {
     if (stat.session != session.id || stat.start_ticks < session.start_ticks) return false;
-    // No pid is used again while it names a session: its process now is the one that began it, or
-    // there is none.
+    // A pid is not reused while it identifies a session: its present process is the one that
+    // created the session, or there is none.
     const auto leader = process::ReadStat(session.id);
     return !leader || leader->start_ticks == session.start_ticks;
   });

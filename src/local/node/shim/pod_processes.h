@@ -1,6 +1,6 @@
-// Which processes of this machine are a pod's, for when no shim can be asked. What a program cannot
-// leave behind tells: its cgroup and its view of the machine; what it can, its environment and its
-// session, tells where the pod has neither.
+// Finds the processes of a pod when no shim can be asked. A process cannot leave its cgroup and its
+// view of the machine; where the pod has neither, the environment and the session tell, although a
+// process can change those.
 #pragma once
 
 #include <sys/types.h>
@@ -16,20 +16,20 @@
 
 namespace local::node {
 
-// Variable that every process of a pod carries, with the pod's uid.
+// A variable of every process of a pod: the pod's uid.
 inline constexpr std::string_view kPodUidVariable = "MUSTER_POD_UID";
 
-// What the root of the pod's view is mounted from.
+// The mount source of the root of the pod's view.
 std::string ViewSource(std::string_view pod_uid);
-// The last part of the name of the pod's cgroup, where it has one.
+// The last component of the pod's cgroup, if it has one.
 std::string PodCgroupName(std::string_view pod_uid);
 
 class PodProcesses {
  public:
   PodProcesses(std::string_view pod_uid, std::vector<PodSession> sessions);
 
-  // Of them all, as far as this user may see them; zombies and what is already on its way out of
-  // the kernel are none.
+  // All of the pod's processes that this user may see, except for zombies and processes that the
+  // kernel is removing.
   std::vector<pid_t> Find();
   bool Has(pid_t pid);
 
@@ -42,7 +42,7 @@ class PodProcesses {
   const std::string cgroup_;
   const std::vector<PodSession> sessions_;
   const std::string own_namespace_;
-  std::map<std::string, bool> views_;  // by mount namespace: whether it is the pod's
+  std::map<std::string, bool> views_;  // by mount namespace: whether it belongs to the pod
 };
 
 }  // namespace local::node

@@ -21,11 +21,11 @@ namespace {
 
 using Phase = ContainerState::Phase;
 
-// A container that ran this long starts its back-off anew (kubelet's rule).
+// After running this long, a container starts its back-off again (kubelet's rule).
 constexpr std::chrono::minutes kStableRun{10};
-// Logs of older runs are removed: a container may be restarted for months.
+// Logs of older runs are removed, because a container may be restarted for months.
 constexpr int kKeptRuns = 10;
-// How long the end waits for processes that not even SIGKILL ends (uninterruptible I/O).
+// How long the end waits for processes that survive SIGKILL (uninterruptible I/O).
 constexpr std::chrono::seconds kStrayWait{10};
 
 void SignalGroups(int signal) {
@@ -118,7 +118,7 @@ void PodRunner::StartSlot(Slot& slot) {
                               }});
   slot.is_active = true;
   if (!slot.run->Start()) {
-    // Told from the loop: the caller may be starting the other containers.
+    // Posted, because the caller may be starting the other containers.
     loop_.Post([this, &slot] { OnSlotEnd(slot); });
     return;
   }
@@ -196,7 +196,7 @@ void PodRunner::Terminate(std::chrono::seconds grace) {
   for (auto* const slots : {&init_slots_, &slots_}) {
     for (const auto& slot : *slots) {
       if (slot->restart_timer == 0) continue;
-      // It was waiting for its restart: its last end is its end.
+      // It was waiting for its restart: its last end is final.
       loop_.Cancel(slot->restart_timer);
       slot->restart_timer = 0;
       slot->report.state = *slot->report.last_termination;
@@ -221,10 +221,11 @@ void PodRunner::OnGraceEnd() {
 void PodRunner::Reap() {
   while (true) {
     siginfo_t info{};
-    // Looked at before it is reaped: until then its pid cannot name another process group.
+    // Examined before it is reaped, because its pid then still identifies its process group.
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
     Slot* const slot = FindRunning(info.si_pid);
-    // `sh -c` dies of the SIGTERM that its program is still answering: that one has the grace too.
+    // `sh -c` dies of the SIGTERM that its program is still handling: the program gets the grace
+    // period too.
     const bool is_lingering =
         is_terminating_ && !is_killing_ && info.si_code == CLD_KILLED && info.si_status == SIGTERM;
     if (slot != nullptr && !is_lingering) KillLeftovers(info.si_pid);
@@ -243,8 +244,8 @@ void PodRunner::Reap() {
   if (is_finishing_) FinishWhenAlone();
 }
 
-// Where no cgroup holds the container to its limit. All of it is ended, as the kernel does with
-// one.
+// Used when no cgroup enforces the container's limit. Kills the whole container, as the kernel does
+// with a cgroup.
 void PodRunner::WatchMemory(Slot& slot) {
   slot.memory_timer = 0;
   if (!slot.is_running) return;
@@ -261,8 +262,8 @@ void PodRunner::WatchMemory(Slot& slot) {
   for (const pid_t pid : processes) ::kill(pid, SIGKILL);
 }
 
-// A running container's: its process, what that has started, and what has left it for a session or
-// group of its own; of the pod's only one, everything.
+// The processes of a running container: its own, their descendants, and processes that moved to
+// another session or group; for the only container of a pod, all processes.
 std::vector<pid_t> PodRunner::ProcessesOf(pid_t container) const {
   const bool is_only = Count(&Slot::is_running) == 1;
   std::set<pid_t> found;
@@ -276,7 +277,7 @@ std::vector<pid_t> PodRunner::ProcessesOf(pid_t container) const {
   return {found.begin(), found.end()};
 }
 
-// What a container leaves behind ends with it, as in a container of its own.
+// Processes that a container leaves behind end with it, as in a container of its own.
 void PodRunner::KillLeftovers(pid_t ended) {
   const bool is_only = Count(&Slot::is_running) == 1;
   for (const process::ProcessStat& process : process::Descendants(::getpid())) {
@@ -292,11 +293,11 @@ void PodRunner::Finish() {
   FinishWhenAlone();
 }
 
-// Every stray that dies becomes or was our child, so each round ends in another SIGCHLD.
+// Every stray process is or becomes a child of this one, so its death causes another SIGCHLD.
 void PodRunner::FinishWhenAlone() {
   if (is_report_final_) return;
   if (!HasChildren()) return WriteFinalReport();
-  if (!is_killing_) return;  // they have until the end of the grace
+  if (!is_killing_) return;  // they have until the end of the grace period
   KillDescendants();
   if (finish_timer_ != 0) return;
   finish_timer_ = loop_.After(kStrayWait, [this] {

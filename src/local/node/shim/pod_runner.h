@@ -15,22 +15,22 @@
 
 namespace local::node {
 
-// Init containers one after the other, then all containers at once; each is restarted in place as
-// the restart policy says; commands that the daemon is asked for run beside them. Needs to be the
-// subreaper of its process. Stops the loop when the pod has ended, nothing of it is left and the
-// report says so.
+// Runs the init containers one after another, then all containers at once. Each is restarted in
+// place as the restart policy says, and commands that the daemon requests run beside them. Its
+// process must be a subreaper. Stops the loop when the pod has ended, none of its processes is left
+// and the report says so.
 class PodRunner {
  public:
   PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec& spec);
   ~PodRunner();
 
   void Start();
-  // The pod cannot run at all: reports it as failed.
+  // The pod cannot run: reports it as failed.
   void Reject(const std::string& reason, const std::string& message);
-  // SIGTERM to every process group of the pod, SIGKILL after `grace`. Again: the earlier deadline
-  // holds.
+  // SIGTERM to every process group of the pod, SIGKILL after `grace`. When repeated, the earlier
+  // deadline applies.
   void Terminate(std::chrono::seconds grace);
-  // After SIGCHLD.
+  // Call it after SIGCHLD.
   void Reap();
 
  private:
@@ -42,11 +42,11 @@ class PodRunner {
     ContainerReport report;
     base::Backoff backoff;
     std::unique_ptr<ContainerRun> run;
-    bool is_running = false;  // its process is not yet reaped
-    bool is_active = false;   // started, and its end not yet told
+    bool is_running = false;  // its process has not been reaped yet
+    bool is_active = false;   // started, and its end not reported yet
     bool is_done = false;
     process::EventLoop::TimerId restart_timer = 0;
-    process::EventLoop::TimerId memory_timer = 0;  // runs only while a limited program does
+    process::EventLoop::TimerId memory_timer = 0;  // runs only while a limited program runs
   };
 
   void RunNext();
@@ -77,8 +77,8 @@ class PodRunner {
   size_t next_init_ = 0;
   bool are_containers_started_ = false;
   bool is_terminating_ = false;
-  bool is_killing_ = false;    // no grace is left: what lives is killed
-  bool is_finishing_ = false;  // only stray processes are left to end
+  bool is_killing_ = false;    // the grace period is over: remaining processes are killed
+  bool is_finishing_ = false;  // only stray processes are left
   bool is_report_final_ = false;
   process::EventLoop::TimePoint kill_deadline_{};
   process::EventLoop::TimerId kill_timer_ = 0;

@@ -11,7 +11,7 @@ namespace local::node {
 namespace {
 
 constexpr const char* kReserveFile = "status.reserve";
-// A report of a few containers with their messages, and a block for the directory.
+// Enough for a report of a few containers with their messages, and a block for the directory.
 constexpr off_t kReserveBytes = 64 << 10;
 
 }  // namespace

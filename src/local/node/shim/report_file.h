@@ -1,4 +1,4 @@
-// status.json: the pod's report, written so that a full disk cannot keep it from the daemon.
+// status.json: the pod's report, written so that it reaches the daemon even when the disk is full.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace local::node {
 
 inline constexpr std::string_view kReportFile = "status.json";
 
-// Keeps a few preallocated blocks beside the report, and gives them up when there is no other room.
+// Keeps a few preallocated blocks beside the report, and frees them when there is no other room.
 // Paths are relative to the current directory, the pod's. Not thread safe.
 class ReportFile {
  public:
-  // Best effort; called when nobody waits for it.
+  // Best effort; called when nothing waits for it.
   void Reserve();
-  // Replaces the report. kSync: on disk when it returns.
+  // Replaces the report. With `is_synced`, it is on disk when this returns.
   base::Status Write(const PodReport& report, bool is_synced);
-  // After the last report.
+  // Call it after the last report.
   void Release();
 
  private:

@@ -35,9 +35,10 @@ base::Result<PodSpec> ReadSpec() {
   return PodSpecFromJson(json);
 }
 
-// Everything up to the first instruction that concerns the pod itself: lock, identity.
+// The steps before anything that concerns the pod itself: lock and identity.
 base::Result<base::Fd> TakeDirectory(const PodSpec& spec) {
-  // Working here keeps the pod's files in reach, whatever the view shows at their paths.
+  // With this as the current directory, the pod's files stay reachable, whatever the view shows at
+  // their paths.
   if (::chdir(spec.directory.c_str()) != 0) {
     return base::Fail(base::Errno(errno, "chdir " + spec.directory));
   }
@@ -65,7 +66,7 @@ void RunPod(process::EventLoop& loop, PodRunner& runner, const PodSpec& spec) {
   if (const base::Status ran = loop.Run(); !ran) base::LogError("{}", ran.error().message);
 }
 
-// podman keeps a container whose `podman run` was ended before it could remove it.
+// Podman keeps a container if its `podman run` was killed before it could remove it.
 void RemoveFromPodman(const PodSpec& spec) {
   ChildCommand removal;
   removal.argv = {"podman", "rm", "--force", "--ignore", "--volumes"};
@@ -85,7 +86,7 @@ void RemoveFromPodman(const PodSpec& spec) {
 }  // namespace
 
 int ShimMain() {
-  // Inherited on purpose (GPU and port locks), but not by the pod's programs.
+  // Inherited on purpose (locks of GPUs and ports), but not by the pod's programs.
   ::close_range(kReadyFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
   auto spec = ReadSpec();
@@ -100,7 +101,7 @@ int ShimMain() {
   const auto signals = process::OpenSignalFd({SIGTERM, kAtOnceSignal, SIGCHLD});
   auto loop = process::EventLoop::Create(base::SystemClock());
   if (!signals || !loop || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
-    Answer("set up the shim: out of descriptors");
+    Answer("set up the shim: no file descriptors left");
     return 1;
   }
   const auto lock = TakeDirectory(*spec);

@@ -38,7 +38,8 @@ base::Result<base::Fd> InMemory(std::string_view content) {
   return fd;
 }
 
-// Of the containers that ran when the pod last said anything, in this boot of the machine.
+// The sessions of containers that were running at the last report of the pod, in this boot of the
+// machine.
 std::vector<PodSession> SessionsIn(const std::string& directory) {
   std::vector<PodSession> sessions;
   const auto report = ReadReport(directory);
@@ -51,7 +52,7 @@ std::vector<PodSession> SessionsIn(const std::string& directory) {
   return sessions;
 }
 
-// The shim's one answer, or what was read until it ended or the time was over.
+// The shim's one answer, or what was read before it ended or the time was over.
 base::Status AwaitReady(int fd) {
   std::string answer;
   char buffer[512];
@@ -65,7 +66,7 @@ base::Status AwaitReady(int fd) {
     answer.append(buffer, static_cast<size_t>(count));
   }
   if (answer == kReadyAnswer) return {};
-  if (answer.empty()) answer = "it ended without a word";
+  if (answer.empty()) answer = "it ended without a message";
   return base::Fail(base::Code::kUnavailable, "start shim: " + answer);
 }
 
@@ -104,7 +105,7 @@ base::Status ShimHandle::Terminate(std::chrono::seconds grace) {
 }
 
 base::Status ShimHandle::Kill() {
-  // Held before their parent goes: after that nothing says whose they were.
+  // Opened before their parent ends: afterwards nothing shows whose children they were.
   std::vector<base::Fd> programs;
   for (const process::ProcessStat& program : process::Descendants(pid_)) {
     if (auto pidfd = process::OpenPidfd(program.pid)) programs.push_back(std::move(*pidfd));
@@ -177,7 +178,7 @@ base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory) 
     if (pidfd.error().code == base::Code::kNotFound) return std::optional<ShimHandle>();
     return base::Fail(pidfd.error());
   }
-  // Read after the descriptor was opened: it is this process, or the pid was reused.
+  // Read after the descriptor was opened: either it is this process, or the pid was reused.
   const auto stat = process::ReadStat(identity->pid);
   if (!stat || stat->start_ticks != identity->start_ticks) return std::optional<ShimHandle>();
   TRY_ASSIGN(const auto lock, process::TryLockFile(directory + "/" + kLockFile));
@@ -200,7 +201,7 @@ base::Result<PodReport> ReadReport(const std::string& directory) {
 base::Status KillStrays(const std::string& directory, std::string_view pod_uid) {
   PodProcesses pod(pod_uid, SessionsIn(directory));
   const auto deadline = base::SystemClock().Steady() + kKillWait;
-  // Looked for twice: in the midst of an exec a process has no environment to be seen.
+  // Checked twice, because during an exec a process has no visible environment.
   bool was_clear = false;
   while (true) {
     const std::vector<pid_t> strays = pod.Find();
@@ -213,20 +214,22 @@ base::Status KillStrays(const std::string& directory, std::string_view pod_uid) 
     std::vector<base::Fd> ending;
     for (const pid_t pid : strays) {
       auto pidfd = process::OpenPidfd(pid);
-      // Asked again now that the descriptor holds the process: a pid may have been reused.
+      // Checked again now that the descriptor refers to the process: a pid may have been reused.
       if (pidfd && pod.Has(pid) && process::SendSignal(pidfd->get(), SIGKILL)) {
         ending.push_back(std::move(*pidfd));
       }
     }
     if (ending.empty() && !pod.Find().empty()) {
-      return base::Fail(base::Code::kPermissionDenied,
-                        fmt::format("kill what is left of pod {}: not permitted", pod_uid));
+      return base::Fail(
+          base::Code::kPermissionDenied,
+          fmt::format("kill the remaining processes of pod {}: not permitted", pod_uid));
     }
     for (const base::Fd& pidfd : ending) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
           deadline - base::SystemClock().Steady());
       if (auto ended = process::WaitForEnd(pidfd.get(), left); !ended) {
-        return base::Fail(ended.error().Wrap("kill what is left of pod " + std::string(pod_uid)));
+        return base::Fail(
+            ended.error().Wrap("kill the remaining processes of pod " + std::string(pod_uid)));
       }
     }
   }

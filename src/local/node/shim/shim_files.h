@@ -1,4 +1,4 @@
-// What a shim and the programs that look for it agree on.
+// Names and numbers that a shim shares with the programs that look for it.
 #pragma once
 
 #include <csignal>
@@ -17,12 +17,12 @@ inline constexpr const char* kDiagnosticsFile = "shim.log";  // the shim's stder
 
 // Descriptors of `<executable> shim`; locks follow from kReadyFd + 1.
 inline constexpr int kSpecFd = 3;   // the PodSpec as JSON, at offset 0
-inline constexpr int kReadyFd = 4;  // kReadyAnswer once it is in charge, otherwise why not
+inline constexpr int kReadyFd = 4;  // kReadyAnswer once it has taken over, otherwise an error
 inline constexpr std::string_view kReadyAnswer = "ready";
 
-// SIGTERM asks the shim to end its programs, with a grace in seconds as its value. The kernel keeps
-// one of it: a second one, of no grace, is lost while the first is pending. So that one says it
-// too; older shims ignore it.
+// SIGTERM asks the shim to end its programs; its value is the grace period in seconds. The kernel
+// queues only one SIGTERM, so a second one without grace is lost while the first is pending. This
+// signal means the same as the second; older shims ignore it.
 inline constexpr int kAtOnceSignal = SIGQUIT;
 
 struct ShimIdentity {
@@ -31,7 +31,7 @@ struct ShimIdentity {
   std::string boot_id;
 };
 
-// Of this process, into the current directory.
+// Writes the identity of this process into the current directory.
 base::Status WriteIdentity();
 base::Result<ShimIdentity> ReadIdentity(const std::string& directory);
 

@@ -44,7 +44,7 @@ TEST_F(ShimTest, RunsAProgramToItsEndAndRecordsItsOutput) {
 }
 
 TEST_F(ShimTest, ItsProgramsHaveThePodsUmask) {
-  const mode_t before = ::umask(0077);  // as the daemon has it
+  const mode_t before = ::umask(0077);  // like the daemon's
   PodSpec spec = Pod({Shell("umask")});
   EXPECT_TRUE(Run(spec).has_succeeded);
   EXPECT_EQ(Log(spec, "pytorch"), "0022\n") << "nobody has said another";
@@ -100,7 +100,7 @@ TEST_F(ShimTest, AProgramThatIsNotFoundIsToldThatItsImageIsNoneHere) {
       {{"sh", "-c", "no-such-program"}, true},
       {{"sh", "-c", "cat no-such-file"}, true},
       {{"sh", "-c", "echo ValueError >&2; exit 1"}, false},
-      {{"sh", "-c", "echo No such file or directory"}, false},  // and all went well
+      {{"sh", "-c", "echo No such file or directory"}, false},  // and it succeeded
   };
   for (const auto& [argv, is_hinted] : cases) {
     ContainerSpec container = Program("pytorch", argv);
@@ -124,16 +124,16 @@ TEST_F(ShimTest, GivesTheProgramACleanProcess) {
   spec.directory = root_ + "/" + report.uid;
   const std::vector<std::string> lines = base::Split(Log(spec, "pytorch"), '\n');
   EXPECT_EQ(lines[0], "/dev/null");
-  EXPECT_EQ(lines[1], "4");  // 0, 1, 2 and ls's own
+  EXPECT_EQ(lines[1], "4");  // 0, 1, 2 and that of ls
   EXPECT_NE(std::find(lines.begin(), lines.end(), "MUSTER_POD_UID=" + report.uid), lines.end());
   EXPECT_NE(std::find(lines.begin(), lines.end(), "SigBlk:\t0000000000000000"), lines.end());
   EXPECT_NE(std::find(lines.begin(), lines.end(), "SigIgn:\t0000000000000000"), lines.end());
   const std::string pid = lines[lines.size() - 2];
-  EXPECT_EQ(lines[lines.size() - 3], pid + " " + pid);  // leads its group and session
+  EXPECT_EQ(lines[lines.size() - 3], pid + " " + pid);  // it leads its group and session
 }
 
 TEST_F(ShimTest, RunsInitContainersInOrderThenAllContainersAtOnce) {
-  // Each main container waits for the other: they can only end when both run.
+  // Each main container waits for the other: they end only if both run.
   const std::string fifo = root_ + "/fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   PodSpec spec = Pod({Program("a", {"sh", "-c", "cat " + root_ + "/order " + fifo}),
@@ -230,7 +230,7 @@ TEST_F(ShimTest, AShorterGraceIsHeardBeforeTheLongerOneWasRead) {
       Pod({Shell("trap '' TERM; touch " + root_ + "/up; while :; do sleep 0.05; done")});
   ShimHandle handle = Start(spec);
   AwaitFile(root_ + "/up");
-  // The kernel keeps one SIGTERM: the second says nothing while the first is pending.
+  // The kernel queues one SIGTERM: a second one is lost while the first is pending.
   ASSERT_TRUE(process::SendSignal(handle.pidfd(), SIGSTOP));
   ASSERT_TRUE(process::SendSignal(handle.pidfd(), SIGTERM, 3600));
   ASSERT_TRUE(handle.Terminate(std::chrono::seconds(0)));
@@ -238,7 +238,7 @@ TEST_F(ShimTest, AShorterGraceIsHeardBeforeTheLongerOneWasRead) {
 }
 
 TEST_F(ShimTest, AProgramBehindAShellHasTheGraceToo) {
-  // dash dies of the group's SIGTERM; what it started is still saving its work.
+  // dash dies of the group's SIGTERM while its child is still saving its work.
   const std::string child = "trap 'sleep 0.3; echo saved; exit 0' TERM; touch " + root_ +
                             "/up; while :; do sleep 0.05; done";
   const PodSpec spec = Pod({Shell("sh -c \"" + child + "\"; true")});
@@ -286,7 +286,7 @@ TEST_F(ShimTest, AKilledShimTakesItsPodWithIt) {
   EXPECT_FALSE(ReadReport(spec.directory)->is_finished);
 }
 
-// Without its environment, `how` first: its pid is in <root>/stray.
+// Starts a process without the pod's environment, by `how`; its pid is in <root>/stray.
 std::string StrayScript(const std::string& how, const std::string& root) {
   return how + " env -i sh -c 'echo $$ > " + root + "/new; mv " + root + "/new " + root +
          "/stray; sleep 1000' & sleep 1000";
@@ -354,7 +354,7 @@ TEST_F(ShimTest, ARunningShimIsAdoptedAndObeys) {
   ASSERT_TRUE(adopted && adopted->has_value());
   EXPECT_EQ((*adopted)->pid(), pid);
   EXPECT_FALSE(IsFromEarlierBoot(spec.directory));
-  EXPECT_FALSE(StartShim(OwnExecutable(), spec, {}));  // the directory is taken
+  EXPECT_FALSE(StartShim(OwnExecutable(), spec, {}));  // the directory is in use
   ASSERT_TRUE((*adopted)->Terminate(std::chrono::seconds(5)));
   const PodReport report = AwaitEnd(spec, **adopted);
   EXPECT_EQ(report.containers[0].state.signal, SIGTERM);
@@ -377,8 +377,7 @@ TEST_F(ShimTest, AShimOfAnEarlierBootIsNotAdopted) {
 TEST_F(ShimTest, AShimWhoseFileIsEmptyIsNotAdoptedUnlessItHoldsItsLock) {
   const std::string directory = root_ + "/cut";
   ASSERT_TRUE(base::MakeDirs(directory));
-  ASSERT_TRUE(
-      base::WriteFileAtomic(directory + "/shim.json", "", 0600, base::Durability::kNone));
+  ASSERT_TRUE(base::WriteFileAtomic(directory + "/shim.json", "", 0600, base::Durability::kNone));
   const auto adopted = AdoptShim(directory);
   ASSERT_TRUE(adopted) << adopted.error().message;
   EXPECT_FALSE(adopted->has_value());
@@ -440,7 +439,7 @@ TEST_F(ShimTest, ATerminalIsOneWhenAskedFor) {
   EXPECT_EQ(Log(spec, "pytorch"), "terminal\n");
 }
 
-// A memory cgroup of the test's own, where the machine lets it make one; "" elsewhere.
+// A memory cgroup for the test, if the machine permits one; otherwise "".
 std::string MakeMemoryLimit(const std::string& name) {
   const std::pair<const char*, const char*> hierarchies[] = {
       {"/sys/fs/cgroup/memory/", "/memory.limit_in_bytes"},
@@ -460,7 +459,7 @@ std::string MakeMemoryLimit(const std::string& name) {
 TEST_F(ShimTest, TellsAnOutOfMemoryKillFromOthers) {
   const std::string group = MakeMemoryLimit("muster-test-" + std::to_string(::getpid()));
   if (group.empty()) GTEST_SKIP() << "no memory cgroup can be made here";
-  // tail keeps its input's last line, which never ends.
+  // tail buffers the last line of its input, which never ends.
   const std::string hog = "echo $$ > " + group + "/cgroup.procs && exec tail -n1 /dev/zero";
   const PodReport report = Run(Pod({Shell(hog)}));
   const PodReport behind_a_shell = Run(Pod({Shell("sh -c '" + hog + "'; exit $?")}));
@@ -473,7 +472,7 @@ TEST_F(ShimTest, TellsAnOutOfMemoryKillFromOthers) {
 }
 
 TEST_F(ShimTest, AContainerThatUsesMoreMemoryThanItsLimitIsKilledAndSaysSo) {
-  // tail keeps its input's last line, which never ends.
+  // tail buffers the last line of its input, which never ends.
   PodSpec spec = Pod({Shell("echo begins; (setsid tail -n1 /dev/zero) & wait"),
                       Program("other", {"sh", "-c", "echo fine"})});
   spec.containers[0].memory_limit = 64 << 20;
@@ -484,7 +483,7 @@ TEST_F(ShimTest, AContainerThatUsesMoreMemoryThanItsLimitIsKilledAndSaysSo) {
   EXPECT_EQ(state.exit_code, 137);
   EXPECT_TRUE(state.message.starts_with("begins\ncontainer pytorch was killed: it used "))
       << state.message;
-  EXPECT_TRUE(state.message.ends_with(" of memory, and its limit is 64 MiB")) << state.message;
+  EXPECT_TRUE(state.message.ends_with(" of memory, but its limit is 64 MiB")) << state.message;
   EXPECT_NE(Log(spec, "pytorch").find("its limit is 64 MiB\n"), std::string::npos);
   EXPECT_EQ(report.containers[1].state.reason, "Completed");
   EXPECT_TRUE(PodProcesses(spec.uid, {}).Find().empty());
@@ -507,7 +506,7 @@ TEST_F(ShimTest, AContainerHasNoMoreRightsThanItIsToHave) {
   EXPECT_NE(log.find("CapBnd:\t0000000000000000\n"), std::string::npos) << log;
 }
 
-// The whole pod on a file system without room, in a mount namespace of the test's own.
+// The whole pod on a full file system, in a mount namespace of the test.
 TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
   const std::string small = root_ + "/small";
   ASSERT_TRUE(base::MakeDirs(small));
@@ -519,7 +518,7 @@ TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) ::_exit(77);
-    // Who has no name in a namespace makes no file there.
+    // A user without a name in a namespace cannot create files there.
     if (uid != 0) {
       std::ofstream("/proc/self/setgroups") << "deny";
       std::ofstream("/proc/self/uid_map") << fmt::format("{0} {0} 1", uid);

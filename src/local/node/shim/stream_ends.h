@@ -1,4 +1,4 @@
-// What the standard streams of a command are made of.
+// The two ends of a command's standard streams.
 #pragma once
 
 #include "base/fd.h"
@@ -11,10 +11,10 @@ struct StreamEnds {
   base::Fd theirs;
 };
 
-// `is_input`: the command reads from its end, else it writes to it.
+// `is_input`: the command reads from its end, otherwise it writes to it.
 base::Result<StreamEnds> OpenPipe(bool is_input);
 
-// A pseudo-terminal; nobody's controlling one yet.
+// A pseudo-terminal that is not a controlling terminal yet.
 base::Result<StreamEnds> OpenTerminal();
 
 }  // namespace local::node

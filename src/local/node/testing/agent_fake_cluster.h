@@ -1,6 +1,6 @@
-// For tests: an API server of a few pages, in memory. It models what the node agent and the
-// scheduling loop rely on: versions, watches, merge patches, the status subresource, uid
-// preconditions, and the graceful deletion of bound pods.
+// For tests: a small in-memory API server. It models what the node agent and the scheduling loop
+// rely on: versions, watches, merge patches, the status subresource, uid preconditions, and the
+// graceful deletion of bound pods.
 #pragma once
 
 #include <algorithm>
@@ -33,10 +33,10 @@ class FakeCluster {
  public:
   using Key = std::pair<std::string, std::string>;  // collection ("v1/pods"), "ns/name"
 
-  // A transport to it; any number of them.
+  // A transport to this server; there may be several.
   std::unique_ptr<cluster::Transport> Connect() { return std::make_unique<Connection>(*this); }
 
-  // Makes or replaces an object, as another client would.
+  // Creates or replaces an object, as another client would.
   text::Json Put(const api::Resource& resource, text::Json object) {
     const std::lock_guard lock(mutex_);
     return Store(CollectionOf(resource), std::move(object));
@@ -45,7 +45,7 @@ class FakeCluster {
     const std::lock_guard lock(mutex_);
     Erase({CollectionOf(resource), ns + "/" + name});
   }
-  // As a client's DELETE without options.
+  // Like a client's DELETE without options.
   void Delete(const api::Resource& resource, const std::string& ns, const std::string& name) {
     const std::lock_guard lock(mutex_);
     DeleteObject({CollectionOf(resource), ns + "/" + name}, std::nullopt);
@@ -55,14 +55,15 @@ class FakeCluster {
     const std::lock_guard lock(mutex_);
     return FindLocked(resource, ns, name);
   }
-  // Until the object is as wanted; nullopt stands for its absence. False after ten seconds.
+  // Waits until the object satisfies the predicate; it is called with nullopt when the object is
+  // absent. False after ten seconds.
   bool WaitFor(const api::Resource& resource, const std::string& ns, const std::string& name,
                const std::function<bool(const std::optional<text::Json>&)>& is_wanted) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10),
                              [&] { return is_wanted(FindLocked(resource, ns, name)); });
   }
-  // Whether one of them soon is as wanted.
+  // Waits until one of the objects satisfies the predicate.
   bool WaitForAny(const api::Resource& resource,
                   const std::function<bool(const text::Json&)>& is_wanted) {
     std::unique_lock lock(mutex_);
@@ -80,7 +81,7 @@ class FakeCluster {
     }
     return found;
   }
-  // As the store tells it.
+  // The answer of the store.
   Fate FateOf(std::string_view uid) {
     const std::lock_guard lock(mutex_);
     if (deleted_.contains(uid)) return Fate::kDeleted;
@@ -89,18 +90,18 @@ class FakeCluster {
     }
     return Fate::kUnknown;
   }
-  // Loses an object without a word, as a damaged store does.
+  // Loses an object without an event, as a damaged store does.
   void Forget(const api::Resource& resource, const std::string& ns, const std::string& name) {
     const std::lock_guard lock(mutex_);
     objects_.erase({CollectionOf(resource), ns + "/" + name});
   }
-  // Answers 503 to everything while set.
+  // While set, answers 503 to everything.
   void SetAway(bool is_away) {
     const std::lock_guard lock(mutex_);
     is_away_ = is_away;
     refused_ = 0;
   }
-  // Whether a request soon finds it away.
+  // Waits until a request gets a 503.
   bool WaitRefused() {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return refused_ > 0; });
@@ -171,7 +172,7 @@ class FakeCluster {
     FakeCluster& cluster_;
   };
 
-  // "/api/v1/namespaces/ns/pods/name/status" taken apart.
+  // The parts of "/api/v1/namespaces/ns/pods/name/status".
   struct Place {
     std::string collection;  // "v1/pods", "kubeflow.org/v1/pytorchjobs"
     std::string ns, name, subresource;
@@ -338,7 +339,7 @@ class FakeCluster {
   int64_t version_ = 0;
   size_t writes_ = 0;
   bool is_away_ = false;
-  size_t refused_ = 0;  // while away
+  size_t refused_ = 0;  // while it answers 503
   std::map<Key, text::Json> objects_;
   std::set<std::string, std::less<>> deleted_;  // uids
   std::vector<Event> events_;

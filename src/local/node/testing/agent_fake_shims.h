@@ -1,5 +1,5 @@
-// For tests: shims without processes. Their reports are files, as the real ones' are; what runs
-// survives the agent.
+// For tests: shims without processes. Their reports are files like the real ones'; running pods
+// survive the agent.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -25,7 +25,7 @@ namespace local::node {
 
 class FakeShims : public ShimLauncher {
  public:
-  // What the model is asked to do at Start instead of starting.
+  // If set, Start fails with it instead of starting.
   std::optional<base::Error> start_error;
 
   base::Result<std::unique_ptr<RunningShim>> Start(const PodSpec& spec,
@@ -67,9 +67,9 @@ class FakeShims : public ShimLauncher {
     return {};
   }
 
-  // Controls of the test, by pod uid ("" : nothing yet after ten seconds).
+  // Controls for the test, by pod uid; the waiting ones give up after ten seconds.
 
-  // The specification that the pod's shim was started with.
+  // The specification with which the pod's shim was started.
   std::optional<PodSpec> WaitStarted(const std::string& uid) {
     std::unique_lock lock(mutex_);
     Shim* found = nullptr;
@@ -78,7 +78,7 @@ class FakeShims : public ShimLauncher {
     if (found == nullptr) return std::nullopt;
     return found->spec;
   }
-  // Seconds of grace of the first Terminate.
+  // The grace period in seconds of the first Terminate.
   std::optional<int64_t> WaitTerminated(const std::string& uid, size_t count = 1) {
     std::unique_lock lock(mutex_);
     const bool is_there = changed_.wait_for(lock, std::chrono::seconds(10), [&] {
@@ -136,7 +136,7 @@ class FakeShims : public ShimLauncher {
     WriteReport(*FindShim(uid), report);
     EndShim(*FindShim(uid));
   }
-  // As by SIGKILL: without a report.
+  // As after SIGKILL: without a report.
   void Lose(const std::string& uid) {
     const std::lock_guard lock(mutex_);
     EndShim(*FindShim(uid));

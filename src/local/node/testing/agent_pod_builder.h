@@ -1,4 +1,4 @@
-// For tests: pods in a few words.
+// For tests: builds pods briefly.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ class PodBuilder {
   PodBuilder& Annotation(std::string_view key, std::string_view value) {
     return Set({"metadata", "annotations", key}, text::Json(value));
   }
-  // Of a job, as the reconciler makes it.
+  // A pod of a job, as the reconciler creates it.
   PodBuilder& OfJob(std::string_view job, std::string_view role = "") {
     Label("training.kubeflow.org/job-name", job);
     if (!role.empty()) Label("training.kubeflow.org/job-role", role);
@@ -43,7 +43,7 @@ class PodBuilder {
                                         {"uid", uid},
                                         {"controller", true}}});
   }
-  // What follows is about this container.
+  // The calls that follow are about this container.
   PodBuilder& Container(std::string_view name) { return Add("containers", name); }
   PodBuilder& InitContainer(std::string_view name) { return Add("initContainers", name); }
   PodBuilder& Command(std::initializer_list<std::string_view> words) {

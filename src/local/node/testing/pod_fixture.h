@@ -129,7 +129,7 @@ class PodTest : public testing::Test {
     }
   }
 
-  // What the container printed, both streams, as the log has it; "" when it printed nothing.
+  // What the container printed to both streams, from the log; "" when it printed nothing.
   static std::string Log(const PodSpec& spec, const std::string& container, int restart = 0) {
     const auto content =
         base::ReadFile(fmt::format("{}/logs/{}/{}.log", spec.directory, container, restart));

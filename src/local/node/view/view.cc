@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/strings.h"
 #include "local/node/shim/namespace_limits.h"
 #include "local/node/shim/pod_processes.h"
@@ -80,19 +81,13 @@ std::vector<std::string> WorkingDirectories(const PodSpec& spec) {
   return directories;
 }
 
-std::string RunningHostName() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
 std::string HostNameOf(const PodSpec& spec) {
   std::string name = spec.hostname.substr(0, kMaxHostName);
   while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
   return name;
 }
 
-// The machine's /etc/hosts and the pod's names.
+// The machine's /etc/hosts with the pod's names added.
 std::string HostsContent(const PodSpec& spec) {
   std::string content = base::ReadFile("/etc/hosts").value_or("127.0.0.1 localhost\n");
   if (!content.empty() && content.back() != '\n') content += '\n';
@@ -101,7 +96,7 @@ std::string HostsContent(const PodSpec& spec) {
     content += fmt::format("{}\t{}\n", address, name);
     has_own_name = has_own_name || name == spec.hostname;
   }
-  // Programs look their own name up (gloo does, to choose its device).
+  // Programs look up their own host name (gloo does, to choose its device).
   if (!has_own_name && !spec.hostname.empty()) {
     content += fmt::format("127.0.0.1\t{}\n", HostNameOf(spec));
   }
@@ -116,8 +111,8 @@ base::Status WriteMap(const char* path, const std::string& content) {
   return {};
 }
 
-// The one user and group that the pod's programs ask for: whatever they become in here, they are
-// this user outside.
+// Maps the one user and group that the pod's programs ask for: whatever they become inside, they
+// are this user outside.
 base::Status EnterUserNamespace(const PodSpec& spec) {
   const uid_t uid = ::geteuid();
   const gid_t gid = ::getegid();
@@ -135,7 +130,7 @@ base::Status EnterUserNamespace(const PodSpec& spec) {
 
 base::Status EnterNamespaces(const PodSpec& spec) {
   if (::geteuid() == 0 && ::unshare(CLONE_NEWNS | CLONE_NEWUTS) == 0) return {};
-  // Root without CAP_SYS_ADMIN, in a container, may still have this way.
+  // Root without CAP_SYS_ADMIN, as in a container, can still do it this way.
   return EnterUserNamespace(spec);
 }
 
@@ -150,7 +145,7 @@ base::Status MountTmpfs(const std::string& source, const std::string& target) {
   return {};
 }
 
-// As /dev/shm is: for every user, programs' files of any kind but devices.
+// Like /dev/shm: for every user, and all files except devices.
 base::Status MountMemory(const ViewStep& step) {
   std::string options = "mode=1777";
   if (step.memory > 0) options += fmt::format(",size={}", step.memory);
@@ -169,7 +164,7 @@ base::Status MakeReadOnly(const std::string& target) {
     return {};
   }
 #endif
-  // Before Linux 5.12. Flags that the machine set are locked: they have to be said again.
+  // Before Linux 5.12. Flags set by the machine are locked, so they must be repeated.
   struct statvfs info{};
   unsigned long flags = MS_BIND | MS_REMOUNT | MS_RDONLY;
   if (::statvfs(target.c_str(), &info) == 0) {
@@ -190,7 +185,7 @@ base::Status Bind(const ViewStep& step) {
   return step.read_only ? MakeReadOnly(step.target) : base::Status();
 }
 
-base::Status CarryOut(const ViewStep& step) {
+base::Status ApplyStep(const ViewStep& step) {
   const char* const target = step.target.c_str();
   switch (step.kind) {
     case ViewStep::Kind::kTmpfs:
@@ -214,15 +209,15 @@ base::Status CarryOut(const ViewStep& step) {
   return {};
 }
 
-// Whether a root that is read-only includes it: all that was not asked for, but for the kernel's
-// own file systems, whose own rules hold.
+// Whether a read-only root includes the mount: everything that was not requested, except for the
+// kernel's own file systems, which have rules of their own.
 bool IsOfMachine(const ViewStep& step) {
   const bool is_left = step.target == "/proc" || step.target == "/sys" || step.target == "/dev" ||
                        step.target.starts_with("/dev/");
   return step.kind == ViewStep::Kind::kBind && step.is_optional && !is_left;
 }
 
-// The directories of the view's own, without what is mounted in them.
+// Makes the view's own directories read-only, without their mounts.
 base::Status FreezeOwn(const std::vector<ViewStep>& steps) {
   std::vector<std::string> own = {"/"};
   for (const ViewStep& step : steps) {
@@ -239,7 +234,7 @@ base::Status FreezeOwn(const std::vector<ViewStep>& steps) {
 
 base::Status BuildRoot(const PodSpec& spec, const std::vector<ViewStep>& steps) {
   const std::string& base_directory = spec.directory;
-  // The machine's later mounts and unmounts come in, ours do not go out.
+  // Later mounts and unmounts of the machine propagate into the view, but not out of it.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
     return base::Fail(ExplainForbidden("detach from the machine's mounts", errno, ReadLimits()));
   }
@@ -252,7 +247,7 @@ base::Status BuildRoot(const PodSpec& spec, const std::vector<ViewStep>& steps) 
     return base::Fail(base::Errno(errno, "pivot_root " + base_directory));
   }
   for (const ViewStep& step : steps) {
-    base::Status done = CarryOut(step);
+    base::Status done = ApplyStep(step);
     if (done && spec.is_root_read_only && IsOfMachine(step)) done = MakeReadOnly(step.target);
     if (!done && !step.is_optional) return done;
   }
@@ -271,7 +266,7 @@ base::Result<std::vector<Mount>> ResolvedMounts(const PodSpec& spec) {
   }
   for (Mount& mount : mounts) {
     if (mount.memory) continue;
-    // The code directory is the pod's own and may not be there yet.
+    // The code directory belongs to the pod and may not exist yet.
     if (mount.source == spec.directory + "/code") TRY(base::MakeDirs(mount.source, 0755));
     const std::unique_ptr<char, decltype(&::free)> real(::realpath(mount.source.c_str(), nullptr),
                                                         ::free);
@@ -288,7 +283,7 @@ base::Result<std::vector<Mount>> ResolvedMounts(const PodSpec& spec) {
 
 bool NeedsView(const PodSpec& spec) {
   if (!spec.mounts.empty() || !spec.hosts.empty() || spec.is_root_read_only) return true;
-  // Only root becomes another user without one.
+  // Only root can become another user without one.
   const auto is_another = [](const ContainerSpec& container) {
     return (container.rights.user && *container.rights.user != ::geteuid()) ||
            (container.rights.group && *container.rights.group != ::getegid());
@@ -296,7 +291,7 @@ bool NeedsView(const PodSpec& spec) {
   if (::geteuid() != 0 && std::any_of(spec.containers.begin(), spec.containers.end(), is_another)) {
     return true;
   }
-  if (!spec.hostname.empty() && HostNameOf(spec) != RunningHostName()) return true;
+  if (!spec.hostname.empty() && HostNameOf(spec) != base::HostName()) return true;
   const std::vector<std::string> directories = WorkingDirectories(spec);
   return std::any_of(directories.begin(), directories.end(),
                      [](const std::string& path) { return ::access(path.c_str(), X_OK) != 0; });
@@ -307,7 +302,7 @@ base::Status EnterView(const PodSpec& spec) {
   TRY_ASSIGN(const std::vector<ViewStep> steps,
              PlanView(mounts, WorkingDirectories(spec), spec.directory, RealHost()));
   TRY(EnterNamespaces(spec));
-  // What the view makes belongs to the pod's user, but is not the shim's secret.
+  // What the view creates belongs to the pod's user, and needs no secrecy.
   const mode_t mask = ::umask(0022);
   base::Status built = BuildRoot(spec, steps);
   ::umask(mask);

@@ -1,4 +1,4 @@
-// Puts this process, and what it starts from now on, into the pod's view of the machine.
+// Moves this process, and its future children, into the pod's view of the machine.
 #pragma once
 
 #include "base/result.h"
@@ -6,11 +6,11 @@
 
 namespace local::node {
 
-// Whether the pod needs anything that the machine does not show as it is.
+// Whether the pod needs a view that differs from the machine.
 bool NeedsView(const PodSpec& spec);
 
-// Single-threaded processes only. Code kPermissionDenied with a message that names what forbids
-// namespaces here and what to do; other errors name the mount that failed.
+// For single-threaded processes only. kPermissionDenied names what forbids namespaces here, and
+// what to do; other errors name the mount that failed.
 base::Status EnterView(const PodSpec& spec);
 
 }  // namespace local::node

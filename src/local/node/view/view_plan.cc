@@ -18,20 +18,20 @@ constexpr int kMaxLinks = 40;  // as the kernel
 // A place in the view.
 struct Node {
   enum class Kind {
-    kHost,       // shows host path `source` as it is
-    kSynthetic,  // a directory of ours that mirrors the entries of `source`, when that is not ""
-    kFile,       // an empty file of ours, to be bound over
+    kHost,       // shows the host's `source` unchanged
+    kSynthetic,  // a directory of ours that contains the entries of `source`, if that is not ""
+    kFile,       // an empty file of ours, over which something is bound
     kLink,       // a link to `source`
     kOwn,        // a directory made inside the pod's own directory or a volume
-    kMemory,     // a tmpfs that was asked for
+    kMemory,     // a requested tmpfs
   };
   Kind kind = Kind::kHost;
   std::string source;
   HostKind host_kind = HostKind::kDirectory;  // of `source`, when kHost
   bool read_only = false;
-  bool is_mount = false;     // asked for; otherwise an entry of the host
-  bool is_in_mount = false;  // lies in one that was asked for
-  bool is_mirrored = false;  // kSynthetic: the entries of `source` are among the children
+  bool is_mount = false;     // requested; otherwise an entry of the host
+  bool is_in_mount = false;  // lies in a requested mount
+  bool is_mirrored = false;  // kSynthetic: the children include the entries of `source`
   int64_t memory = 0;        // kMemory: bytes
   std::map<std::string, std::unique_ptr<Node>> children;
 };
@@ -63,16 +63,16 @@ class Planner {
           mount.target, fmt::format("{} does not exist or is not accessible", mount.source)));
     }
     TRY_ASSIGN(Node* const node, Walk(mount.target, kind == HostKind::kDirectory));
-    if (node == &root_) return base::Fail(Refuse(mount.target, "not a place for a mount"));
+    if (node == &root_) return base::Fail(Refuse(mount.target, "cannot be a mount point"));
     const bool is_directory = node->kind == Node::Kind::kHost
                                   ? node->host_kind == HostKind::kDirectory
                                   : node->kind != Node::Kind::kFile;
     if (is_directory != (kind == HostKind::kDirectory)) {
-      return base::Fail(Refuse(mount.target, is_directory
-                                                 ? mount.source + " is a file, this a directory"
-                                                 : mount.source + " is a directory, this a file"));
+      return base::Fail(Refuse(
+          mount.target, is_directory ? mount.source + " is a file, but this is a directory"
+                                     : mount.source + " is a directory, but this is a file"));
     }
-    // What lies below is hidden by the mount; the place itself stays as it was found.
+    // The mount hides what lies below; the place itself is unchanged.
     auto bound = std::make_unique<Node>();
     bound->source = mount.source;
     bound->host_kind = kind;
@@ -105,7 +105,7 @@ class Planner {
   }
 
  private:
-  // The place at `path`, links followed, made when the host lacks it.
+  // The place at `path`, following links; created if the host lacks it.
   base::Result<Node*> Walk(const std::string& path, bool wants_directory) {
     std::deque<std::string> rest;
     for (std::string& part : base::Split(path, '/')) rest.push_back(std::move(part));
@@ -135,7 +135,7 @@ class Planner {
     return trail.back().second;
   }
 
-  // The entry `name` of `parent`, whose path is `path`; made when it does not exist.
+  // The entry `name` of `parent`, whose path is `path`; created if it does not exist.
   base::Result<Node*> Step(Node& parent, const std::string& path, const std::string& name,
                            bool wants_directory) {
     Node& directory = Top(parent);
@@ -162,8 +162,8 @@ class Planner {
         return (directory.children[name] = std::move(child)).get();
       }
     }
-    // In a volume too, as container runtimes do: beside a mirror of it, what the pod writes there
-    // would be lost.
+    // Also in a volume, as container runtimes do: in a mirror of the volume, the pod's writes would
+    // be lost.
     const bool is_own = directory.kind == Node::Kind::kOwn ||
                         (directory.kind == Node::Kind::kHost && !directory.read_only &&
                          (directory.is_in_mount || IsInside(directory.source, own_directory_)));
@@ -175,7 +175,7 @@ class Planner {
     return (directory.children[name] = std::move(child)).get();
   }
 
-  // The mount on top of a place, or the place.
+  // The topmost mount on a place, or the place itself.
   static Node& Top(Node& node) {
     const auto mount = node.children.find("");
     return mount == node.children.end() ? node : *mount->second;
@@ -195,7 +195,7 @@ class Planner {
     if (entries.size() > kMaxSyntheticEntries) {
       return base::Fail(
           Refuse(path, fmt::format("{} has {} entries, too many to show beside a mount that is "
-                                   "missing there; make the mount's directory on this machine",
+                                   "missing there; create the mount's directory on this machine",
                                    node.source, entries.size())));
     }
     for (const HostEntry& entry : entries) {
@@ -213,7 +213,7 @@ class Planner {
     return {};
   }
 
-  // Whether it is a tmpfs of the view's own, empty at first.
+  // Whether it is a tmpfs of the view, empty at first.
   static bool IsFresh(const Node& node) {
     return node.kind == Node::Kind::kSynthetic || node.kind == Node::Kind::kMemory;
   }
@@ -224,7 +224,7 @@ class Planner {
     }
   }
 
-  // `is_fresh`: the parent is a tmpfs directory, in which the place has to be made first.
+  // `is_fresh`: the parent is a tmpfs directory, in which the place has to be created first.
   void Emit(const Node& node, const std::string& path, bool is_fresh) {
     const auto mount = node.children.find("");
     const bool is_covered = mount != node.children.end();
@@ -285,7 +285,7 @@ base::Result<std::vector<ViewStep>> PlanView(const std::vector<Mount>& mounts,
                                              const HostTree& host) {
   Planner planner(own_directory, host);
   std::vector<Mount> ordered = mounts;
-  // Outer mounts first, so that inner ones are placed in what those show.
+  // Outer mounts first, so that inner ones are placed inside of them.
   std::stable_sort(ordered.begin(), ordered.end(), [](const Mount& a, const Mount& b) {
     return Depth(a.target) < Depth(b.target);
   });

@@ -1,8 +1,8 @@
-// Which mounts make a pod's view of the machine. Pure: asks a HostTree, touches nothing.
+// Which mounts form a pod's view of the machine. Pure: queries a HostTree, changes nothing.
 //
 // The view is a tmpfs root into which every top-level entry of the host is bound. A mount point
-// that the host lacks makes its deepest existing ancestor "synthetic": a tmpfs directory with each
-// of the host directory's entries bound one by one, and the mount point beside them. So
+// that the host does not have makes its deepest existing ancestor "synthetic": a tmpfs directory
+// with each entry of the host's directory bound one by one, and the mount point beside them. So
 // `/root/code` can exist without a trace on the host, and /root/.venv stays where it is.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class HostKind { kAbsent, kDirectory, kFile, kSymlink, kForbidden };
 
 struct HostEntry {
   std::string name;
-  HostKind kind = HostKind::kFile;  // kFile stands for devices, sockets and pipes too
+  HostKind kind = HostKind::kFile;  // kFile includes devices, sockets and pipes
   std::string link_target;
 };
 
@@ -27,7 +27,8 @@ struct HostEntry {
 class HostTree {
  public:
   virtual ~HostTree() = default;
-  // Of the last component itself. kForbidden: cannot be looked up.
+  // Of the path's last component itself, without following links. kForbidden: it cannot be looked
+  // up.
   virtual HostKind Kind(const std::string& path) const = 0;
   virtual std::string LinkTarget(const std::string& path) const = 0;
   // Whether entries of the directory can be looked up (search permission).
@@ -42,27 +43,26 @@ struct ViewStep {
     kDirectory,  // make `target`
     kFile,       // make `target`, empty
     kSymlink,    // make `target` a link to `source`
-    kBind,       // bind host path `source`, and what is mounted below it, on `target`
+    kBind,       // bind the host's `source` with its submounts on `target`
     kMemory,     // mount a tmpfs that every user may write to on `target`, which exists
   };
   Kind kind;
   std::string target;
   std::string source;
   bool read_only = false;
-  bool is_optional = false;  // an entry of the host that may be left out when it cannot be bound
-  int64_t memory = 0;        // of kMemory: bytes; 0 is the kernel's default
+  bool is_optional = false;  // an entry of the host that may be left out if it cannot be bound
+  int64_t memory = 0;        // kMemory: bytes; 0: the kernel's default
 
   bool operator==(const ViewStep&) const = default;
 };
 
-// More entries than this in a directory that would have to be synthetic are refused.
+// A directory with more entries than this cannot become synthetic: the plan is refused.
 inline constexpr size_t kMaxSyntheticEntries = 4096;
 
-// Steps in order, from an empty tmpfs root. `directories` are the ones that must exist and be
-// accessible in the view (working directories); what the host lacks of them is made. Missing mount
-// points inside a mount that may be written to are made in its source, as are those inside
-// `own_directory`: it is the pod's.
-// kInvalidArgument with a message for people.
+// The steps in order, beginning with an empty tmpfs root. `directories` must exist and be
+// accessible in the view (working directories); the ones that the host lacks are created. Missing
+// mount points inside a writable mount are created in its source, as are those inside
+// `own_directory`, which is the pod's. kInvalidArgument has a message for the user.
 base::Result<std::vector<ViewStep>> PlanView(const std::vector<Mount>& mounts,
                                              const std::vector<std::string>& directories,
                                              const std::string& own_directory,

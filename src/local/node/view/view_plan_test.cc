@@ -11,7 +11,7 @@
 namespace local::node {
 namespace {
 
-// A modelled machine: paths, their kinds, and the directories whose entries the user cannot see.
+// A modelled machine: paths, their kinds, and directories whose entries the user cannot see.
 class FakeHost final : public HostTree {
  public:
   FakeHost() { Directory("/"); }
@@ -56,7 +56,7 @@ class FakeHost final : public HostTree {
   std::set<std::string> closed_;
 };
 
-// "bind /usr on /usr", one step a line; top-level entries that are bound as they are left out.
+// "bind /usr on /usr", one step per line, without top-level entries that are bound unchanged.
 std::string Show(const base::Result<std::vector<ViewStep>>& plan, bool is_whole = false) {
   if (!plan) return plan.error().message;
   std::string text;
@@ -205,7 +205,7 @@ TEST(ViewPlan, PlacesAnInnerMountInWhatTheOuterOneShows) {
       "mkdir /w\ntmpfs /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
       "touch /w/readme optional\nbind /data/readme on /w/readme ro optional\n"
       "mkdir /w/sets optional\nbind /data/sets on /w/sets ro optional\n");
-  // What the pod writes to /w must reach /data, so the place of the inner mount is made there.
+  // The pod's writes to /w must reach /data, so the place of the inner mount is created there.
   EXPECT_EQ(Show(PlanView({{"/data", "/w"}, {"/var", "/w/x"}, {"/var", "/w/sets/a/b"}}, {},
                           "/pods/1", host)),
             "mkdir /w\nbind /data on /w\nmkdir /w/sets/a\nmkdir /w/sets/a/b\n"
@@ -230,13 +230,13 @@ TEST(ViewPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(Show(PlanView({{"/nowhere", "/x"}}, {}, "/pods/1", host)),
             "mount /x: /nowhere does not exist or is not accessible");
   EXPECT_EQ(Show(PlanView({{"/data", "/"}}, {}, "/pods/1", host)),
-            "mount /: not a place for a mount");
+            "mount /: cannot be a mount point");
   EXPECT_EQ(Show(PlanView({{"/data", "/etc/hosts"}}, {}, "/pods/1", host)),
-            "mount /etc/hosts: /data is a directory, this a file");
+            "mount /etc/hosts: /data is a directory, but this is a file");
   EXPECT_EQ(Show(PlanView({{"/data", "/etc/hosts/x"}}, {}, "/pods/1", host)),
             "mount /etc/hosts/x: /etc/hosts is not a directory");
   EXPECT_EQ(Show(PlanView({{"/pods/1/hosts", "/data"}}, {}, "/pods/1", host)),
-            "mount /data: /pods/1/hosts is a file, this a directory");
+            "mount /data: /pods/1/hosts is a file, but this is a directory");
 }
 
 TEST(ViewPlan, RefusesToMirrorAHugeDirectory) {
@@ -244,7 +244,7 @@ TEST(ViewPlan, RefusesToMirrorAHugeDirectory) {
   for (size_t i = 0; i <= kMaxSyntheticEntries; ++i) host.File(fmt::format("/data/{}", i));
   EXPECT_EQ(Show(PlanView({{"/var", "/data/x"}}, {}, "/pods/1", host)),
             "mount /data: /data has 4097 entries, too many to show beside a mount that is missing "
-            "there; make the mount's directory on this machine");
+            "there; create the mount's directory on this machine");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Real namespaces, as the user who runs the tests and, when that is root, as nobody too.
+// With real namespaces, as the user who runs the tests and, if that is root, also as nobody.
 #include "local/node/view/view.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// By descriptor: the build directory may be closed to nobody.
+// By descriptor, because nobody may have no access to the build directory.
 std::string ExecutableForAll() {
   static const int fd = [] {
     const base::Fd opened(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
@@ -70,7 +70,7 @@ class ViewTest : public PodTest, public testing::WithParamInterface<bool> {
     return spec;
   }
 
-  // In a child that has become the user; the report is read here.
+  // Runs in a child that has become the user; reads the report here.
   PodReport RunAsUser(const PodSpec& spec) {
     const std::string executable = ExecutableForAll();
     const pid_t child = ::fork();
@@ -218,7 +218,7 @@ TEST_P(ViewTest, AMountThatCannotBeIsTheReason) {
   EXPECT_EQ(report.containers[0].state.phase, ContainerState::Phase::kWaiting);
 }
 
-// The limit is per user namespace: the test makes one and sets it there.
+// The limit is per user namespace: the test creates one and sets it there.
 TEST_P(ViewTest, WhereNamespacesAreForbiddenThePodSaysSo) {
   PodSpec spec = ViewPod("true");
   spec.mounts = {{data_, "/mnist_data"}};
@@ -234,7 +234,8 @@ TEST_P(ViewTest, WhereNamespacesAreForbiddenThePodSaysSo) {
         (::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0)) {
       ::_exit(1);
     }
-    ::prctl(PR_SET_DUMPABLE, 1);  // the change of user took it, and with it /proc/self
+    ::prctl(PR_SET_DUMPABLE, 1);  // the change of user had cleared it, and with it access to
+                                  // /proc/self
     const auto write = [](const char* path, const std::string& content) {
       const base::Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
       return ::write(fd.get(), content.data(), content.size()) > 0;

@@ -7,7 +7,7 @@
 namespace local::server {
 
 bool IsApply(const net::HttpRequest& http);
-// Makes the object when there is none (201). Returns at once.
+// Creates the object when there is none (201). Returns at once.
 void HandleApply(Backend& backend, Call call);
 
 }  // namespace local::server

@@ -11,7 +11,7 @@ namespace {
 
 using ShapeKind = api::Shape::Kind;
 
-// How a value merges: its own type decides where the schema knows nothing.
+// How a value merges; where the schema has no type, the value's own type decides.
 enum class ShapeForm { kLeaf, kFields, kItems };
 
 ShapeForm ShapeFormOf(const text::Json& value, const api::Shape& shape) {
@@ -31,7 +31,7 @@ ShapeForm ShapeFormOf(const text::Json& value, const api::Shape& shape) {
   return value.is_object() ? ShapeForm::kFields : ShapeForm::kLeaf;
 }
 
-// Whether a field is one that its type names; what is not is recorded itself, too.
+// Whether the type names this field; a field that it does not name is recorded itself, too.
 bool IsNamed(const api::Shape& shape, std::string_view field) {
   return shape.kind == ShapeKind::kObject && shape.type->Find(field) != nullptr;
 }
@@ -56,7 +56,7 @@ std::string ItemElement(const text::Json& item, const api::Shape& shape) {
     if (const text::Json* value = object->if_contains(key)) {
       sorted[key] = *value;
     } else if (key == "protocol") {
-      sorted[key] = "TCP";  // the one key with a default
+      sorted[key] = "TCP";  // the only key with a default
     }
   }
   if (sorted.empty()) return "";
@@ -65,7 +65,7 @@ std::string ItemElement(const text::Json& item, const api::Shape& shape) {
   return "k:" + text::ToJson(keys);
 }
 
-// A list's items in order, and the first of each element.
+// The items of a list in order, and the first item of each element.
 struct Items {
   std::vector<std::pair<std::string, const text::Json*>> all;
   std::unordered_map<std::string_view, const text::Json*> by_element = {};
@@ -117,7 +117,7 @@ void AddFields(const text::Json& value, const api::Shape& shape, FieldSet& set) 
   }
 }
 
-// Walks two values; either may be absent (nullptr).
+// Compares two values recursively; either may be absent (nullptr).
 class Comparer {
  public:
   explicit Comparer(Comparison& out) : out_(out) {}
@@ -162,7 +162,7 @@ class Comparer {
     const text::Object& new_fields = after != nullptr ? after->get_object() : kNone;
     for (const auto& [key, field] : new_fields) {
       const text::Json* old_field = old_fields.if_contains(key);
-      // Equal values need no walk.
+      // Equal values need no comparison.
       if (old_field != nullptr && *old_field == field) continue;
       Step(FieldElement(key), old_field, &field, FieldShape(shape, key));
     }
@@ -274,7 +274,7 @@ void RemoveFields(text::Json& value, const FieldSet& gone, const api::Shape& sha
     if (!is_gone) {
       const bool was_empty = IsEmptyContainer(found->value());
       RemoveFields(found->value(), below, FieldShape(shape, key));
-      // What has lost its last field goes, too.
+      // A container that has lost its last field is removed, too.
       is_gone = !was_empty && IsEmptyContainer(found->value());
     }
     if (is_gone) emptied.emplace_back(key);

@@ -1,5 +1,5 @@
-// Structured merge: what server-side apply does to objects, by the types of their fields
-// (schema.h). As sigs.k8s.io/structured-merge-diff v4 does. Pure.
+// Structured merge: how server-side apply changes objects, by the types of their fields (schema.h).
+// Follows sigs.k8s.io/structured-merge-diff v4. Pure.
 #pragma once
 
 #include "api/schema/schema.h"
@@ -18,14 +18,14 @@ struct Comparison {
 };
 Comparison Compare(const text::Json& before, const text::Json& after, const api::Shape& shape);
 
-// `live` with what `applied` says put into it.
+// `live` with the values of `applied` merged into it.
 text::Json Merged(const text::Json& live, const text::Json& applied, const api::Shape& shape);
 
-// Takes the fields that are members of `gone` out of `value`, items with all that is in them.
+// Removes the fields in `gone` from `value`; removed items with everything in them.
 void RemoveFields(text::Json& value, const FieldSet& gone, const api::Shape& shape);
 
-// Why a list that is merged by keys cannot be: an item without one, or two with the same; "" when
-// all is well.
+// Why a list that is merged by keys cannot be merged: an item has no key, or two have the same; ""
+// when all lists are valid.
 std::string CheckLists(const text::Json& value, const api::Shape& shape, const std::string& path);
 
 }  // namespace local::server

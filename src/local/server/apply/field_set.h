@@ -16,21 +16,21 @@ namespace local::server {
 
 class FieldSet {
  public:
-  // Of text that is not fieldsV1, as much as can be read.
+  // Reads as much as possible of text that is not fieldsV1.
   static FieldSet FromJson(const text::Json& fields);
   text::Json ToJson() const;
 
   bool IsEmpty() const { return !is_member_ && children_.empty(); }
-  // Whether the place where this set hangs is itself in it.
+  // Whether the field at which this set is rooted is itself a member.
   bool is_member() const { return is_member_; }
   void AddSelf() { is_member_ = true; }
   void RemoveSelf() { is_member_ = false; }
-  // The sets below, made when absent; nullptr when absent.
+  // The subset at an element: Child creates an absent one, Find returns nullptr.
   FieldSet& Child(std::string_view element);
   const FieldSet* Find(std::string_view element) const;
   const std::map<std::string, FieldSet, std::less<>>& children() const { return children_; }
   void Erase(std::string_view element);
-  // Drops children that hold nothing.
+  // Drops empty children.
   void Prune();
 
   void Add(const FieldSet& other);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kUpdate = "Update";
 constexpr std::string_view kApply = "Apply";
-// Owns what an object had before its fields were recorded.
+// Owns the fields that an object had before they were recorded.
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 constexpr std::string_view kAncientChanges = "ancient-changes";
 
@@ -82,7 +82,7 @@ void Encode(const Managers& managers, text::Json& object) {
   }
 }
 
-// What nobody owns.
+// The fields that nobody owns.
 FieldSet ServersFields() {
   FieldSet set;
   for (const char* field : {"f:apiVersion", "f:kind", "f:metadata"}) set.Child(field).AddSelf();
@@ -93,14 +93,15 @@ FieldSet ServersFields() {
   return set;
 }
 
-// Leaves what a writer can own: of status only who writes that.
+// Removes fields that a writer cannot own; only writers of the status own fields of it.
 void Strip(const api::Resource& resource, std::string_view subresource, FieldSet& fields) {
   fields.Subtract(ServersFields());
   if (resource.has_status && subresource != "status") fields.Erase("f:status");
   fields.Prune();
 }
 
-// Fields that Kubernetes' own kinds always have, be they empty: they are never added as such.
+// Fields that Kubernetes' own kinds always have, even if empty: setting them to empty is not
+// recorded.
 void DropAlwaysThere(FieldSet& fields) {
   constexpr std::array<std::string_view, 6> kAlways = {"f:spec",     "f:status",     "f:template",
                                                        "f:strategy", "f:containers", "f:source"};
@@ -114,7 +115,7 @@ void DropAlwaysThere(FieldSet& fields) {
   }
 }
 
-// What an object is before it is created; an Event's strings that are always there are empty.
+// An object before its creation; strings that an Event always has are empty.
 text::Json EmptyObject(const api::Resource& resource) {
   text::Object empty{{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
   if (&resource == &api::kEvents) {
@@ -136,7 +137,7 @@ void DropEmpty(Managers& managers) {
   std::erase_if(managers, [](const auto& entry) { return entry.second.fields.IsEmpty(); });
 }
 
-// Folds the oldest updates of one apiVersion into one entry until there are few enough.
+// Merges the oldest updates of one apiVersion into one entry until there are few enough.
 void CapUpdates(Managers& managers) {
   while (true) {
     std::vector<Managers::value_type*> updates;
@@ -195,7 +196,7 @@ ApiError ConflictError(const std::vector<std::pair<std::string, FieldSet>>& conf
   return {409, "Conflict", std::move(message), text::Object{{"causes", std::move(causes)}}};
 }
 
-// What the manager owned before and nobody owns now.
+// The fields that the manager owned before and nobody owns now.
 void AddAbandoned(const FieldSet& before, const FieldSet* now, FieldSet& out) {
   for (const auto& [element, child] : before.children()) {
     const FieldSet* still = now == nullptr ? nullptr : now->Find(element);
@@ -207,7 +208,7 @@ void AddAbandoned(const FieldSet& before, const FieldSet* now, FieldSet& out) {
   }
 }
 
-// Takes what changed from the managers other than `self`, or says who objects.
+// Takes the changed fields from the managers other than `self`, or returns the conflicts.
 Check TakeOver(const Comparison& changes, const Manager& self, bool force, Managers& managers) {
   FieldSet taken = changes.modified;
   taken.Add(changes.added);

@@ -1,5 +1,5 @@
-// metadata.managedFields: who set which field of an object, and server-side apply, which asks it.
-// Pure. https://kubernetes.io/docs/reference/using-api/server-side-apply/
+// metadata.managedFields: which manager set which field of an object, as server-side apply needs
+// it. Pure. https://kubernetes.io/docs/reference/using-api/server-side-apply/
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@
 
 namespace local::server {
 
-// Update entries beyond are merged into one, the oldest first.
+// Beyond this many, Update entries are merged into one, the oldest first.
 inline constexpr size_t kMaxUpdateManagers = 10;
 inline constexpr size_t kMaxManagerName = 128;
 
-// Who writes: fieldManager, else what stands before the first "/" of User-Agent. "" is muster
-// itself (in this process, or a command), whose writes are not recorded.
+// The writer's name: fieldManager, otherwise the part of User-Agent before the first "/". "" stands
+// for muster itself (this process or a command), whose writes are not recorded.
 std::string FieldManagerOf(const RestRequest& request, const net::HttpRequest& http);
 
 struct FieldWriter {
@@ -27,14 +27,14 @@ struct FieldWriter {
   std::string subresource;  // "status", "scale", ""
 };
 
-// Gives `object`, the successor of `before` (null: it is new), its managedFields. `sent` is what
-// the client said of them (null: nothing): an empty list resets them, another one replaces the
-// stored.
+// Gives `object`, the successor of `before` (null: it is new), its managedFields. `sent` is the
+// client's own managedFields (null: it sent none): an empty list resets the stored ones, any other
+// list replaces them.
 void RecordUpdate(const api::Resource& resource, const FieldWriter& writer, base::Time now,
                   const text::Json& before, const text::Json& sent, text::Json& object);
 
-// `live` (null: there is none yet) after `applied` was applied to it, managedFields and all.
-// 409 with the conflicts, unless `force`.
+// The result of applying `applied` to `live` (null: it does not exist yet), including
+// managedFields. 409 with the conflicts, unless `force`.
 Answer<text::Json> ApplyConfiguration(const api::Resource& resource, const FieldWriter& writer,
                                       base::Time now, bool force, const text::Json& live,
                                       const text::Json& applied);

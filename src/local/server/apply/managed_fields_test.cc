@@ -162,7 +162,7 @@ TEST_F(ServerSideApply, ClientsMayReplaceManagedFields) {
   const text::Json put =
       server_.Expect(200, "PUT", "/api/v1/namespaces/default/configmaps/c?fieldManager=x", reset);
   EXPECT_EQ(text::Find(put, {"metadata", "managedFields"}), nullptr);
-  // Who applies next meets the fields' unknown owner.
+  // The next apply conflicts with the fields' unknown owner.
   const text::Json refused = Apply(409, "one", {{"a", "2"}});
   EXPECT_NE(text::GetString(refused, {"message"}).find("before-first-apply"), std::string::npos);
 }

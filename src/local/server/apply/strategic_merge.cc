@@ -11,13 +11,14 @@ namespace {
 constexpr std::string_view kDirective = "$patch";
 constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
 
-// Of one patch, well under a second. A list of 1,000 merged into one of 1,000 is 1,000,000.
+// For one patch; well under a second. Merging a list of 1,000 into one of 1,000 takes 1,000,000.
 constexpr size_t kMaxMergeComparisons = 4'000'000;
 
 struct MergeKey {
   std::string_view list;
   std::string_view key;
-  std::string_view otherwise = {};  // where elements of another kind go by the list's name too
+  std::string_view otherwise = {};  // the key of elements of another kind whose list has the same
+                                    // name
 };
 
 // patchMergeKey of the core/v1 and apps/v1 types that we serve.
@@ -64,7 +65,7 @@ class Merger {
   base::Status AddToPrimitives(text::Array& target, const text::Array& patch);
   base::Status MergeList(text::Array& target, const text::Array& patch, const MergeKey& merge);
   base::Status MergeValue(text::Object& target, std::string_view name, const text::Json& value);
-  // Each element of a patch may be compared with each that is there; each null moves the members
+  // Each element of a patch may be compared with each existing one, and each null moves the members
   // after it.
   base::Status CountComparisons(size_t count);
 

@@ -1,5 +1,5 @@
-// Strategic merge patches: as merge patches, except that lists of named things are merged by their
-// keys (k8s.io/apimachinery/pkg/util/strategicpatch).
+// Strategic merge patches: like merge patches, except that lists of named elements are merged by
+// their keys (k8s.io/apimachinery/pkg/util/strategicpatch).
 #pragma once
 
 #include "base/result.h"
@@ -7,8 +7,8 @@
 
 namespace local::server {
 
-// kInvalidArgument when a list's element lacks the key that it is merged by; kExhausted when lists
-// are so long that merging them would hold up everybody else.
+// kInvalidArgument when a list's element lacks its merge key; kExhausted when the lists are so long
+// that merging them would delay all other writes.
 base::Status StrategicMerge(text::Json& target, const text::Json& patch);
 
 }  // namespace local::server

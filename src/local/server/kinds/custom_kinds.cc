@@ -14,9 +14,9 @@
 namespace local::server {
 namespace {
 
-// Below, a schema says no more than what kind of value it is: a pod's fields are not told again.
+// Below this depth a schema only gives the type of a value: a pod's fields are not repeated.
 constexpr int kSchemaDepth = 4;
-// There since the cluster is; nothing changes it.
+// The kinds exist as long as the cluster, and nothing changes their definitions.
 constexpr std::string_view kDefinedAt = "1970-01-01T00:00:00Z";
 
 text::Object OpenObject() {
@@ -106,7 +106,7 @@ text::Json Definition(const api::Resource& resource) {
                                       {"status", "True"},
                                       {"lastTransitionTime", kDefinedAt},
                                       {"reason", "BuiltIn"},
-                                      {"message", "the embedded cluster has this kind"}});
+                                      {"message", "the embedded cluster serves this kind"}});
   }
   return text::Object{
       {"kind", kDefinitionKind},
@@ -148,7 +148,7 @@ const api::Resource* CustomKindNamed(std::string_view name) {
   return nullptr;
 }
 
-// A definition as it is stands for whatever was to be made of it.
+// Whatever a client writes, the answer is the present definition.
 net::HttpResponse AnswerWrite(const net::Target& target, std::string_view method,
                               std::string_view body) {
   const auto& path = target.segments;
@@ -170,15 +170,16 @@ net::HttpResponse AnswerWrite(const net::Target& target, std::string_view method
   if (kind == nullptr) {
     return ToResponse(ApiError{
         405, "MethodNotAllowed",
-        fmt::format("{} \"{}\": the embedded cluster takes no definitions of further kinds; those "
-                    "that it has ({}) are there without one",
-                    kDefinitionKind, name, NamesOfCustomKinds()),
+        fmt::format(
+            "{} \"{}\": the embedded cluster accepts no definitions of other kinds; the kinds "
+            "that it has ({}) are built in",
+            kDefinitionKind, name, NamesOfCustomKinds()),
         text::Object{}});
   }
   net::HttpResponse response = JsonResponse(200, text::ToJson(Definition(*kind)));
   response.headers.emplace_back(
-      "Warning", WarningHeader(fmt::format("the embedded cluster has {} already: its definition "
-                                           "stays as it is",
+      "Warning", WarningHeader(fmt::format("the embedded cluster already has {}: its definition "
+                                           "is not changed",
                                            name)));
   return response;
 }

@@ -31,7 +31,8 @@ std::string EventLines::Line(std::string_view type, std::string_view object) {
 }
 
 std::string EventLines::Key() const {
-  // Whole columns come once: lists for tables are not shared with what goes on.
+  // A watch with complete columns gets them once, so lists for tables are not shared with later
+  // events.
   return fmt::format("{}|{}|{}", resource_.plural, static_cast<int>(form_),
                      static_cast<int>(include_));
 }

@@ -1,4 +1,4 @@
-// What a watch is sent: its lines, in the form that its client has asked for.
+// The lines that a watch is sent, in the format that its client has asked for.
 #pragma once
 
 #include <string>
@@ -22,16 +22,17 @@ class EventLines {
         include_(include) {}
 
   const Selection& selection() const { return selection_; }
-  // The same for events whose lines are the same.
+  // Watches with the same key get the same lines for an event.
   std::string Key() const;
   // {"type":..,"object":..}\n
   static std::string Line(std::string_view type, std::string_view object);
-  // An object that exists; "" where the selection leaves it out.
+  // The line for an existing object; "" when the selectors do not match it.
   std::string Existing(std::string_view json);
-  // The event as this watcher sees it: what a selector takes in or leaves out comes and goes.
+  // The event as this watcher sees it: an object that starts to match the selectors is added, one
+  // that stops is deleted.
   std::string Show(const store::Event& event);
   std::string Bookmark(int64_t version, bool is_initial_end) const;
-  // The client knows a table's columns.
+  // The client knows the table's columns.
   void ColumnsAreSent() { needs_columns_ = false; }
 
  private:

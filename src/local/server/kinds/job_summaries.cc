@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/job/training_summary.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "local/store/object.h"
@@ -16,7 +17,7 @@
 namespace local::server {
 namespace {
 
-// So many rows are read by two threads.
+// From this many rows on, two threads read them.
 constexpr size_t kWorthAThread = 200;
 
 const std::string& JobResource() {
@@ -30,7 +31,7 @@ std::string LastCondition(const text::Json& job) {
   return std::string(text::GetString(conditions->back(), {"type"}));
 }
 
-// What a row is made of.
+// The fields from which a row is made.
 const text::Projection& RowParts() {
   static const text::Projection kParts{{"metadata", "name"},
                                        {"metadata", "namespace"},
@@ -40,14 +41,16 @@ const text::Projection& RowParts() {
                                        {"metadata", "creationTimestamp"},
                                        {"metadata", "deletionTimestamp"},
                                        {"metadata", "labels"},
+                                       {"metadata", "annotations", api::kWaitForAnnotation},
+                                       {"spec", "runPolicy", "suspend"},
                                        {"status"}};
   return kParts;
 }
 
-// Of a job that has ended and asked for no GPUs a row says nothing that its master does not know.
-// With ten thousand of them that is what the first list after a start waits for.
+// Whether the row of this job needs only its master pod: the job has ended and requested no GPUs.
+// After a start, the first list waits for this, with perhaps ten thousand jobs.
 bool NeedsOnlyChief(std::string_view json, const text::Json& job) {
-  if (json.find("nvidia") != std::string_view::npos) return false;
+  if (json.find("gpu\"") != std::string_view::npos) return false;
   const text::Array* const conditions = text::FindArray(job, {"status", "conditions"});
   if (conditions == nullptr) return false;
   return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
@@ -57,7 +60,7 @@ bool NeedsOnlyChief(std::string_view json, const text::Json& job) {
   });
 }
 
-// Annotations and owners may be large (the submitter's environment) and no table shows them.
+// Annotations and owners may be large (the submitter's environment), and no table shows them.
 std::string CompactMetadata(const text::Json& job) {
   text::Object metadata;
   for (const char* key : {"name", "namespace", "uid", "resourceVersion", "generation",
@@ -90,6 +93,7 @@ JobRow SummarizeJob(const text::Json& job, const std::vector<const text::Json*>&
   row.requested_gpus = summary.requested_gpus;
   row.allocated_gpus = summary.allocated_gpus;
   row.node = summary.chief_host_ip;
+  if (row.status == "RUNNING") row.stall_note = api::Annotation(job, api::kStallAnnotation);
   return row;
 }
 
@@ -135,7 +139,7 @@ base::Result<std::optional<JobRow>> JobSummaries::Read(store::Store& store,
     if (json.error().code == base::Code::kNotFound) return std::nullopt;
     return base::Fail(std::move(json.error()));
   }
-  // With ten thousand jobs a list waits for this: what a job takes goes at once.
+  // With ten thousand jobs a list waits for this: avoids allocations for each job.
   unsigned char first_block[32 << 10];
   boost::json::monotonic_resource memory(first_block, sizeof first_block);
   std::string scratch;
@@ -186,7 +190,7 @@ base::Status JobSummaries::RefreshLocked(store::Store& store) {
       if (status && !row) status = base::Fail(row.error());
       const std::lock_guard lock(mutex_);
       if (!status) {
-        state_.stale.insert(job);  // for the next try
+        state_.stale.insert(job);  // for the next attempt
       } else if (*row) {
         state_.rows[job] = std::move(**row);
       } else {
@@ -195,7 +199,7 @@ base::Status JobSummaries::RefreshLocked(store::Store& store) {
     }
     return status;
   };
-  // After a start all rows are to be read, and somebody waits for them.
+  // After a start all rows are stale, and a client waits for them.
   std::future<base::Status> helper;
   if (stale.size() >= kWorthAThread) helper = std::async(std::launch::async, read_some);
   const base::Status status = read_some();

@@ -1,5 +1,5 @@
-// One compact row per PyTorchJob, so that a list of a thousand jobs parses none of them. Kept up to
-// date by the store's events: they mark rows, and whoever lists next reads what is marked again.
+// One compact row for each PyTorchJob, so that a list of a thousand jobs parses none of them. The
+// store's events mark rows as stale, and the next list reads the stale ones again.
 #pragma once
 
 #include <atomic>
@@ -23,17 +23,19 @@ namespace local::server {
 struct JobRow {
   std::string namespace_name;
   std::string name;
-  std::string metadata;   // JSON of the object's metadata, less what a list has no use for
-  text::Json selectable;  // what selectors look at
+  std::string metadata;   // JSON of the object's metadata, without the parts that lists do not use
+  text::Json selectable;  // the fields that selectors use
   std::string state;      // type of the last condition
-  std::string status;     // as Arena says it
+  std::string status;     // in Arena's words
   base::Time created{};
-  // Finished: how long it took. Otherwise it has run since `start`, if it has started.
+  // How long a finished job took. An unfinished one has been running since `start`, if it has
+  // started.
   std::optional<base::Duration> took;
   std::optional<base::Time> start;
   double requested_gpus = 0;
   double allocated_gpus = 0;
   std::string node;
+  std::string stall_note;  // of a running one (api/stall.h)
 
   base::Duration DurationAt(base::Time now) const;
 };
@@ -47,17 +49,18 @@ class JobSummaries {
  public:
   explicit JobSummaries(base::Clock& clock) : clock_(clock) {}
 
-  // Marks what is stored. Before the first OnCommit.
+  // Marks all stored jobs as stale. Call it before the first OnCommit.
   base::Status Start(store::Store& store);
-  // Reads what is marked; who lists does it too.
+  // Reads the stale rows; a list does the same.
   base::Status Refresh(store::Store& store);
-  // Reads under way, and later ones, end at once with kCancelled.
+  // Present and later reads end at once with kCancelled.
   void Stop() { is_stopped_ = true; }
-  // On the store's writer thread, before a write is acknowledged.
+  // Called on the store's writer thread, before a write is acknowledged.
   void OnCommit(std::span<const store::EventPtr> events, int64_t version);
 
-  // Calls `visit` for the rows after (namespace, name), of one namespace unless "", in order, until
-  // it returns false. Returns the version that they are at least of. `visit` must not read rows.
+  // Calls `visit` for the rows after (namespace, name), in order, until it returns false; only
+  // those of one namespace, unless it is "". Returns a version: the rows are at least that recent.
+  // `visit` must not read rows.
   using Position = std::pair<std::string, std::string>;
   base::Result<int64_t> Visit(store::Store& store, const std::string& namespace_name,
                               const Position& after,
@@ -77,7 +80,7 @@ class JobSummaries {
 
   base::Clock& clock_;
   std::atomic<bool> is_stopped_{false};
-  std::mutex refresh_;  // one thread refreshes; who comes later finds the rows fresh
+  std::mutex refresh_;  // held by the thread that refreshes; the next one finds fresh rows
   std::mutex mutex_;    // guards state_
   State state_;
 };

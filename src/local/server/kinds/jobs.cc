@@ -13,10 +13,11 @@ constexpr Column kJobColumns[] = {{"Name", "string"},
                                   {"GPU(Requested)", "number", 1},
                                   {"GPU(Allocated)", "number", 1},
                                   {"Node", "string", 1},
-                                  {"Created", "string", 1}};
+                                  {"Created", "string", 1},
+                                  {"Stall", "string", 1}};
 }  // namespace
 
-// Its cells are a JobRow's (tables.h).
+// Its cells come from a JobRow (tables.h).
 const KindRules kJobRules{
     .has_generation = true, .set_defaults = api::ApplySchemaDefaults, .columns = kJobColumns};
 

@@ -1,5 +1,5 @@
-// What the server decides about objects of one kind: one value a kind, in a file of its own. A new
-// kind is its api::Resource, such a file, and a row of the table in kind_rules.cc. Pure.
+// The server's rules for objects of one kind: one value for each kind, in a file of its own. A new
+// kind needs its api::Resource, such a file, and a row of the table in kind_rules.cc. Pure.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace local::server {
 
-// Texts of what Kubernetes would refuse (422).
+// Texts of the errors that Kubernetes would report (422).
 using Causes = std::vector<std::string>;
 
 inline constexpr Column kNameAndAge[] = {{"Name", "string"}, {"Age", "string"}};
@@ -23,15 +23,15 @@ void NameAndAgeCells(const text::Json& object, base::Time now, Cells& cells);
 
 struct KindRules {
   NameRule name = NameRule::kSubdomain;
-  std::string_view short_name = {};  // kubectl's; "" for none
-  bool is_in_all = false;            // `kubectl get all` shows it
-  bool has_generation = false;       // changes of all but metadata and status are counted
+  std::string_view short_name = {};  // kubectl's; "": none
+  bool is_in_all = false;            // `kubectl get all` includes it
+  bool has_generation = false;       // counts the changes outside of metadata and status
 
-  // On its way into the store, new or changed; nullptr for none.
+  // For a new or changed object, before it is stored; nullptr: none.
   void (*set_defaults)(text::Json& object) = nullptr;
-  // Of a new one, after the status that a client sent was taken out.
+  // For a new object, after the client's status was removed.
   void (*begin)(text::Json& object) = nullptr;
-  // Of a new one, in nobody's name: no manager owns these fields.
+  // For a new object: sets fields that no manager owns.
   void (*fill_in)(text::Json& object) = nullptr;
   void (*check)(const text::Json& object, Causes& causes) = nullptr;
   void (*check_change)(const text::Json& old, const text::Json& object, Causes& causes) = nullptr;
@@ -40,7 +40,7 @@ struct KindRules {
   void (*cells)(const text::Json& object, base::Time now, Cells& cells) = NameAndAgeCells;
 };
 
-// Those of every other kind, and of a CustomResourceDefinition's, are the defaults above.
+// All other kinds, and a CustomResourceDefinition, have the defaults above.
 const KindRules& RulesOf(const api::Resource& resource);
 
 extern const KindRules kClaimRules;

@@ -1,4 +1,4 @@
-// Names, labels and annotations as Kubernetes demands them, in its words (k8s.io/apimachinery,
+// Kubernetes' rules for names, labels and annotations, in its words (k8s.io/apimachinery,
 // util/validation). Pure.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace local::server {
 
-// What the name of an object of a kind has to be.
+// The rule for the names of a kind.
 enum class NameRule { kSubdomain, kLabel, kDns1035Label };
-// Texts of what is wrong with `metadata.name`; empty when it is fine.
+// The errors of `metadata.name`; empty when it is valid.
 std::vector<std::string> NameCauses(NameRule rule, std::string_view name);
-// Of `field`, which has to be a label by RFC 1123.
+// Checks that the value of `field` is a label by RFC 1123.
 void CheckLabel(std::string_view field, std::string_view name, std::vector<std::string>& causes);
-// Of metadata.labels (or annotations, whose values may be anything).
+// Checks metadata.labels (or annotations, whose values are not restricted).
 enum class StringMap { kLabels, kAnnotations };
 void CheckStrings(const text::Json& object, StringMap map, std::vector<std::string>& causes);
 

@@ -14,7 +14,7 @@
 namespace local::server {
 namespace {
 
-// Everything but metadata and status.
+// Compares everything except metadata and status.
 bool HasSameContent(const text::Json& a, const text::Json& b) {
   const auto strip = [](const text::Json& object) {
     text::Json copy = object;
@@ -144,7 +144,7 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   const KindRules& rules = RulesOf(resource);
   if (rules.has_generation) text::Set(metadata, {"generation"}, 1);
 
-  // A kubelet registers its node with a status; everybody else's begins empty.
+  // A kubelet registers its node with a status; all other objects begin with an empty one.
   if (resource.has_status && &resource != &api::kNodes) text::Erase(object, {"status"});
   if (rules.set_defaults != nullptr) rules.set_defaults(object);
   if (rules.begin != nullptr) rules.begin(object);

@@ -1,4 +1,4 @@
-// What the server itself decides about an object: its names, its metadata, its defaults. Pure.
+// The server's own part in an object: its names, its metadata, its defaults. Pure.
 #pragma once
 
 #include <string>
@@ -15,30 +15,31 @@ namespace local::server {
 inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr int64_t kDefaultGraceSeconds = 30;
 
-// The object in a body, its apiVersion, kind and namespace checked against the path and filled in.
+// The object in a body. Its apiVersion, kind and namespace are checked against the path and filled
+// in.
 Answer<text::Json> DecodeObject(const RestRequest& request, const net::HttpRequest& http);
-// The same of an object that came in another way.
+// The same for an object from another source.
 Answer<text::Json> NameObject(const RestRequest& request, text::Json object);
-// Any JSON (or YAML, by Content-Type) body; `what` names it in the refusal.
+// Any JSON (or YAML, by Content-Type) body; the refusal calls it `what`.
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what);
 
-// metadata.name, labels and so on as Kubernetes demands them; for an object that is new.
+// Checks a new object's metadata.name, labels and so on by Kubernetes' rules.
 Check CheckMetadata(const api::Resource& resource, const text::Json& object);
 
 // Gives a new object its uid, creationTimestamp, first generation, initial status and defaults.
 void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& object);
-// After the fields' managers were noted: what nobody owns.
+// Sets the fields that no manager owns; called after managedFields were recorded.
 void FillIn(const api::Resource& resource, text::Json& object);
-// What the object needs to be of use at all (pods: containers with name and image).
+// Checks for the minimum that an object needs (pods: containers with name and image).
 Check CheckSpec(const api::Resource& resource, const text::Json& object);
 
-// Makes `object` the successor of `old`: what the server owns is kept, a new spec raises
-// metadata.generation. 422 when something changed that must not.
+// Makes `object` the successor of `old`: keeps the fields that the server owns, and raises
+// metadata.generation for a new spec. 422 when an immutable field changed.
 Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::Json& object);
-// The same for the status subresource: only status is taken from `object`.
+// The same for the status subresource: takes only the status from `object`.
 void PrepareStatusUpdate(const text::Json& old, text::Json& object);
 
-// Whether metadata.finalizers holds any.
+// Whether metadata.finalizers is not empty.
 bool HasFinalizers(const text::Json& object);
 bool HasFinalizer(const text::Json& object, std::string_view name);
 void AddFinalizer(text::Json& object, std::string_view name);

@@ -62,7 +62,7 @@ void CheckPod(const text::Json& pod, Causes& causes) {
   }
 }
 
-// A pod's spec with what may be changed later taken out.
+// A pod's spec without the fields that may be changed later.
 text::Json FixedPodSpec(const text::Json& pod) {
   const text::Json* spec = text::Find(pod, {"spec"});
   text::Json fixed = spec == nullptr ? text::Json(text::Object{}) : *spec;

@@ -1,4 +1,4 @@
-// What a Table says of one object: its columns, and the cells of a row.
+// Contents of a Table: its columns, and the cells of an object's row.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@ namespace local::server {
 struct Column {
   std::string_view name;
   std::string_view type;
-  int priority = 0;  // 1: with `-o wide` alone
+  int priority = 0;  // 1: only with `-o wide`
 };
 
-// Cells of one row as JSON, appended to a text that outlives this.
+// The cells of one row as JSON, appended to a text that must outlive this.
 class Cells {
  public:
   explicit Cells(std::string& out) : out_(out) {}
 
   void Text(std::string_view text);
-  // Text that needs no escapes.
+  // Text without characters that need escapes.
   void Plain(std::string_view text);
   void Null() { Raw("null"); }
   void TextOr(std::string_view text, std::string_view otherwise) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "api/job/training_summary.h"
+#include "api/stall.h"
 #include "base/strings.h"
 #include "local/server/kinds/kind_rules.h"
 
@@ -75,6 +76,7 @@ void TableBuilder::Add(const JobRow& row, std::string_view object) {
   cells.Number(row.allocated_gpus);
   cells.Text(row.node);
   cells.Plain(base::FormatRfc3339(row.created));
+  cells.Text(api::SayStall(row.stall_note, now_));
   rows_ += ']';
   AddObject(object, row.metadata);
 }

@@ -1,4 +1,4 @@
-// Objects as a Kubernetes server prints them (meta.k8s.io/v1 Table).
+// Objects in the form in which a Kubernetes server prints them (meta.k8s.io/v1 Table).
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace local::server {
 
-// What the client accepts.
+// The format that the client accepts.
 enum class Form { kObject, kTable, kPartial };
 Form FormOf(std::string_view accept);
-// What stands in a row's `object`.
+// The contents of a row's `object`.
 enum class IncludeObject { kNone, kMetadata, kObject };
-// Metadata unless the query's includeObject says otherwise.
+// kMetadata unless the query's includeObject says otherwise.
 IncludeObject IncludeObjectOf(std::string_view text);
 
 // Builds a Table as JSON text, row by row.
@@ -26,9 +26,10 @@ class TableBuilder {
       : resource_(resource), include_(include), now_(now) {}
 
   void Add(const text::Json& object);
-  // Of a PyTorchJob; `object` is needed for IncludeObject::kObject only.
+  // Adds a PyTorchJob's row; `object` is needed for IncludeObject::kObject only.
   void Add(const JobRow& row, std::string_view object = {});
-  // `metadata`: JSON of the list's metadata. Columns are left out where a watch has sent them.
+  // `metadata`: JSON of the list's metadata. Leaves the columns out when the watch has sent them
+  // already.
   std::string Finish(std::string_view metadata, bool with_columns = true);
 
  private:
@@ -40,7 +41,7 @@ class TableBuilder {
   std::string rows_;
 };
 
-// {"kind":"PartialObjectMetadata", ...} of an object.
+// The object as {"kind":"PartialObjectMetadata", ...}.
 std::string PartialObject(const text::Json& object);
 
 }  // namespace local::server

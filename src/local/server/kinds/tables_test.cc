@@ -13,7 +13,7 @@ namespace {
 using text::GetInt;
 using text::GetString;
 
-// "a | b | c" of the columns up to that priority.
+// The columns up to that priority: "a | b | c".
 std::string Header(const text::Json& table, int priority) {
   std::string header;
   for (const text::Json& column : *text::FindArray(table, {"columnDefinitions"})) {
@@ -71,9 +71,9 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
   EXPECT_EQ(Header(table, 0), "Name | State | Age");
   EXPECT_EQ(Header(table, 1),
             "Name | State | Age | Status | Trainer | Duration | GPU(Requested) | GPU(Allocated) | "
-            "Node | Created");
+            "Node | Created | Stall");
   EXPECT_EQ(Row(table, 0, 1),
-            "j | null | 0s | PENDING | PYTORCHJOB | 0s | 0 | 0 | N/A | 2026-07-30T10:00:00Z");
+            "j | null | 0s | PENDING | PYTORCHJOB | 0s | 0 | 0 | N/A | 2026-07-30T10:00:00Z | ");
 
   text::Json pod = PodObject("j-master-0");
   text::Set(pod, {"metadata", "labels"}, *text::ParseJson(R"({"training.kubeflow.org/job-name":"j",
@@ -94,7 +94,7 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
   table = server.Table(kJobsPath);
   EXPECT_EQ(Row(table, 0, 1),
             "j | Running | 1m | RUNNING | PYTORCHJOB | 1m | 2 | 2 | 10.0.0.1 | "
-            "2026-07-30T10:00:00Z");
+            "2026-07-30T10:00:00Z | ");
   EXPECT_EQ(Row(server.Table(kJobsPath + std::string("/j")), 0, 1), Row(table, 0, 1));
 
   server.Patch(200, kJobsPath + std::string("/j/status"),
@@ -102,7 +102,7 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
                  {"type":"Created","status":"True"},{"type":"Succeeded","status":"True"}]})"));
   server.clock.Advance(std::chrono::hours(5));
   EXPECT_EQ(Row(server.Table(kJobsPath), 0, 0), "j | Succeeded | 5h");
-  // A fresh server finds the same rows.
+  // A new server finds the same rows.
   const std::string before = Row(server.Table(kJobsPath), 0, 1);
   server.Restart();
   EXPECT_EQ(Row(server.Table(kJobsPath), 0, 1), before);

@@ -1,4 +1,4 @@
-// What may look at an object, and change it, before it is stored.
+// Checks and changes of an object before it is stored.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,16 @@ namespace local::server {
 
 enum class Operation { kCreate, kUpdate };
 
-// Called on the store's writer thread, dry runs included, perhaps more than once for a write:
-// quick, no waiting on the server, nothing outside `object` changed. `old` is the stored object
-// (kUpdate). Not called for subresources. Returns warnings for the client. An error refuses the
-// write: 403 for kPermissionDenied, 422 for kInvalidArgument, otherwise by its code.
+// Called on the store's writer thread, also for dry runs and perhaps several times for one write:
+// it must be quick, must not wait for the server, and may change only `object`. `old` is the stored
+// object (kUpdate). Not called for subresources. Returns warnings for the client. An error refuses
+// the write: 403 for kPermissionDenied, 422 for kInvalidArgument, otherwise by its code.
 using Admission = std::function<base::Result<std::vector<std::string>>(
     Operation operation, const api::Resource& resource, const net::HttpRequest& request,
     text::Json& object, const text::Json* old)>;
 
-// The checks that the CRD's schema (422) and the webhook (403) make, then `admission` when it is
-// set. `validation` is what the request wants to become of unknown fields.
-// compat/pytorchjob.md 1.5
+// Runs the checks of the CRD's schema (422) and of the webhook (403), then `admission` if it is
+// set. `validation` says how the request treats unknown fields. compat/pytorchjob.md 1.5
 Answer<std::vector<std::string>> Admit(const Admission& admission, Operation operation,
                                        const api::Resource& resource,
                                        const net::HttpRequest& request,

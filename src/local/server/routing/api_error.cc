@@ -18,7 +18,7 @@ struct ErrorKind {
   std::string_view reason;
 };
 
-// The last row of a code wins nothing: the first is what an Error becomes.
+// FromError uses the first row of a code; further rows of it only serve ToError.
 constexpr std::array kKinds = {
     ErrorKind{Code::kInvalidArgument, 400, "BadRequest"},
     ErrorKind{Code::kInvalidArgument, 422, "Invalid"},

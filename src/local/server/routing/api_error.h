@@ -1,4 +1,4 @@
-// Refusals as a Kubernetes API server words them (metav1.Status).
+// Refusals in the words of a Kubernetes API server (metav1.Status).
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace local::server {
 
 struct ApiError {
   int http_status = 500;
-  std::string reason = "InternalError";  // "": none is named
+  std::string reason = "InternalError";  // "": without a reason
   std::string message;
   text::Json details;  // an object, or null
 };
@@ -31,7 +31,7 @@ inline tl::unexpected<ApiError> Refuse(ApiError error) {
 
 // `pytorchjobs.kubeflow.org "x" not found`
 ApiError NotFound(const api::Resource& resource, std::string_view name);
-// The path leads nowhere.
+// The path does not exist.
 ApiError NoSuchPath();
 ApiError MethodNotAllowed();
 ApiError AlreadyExists(const api::Resource& resource, std::string_view name);
@@ -41,14 +41,15 @@ ApiError StaleVersion(const api::Resource& resource, std::string_view name);
 ApiError BadRequest(std::string message);
 ApiError UnsupportedMediaType(std::string message);
 ApiError Forbidden(std::string message);
-// `PyTorchJob.kubeflow.org "x" is invalid: cause`; each cause `field: text`, as field.Error prints.
+// `PyTorchJob.kubeflow.org "x" is invalid: cause`; each cause is `field: text`, as field.Error
+// prints it.
 ApiError Invalid(const api::Resource& resource, std::string_view name,
                  const std::vector<std::string>& causes);
 ApiError TooManyRequests(std::string message);
 ApiError Expired(std::string message);
-// By code: kExhausted is 507, kUnavailable 503, ... and its message as it stands.
+// Maps the code (kExhausted to 507, kUnavailable to 503, ...) and keeps the message.
 ApiError FromError(const base::Error& error);
-// The code that an in-process caller would get back; the message is the status's.
+// The error for an in-process caller, with the status's message.
 base::Error ToError(const ApiError& error);
 
 // The metav1.Status object.

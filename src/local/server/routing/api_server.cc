@@ -81,7 +81,7 @@ ApiServer::ApiServer(net::HttpHandler fallback, std::string user)
 ApiServer::~ApiServer() {
   backend_->summaries->Stop();
   backend_->initial_lists.reset();
-  backend_->timers.reset();  // its tasks use the rest
+  backend_->timers.reset();  // its tasks use the other members
 }
 
 base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path, Options options) {

@@ -32,33 +32,33 @@ struct Backend;
 class ApiServer {
  public:
   struct Options {
-    base::Clock* clock = nullptr;         // nullptr is the system's; must be thread safe
+    base::Clock* clock = nullptr;         // nullptr: the system's; must be thread safe
     Admission admission = {};             // after the built-in checks
     LogSource* log_source = nullptr;      // borrowed; without one every log is empty
-    ExecSource* exec_source = nullptr;    // borrowed; without one there is no exec
-    PortSource* port_source = nullptr;    // borrowed; without one there is no port forwarding
-    net::HttpHandler fallback = {};       // for paths that are not the API's; else 404
-    std::shared_ptr<Timers> timers = {};  // nullptr is a thread of its own
-    int64_t max_store_bytes = 0;          // 0 is no limit
-    std::string store_reserve = {};       // store.h; "" is none
-    std::string user = "admin";           // whom a client is told that it is
-    // What everybody who asks for a table of jobs is warned of; any thread.
+    ExecSource* exec_source = nullptr;    // borrowed; without one exec is refused
+    PortSource* port_source = nullptr;    // borrowed; without one port forwarding is refused
+    net::HttpHandler fallback = {};       // for paths outside of the API; without one they are 404
+    std::shared_ptr<Timers> timers = {};  // nullptr: a thread of its own
+    int64_t max_store_bytes = 0;          // 0: no limit
+    std::string store_reserve = {};       // store.h; "": none
+    std::string user = "admin";           // the user name that clients are told
+    // Warnings for every client that requests a table of jobs; called from any thread.
     std::function<std::vector<std::string>()> notices = {};
   };
 
-  // Opens the store at `path` and makes the namespaces default and kube-system.
+  // Opens the store at `path` and creates the namespaces default and kube-system.
   static base::Result<std::unique_ptr<ApiServer>> Open(const std::string& path, Options options);
-  // Carries out the writes that it was given. Requests must have ended or been abandoned.
+  // Carries out all submitted writes. Requests must have ended or been abandoned.
   ~ApiServer();
 
-  // Reads what tables of jobs are made of, which happens soon after Open anyhow: for callers that
-  // have time to do it before others are busy with the store. Blocks.
+  // Reads the rows of tables of jobs, which otherwise happens soon after Open: for callers that
+  // have time for it before others use the store. Blocks.
   void ReadSummaries();
 
   store::Store& store();
 
   void Handle(net::HttpRequest request, std::shared_ptr<net::Responder> responder);
-  // The same as a value. Borrows the server.
+  // Handle as a function object. Borrows the server.
   net::HttpHandler handler() {
     return [this](net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
       Handle(std::move(request), std::move(responder));

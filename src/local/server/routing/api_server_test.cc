@@ -166,7 +166,7 @@ TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
   EXPECT_EQ(text::Find(changed, {"status"}), nullptr);
   EXPECT_EQ(GetString(changed, {"metadata", "uid"}), GetString(labelled, {"metadata", "uid"}));
 
-  // Without a version the last writer wins; without a change nothing is written.
+  // Without a version the last writer wins; an unchanged object is not written.
   text::Erase(job, {"metadata", "resourceVersion"});
   EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), job), changed);
 }
@@ -399,7 +399,7 @@ TEST(ApiServer, AnswersDiscovery) {
   }
 }
 
-// kubectl create and apply ask for it.
+// kubectl create and apply request it.
 TEST(ApiServer, DescribesThePatchOfEveryKind) {
   TestServer server;
   const text::Json root = server.Expect(200, "GET", "/openapi/v3?timeout=32s");

@@ -1,5 +1,5 @@
-// What the real Arena client asks of a cluster, request by request, in its order: its bootstrap,
-// then list, get, top, logs, submit (Helm's rendering, then kubectl's apply) and delete.
+// What the real Arena client requests from a cluster, in its order: its bootstrap, then list, get,
+// top, logs, submit (Helm's rendering, then kubectl's apply) and delete.
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
@@ -28,7 +28,7 @@ class ArenaClient : public testing::Test {
                                        {"status", text::Object{{"user", text::Object{}}}}},
                           kArena);
   }
-  // A job as Arena's chart renders it, with a pod as the operator makes it.
+  // A job as Arena's chart renders it, with a pod as the operator creates it.
   void Submit(const std::string& name) {
     const text::Object labels{
         {"app", "pytorchjob"}, {"release", name}, {"createdBy", "PyTorchJob"}};
@@ -59,7 +59,7 @@ TEST_F(ArenaClient, FindsOutWhoItIs) {
                            {"namespace":"default","verb":"create","resource":"pods"}}})"),
       kArena);
   EXPECT_EQ(GetBool(access, {"status", "allowed"}), true);
-  // The namespace must be there, its settings may be absent.
+  // The namespace must exist; its settings may be absent.
   Get(404, "/api/v1/namespaces/arena-system/configmaps/arena-config");
   EXPECT_EQ(GetString(Get(200, "/api/v1/namespaces/default"), {"kind"}), "Namespace");
 }
@@ -68,7 +68,7 @@ TEST_F(ArenaClient, FindsWhatJobsThereMayBe) {
   const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
   const text::Json definition = Get(200, path + "pytorchjobs.kubeflow.org");
   EXPECT_EQ(GetString(definition, {"spec", "names", "kind"}), "PyTorchJob");
-  // By this it decides where clean-up policy and time limits go.
+  // This tells it where to put the clean-up policy and time limits.
   const text::Json& version = text::FindArray(definition, {"spec", "versions"})->front();
   EXPECT_NE(text::Find(version, {"schema", "openAPIV3Schema", "properties", "spec", "properties",
                                  "runPolicy", "properties", "cleanPodPolicy"}),
@@ -91,8 +91,8 @@ TEST_F(ArenaClient, DefinitionsOfItsKindsAreAppliedInVainAndOthersRefused) {
     const net::HttpResponse response = server_.Send(method, ours, "{}");
     EXPECT_EQ(response.status, 200) << method;
     EXPECT_EQ(net::FindHeader(response.headers, "Warning"),
-              R"(299 - "the embedded cluster has pytorchjobs.kubeflow.org already: its definition )"
-              R"(stays as it is")");
+              R"(299 - "the embedded cluster already has pytorchjobs.kubeflow.org: its definition )"
+              R"(is not changed")");
   }
   EXPECT_EQ(Get(200, ours), definition);
   text::Json other = definition;
@@ -101,7 +101,7 @@ TEST_F(ArenaClient, DefinitionsOfItsKindsAreAppliedInVainAndOthersRefused) {
   const std::string_view message = GetString(refused, {"message"});
   EXPECT_TRUE(
       message.starts_with("CustomResourceDefinition \"rayjobs.ray.io\": the embedded "
-                          "cluster takes no definitions of further kinds"))
+                          "cluster accepts no definitions of other kinds"))
       << message;
   EXPECT_NE(message.find("pytorchjobs.kubeflow.org"), std::string_view::npos) << message;
   server_.Expect(405, "PATCH", path + "/rayjobs.ray.io", text::Object());
@@ -138,7 +138,7 @@ TEST_F(ArenaClient, ReadsALog) {
   EXPECT_EQ(log.status, 200) << log.body;
 }
 
-// Helm: can the cluster be reached, what has it, are the objects there already.
+// Helm asks whether the cluster can be reached, what it has, and whether the objects exist already.
 TEST_F(ArenaClient, RendersWithHelm) {
   Get(200, "/version");
   const text::Json groups = Get(200, "/apis");
@@ -148,7 +148,7 @@ TEST_F(ArenaClient, RendersWithHelm) {
   }
   Get(200, "/openapi/v3");
   Get(404, Path(kJobsPath, "pt"));
-  // Clients that take protobuf alone are told so, instead of being sent what they cannot read.
+  // Clients that accept only protobuf get an error instead of a body that they cannot read.
   const auto refused =
       server_.Send("GET", "/openapi/v2", "",
                    {{"Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"}});
@@ -160,7 +160,7 @@ TEST_F(ArenaClient, RendersWithHelm) {
   }
 }
 
-// The ConfigMap that says of what the job consists, kubectl's apply, then every object's owner.
+// The ConfigMap that lists the job's objects, kubectl's apply, then the owner of each object.
 TEST_F(ArenaClient, SubmitsAndDeletes) {
   const char* const maps = "/api/v1/namespaces/default/configmaps";
   Get(404, Path(maps, "pt-pytorchjob"));
@@ -184,7 +184,7 @@ TEST_F(ArenaClient, SubmitsAndDeletes) {
           {"op", "add"}, {"path", "/metadata/ownerReferences"}, {"value", text::Array{owner}}}},
       "application/json-patch+json");
   EXPECT_EQ(text::FindArray(owned, {"metadata", "ownerReferences"})->size(), 1U);
-  // Delete: the map is read, what it names goes, then the map.
+  // Delete: reads the map, deletes the objects that it names, then the map.
   const text::Json map = Get(200, Path(maps, "pt-pytorchjob"));
   EXPECT_EQ(GetString(map, {"data", "app"}), "pytorchjob.kubeflow.org/pt");
   server_.Expect(200, "DELETE", Path(kJobsPath, "pt"),

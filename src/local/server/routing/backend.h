@@ -1,4 +1,4 @@
-// What the server's parts work with. Owned by the ApiServer, which outlives its requests.
+// What the parts of the server share. Owned by the ApiServer, which outlives its requests.
 #pragma once
 
 #include <atomic>
@@ -28,11 +28,11 @@ struct Backend {
   PortSource* port_source = nullptr;                  // may be null
   std::function<std::vector<std::string>()> notices;  // may be empty
   std::shared_ptr<Timers> timers;
-  // Long lists that are being sent (list_stream.h).
+  // How many long lists are being sent (list_stream.h).
   std::shared_ptr<std::atomic<int>> list_streams = std::make_shared<std::atomic<int>>(0);
   std::unique_ptr<JobSummaries> summaries;
   const std::unique_ptr<WatchBudget> watch_budget = std::make_unique<WatchBudget>();
-  std::unique_ptr<store::Store> store;          // goes early, and with it what is under way
+  std::unique_ptr<store::Store> store;          // destroyed early, and with it all pending writes
   std::unique_ptr<InitialLists> initial_lists;  // last: reads from the store
 };
 

@@ -1,4 +1,4 @@
-// An object and what it owns, in one write: a half of them is never there.
+// Creates an object and its dependants in one write, so that they never exist in part.
 #include <fmt/format.h>
 
 #include "api/object.h"
@@ -13,7 +13,7 @@ using store::Next;
 using store::Record;
 using store::View;
 
-// Of one request; the writer's group is as large.
+// In one request; a group of the writer is as large.
 constexpr size_t kMaxOwned = 64;
 
 struct Made {
@@ -26,8 +26,7 @@ struct Family {
   std::vector<Made> owned;
 };
 
-// A write of its own for the store, of the same request for everybody else. `object` is checked,
-// and becomes `made`'s.
+// Prepares a write of one object of the request. Checks `object` and moves it into `made`.
 Check Prepare(const api::Resource& resource, const PendingWrite& request, text::Json object,
               Made& made) {
   made.pending = std::make_shared<PendingWrite>(request);
@@ -49,7 +48,7 @@ Answer<std::shared_ptr<Family>> ReadFamily(const Pending& request) {
   text::Json* const list = text::Find(*body, {"items"});
   text::Array* const items = list == nullptr ? nullptr : list->if_array();
   if (items == nullptr || items->empty() || items->size() > kMaxOwned + 1) {
-    return Refuse(BadRequest(fmt::format("a List of 1 to {} items is wanted", kMaxOwned + 1)));
+    return Refuse(BadRequest(fmt::format("expected a List of 1 to {} items", kMaxOwned + 1)));
   }
   request->call.http.body.clear();
   auto family = std::make_shared<Family>();
@@ -72,7 +71,7 @@ Answer<std::shared_ptr<Family>> ReadFamily(const Pending& request) {
   return family;
 }
 
-// What follows the owner in its transaction. A refusal is the request's.
+// Follows the owner in its transaction. A refusal is that of the whole request.
 store::Mutation MakeOwned(const std::shared_ptr<Family>& family, size_t index,
                           const text::Json& reference) {
   store::Mutation mutation;

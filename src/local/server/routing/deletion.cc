@@ -22,7 +22,7 @@ using store::View;
 bool IsPod(const Key& key) { return key.resource == "pods"; }
 bool IsNamespace(const Key& key) { return key.resource == "namespaces"; }
 
-// Deletes whatever stands under `key`, if anything.
+// Deletes the object at `key`, if there is one.
 Mutation DeleteLater(Key key, DeleteOptions options, base::Time now) {
   return {std::move(key),
           [options = std::move(options), now](View& view,
@@ -32,7 +32,7 @@ Mutation DeleteLater(Key key, DeleteOptions options, base::Time now) {
           }};
 }
 
-// The owners of `object` but `gone` that still exist.
+// Whether another owner of `object` than `gone` still exists.
 base::Result<bool> HasOtherOwner(View& view, const text::Json& object, std::string_view gone) {
   const text::Array* owners = text::FindArray(object, {"metadata", "ownerReferences"});
   if (owners == nullptr) return false;
@@ -59,7 +59,7 @@ void DropOwner(text::Json& object, std::string_view uid) {
   }
 }
 
-// What becomes of a dependant when its owner goes.
+// What happens to a dependant when its owner is deleted.
 Mutation ReleaseLater(Key key, std::string owner_uid, Propagation propagation, base::Time now) {
   return {std::move(key),
           [owner_uid = std::move(owner_uid), propagation, now](
@@ -91,7 +91,7 @@ base::Result<std::vector<Mutation>> ReleaseDependants(View& view, const std::str
   return mutations;
 }
 
-// An owner that waits (foreground) for its last dependant goes after it.
+// An owner that waits (foreground) is deleted after its last dependant.
 base::Result<std::vector<Mutation>> FinishOwner(View& view, const std::string& owner_uid,
                                                 base::Time now) {
   std::vector<Mutation> mutations;
@@ -113,7 +113,7 @@ base::Result<std::vector<Mutation>> FinishOwner(View& view, const std::string& o
   return mutations;
 }
 
-// A namespace that is being deleted goes with its last object.
+// A namespace that is being deleted is removed with its last object.
 base::Result<std::vector<Mutation>> FinishNamespace(View& view, const std::string& name) {
   std::vector<Mutation> mutations;
   if (name.empty()) return mutations;

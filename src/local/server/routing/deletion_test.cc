@@ -50,12 +50,12 @@ TEST(Deletion, ABoundPodIsMarkedAndGoesWithoutGrace) {
   EXPECT_EQ(GetString(marked, {"kind"}), "Pod");
   EXPECT_EQ(GetString(marked, {"metadata", "deletionTimestamp"}), "2026-07-30T10:00:30Z");
   EXPECT_EQ(GetInt(marked, {"metadata", "deletionGracePeriodSeconds"}), 30);
-  // A longer grace changes nothing, a shorter one does.
+  // A longer grace period changes nothing, a shorter one does.
   EXPECT_EQ(server.Expect(200, "DELETE", Path(kPodsPath, "a?gracePeriodSeconds=60")), marked);
   const text::Json shorter =
       server.Expect(200, "DELETE", Path(kPodsPath, "a"), text::Object{{"gracePeriodSeconds", 5}});
   EXPECT_EQ(GetInt(shorter, {"metadata", "deletionGracePeriodSeconds"}), 5);
-  // Status writes still work, and do not remove it.
+  // Status writes still work, and do not remove the object.
   server.Patch(200, Path(kPodsPath, "a/status"),
                text::Object{{"status", text::Object{{"phase", "Running"}}}});
   server.Expect(200, "DELETE", Path(kPodsPath, "a?gracePeriodSeconds=0"));

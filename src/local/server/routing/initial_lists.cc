@@ -12,14 +12,14 @@
 
 namespace local::server {
 
-// Touched by the lists' thread alone once it has left.
+// Used by the lists' thread only, once it has left boarding.
 struct InitialLists::List {
   Source source;
   std::vector<std::shared_ptr<Watcher>> watchers;
   std::unique_ptr<store::ListCursor> cursor;
   int64_t version = 0;
   bool has_rows = false;
-  uint64_t leg = 0;  // pieces sent
+  uint64_t leg = 0;  // how many pieces were sent
   std::optional<Timers::Id> timer;
 };
 
@@ -41,7 +41,7 @@ class InitialLists::State : public std::enable_shared_from_this<InitialLists::St
     boarding_.clear();
     waiting_.clear();
     legs_.clear();
-    // Responders hold on to their lists while they wait for their peers.
+    // Responders keep references to their lists while they wait for their peers.
     for (const auto& list : under_way_) {
       list->cursor.reset();
       list->watchers.clear();
@@ -67,7 +67,7 @@ class InitialLists::State : public std::enable_shared_from_this<InitialLists::St
   }
 
  private:
-  // A list whose watchers have taken piece number `leg`, or have had the time to.
+  // A list whose watchers have read piece number `leg`, or have had the time for it.
   struct Leg {
     std::shared_ptr<List> list;
     uint64_t leg = 0;
@@ -128,13 +128,13 @@ class InitialLists::State : public std::enable_shared_from_this<InitialLists::St
     End(list);
   }
 
-  // Who is gone, and who has not taken the last piece in his time.
+  // Drops watchers that are gone or have not read the last piece in time.
   void LeaveBehind(List& list) {
     const size_t before = list.watchers.size();
     std::erase_if(list.watchers, [](const std::shared_ptr<Watcher>& watcher) {
       if (watcher->responder().IsClosed()) return true;
       if (watcher->responder().PendingBytes() <= kInitialPieceBytes) return false;
-      watcher->Fail(Expired("the list of what exists was not read in time: watch again"));
+      watcher->Fail(Expired("the client did not read the initial list in time: watch again"));
       return true;
     });
     Forget(before - list.watchers.size());
@@ -158,7 +158,7 @@ class InitialLists::State : public std::enable_shared_from_this<InitialLists::St
       if (const auto self = weak.lock()) self->Enqueue(leg);
     };
     if (const auto timers = timers_.lock()) list->timer = timers->After(kInitialPieceTime, go_on);
-    // One more, for this loop: it may not be over when the first have taken it.
+    // One more, for this loop: the count must not reach zero before the loop ends.
     const auto left = std::make_shared<std::atomic<size_t>>(list->watchers.size() + 1);
     const auto count = [left, go_on] {
       if (left->fetch_sub(1) == 1) go_on();
@@ -201,10 +201,10 @@ class InitialLists::State : public std::enable_shared_from_this<InitialLists::St
   const std::weak_ptr<Timers> timers_;
   std::thread thread_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool is_stopping_ = false;
-  std::map<std::string, std::shared_ptr<List>> boarding_;  // each of them waits
+  std::map<std::string, std::shared_ptr<List>> boarding_;  // these wait for a slot
   std::deque<std::shared_ptr<List>> waiting_;
   std::deque<Leg> legs_;
   std::vector<std::shared_ptr<List>> under_way_;

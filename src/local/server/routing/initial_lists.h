@@ -1,11 +1,11 @@
-// What exists, as the first events of watches: read on a thread of its own, once for all watchers
-// that ask for the same at about the same time, and no faster than they take it.
+// The initial events of watches, for the objects that exist: read on a thread of its own, once for
+// all watchers that request the same at about the same time, and no faster than they read them.
 //
 //   Join --> boarding (by key) --a slot is free--> read a piece --> write it to each --> all have
-//                                                     ^                     taken it --+--> Arrive
+//                                                     ^                     read it ----+--> Arrive
 //                                                     `-------------------------------'
 //
-// Whoever does not take a piece in time is left behind (410), so that the others need not wait.
+// A watcher that does not read a piece in time is dropped (410), so that the others need not wait.
 #pragma once
 
 #include <chrono>
@@ -20,44 +20,44 @@
 
 namespace local::server {
 
-// Watchers that wait for a list or are sent one, in all; beyond, they are told to come again.
+// How many watchers may wait for a list or receive one; others are told to try again.
 inline constexpr size_t kMaxListWatchers = 512;
-// Lists under way at once; each holds a snapshot of the store.
+// Lists in progress at a time; each holds a snapshot of the store.
 inline constexpr size_t kMaxInitialLists = 4;
-// Sent to each watcher before all have taken the last.
+// The next piece is sent once all watchers have read the previous one.
 inline constexpr size_t kInitialPieceBytes = 128 << 10;
-// A watcher has this long to take a piece.
+// How long a watcher may take to read a piece.
 inline constexpr std::chrono::seconds kInitialPieceTime{10};
 
 // Thread safe.
 class InitialLists {
  public:
-  // One watcher. Called on the lists' thread, and not after Arrive, Fail or Lag.
+  // One watcher. Called on the lists' thread, and never after Arrive, Fail or Lag.
   class Watcher {
    public:
     virtual ~Watcher() = default;
     virtual net::Responder& responder() = 0;
-    // The list is about to begin: nothing up to now will be missing.
+    // The list is about to begin: no later event will be missing.
     virtual void Begin() = 0;
     virtual void Write(const std::string& piece) = 0;
-    // All was written; it is of that version. `has_rows`: `put` has made lines.
+    // Everything has been written, as of `version`. `has_rows`: `put` has produced lines.
     virtual void Arrive(int64_t version, bool has_rows) = 0;
     virtual void Fail(const ApiError& error) = 0;
   };
-  // What a list is of; the same for all that give the same key.
+  // How to read a list; the same for all watchers with the same key.
   struct Source {
     store::ListQuery query;
-    // Appends a row's lines; nothing of a row that is not wanted.
+    // Appends the lines of a row; none for an unwanted row.
     std::function<void(const store::Row& row, std::string& lines)> put;
     std::function<std::string(int64_t version)> end;  // the last lines
   };
 
-  // Both outlive this.
+  // Both must outlive this.
   InitialLists(store::Store& store, std::shared_ptr<Timers> timers);
-  ~InitialLists();  // drops who has not arrived
+  ~InitialLists();  // drops the watchers whose lists are incomplete
 
-  // Returns at once; false when too many watchers wait. `make` is called on this thread, for the
-  // first of a key.
+  // Returns at once; false when too many watchers wait. Calls `make` on this thread, for the first
+  // watcher of a key.
   bool Join(const std::string& key, const std::function<Source()>& make,
             std::shared_ptr<Watcher> watcher);
 

@@ -78,7 +78,7 @@ class InitialListsTest : public testing::Test {
     done.get_future().wait();
   }
 
-  // A watcher that has joined; its list is the names, a line each.
+  // A watcher that has joined; its list consists of the names, one per line.
   std::shared_ptr<ListWatcher> Join(const std::string& key, std::latch* until = nullptr) {
     auto watcher = std::make_shared<ListWatcher>(until);
     const bool has_joined = lists_->Join(
@@ -110,7 +110,7 @@ TEST_F(InitialListsTest, WhoComesTogetherSharesOneList) {
   const auto second = Join("a");
   const auto third = Join("a");
   const auto other = Join("b");
-  Put("late", 1);  // before their list begins: it is of theirs, not of the first
+  Put("late", 1);  // before their list begins, so that it is in theirs and not in the first
   until.count_down();
   EXPECT_EQ(first->Body(), "end\n");
   EXPECT_TRUE(second->Body().starts_with("late"));

@@ -12,14 +12,14 @@
 namespace local::server {
 namespace {
 
-// Read from the store in one go, and the most that is sent as one piece.
+// How much is read from the store at once, and the most that is sent as one piece.
 constexpr size_t kPieceBytes = 512 << 10;
-// The next piece is read when the peer has taken all but this.
+// The next piece is read when the peer has all but this many bytes.
 constexpr size_t kLowBytes = 256 << 10;
-// As long as kube-apiserver gives a request that is not a watch. A snapshot that is kept for ever
-// would let the store's file grow for ever.
+// kube-apiserver's limit for a request that is not a watch. A snapshot that lives for ever would
+// make the store's file grow for ever.
 constexpr std::chrono::seconds kStreamTime{60};
-// Lists under way at once; the next is read into memory whole.
+// Lists in progress at a time; further ones are read into memory as a whole.
 constexpr int kMaxStreams = 16;
 
 const net::Headers& JsonHeaders() {
@@ -27,7 +27,7 @@ const net::Headers& JsonHeaders() {
   return headers;
 }
 
-// Driven by the thread that takes the answer's bytes; the timers' thread may end it.
+// Driven by the thread that sends the answer; the timers' thread may end it.
 class ListStream : public std::enable_shared_from_this<ListStream> {
  public:
   ListStream(Backend& backend, std::unique_ptr<store::ListCursor> cursor, PutItem put,
@@ -63,7 +63,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
   }
 
  private:
-  // Appends rows until there are `limit` bytes; whether there may be more.
+  // Appends rows until there are `limit` bytes; returns whether there may be more.
   base::Result<bool> Read(std::string& piece, size_t limit) {
     while (piece.size() < limit) {
       TRY_ASSIGN(const std::optional<store::Row> row, cursor_->Next());
@@ -85,7 +85,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
     return true;
   }
 
-  // Without the lock: it calls back at once where all has been taken.
+  // Without the lock, because it calls back at once when everything has been sent.
   void AwaitRoom(net::Responder& responder) {
     responder.WhenTaken(kLowBytes, [self = shared_from_this()] { self->GoOn(); });
   }
@@ -94,7 +94,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
     if (const auto responder = WriteMore()) AwaitRoom(*responder);
   }
 
-  // Until the peer has enough to take; nothing when the list has come to its end.
+  // Writes until the peer has enough; nullptr when the list is complete.
   std::shared_ptr<net::Responder> WriteMore() {
     const std::lock_guard lock(mutex_);
     while (responder_ && !responder_->IsClosed()) {
@@ -102,7 +102,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
       piece.reserve(kPieceBytes + kLowBytes);
       const base::Result<bool> has_more = Read(piece, kPieceBytes);
       if (!has_more) {
-        base::LogWarn("a list breaks off: {}", has_more.error().message);
+        base::LogWarn("a list is cut off: {}", has_more.error().message);
         break;
       }
       responder_->Write(std::move(piece));
@@ -121,7 +121,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
     End();
   }
 
-  // With mutex_ held. An answer that is not finished is broken off.
+  // The caller holds mutex_. An incomplete answer is cut off.
   void End() {
     cursor_.reset();
     responder_.reset();
@@ -129,7 +129,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
 
   const std::shared_ptr<std::atomic<int>> streams_;
   const std::shared_ptr<Timers> timers_;
-  std::mutex mutex_;  // guards what follows, once it streams
+  std::mutex mutex_;  // guards the members below, once it streams
   std::unique_ptr<store::ListCursor> cursor_;
   const PutItem put_;
   const std::string tail_;

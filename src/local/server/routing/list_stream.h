@@ -1,4 +1,4 @@
-// A list that is too long for one answer in memory: its rows are read as the peer takes them.
+// A list that is too long to hold in memory: its rows are read as the peer reads them.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace local::server {
 
-// Text of a row's item is appended; nothing where the row is not of the list.
+// Appends the text of a row's item; none for a row that is not part of the list.
 using PutItem = std::function<void(const store::Row& row, std::string& items)>;
 
-// Answers with `head`, the items with commas between, and `tail`. Short ones at once and whole;
-// else the peer gets a minute, and what is not taken then is broken off.
+// Answers with `head`, the items separated by commas, and `tail`. A short list is sent whole at
+// once; for a longer one the peer has a minute, after which the answer is cut off.
 void SendList(Backend& backend, std::unique_ptr<store::ListCursor> cursor, PutItem put,
               std::string head, std::string tail, std::shared_ptr<net::Responder> responder);
 

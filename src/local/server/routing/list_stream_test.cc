@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kMapsPath = "/api/v1/namespaces/default/configmaps";
 constexpr std::chrono::milliseconds kGiven{60'000};
 
-// Twelve objects of some 100 KB: more than two pieces.
+// Twelve objects of about 100 KB: more than two pieces.
 class ListStreamTest : public testing::Test {
  protected:
   ListStreamTest() {
@@ -28,7 +28,7 @@ class ListStreamTest : public testing::Test {
         {"metadata", text::Object{{"name", name}, {"labels", text::Object{{"name", name}}}}},
         {"data", text::Object{{"x", std::string(100'000, 'x')}}}};
   }
-  // A list whose peer takes nothing yet.
+  // A list whose peer does not read yet.
   std::shared_ptr<FakeResponder> OpenSlowly(const std::string& query = "") {
     auto responder = std::make_shared<FakeResponder>();
     responder->pending_bytes = 1 << 20;
@@ -55,7 +55,7 @@ TEST_F(ListStreamTest, IsReadAsThePeerTakesIt) {
   EXPECT_GT(first, 400'000u);
   EXPECT_LT(first, 800'000u);
   EXPECT_FALSE(responder->IsClosed());
-  // What is written meanwhile is not of it, and others are answered.
+  // Later writes are not part of it, and other requests are answered.
   server_.Expect(200, "DELETE", Path(kMapsPath, "map-21"));
   server_.Expect(201, "POST", kMapsPath, MapObject("map-99"));
   EXPECT_EQ(NamesOf(server_.Send("GET", kMapsPath)).size(), 12u);
@@ -136,7 +136,7 @@ TEST_F(ListStreamTest, EndsWithThePeer) {
 TEST_F(ListStreamTest, ManySlowPeersLeaveTheStoreToOthers) {
   std::vector<std::shared_ptr<FakeResponder>> slow;
   for (int i = 0; i < 20; ++i) slow.push_back(OpenSlowly());
-  // Those beyond the bound were read whole.
+  // The lists beyond the limit were read as a whole.
   EXPECT_FALSE(slow.front()->IsClosed());
   EXPECT_TRUE(slow.back()->IsClosed());
   EXPECT_EQ(NamesOf(slow.back()->Wait()).size(), 12u);

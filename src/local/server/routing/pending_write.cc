@@ -96,7 +96,7 @@ void SetManagedFields(PendingWrite& pending, const text::Json& before, text::Jso
                pending.backend->clock->Now(), before, sent, object);
 }
 
-// An object as large as this holds the writer up each time that it is written.
+// A larger object would hold up the writer each time that it is written.
 Check CheckSize(const PendingWrite& pending, const text::Json& next, size_t bytes_before) {
   const size_t bytes = text::MeasureJson(next).bytes;
   if (bytes <= std::max(text::kMaxPatchedBytes, bytes_before)) return {};

@@ -14,15 +14,16 @@
 
 namespace local::server {
 
-// Touched by one thread at a time: the one that handles the request, then the store's writer.
+// Used by one thread at a time: the one that handles the request, then the store's writer.
 struct PendingWrite {
   Backend* backend = nullptr;
   Call call;
   bool dry_run = false;
   FieldValidation validation = FieldValidation::kWarn;
-  bool is_apply = false;  // the next object comes with its managedFields
+  bool is_apply = false;  // the next object already has its managedFields
   int success_status = 200;
-  std::vector<std::string> field_warnings;  // of what came, before those of admission
+  std::vector<std::string> field_warnings;  // about the request's fields; sent before the warnings
+                                            // of admission
   // Set by the mutation.
   std::optional<ApiError> refusal;
   std::vector<std::string> warnings;
@@ -36,36 +37,36 @@ using Apply =
 // The body of a successful answer.
 using Body = std::function<std::string(const store::Outcome& outcome)>;
 
-// nullptr after it has answered, when the query is wrong.
+// Answers and returns nullptr when the query is invalid.
 Pending MakePending(Backend& backend, Call call);
 
-// Takes out of `object`, which the request brought, the fields that its kind does not know, and
-// warns of them; false after it has answered, when the request wants them refused.
+// Removes unknown fields from the request's `object` and adds warnings; when the request wants them
+// refused, answers and returns false.
 bool CheckFields(PendingWrite& pending, text::Json& object);
 
-// `apply`'s refusal becomes the answer, unless `retry` is set and says that it has submitted the
-// write once more; otherwise `body` (by default the object) does.
+// Submits the write. A refusal of `apply` is the answer, unless `retry` returns true because it has
+// submitted the write again; otherwise `body` (by default the object) is.
 void SubmitWrite(const Pending& pending, Apply apply, Body body = {},
                  std::function<bool()> retry = {});
 
-// The part of Update that PUT, PATCH, scale and binding share: `change` makes the next object out
-// of the stored one; rules, admission and the store's versions are seen to here.
+// What PUT, PATCH, scale and binding share: `change` makes the next object from the stored one;
+// rules, admission and resource versions are handled here.
 using Change = std::function<Answer<text::Json>(const text::Json& current)>;
-// kScale: as kMain, but admission is not asked.
+// kScale: like kMain, but without admission.
 enum class Part { kMain, kStatus, kScale };
 void SubmitUpdate(const Pending& pending, Part part, Change change, Body body = {});
 
-// The parts of a write that decide inside the store's transaction: POST's (and a server-side
-// apply's of what does not exist), and SubmitUpdate's.
+// The parts that run inside the store's transaction: of POST (and of a server-side apply to a new
+// object), and of SubmitUpdate.
 Answer<store::Next> CreateObject(PendingWrite& pending, text::Json object, store::View& view);
 Answer<store::Next> UpdateObject(PendingWrite& pending, Part part, const Change& change,
                                  store::View& view, store::Record current);
 
-// How a PATCH's body changes an object.
-// `is_custom`: of a kind that a CRD defines, which has no strategic merge.
+// How a PATCH's body changes an object. `is_custom`: a CRD defines the kind, so it has no strategic
+// merge.
 Answer<Change> ParsePatch(const net::HttpRequest& http, bool is_custom = false);
 
-// A Refusal from what went wrong in a store call.
+// Turns a failed store call into a Refusal.
 template <typename T>
 Answer<T> Lift(base::Result<T> result) {
   if (!result) return Refuse(FromError(result.error()));

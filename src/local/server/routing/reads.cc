@@ -15,13 +15,13 @@
 namespace local::server {
 namespace {
 
-// A list's place: `limit` rows of one snapshot after another; the first page's version is told with
-// each, so that a watch from it misses nothing.
+// Position in a list that is read in pages of `limit` rows, each from a new snapshot; every page
+// reports the version of the first one, so that a watch from it misses nothing.
 struct Page {
-  size_t limit = 0;  // 0 is none
+  size_t limit = 0;  // 0: none
   JobSummaries::Position after;
-  std::string version;          // of the first page; "" on it
-  std::optional<int64_t> left;  // rows after `after`, where that was counted
+  std::string version;          // of the first page; "" while reading it
+  std::optional<int64_t> left;  // rows after `after`, if counted
 
   static Answer<Page> Of(const RestRequest& request);
   bool IsFull(size_t count) const { return limit != 0 && count == limit; }
@@ -59,7 +59,7 @@ Answer<Page> Page::Of(const RestRequest& request) {
   return page;
 }
 
-// resourceVersion of a list: what is read is always the newest state.
+// Checks the resourceVersion of a list, which always reads the newest state.
 Check CheckVersion(Backend& backend, const RestRequest& request) {
   auto wanted = request.Number("resourceVersion");
   if (!wanted) return Refuse(wanted.error());
@@ -80,14 +80,14 @@ Check CheckVersion(Backend& backend, const RestRequest& request) {
   return {};
 }
 
-// What came of reading a page.
+// The result of reading a page.
 struct Listed {
   size_t count = 0;
   bool has_more = false;
   JobSummaries::Position last;
 };
 
-// Counted on the first page only: of a long list, to count before each would be most of the work.
+// Counted on the first page only: counting a long list for each page would be most of the work.
 std::optional<int64_t> CountLeft(Backend& backend, const RestRequest& rest,
                                  const Selection& selection, const Page& page,
                                  const Listed& listed) {
@@ -111,7 +111,7 @@ std::string ListMetadata(Backend& backend, const RestRequest& rest, const Select
   return text::ToJson(metadata);
 }
 
-// Reads a page of objects; `take` gets the matching ones.
+// Reads a page of objects and calls `take` for the matching ones.
 template <typename Take>
 base::Result<int64_t> ReadPage(Backend& backend, const RestRequest& rest,
                                const Selection& selection, const Page& page, Listed& listed,
@@ -133,7 +133,7 @@ base::Result<int64_t> ReadPage(Backend& backend, const RestRequest& rest,
 
 constexpr std::string_view kListTail = "]}";
 
-// What comes before the items.
+// The text before the items.
 std::string ListHead(const RestRequest& rest, Form form, std::string_view metadata) {
   const bool is_partial = form == Form::kPartial;
   return fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":[)",
@@ -141,10 +141,10 @@ std::string ListHead(const RestRequest& rest, Form form, std::string_view metada
                      is_partial ? "meta.k8s.io/v1" : rest.resource->api_version(), metadata);
 }
 
-// How a list gives its objects.
+// The format of the objects in a list.
 struct ItemForm {
   Form form = Form::kObject;
-  const text::Projection* parts = nullptr;  // of objects: what is given; null is all
+  const text::Projection* parts = nullptr;  // the fields to include; null: all
 
   static ItemForm Of(const RestRequest& rest, std::string_view accept) {
     ItemForm item{FormOf(accept), nullptr};
@@ -185,7 +185,7 @@ net::HttpResponse ListPage(Backend& backend, const RestRequest& rest, const Sele
   return JsonResponse(200, std::move(body));
 }
 
-// Of all there is, which may be long.
+// A list without a limit, which may be long.
 void ListObjects(Backend& backend, const Call& call, Selection selection, const Page& page,
                  const ItemForm& item) {
   auto cursor = backend.store->OpenList(selection.Narrow(call.rest));
@@ -214,7 +214,7 @@ net::HttpResponse ListTable(Backend& backend, const RestRequest& rest, const Sel
                       table.Finish(ListMetadata(backend, rest, selection, page, listed, *version)));
 }
 
-// From the summaries: no job is parsed.
+// Made from the summaries: parses no job.
 net::HttpResponse ListJobTable(Backend& backend, const RestRequest& rest,
                                const Selection& selection, const Page& page) {
   TableBuilder table(*rest.resource, IncludeObjectOf(rest.target.Query("includeObject")),

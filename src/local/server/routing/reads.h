@@ -6,7 +6,7 @@
 
 namespace local::server {
 
-// Both answer before they return.
+// Both have answered when they return.
 void HandleGet(Backend& backend, const Call& call);
 void HandleList(Backend& backend, const Call& call);
 

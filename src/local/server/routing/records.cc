@@ -35,7 +35,7 @@ net::HttpResponse ListRecords(Backend& backend, const net::Target& target) {
 
 net::HttpResponse ForgetRecord(Backend& backend, const net::Target& target) {
   const std::string run(target.Query("run"));
-  if (run.empty()) return ToResponse(BadRequest("run is needed: the uid of a job"));
+  if (run.empty()) return ToResponse(BadRequest("run is required: the uid of a job"));
   const auto forgotten = backend.store->Forget({run});
   return forgotten ? JsonResponse(200, "{}") : ToResponse(FromError(forgotten.error()));
 }

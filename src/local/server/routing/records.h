@@ -1,8 +1,8 @@
-// /muster/records: runs that are over (store/kept.h), for muster's own commands.
-//   GET    ?namespace=&name=&id=&limit=   jobs, the newest first; `id` is the beginning of a uid
-//          ?run=UID                       the pods of one that are gone
-//          {"items": [{"deleted": TIME, "object": {...}}], "total": HOW MANY WITHOUT A LIMIT}
-//   DELETE ?run=UID                       forgets it with its pods
+// /muster/records: finished runs (store/kept.h), for muster's own commands.
+//   GET    ?namespace=&name=&id=&limit=   jobs, newest first; `id` is the beginning of a uid
+//          ?run=UID                       the deleted pods of a run
+//          {"items": [{"deleted": TIME, "object": {...}}], "total": NUMBER WITHOUT THE LIMIT}
+//   DELETE ?run=UID                       removes it with its pods
 #pragma once
 
 #include <optional>

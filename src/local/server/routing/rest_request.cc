@@ -80,7 +80,7 @@ std::optional<RestRequest> ParseRestRequest(net::Target target) {
   } else {
     return std::nullopt;
   }
-  // An empty segment is a typing error in the path, never a name.
+  // An empty segment is a mistake in the path, never a name.
   for (size_t i = at; i < segments.size(); ++i) {
     if (segments[i].empty()) return std::nullopt;
   }
@@ -102,7 +102,7 @@ std::optional<RestRequest> ParseRestRequest(net::Target target) {
   if (at < segments.size()) request.name = segments[at++];
   if (at < segments.size()) request.subresource = segments[at++];
   if (at < segments.size()) return std::nullopt;
-  // Only collections are read across namespaces.
+  // Across namespaces only collections can be read.
   if (request.resource->namespaced && !is_in_namespace && !request.name.empty()) {
     return std::nullopt;
   }

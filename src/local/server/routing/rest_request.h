@@ -19,22 +19,22 @@ using api::FieldValidation;
 struct RestRequest {
   net::Target target;
   const api::Resource* resource = nullptr;
-  std::string namespace_name;  // "" for all, and for what has none
+  std::string namespace_name;  // "" for all namespaces, and for kinds without one
   std::string name;            // "" for the collection
   std::string subresource;
 
   store::Key key() const { return {store::ResourceName(*resource), namespace_name, name}; }
-  // "1", "true", as Go's strconv.ParseBool.
+  // "1", "true", ... as Go's strconv.ParseBool.
   bool Flag(std::string_view parameter) const;
-  // dryRun=All. Anything else that is not empty is refused.
+  // dryRun=All. Any other non-empty value is refused.
   Answer<bool> IsDryRun(std::string_view method) const;
-  // fieldValidation: Strict, Warn (the default) or Ignore. Anything else is refused.
+  // fieldValidation: Strict, Warn (the default) or Ignore. Any other value is refused.
   Answer<FieldValidation> HowToValidate(std::string_view method) const;
-  // A whole number, nullopt when absent or "".
+  // An integer; nullopt when absent or "".
   Answer<std::optional<int64_t>> Number(std::string_view parameter) const;
 };
 
-// Nullopt when the path is of no resource that we serve.
+// Nullopt when the path belongs to no resource that we serve.
 std::optional<RestRequest> ParseRestRequest(net::Target target);
 
 }  // namespace local::server

@@ -9,7 +9,7 @@
 namespace local::server {
 namespace {
 
-// The listener has let the request's own token in.
+// The listener has accepted the request's own token.
 bool IsOwnToken(std::string_view token, const net::HttpRequest& http) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view shown = net::FindHeader(http.headers, "Authorization");

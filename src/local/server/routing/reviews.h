@@ -1,5 +1,5 @@
-// What a client asks about itself: who it is and what it may do. Whoever reaches the embedded
-// cluster is its owner, and may do everything. Of tokens one is known: that of the request itself.
+// Reviews: who the client is and what it may do. Whoever reaches the embedded cluster is its owner
+// and may do everything. The only known token is that of the request itself.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ inline constexpr Review kReviews[] = {
     {"authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"},
 };
 
-// The answer to a POST of one of them; nullopt for other requests.
+// The answer to a POST of a review; nullopt for other requests.
 std::optional<net::HttpResponse> AnswerReview(const net::Target& target,
                                               const net::HttpRequest& http,
                                               const std::string& user);

@@ -22,7 +22,7 @@ Answer<Selection> Selection::Of(const RestRequest& request) {
 bool Selection::MatchesText(std::string_view json) const {
   if (IsAll()) return true;
   if (fields_.is_empty()) {
-    // Of a long list this is most of the work: what lies behind the metadata is not looked at.
+    // For a long list this is most of the work, so it parses nothing beyond the metadata.
     const std::string_view text = text::FindText(json, {"metadata", "labels"});
     auto labels = text.empty() ? text::Json(text::Object()) : text::ParseJson(text);
     return labels && labels_.Matches(

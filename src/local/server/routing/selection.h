@@ -13,16 +13,16 @@ namespace local::server {
 
 class Selection {
  public:
-  // 400 when one of them cannot be read.
+  // 400 when one of them cannot be parsed.
   static Answer<Selection> Of(const RestRequest& request);
 
   bool IsAll() const { return labels_.is_empty() && fields_.is_empty(); }
   bool Matches(const text::Json& object) const {
     return labels_.Matches(object) && fields_.Matches(object);
   }
-  // Also false for text that is not JSON.
+  // Also false for invalid JSON.
   bool MatchesText(std::string_view json) const;
-  // What the store's indexes can answer of it.
+  // The part of the selection that the store's indexes can answer.
   store::ListQuery Narrow(const RestRequest& request) const;
 
  private:

@@ -8,12 +8,12 @@
 namespace local::server {
 namespace {
 
-// Where the objects of a kind say how many they are.
+// Where the objects of a kind keep their number of replicas.
 struct ScaledKind {
   text::Path replicas;         // wanted
   text::Path status_replicas;  // there
-  text::Path parent;           // what holds `replicas`: without it nothing can be scaled
-  std::string_view lacking;    // what is said then
+  text::Path parent;           // contains `replicas`; without it the object cannot be scaled
+  std::string_view lacking;    // the message in that case
 };
 
 const ScaledKind& KindOf(const api::Resource& resource) {
@@ -28,7 +28,7 @@ const ScaledKind& KindOf(const api::Resource& resource) {
   return &resource == &api::kDeployments ? kDeployment : kJob;
 }
 
-// The pods that are counted, as a list's labelSelector names them.
+// Selects the counted pods, in the format of a list's labelSelector.
 std::string SelectorText(const api::Resource& resource, const text::Json& object) {
   if (&resource != &api::kDeployments) {
     return std::string(
@@ -70,7 +70,7 @@ std::string ScaleBody(const api::Resource& resource,
   return text::ToJson(ScaleOf(resource, object ? *object : text::Json()));
 }
 
-// What a changed Scale means for the object.
+// Applies a changed Scale to the object.
 Answer<text::Json> Rescale(const api::Resource& resource, const text::Json& object,
                            const text::Json& scale) {
   if (const auto kind = text::GetString(scale, {"kind"}); kind != "Scale" && !kind.empty()) {

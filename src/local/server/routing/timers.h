@@ -1,4 +1,4 @@
-// Things to do later.
+// Delayed tasks.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@ class Timers {
   virtual ~Timers() = default;
   // `task` runs once, on the timers' thread; it must be quick.
   virtual Id After(std::chrono::milliseconds wait, std::function<void()> task) = 0;
-  // The task does not run any more, unless it has begun. Does not wait.
+  // The task will not run, unless it has begun. Does not wait.
   virtual void Cancel(Id id) = 0;
 };
 
-// One thread that sleeps until the next is due, and runs only while something is set.
+// One thread that sleeps until the next task is due, and exists only while there are tasks.
 std::shared_ptr<Timers> ThreadTimers();
 
 }  // namespace local::server

@@ -7,7 +7,7 @@ namespace local::server {
 
 void WatchBudget::Add(std::weak_ptr<Stream> stream) {
   const std::lock_guard lock(mutex_);
-  // Each time it doubles: drops the watchers that are gone.
+  // Whenever the vector is full: drops streams that no longer exist.
   if (streams_.size() == streams_.capacity()) {
     std::erase_if(streams_, [](const auto& other) { return other.expired(); });
   }

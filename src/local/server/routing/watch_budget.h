@@ -1,4 +1,4 @@
-// What all watches together may leave unread by their peers.
+// Limits how much all watches together may buffer for their peers.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 namespace local::server {
 
 inline constexpr size_t kMaxUnreadWatchBytes = 64 << 20;
-// Looked at after so many bytes were written to watches.
+// The sum is checked each time that so many bytes were written to watches.
 inline constexpr size_t kWatchBudgetStep = 1 << 20;
 
 // Thread safe.
@@ -19,21 +19,21 @@ class WatchBudget {
    public:
     virtual ~Stream() = default;
     virtual size_t PendingBytes() const = 0;
-    // Ends it and gives back what it has not sent.
+    // Ends the watch and frees its buffer.
     virtual void PutOut() = 0;
   };
 
-  // Counted while it lives.
+  // The stream counts as long as it lives.
   void Add(std::weak_ptr<Stream> stream);
-  // After `bytes` were written to one of them; puts out who lets most wait while it is too much in
-  // all. The caller holds no lock that PutOut takes.
+  // Call it after `bytes` were written to one of the streams: while the sum is too large, ends the
+  // stream that buffers most. The caller must not hold a lock that PutOut takes.
   void Count(size_t bytes);
 
  private:
   std::vector<std::shared_ptr<Stream>> Living();
 
   std::atomic<size_t> since_ = 0;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<std::weak_ptr<Stream>> streams_;
 };
 

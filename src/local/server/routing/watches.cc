@@ -16,8 +16,8 @@ namespace {
 
 using store::EventPtr;
 
-// One watch. Events come on the store's writer thread, what existed before on the lists', timeouts
-// on the timers', the end on any.
+// One watch. Events come on the store's writer thread, initial events on the lists' thread,
+// timeouts on the timers' thread, the end on any.
 class WatchStream : public InitialLists::Watcher,
                     public WatchBudget::Stream,
                     public std::enable_shared_from_this<WatchStream> {
@@ -87,18 +87,18 @@ class WatchStream : public InitialLists::Watcher,
 
   size_t PendingBytes() const override { return responder_->PendingBytes(); }
   void PutOut() override {
-    Fail(Expired("the watch is not read: watch again from the last event"));
+    Fail(Expired("the client does not read the watch: watch again from the last event"));
   }
 
  private:
   int64_t ParseVersion() const {
     const auto version = rest_.Number("resourceVersion");
     const int64_t from = version ? version->value_or(0) : 0;
-    // As Kubernetes: an explicit wish for what exists overrides the version.
+    // As in Kubernetes, an explicit request for initial events overrides the version.
     return wants_initial_ ? 0 : std::max<int64_t>(0, from);
   }
 
-  // What exists comes first, as ADDED.
+  // Existing objects come first, as ADDED.
   void AwaitList() {
     const bool wants_end = wants_initial_ && wants_bookmarks_;
     const std::string key =
@@ -151,7 +151,7 @@ class WatchStream : public InitialLists::Watcher,
     WriteBookmark();
   }
 
-  // The write lock is held.
+  // The caller holds the write lock.
   void WriteBookmark() {
     if (is_over_ || seen_ == told_) return;
     told_ = seen_;
@@ -165,7 +165,7 @@ class WatchStream : public InitialLists::Watcher,
     Finish();
   }
 
-  // The write lock is held; End() does without it.
+  // The caller holds the write lock; End() does not.
   void Finish() {
     responder_->Finish();
     End();
@@ -200,19 +200,19 @@ class WatchStream : public InitialLists::Watcher,
   const std::chrono::milliseconds timeout_;
   const bool wants_bookmarks_;
   const bool wants_initial_;
-  EventLines lines_;  // of AwaitList and Arrive, then of Deliver
+  EventLines lines_;  // used by AwaitList and Arrive, then by Deliver
   const RestRequest rest_;
   const std::shared_ptr<net::Responder> responder_;
 
   std::atomic<bool> has_begun_ = false;
   std::atomic<bool> is_over_ = false;
 
-  std::mutex write_mutex_;  // orders what is written, guards what follows
+  std::mutex write_mutex_;  // orders the output, and guards the members below
   bool is_bookmark_due_ = false;
-  int64_t seen_ = 0;  // the version up to which nothing is missing
+  int64_t seen_ = 0;  // nothing up to this version is missing
   int64_t told_ = 0;  // the version that the client knows
 
-  std::mutex end_mutex_;  // guards what follows; nothing is called under it
+  std::mutex end_mutex_;  // guards the members below; no function is called under it
   std::vector<Timers::Id> timer_ids_;
   std::unique_ptr<store::Subscription> subscription_;
 };

@@ -1,4 +1,4 @@
-// WATCH: a stream of events, one JSON object a line.
+// WATCH: a stream of events, one JSON object per line.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 
 namespace local::server {
 
-// A watcher that lets more than this wait is ended; it resumes from where it was.
+// A watch that buffers more than this is ended; its client resumes from the last version.
 inline constexpr size_t kMaxWatchBacklogBytes = 16 << 20;
-// Without timeoutSeconds.
+// The duration without timeoutSeconds.
 inline constexpr std::chrono::seconds kDefaultWatchTimeout{3600};
-// From the first event that a watcher was not shown until it is told how far it is.
+// How long after the first event that a watcher was not shown it gets a bookmark.
 inline constexpr std::chrono::seconds kBookmarkDelay{30};
 
 // Returns at once; the stream lives with its responder.

@@ -129,7 +129,7 @@ TEST(Watch, MarksTheEndOfTheInitialEvents) {
   watch->Close();
 }
 
-// The last line of a watch that was ended says why.
+// The last line of an ended watch gives the reason.
 void ExpectExpired(const net::HttpResponse& response) {
   const std::string_view body = response.body;
   const size_t end = body.find_last_of('\n', body.size() - 2);
@@ -148,7 +148,7 @@ TEST(Watch, AConsumerThatDoesNotReadIsEnded) {
   ExpectExpired(watch->Wait());
 }
 
-// Each for itself is within its bound; in all it is too much.
+// Each watch is within its own limit, but their sum is too large.
 TEST(Watch, OfAllThatDoNotReadTheSlowestIsEnded) {
   TestServer server;
   std::vector<std::shared_ptr<FakeResponder>> watches;

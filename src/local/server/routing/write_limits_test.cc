@@ -56,7 +56,7 @@ TEST(WriteLimits, NoKindOfWriteMakesAnObjectTooLarge) {
   server.Patch(200, Path(kConfigMapsPath, "m"), MoreData("second", 1'000));
 }
 
-// Element by element against element by element, on the thread that all writes share.
+// Each element is compared with each, on the thread that all writes share.
 TEST(WriteLimits, AMergeOfEndlessListsIsRefused) {
   TestServer server;
   text::Json pod = PodObject("p");

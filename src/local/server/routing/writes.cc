@@ -24,15 +24,15 @@ using store::View;
 
 constexpr size_t kRandomSuffix = 5;
 constexpr int kMaxNameTries = 8;
-// Kubernetes cuts a generateName so that the whole fits a DNS label.
+// Kubernetes shortens a generateName so that the result fits a DNS label.
 constexpr size_t kMaxGeneratedBase = 63 - kRandomSuffix;
 
-// Namespaces that the server makes and keeps.
+// Namespaces that the server creates and keeps.
 bool IsBuiltInNamespace(std::string_view name) {
   return name == "default" || name == "kube-system";
 }
 
-// POST with a name, or with one of the names that generateName may become.
+// POST with a name, or with one of the names that generateName may produce.
 struct Creation {
   Pending pending;
   text::Json object;
@@ -171,9 +171,9 @@ void HandleDelete(Backend& backend, Call call) {
         *uid = current->uid;
         return Lift(Delete(view, std::move(*current), options, raw->backend->clock->Now()));
       },
-      // What is only marked is answered with the object, as it goes on to exist.
+      // An object that is only marked still exists, and is the answer.
       [raw = pending.get(), uid](const Outcome& outcome) {
-        // Of pods and services clients are told the last state, too, as Kubernetes has it.
+        // For pods and services clients get the last state, as in Kubernetes.
         const bool tells_object =
             &raw->resource() == &api::kPods || &raw->resource() == &api::kServices;
         if (outcome.json && (tells_object || outcome.action != Next::Action::kDelete)) {
@@ -215,7 +215,7 @@ void AnswerCollection(CollectionDeletion& deletion) {
   responder->Send(JsonResponse(200, std::move(body)));
 }
 
-// Keys of what the request's selectors match.
+// Keys of the objects that match the request's selectors.
 Answer<std::vector<store::Key>> MatchingKeys(store::Store& store, const RestRequest& rest) {
   auto labels = api::LabelSelector::Parse(rest.target.Query("labelSelector"));
   if (!labels) return Refuse(BadRequest(labels.error().message));

@@ -1,5 +1,5 @@
 // POST, PUT, PATCH, DELETE. Each becomes a mutation that decides inside the store's transaction;
-// the answer is sent when it is durable.
+// the answer is sent once it is durable.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace local::server {
 
-// A request that is to be answered.
+// A request to be answered.
 struct Call {
   RestRequest rest;
   net::HttpRequest http;
@@ -20,9 +20,9 @@ struct Call {
 
 // All return at once.
 void HandleCreate(Backend& backend, Call call);  // POST on a collection
-// POST on a collection with this parameter, which only this server knows: the body is a List of an
-// object of the collection, and of others of its namespace that it owns. All are made, or none; the
-// answer is the owner. (create_with_owned.cc)
+// POST on a collection with this parameter, which only this server knows: the body is a List of one
+// object of the collection and of further objects of its namespace, which it will own. Either all
+// are created or none; the answer is the owner. (create_with_owned.cc)
 inline constexpr std::string_view kWithOwned = "withOwned";
 void HandleCreateWithOwned(Backend& backend, Call call);
 void HandleUpdate(Backend& backend, Call call);            // PUT, also on status

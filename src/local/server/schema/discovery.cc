@@ -18,7 +18,7 @@
 namespace local::server {
 namespace {
 
-// The Kubernetes whose API this is a part of.
+// The minor version of Kubernetes whose API this is a part of.
 constexpr std::string_view kKubernetesMinor = "33";
 
 text::Json Entry(const api::Resource& resource) {
@@ -91,7 +91,7 @@ text::Json ResourceList(std::string_view group, std::string_view version) {
       {"resources", std::move(resources)}};
 }
 
-// Everything that is served, the core group first.
+// All served groups, the core group first.
 std::vector<std::string_view> Groups() {
   std::vector<std::string_view> groups = {""};
   const auto add = [&](std::string_view group) {
@@ -142,7 +142,7 @@ text::Json GroupList() {
       {"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-// A resource (or subresource) of an APIResourceList as aggregated discovery has it.
+// Converts a resource (or subresource) of an APIResourceList to aggregated discovery.
 text::Json Discovered(const text::Json& entry, std::string_view group, std::string_view version) {
   const text::Json* own_group = text::Find(entry, {"group"});
   const std::string_view own_version = text::GetString(entry, {"version"});
@@ -187,7 +187,8 @@ text::Json DiscoveredGroup(std::string_view group) {
                       {"versions", std::move(versions)}};
 }
 
-// The core group for /api, the others for /apis; nullopt when the client does not ask for it.
+// The core group for /api, the others for /apis; nullopt when the client does not ask for
+// aggregated discovery.
 std::optional<net::HttpResponse> DiscoverAll(bool is_core, std::string_view accept) {
   for (const std::string& offer : base::Split(accept, ',')) {
     if (offer.find("as=APIGroupDiscoveryList") == std::string::npos) continue;

@@ -1,4 +1,4 @@
-// What clients ask before they ask for objects: groups, versions, resources, health.
+// What clients request before objects: groups, versions, resources, health.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace local::server {
 
-// Nullopt when the path is none of these. `accept` may ask for everything in one answer (aggregated
-// discovery, apidiscovery.k8s.io/v2).
+// Nullopt for other paths. `accept` may ask for everything in one answer (aggregated discovery,
+// apidiscovery.k8s.io/v2).
 std::optional<net::HttpResponse> Discover(const net::Target& target, std::string_view accept);
 
 }  // namespace local::server

@@ -68,7 +68,7 @@ TEST(Reviews, OwnerMayDoEverything) {
   server.Expect(405, "GET", "/apis/authentication.k8s.io/v1/selfsubjectreviews");
 }
 
-// Every reference of a document leads somewhere.
+// Every reference in a document is valid.
 void ExpectReferences(const text::Json& value, std::string_view prefix,
                       const text::Object& schemas) {
   if (const text::Object* object = value.if_object()) {

@@ -11,7 +11,7 @@
 namespace local::server {
 namespace {
 
-// Of a text that has been parsed once: here only its names matter.
+// The text has been parsed before, so only its names matter here.
 class DuplicateScan {
  public:
   explicit DuplicateScan(std::string_view text) : text_(text) {}
@@ -41,7 +41,7 @@ class DuplicateScan {
     }
   }
 
-  // What stands between the quotes.
+  // The text between the quotes.
   std::string_view Text() {
     const size_t start = ++at_;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -111,7 +111,7 @@ std::vector<std::string> TakeUnknown(const api::Resource& resource, text::Json& 
   return paths;
 }
 
-// Bodies in which a member may stand twice: JSON objects. Our YAML refuses them by itself.
+// Whether a member may occur twice: in JSON bodies. Our YAML parser refuses duplicates itself.
 bool MayHaveDuplicates(const net::HttpRequest& http) {
   const std::string type = base::ToLower(net::FindHeader(http.headers, "Content-Type"));
   const std::string_view media = base::Trim(std::string_view(type).substr(0, type.find(';')));
@@ -131,7 +131,7 @@ std::string StrictWords(const std::vector<std::string>& faults) {
 
 std::vector<std::string> TakeUnknownFields(const api::Resource& resource, text::Json& object) {
   std::vector<std::string> paths = TakeUnknown(resource, object, api::PathStyle::kJson);
-  // What a CRD defines is pruned once its metadata has been read.
+  // An object of a CRD's kind is pruned after its metadata has been read.
   if (api::IsCustom(resource)) {
     const auto rest = std::stable_partition(
         paths.begin(), paths.end(), [](const auto& path) { return path.starts_with("metadata."); });
@@ -151,7 +151,7 @@ std::vector<std::string> TakeFieldFaults(FieldValidation mode, const api::Resour
   if (mode == FieldValidation::kIgnore) return faults;
   if (MayHaveDuplicates(http)) {
     for (const std::string& path : DuplicateFields(http.body)) {
-      // What a built-in kind does not know is not looked at.
+      // Inside of fields that a built-in kind does not have, nothing is checked.
       const bool is_unknown = !api::IsCustom(resource) &&
                               std::any_of(unknown.begin(), unknown.end(),
                                           [&](const auto& field) { return IsIn(path, field); });

@@ -1,5 +1,5 @@
-// Fields that an object should not have: unknown to its kind (schema.h), or given twice. The words
-// are kube-apiserver's. Pure.
+// Invalid fields of an object: unknown to its kind (schema.h), or given twice. In the words of
+// kube-apiserver. Pure.
 #pragma once
 
 #include <string>
@@ -14,24 +14,25 @@
 
 namespace local::server {
 
-// Takes what the kind does not know out of `object`, as Kubernetes does, and returns the paths:
-// "spec.containers[0].imag". Nothing of kinds that we have no types of.
+// Removes the fields that the kind does not have from `object`, as Kubernetes does, and returns
+// their paths: "spec.containers[0].imag". Removes none from kinds whose types we do not have.
 std::vector<std::string> TakeUnknownFields(const api::Resource& resource, text::Json& object);
 
-// The paths of members that a JSON text has more than once; a malformed text gives those before the
-// error. Names are compared as they are written, escapes and all.
+// The paths of members that a JSON text has more than once; for malformed text, those before the
+// error. Names are compared as written, including their escapes.
 std::vector<std::string> DuplicateFields(std::string_view json);
 
-// What is wrong with the fields of an object that came in `http`: `unknown field "spec.x"`. Takes
-// the unknown ones out. Empty when `mode` is kIgnore.
+// The invalid fields of the object in `http`: `unknown field "spec.x"`. Removes the unknown ones.
+// Empty when `mode` is kIgnore.
 std::vector<std::string> TakeFieldFaults(FieldValidation mode, const api::Resource& resource,
                                          const net::HttpRequest& http, text::Json& object);
 
-// Refusals of kStrict: of an object, and of what a patch made.
+// Refusals for kStrict: of an object, and of the result of a patch.
 ApiError StrictDecoding(const api::Resource& resource, const std::vector<std::string>& faults);
 ApiError StrictPatch(const text::Json& patched, const std::vector<std::string>& faults);
 
-// Why server-side apply cannot take `applied`: fields that the kind has not; "" when all is well.
+// Why server-side apply cannot accept `applied`: fields that the kind does not have; "" when there
+// are none.
 std::string UndeclaredFields(const api::Resource& resource, const text::Json& applied);
 
 }  // namespace local::server

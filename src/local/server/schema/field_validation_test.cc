@@ -136,7 +136,7 @@ TEST(FieldValidationTest, ATypoInAPodTemplateIsAnsweredAsByTheWebhook) {
   const auto made = server.Send("POST", kJobsPath, text::ToJson(job));
   EXPECT_EQ(made.status, 201);
   EXPECT_EQ(WarningsOf(made), FieldPaths{WarningHeader(told)});
-  // It is kept, and not told again.
+  // It is kept, and not reported again.
   EXPECT_NE(made.body.find("comand"), std::string::npos);
   const auto changed = server.Send("PATCH", Path(kJobsPath, "j?fieldValidation=Strict"),
                                    R"({"metadata":{"labels":{"a":"b"}}})",

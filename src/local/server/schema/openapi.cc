@@ -43,10 +43,10 @@ std::string PathOf(const api::Resource& resource) {
                      resource.namespaced ? "namespaces/{namespace}/" : "", resource.plural);
 }
 
-// Schemas of the types that the kinds lead to.
+// The schemas of all types that the kinds refer to.
 class Schemas {
  public:
-  // `prefix`: where references point to, "#/definitions/".
+  // `prefix` of references, such as "#/definitions/".
   explicit Schemas(std::string_view prefix, bool is_v3) : prefix_(prefix), is_v3_(is_v3) {}
 
   void AddKind(const api::Resource& resource) {
@@ -129,7 +129,7 @@ class Schemas {
 
   text::Object Reference(const api::ObjectType& type) const {
     const text::Object to{{"$ref", prefix_ + Name(type)}};
-    // Beside a $ref, v3 allows no description.
+    // v3 allows no description beside a $ref.
     if (!is_v3_) return to;
     return text::Object{{"allOf", text::Array{to}}};
   }
@@ -193,7 +193,7 @@ std::optional<net::HttpResponse> VersionThree(const std::string& wanted) {
   if (wanted.empty()) {
     paths[definitions] = text::Object{{"serverRelativeURL", "/openapi/v3/" + definitions}};
   } else if (wanted == definitions) {
-    // Their own fields are not told: what is applied changes nothing.
+    // The fields of definitions are not described: applying one changes nothing.
     paths[fmt::format("/{}/{}/{{name}}", definitions, kDefinitionPlural)] = text::Object{
         {"patch", PatchOperation(kDefinitionGroup, kDefinitionVersion, kDefinitionKind)}};
   }

@@ -286,7 +286,8 @@ Result<text::Json> ReadMessage(const api::ObjectType& type, std::string_view byt
 
 Result<text::Json> DecodeProtobuf(std::string_view body) {
   if (!body.starts_with(kMagic)) {
-    return Fail(Code::kInvalidArgument, "the body does not begin as Kubernetes' protobuf does");
+    return Fail(Code::kInvalidArgument,
+                "the body does not begin with the prefix of Kubernetes' protobuf");
   }
   // {1: {1: apiVersion, 2: kind}, 2: the object}
   Wire envelope(body.substr(kMagic.size()));

@@ -1,4 +1,4 @@
-// Bodies in Kubernetes' protobuf encoding, which kubectl sends for the kinds that are built in.
+// Decodes bodies in Kubernetes' protobuf encoding, which kubectl sends for built-in kinds.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 #pragma once
 
@@ -11,8 +11,8 @@ namespace local::server {
 
 inline constexpr std::string_view kProtobufMedia = "application/vnd.kubernetes.protobuf";
 
-// The object as JSON, with apiVersion and kind. kInvalidArgument when it is malformed, of a kind
-// that we do not know, or sets a field that we cannot read: nothing that was sent is dropped.
+// The object as JSON, with apiVersion and kind. kInvalidArgument when it is malformed, its kind is
+// unknown, or it sets a field that we cannot read, so that nothing is dropped silently.
 base::Result<text::Json> DecodeProtobuf(std::string_view body);
 
 }  // namespace local::server

@@ -1,4 +1,4 @@
-// Where the server takes a pod's log from.
+// Interface by which the server reads a pod's log.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class LogSink {
   virtual void Finish(base::Status status) = 0;
   virtual bool IsClosed() const = 0;
   virtual size_t PendingBytes() const = 0;
-  // As net::Responder::WhenTaken.
+  // Like net::Responder::WhenTaken.
   virtual void WhenTaken(size_t limit, std::function<void()> callback) = 0;
 };
 

@@ -45,7 +45,7 @@ base::Result<std::string> PodText(Backend& backend, const RestRequest& rest) {
   query.name = rest.name;
   TRY_ASSIGN(std::vector<store::Kept> kept, backend.store->ListKept(query));
   if (!kept.empty()) return std::move(kept.front().json);
-  return base::Fail(base::Code::kNotFound, "no such pod is remembered");
+  return base::Fail(base::Code::kNotFound, "there is no record of this pod");
 }
 
 }  // namespace

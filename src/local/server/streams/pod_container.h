@@ -1,4 +1,4 @@
-// What the subresources of a pod have in common: the pod, and the container that is meant.
+// What the subresources of a pod share: finding the pod and the container.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace local::server {
 
 Answer<text::Json> ReadPod(Backend& backend, const RestRequest& rest);
 
-// The container that is asked for, the only one, or the one that trains.
+// The requested container, the only one, or the one that trains.
 Answer<std::string> ResolveContainer(const text::Json& pod, std::string_view wanted);
 
 }  // namespace local::server

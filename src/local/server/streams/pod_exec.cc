@@ -138,7 +138,7 @@ Check CheckRuns(const text::Json& pod, std::string_view container) {
 Answer<net::Headers> AcceptUpgrade(const net::HttpRequest& http) {
   if (net::FindHeader(http.headers, "Upgrade").starts_with("SPDY")) {
     return Refuse(BadRequest(
-        "SPDY is not served here: use a client that speaks WebSocket (kubectl 1.31 or later)"));
+        "SPDY is not supported here: use a client with WebSocket support (kubectl 1.31 or later)"));
   }
   if (!net::WantsWebSocket(http)) return Refuse(BadRequest("Upgrade request required"));
   auto headers = net::AcceptWebSocket(http, {cluster::kExecProtocolV5, cluster::kExecProtocolV4});
@@ -162,7 +162,7 @@ void HandleExec(Backend& backend, Call call) {
   auto headers = AcceptUpgrade(call.http);
   if (!headers) return refuse(headers.error());
   if (backend.exec_source == nullptr) {
-    return refuse(FromError({base::Code::kUnavailable, "no node runs commands here", 0}));
+    return refuse(FromError({base::Code::kUnavailable, "exec is not available", 0}));
   }
   const auto bridge = std::make_shared<ExecBridge>(request->has_stdin);
   bridge->Open(call.responder, std::move(*headers));
@@ -173,8 +173,8 @@ void HandleAttach(Backend& backend, Call call) {
   const auto pod = ReadPod(backend, call.rest);
   if (!pod) return call.responder->Send(ToResponse(pod.error()));
   call.responder->Send(ToResponse(BadRequest(
-      "attaching to the main process is not served here: its input is closed, and its output is "
-      "read with `logs -f`; `exec` runs a command beside it")));
+      "attaching to the main process is not supported here: its input is closed, and its output is "
+      "available with `logs -f`; `exec` runs a command beside it")));
 }
 
 }  // namespace local::server

@@ -8,7 +8,7 @@ namespace local::server {
 
 // GET or POST: a command in a container, over a WebSocket (cluster/exec/exec.h has the protocol).
 void HandleExec(Backend& backend, Call call);
-// Refused, with what to do instead.
+// Refuses, and tells the user what to do instead.
 void HandleAttach(Backend& backend, Call call);
 
 }  // namespace local::server

@@ -12,7 +12,7 @@
 #include "cluster/exec/port_stream.h"
 #include "local/server/streams/pod_container.h"
 #include "local/server/streams/pod_port_tunnel.h"
-#include "local/server/streams/port_peer.h"
+#include "local/server/streams/shared_websocket.h"
 #include "net/websocket/handshake.h"
 
 namespace local::server {
@@ -123,7 +123,7 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
   }
 
   const std::vector<uint16_t> ports_;
-  const std::shared_ptr<PortPeer> peer_ = std::make_shared<PortPeer>();
+  const std::shared_ptr<SharedWebSocket> peer_ = std::make_shared<SharedWebSocket>();
   std::vector<std::shared_ptr<OpenPort>> connections_;  // of the connection's thread
   std::optional<size_t> channel_;                       // likewise: of the message in hand
 
@@ -162,9 +162,10 @@ Answer<net::Headers> AcceptPortUpgrade(const net::HttpRequest& http) {
   if (!net::WantsWebSocket(http)) {
     const bool is_spdy = net::FindHeader(http.headers, "Upgrade").starts_with("SPDY");
     return Refuse(BadRequest(
-        is_spdy ? "SPDY is served inside a WebSocket: use kubectl 1.31 or later, or `muster "
-                  "port-forward`"
-                : "Upgrade request required"));
+        is_spdy
+            ? "SPDY is only supported inside a WebSocket: use kubectl 1.31 or later, or `muster "
+              "port-forward`"
+            : "Upgrade request required"));
   }
   auto headers = net::AcceptWebSocket(http, {kPortTunnelProtocol, cluster::kPortProtocol});
   if (!headers) return Refuse(BadRequest(headers.error().message));
@@ -182,7 +183,7 @@ void HandlePortForward(Backend& backend, Call call) {
   auto headers = AcceptPortUpgrade(call.http);
   if (!headers) return refuse(headers.error());
   if (backend.port_source == nullptr) {
-    return refuse(FromError({base::Code::kUnavailable, "no node has ports here", 0}));
+    return refuse(FromError({base::Code::kUnavailable, "port forwarding is not available", 0}));
   }
   if (net::FindHeader(*headers, "Sec-WebSocket-Protocol") == kPortTunnelProtocol) {
     return ServePortTunnel(*backend.port_source, call.responder, std::move(*headers));

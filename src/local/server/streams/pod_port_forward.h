@@ -6,7 +6,7 @@
 
 namespace local::server {
 
-// Each of the query's `ports` has a connection of its own, as long as the WebSocket lasts.
+// Each of the query's `ports` gets a connection of its own, which lasts as long as the WebSocket.
 void HandlePortForward(Backend& backend, Call call);
 
 }  // namespace local::server

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/server/streams/port_peer.h"
+#include "local/server/streams/shared_websocket.h"
 #include "net/websocket/spdy.h"
 
 namespace local::server {
@@ -84,7 +84,7 @@ class PortTunnel : public std::enable_shared_from_this<PortTunnel> {
   }
 
   PortSource& source_;
-  const std::shared_ptr<PortPeer> peer_ = std::make_shared<PortPeer>();
+  const std::shared_ptr<SharedWebSocket> peer_ = std::make_shared<SharedWebSocket>();
 
   // Of the connection's thread.
   net::SpdyParser parser_;
@@ -242,7 +242,7 @@ void PortTunnel::OnClose() {
 
 void PortTunnel::GiveUp(const std::string& why) {
   is_over_ = true;
-  base::LogWarn("a forwarded port's client is left: {}", why);
+  base::LogWarn("closing a forwarded port's connection: {}", why);
   peer_->Close(net::WebSocketClose::kProtocolError, why);
   OnClose();
 }

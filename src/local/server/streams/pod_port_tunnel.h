@@ -1,10 +1,10 @@
-// kubectl's way to forward ports: SPDY's streams inside a WebSocket, two for each connection, which
-// headers tell apart (k8s.io/apimachinery/pkg/util/httpstream/spdy,
+// kubectl's port forwarding: SPDY streams inside a WebSocket, two for each connection,
+// distinguished by their headers (k8s.io/apimachinery/pkg/util/httpstream/spdy,
 // k8s.io/client-go/tools/portforward).
 //
 //   SYN_STREAM streamtype=error port=P requestid=N --> SYN_REPLY
 //   SYN_STREAM streamtype=data  port=P requestid=N --> SYN_REPLY, a connection to P
-//   DATA on the second: the connection's bytes; on the first: why it could not be made
+//   DATA on the data stream: the connection's bytes; on the error stream: why it failed
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace local::server {
 
 inline constexpr const char* kPortTunnelProtocol = "SPDY/3.1+portforward.k8s.io";
 
-// Answers 101 and serves until the client goes. `headers` come from AcceptWebSocket.
+// Answers 101 and serves until the client disconnects. `headers` come from AcceptWebSocket.
 void ServePortTunnel(PortSource& source, std::shared_ptr<net::Responder> responder,
                      net::Headers headers);
 

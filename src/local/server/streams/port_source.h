@@ -1,4 +1,4 @@
-// Where the server has connections to the ports of pods opened.
+// Interface by which the server connects to the ports of pods.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace local::server {
 
-// Who asked for a connection. Called from the source's thread.
+// The requester of a connection. Called from the source's thread.
 class PortSink {
  public:
   virtual ~PortSink() = default;
   virtual void Write(std::string bytes) = 0;
   virtual size_t PendingBytes() const = 0;
-  // `callback` is called once no more than `limit` bytes are pending, or the client is gone.
+  // Calls `callback` once at most `limit` bytes are pending, or the client is gone.
   virtual void WhenTaken(size_t limit, std::function<void()> callback) = 0;
-  // `bytes` of what was written to the port have been taken, or dropped.
+  // `bytes` of those written to the port have been sent or dropped.
   virtual void Used(size_t bytes) = 0;
-  // Once, the last call: the port has closed, or why it was not reached ("" is not an error).
+  // The last call, once: the port has closed (""), or the error.
   virtual void Finish(const std::string& error) = 0;
 };
 
-// A connection under way; thread safe, nothing blocks.
+// An open connection; thread safe, never blocks.
 class OpenPort {
  public:
   virtual ~OpenPort() = default;
   virtual void Write(std::string bytes) = 0;
-  // The port is told, after what was written, that no more will be.
+  // Signals the end of the data to the port, after everything written before.
   virtual void EndWrites() = 0;
-  // Nobody listens any more: the connection is closed.
+  // The client has gone: closes the connection.
   virtual void HangUp() = 0;
 };
 
@@ -37,7 +37,7 @@ class OpenPort {
 class PortSource {
  public:
   virtual ~PortSource() = default;
-  // Pods share this machine's network: their ports are its own.
+  // Pods share this machine's network, so their ports are the machine's.
   virtual std::shared_ptr<OpenPort> Open(uint16_t port, std::shared_ptr<PortSink> sink) = 0;
 };
 

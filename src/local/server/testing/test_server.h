@@ -1,5 +1,5 @@
-// For tests: an ApiServer over a temporary directory, a responder that remembers what it was given,
-// a clock and timers that stand still until told otherwise.
+// For tests: an ApiServer over a temporary directory, a responder that records what it is given,
+// and a clock and timers that the test moves.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace local::server {
 
-// An object or a subresource of a collection.
+// The path of an object or of its subresource.
 inline std::string Path(const char* collection, std::string_view rest) {
   return std::string(collection) + "/" + std::string(rest);
 }
@@ -83,22 +83,22 @@ class FakeResponder : public net::Responder {
     callback();
   }
 
-  // As if the peer had gone.
+  // As if the peer had disconnected.
   void Close() {
     Complete();
     CallWhenTaken();
   }
-  // As if the peer had taken everything.
+  // As if the peer had read everything.
   void TakeAll() {
     pending_bytes = 0;
     CallWhenTaken();
   }
-  // Whether somebody waits for the peer to take more.
+  // Whether the server waits for the peer to read more.
   bool HasWaiter() const {
     const std::lock_guard lock(mutex_);
     return static_cast<bool>(when_taken);
   }
-  // Until an answer has begun; its status.
+  // Waits until an answer has begun; returns its status.
   int WaitStarted() {
     std::unique_lock lock(mutex_);
     const bool has_begun = changed_.wait_for(lock, std::chrono::seconds(30),
@@ -106,9 +106,9 @@ class FakeResponder : public net::Responder {
     EXPECT_TRUE(has_begun) << "no answer";
     return response_.status;
   }
-  // As if the peer had sent them, after an upgrade.
+  // As if the peer had sent these bytes, after an upgrade.
   void Receive(std::string_view bytes) { receive_(bytes); }
-  // What is there so far.
+  // The answer so far.
   net::HttpResponse Now() {
     const std::lock_guard lock(mutex_);
     return response_;
@@ -120,7 +120,7 @@ class FakeResponder : public net::Responder {
     EXPECT_TRUE(is_answered) << "no answer";
     return response_;
   }
-  // The lines of a stream, as soon as there are so many of them.
+  // Waits for `count` lines of a stream.
   std::vector<text::Json> Lines(size_t count) {
     std::unique_lock lock(mutex_);
     const bool are_there =
@@ -190,7 +190,7 @@ class FakeTimers : public Timers {
     const std::lock_guard lock(mutex_);
     return tasks_.size();
   }
-  // Waits until one of exactly `wait` is set, and runs it.
+  // Waits until a task with exactly this `wait` is set, and runs it.
   void Fire(std::chrono::milliseconds wait) {
     std::function<void()> task;
     {
@@ -216,7 +216,7 @@ class FakeTimers : public Timers {
   Id last_ = 0;
 };
 
-// FakeClock behind a lock: the writer thread reads it while the test moves it.
+// A FakeClock behind a lock: the writer thread reads it while the test moves it.
 class SteppedClock : public base::Clock {
  public:
   base::Time Now() override { return base::Time(base::Duration(now_.load())); }
@@ -248,7 +248,7 @@ class TestServer {
     auto server = ApiServer::Open(directory_ + "/state.db", options_);
     EXPECT_TRUE(server) << server.error().message;
     if (server) server_ = std::move(*server);
-    timers->Fire(std::chrono::milliseconds(1));  // the summaries are read
+    timers->Fire(std::chrono::milliseconds(1));  // reads the summaries
   }
 
   std::shared_ptr<FakeResponder> Open(std::string method, std::string target, std::string body = "",
@@ -265,7 +265,7 @@ class TestServer {
                          net::Headers headers = {}) {
     return Open(std::move(method), std::move(target), std::move(body), std::move(headers))->Wait();
   }
-  // The body of an answer of that status.
+  // Sends a request, expects that status, and returns the body.
   text::Json Expect(int status, std::string method, std::string target,
                     const text::Json& body = nullptr, net::Headers headers = {}) {
     const auto response = Send(method, target, body.is_null() ? "" : text::ToJson(body), headers);

@@ -1,4 +1,4 @@
-// For tests: the client's side of a WebSocket whose server's side answers a FakeResponder.
+// For tests: the client's end of a WebSocket whose server answers a FakeResponder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ inline void SendMessage(FakeResponder& responder, const std::string& message) {
                                               net::WebSocketMask{9, 8, 7, 6}));
 }
 
-// The messages that have gone to the client.
+// The messages that were sent to the client.
 inline std::vector<std::string> MessagesTo(FakeResponder& responder) {
   net::WebSocketParser parser(net::WebSocketParser::Peer::kServer);
   std::vector<net::WebSocketPiece> pieces;

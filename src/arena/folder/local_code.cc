@@ -1,0 +1,124 @@
+#include "arena/folder/local_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "arena/folder/run_folder.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr size_t kMaxArchive = 8 << 20;
+
+std::string MegaBytes(int64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+base::Error WithAdvice(base::Error error, bool is_git) {
+  const char* advice = "";
+  if (error.code == Code::kExhausted) {
+    advice = "; name them in {}, mount data by --data-dir, or take them all by --large";
+  } else if (error.message.starts_with("the link ")) {
+    advice = "; name it in {}, or mount its target by --data-dir";
+  }
+  error.message += fmt::format(fmt::runtime(advice), is_git ? ".gitignore" : ".musterignore");
+  return error;
+}
+
+}  // namespace
+
+void LocalCodeFlags::Declare(cli::FlagSet& set) {
+  set.Bool(&is_large, "large", false, "take a folder of more than 100 MB or 20,000 files");
+  set.String(&snapshot, "snapshot", "", "").Hidden();
+  set.String(&snapshot_root, "snapshot-root", "", "").Hidden();
+  set.String(&snapshot_inside, "snapshot-inside", "", "").Hidden();
+  set.String(&snapshot_commit, "snapshot-commit", "", "").Hidden();
+}
+
+base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCodeFlags& flags,
+                                        const base::Environment& environment) {
+  LocalCode code(environment);
+  if (!flags.snapshot.empty()) {
+    code.hash_ = flags.snapshot;
+    code.folder_.root = flags.snapshot_root;
+    code.folder_.inside = flags.snapshot_inside;
+    code.folder_.commit = flags.snapshot_commit;
+    code.folder_.is_git = !flags.snapshot_commit.empty();
+    TRY_ASSIGN(const snapshot::Snapshot kept,
+               RunFolder::Snapshots(environment).Read(flags.snapshot));
+    for (const snapshot::File& file : kept.files) code.entries_.push_back({file.path, {}, ""});
+    return code;
+  }
+  TRY_ASSIGN(code.folder_, snapshot::FindFolder(folder, environment));
+  const snapshot::ListLimits limits =
+      flags.is_large ? snapshot::ListLimits{0, 0} : snapshot::ListLimits{};
+  auto entries = snapshot::ListFolder(code.folder_, limits, environment);
+  if (!entries) return Fail(WithAdvice(std::move(entries.error()), code.folder_.is_git));
+  code.entries_ = std::move(*entries);
+  return code;
+}
+
+base::Result<LocalCode> LocalCode::InPlace(const std::string& folder,
+                                           const base::Environment& environment) {
+  LocalCode code(environment);
+  TRY_ASSIGN(code.folder_, snapshot::FindFolder(folder, environment));
+  return code;
+}
+
+std::string LocalCode::Below(const std::string& root) const {
+  return folder_.inside.empty() ? root : root + "/" + folder_.inside;
+}
+
+bool LocalCode::Holds(std::string_view path) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [path](const snapshot::Entry& entry) { return entry.path == path; });
+}
+
+base::Result<snapshot::Snapshot> LocalCode::Keep() const {
+  snapshot::Store store = RunFolder::Snapshots(*environment_);
+  return hash_.empty() ? store.Take(folder_.root, entries_) : store.Read(hash_);
+}
+
+base::Result<std::string> LocalCode::Pack(const snapshot::Snapshot& taken) const {
+  TRY_ASSIGN(std::string archive, RunFolder::Snapshots(*environment_).Pack(taken, *environment_));
+  if (archive.size() <= kMaxArchive) return archive;
+  return Fail(Code::kExhausted,
+              fmt::format("{} is {} KiB when it is packed, and at most {} travel with a job: bring "
+                          "it by --sync-mode=git or rsync, or by a volume (--data)",
+                          folder_.root, archive.size() >> 10, kMaxArchive >> 10));
+}
+
+void LocalCode::Annotate(const snapshot::Snapshot& taken,
+                         std::map<std::string, std::string>& annotations) const {
+  annotations[std::string(api::kSnapshotAnnotation)] = taken.hash;
+  if (!folder_.commit.empty()) {
+    annotations[std::string(api::kCommitAnnotation)] = folder_.commit;
+  }
+}
+
+// `12 files (0.3 MB) of /home/me/job, commit 3f2a91c, 3 files changed`
+std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
+  const size_t files = taken.files.size();
+  std::string text = fmt::format("{} file{} ({}) of {}", files, files == 1 ? "" : "s",
+                                 MegaBytes(taken.bytes), folder_.root);
+  if (!folder_.is_git) return text;
+  if (folder_.commit.empty()) return text + ", no commit yet";
+  text += ", commit " + folder_.commit.substr(0, 7);
+  if (folder_.changes > 0) {
+    text += fmt::format(", {} file{} changed", folder_.changes, folder_.changes == 1 ? "" : "s");
+  }
+  return text;
+}
+
+void LocalCode::NoteDown(RunNote& note) const {
+  note.root = folder_.root;
+  note.inside = folder_.inside;
+  note.commit = folder_.commit;
+}
+
+}  // namespace arena

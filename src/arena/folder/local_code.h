@@ -1,0 +1,66 @@
+// The caller's folder on its way into a job: what of it goes along, and the copy that is kept.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arena/folder/run_note.h"
+#include "base/environment.h"
+#include "base/result.h"
+#include "cli/flags.h"
+#include "snapshot/folder.h"
+#include "snapshot/store.h"
+
+namespace arena {
+
+struct LocalCodeFlags {
+  bool is_large = false;
+  // Of `rerun`: the snapshot of an earlier run, and the folder that it is of.
+  std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
+
+  void Declare(cli::FlagSet& set);
+};
+
+class LocalCode {
+ public:
+  // Lists what of `folder` goes with a job, or what the snapshot of an earlier run holds. Errors
+  // say what the user can do: files that are too many or too large (kExhausted), a link that
+  // leads out of the folder, a folder that is gone.
+  static base::Result<LocalCode> Find(const std::string& folder, const LocalCodeFlags& flags,
+                                      const base::Environment& environment);
+  // Lists nothing: for a program that runs in the folder itself.
+  static base::Result<LocalCode> InPlace(const std::string& folder,
+                                         const base::Environment& environment);
+
+  const snapshot::Folder& folder() const { return folder_; }
+  // The folder itself where the tree stands at `root`.
+  std::string Below(const std::string& root) const;
+  // Whether a file goes along; its path is relative to the tree's root.
+  bool Holds(std::string_view path) const;
+  // Whether the folder is there to be looked into: not that of an earlier run.
+  bool is_at_hand() const { return hash_.empty(); }
+
+  // Keeps the files in the store of this machine, or finds those of the earlier run there.
+  base::Result<snapshot::Snapshot> Keep() const;
+  // As `tar` and `gzip` read it; kExhausted when it is more than may travel with a job.
+  base::Result<std::string> Pack(const snapshot::Snapshot& taken) const;
+
+  // What the job says of its code, and the line that the user reads.
+  void Annotate(const snapshot::Snapshot& taken,
+                std::map<std::string, std::string>& annotations) const;
+  std::string Describe(const snapshot::Snapshot& taken) const;
+  // The part of a note that is about the folder.
+  void NoteDown(RunNote& note) const;
+
+ private:
+  explicit LocalCode(const base::Environment& environment) : environment_(&environment) {}
+
+  const base::Environment* environment_;
+  snapshot::Folder folder_;
+  std::vector<snapshot::Entry> entries_;
+  std::string hash_;  // of the snapshot of an earlier run
+};
+
+}  // namespace arena

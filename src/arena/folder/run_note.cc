@@ -1,0 +1,158 @@
+#include "arena/folder/run_note.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <random>
+
+#include "api/job/command.h"
+#include "arena/jobs/records.h"
+#include "base/disk.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/hmac.h"
+
+namespace arena {
+namespace {
+
+constexpr const char* kKeyFile = "/digest-key";
+constexpr size_t kDigestLength = 12;  // of the hexadecimal digits
+
+text::Array Words(const std::vector<std::string>& words) {
+  text::Array array;
+  for (const std::string& word : words) array.emplace_back(word);
+  return array;
+}
+
+std::vector<std::string> WordsAt(const text::Json& json, std::string_view name) {
+  std::vector<std::string> words;
+  if (const text::Array* array = text::FindArray(json, {name})) {
+    for (const text::Json& word : *array) {
+      if (word.is_string()) words.emplace_back(word.as_string());
+    }
+  }
+  return words;
+}
+
+// Of one run alone.
+bool IsOfOneRun(std::string_view flag) {
+  return flag == "name" || flag == "module" || flag == "detach" || flag == "directory" ||
+         flag == "dry-run" || flag.starts_with("snapshot");
+}
+
+// Two at once agree: whoever makes the file first has made the key.
+base::Result<std::string> DigestKey(const base::Environment& environment) {
+  const std::string path = environment.StateDir() + kKeyFile;
+  for (;;) {
+    auto key = base::ReadFile(path, 64);
+    if (key && key->size() == 32) return key;
+    std::random_device random;
+    std::string made;
+    while (made.size() < 32) made += static_cast<char>(random());
+    const std::string fresh = fmt::format("{}.{}", path, ::getpid());
+    TRY(base::MakeDirs(environment.StateDir()));
+    TRY(base::WriteFileAtomic(fresh, made, 0600, base::Durability::kSync));
+    const bool is_mine = ::link(fresh.c_str(), path.c_str()) == 0;
+    const int why = errno;
+    ::unlink(fresh.c_str());
+    if (!is_mine && why != EEXIST) return base::Fail(base::WriteErrno(why, "make", path));
+    if (!is_mine && key) ::unlink(path.c_str());  // it was cut short
+  }
+}
+
+}  // namespace
+
+text::Json ToJson(const RunNote& note) {
+  text::Object environment;
+  for (const auto& [name, digest] : note.environment) environment[name] = digest;
+  text::Object json{{"name", note.name},          {"command", note.command},
+                    {"root", note.root},          {"inside", note.inside},
+                    {"commit", note.commit},      {"snapshot", note.snapshot},
+                    {"flags", Words(note.flags)}, {"module", note.module},
+                    {"args", Words(note.args)},   {"environment", std::move(environment)}};
+  if (!note.verb.empty()) json["verb"] = note.verb;
+  return json;
+}
+
+base::Result<RunNote> ParseRunNote(std::string_view text) {
+  TRY_ASSIGN(const text::Json json, text::ParseJson(text));
+  RunNote note;
+  for (const auto& [name, member] :
+       std::map<std::string_view, std::string RunNote::*>{{"name", &RunNote::name},
+                                                          {"verb", &RunNote::verb},
+                                                          {"command", &RunNote::command},
+                                                          {"root", &RunNote::root},
+                                                          {"inside", &RunNote::inside},
+                                                          {"commit", &RunNote::commit},
+                                                          {"snapshot", &RunNote::snapshot},
+                                                          {"module", &RunNote::module}}) {
+    note.*member = text::GetString(json, {name});
+  }
+  note.flags = WordsAt(json, "flags");
+  note.args = WordsAt(json, "args");
+  if (const text::Object* environment = text::FindObject(json, {"environment"})) {
+    for (const auto& pair : *environment) {
+      if (!pair.value().is_string()) continue;
+      note.environment[std::string(pair.key())] = pair.value().as_string();
+    }
+  }
+  return note;
+}
+
+std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set) {
+  std::vector<std::string> words;
+  for (const auto& flag : set.flags()) {
+    if (IsOfOneRun(flag->name())) continue;
+    for (const std::string& value : flag->given()) {
+      words.push_back(fmt::format("--{}={}", flag->name(), value));
+    }
+  }
+  return words;
+}
+
+base::Result<std::map<std::string, std::string>> DigestsOf(
+    const std::map<std::string, std::string>& values, const base::Environment& environment) {
+  std::map<std::string, std::string> digests;
+  if (values.empty()) return digests;
+  TRY_ASSIGN(const std::string key, DigestKey(environment));
+  for (const auto& [name, value] : values) {
+    digests[name] = base::Hex(base::HmacSha256(key, name + "=" + value)).substr(0, kDigestLength);
+  }
+  return digests;
+}
+
+std::string RunFolderOf(const text::Json& job, const base::Environment& environment) {
+  const text::Json* container = api::FirstContainer(job);
+  const text::Array* variables =
+      container == nullptr ? nullptr : text::FindArray(*container, {"env"});
+  if (variables == nullptr) return "";
+  const std::string above = environment.StateDir() + "/runs/";
+  for (const text::Json& variable : *variables) {
+    if (text::GetString(variable, {"name"}) != "MUSTER_RUN_DIR") continue;
+    const std::string_view files = text::GetString(variable, {"value"});
+    if (!files.starts_with(above) || !files.ends_with("/files")) return "";
+    const std::string_view name = files.substr(above.size(), files.size() - above.size() - 6);
+    return name.find('/') == std::string_view::npos ? fmt::format("{}{}", above, name) : "";
+  }
+  return "";
+}
+
+std::string RunFilesOf(const text::Json& job, const base::Environment& environment) {
+  const std::string folder = RunFolderOf(job, environment);
+  std::error_code failed;
+  const bool is_there = !folder.empty() && std::filesystem::is_directory(folder + "/files", failed);
+  return is_there ? folder + "/files" : "";
+}
+
+std::optional<RunNote> NoteIn(const std::string& folder) {
+  if (folder.empty()) return std::nullopt;
+  const auto content = base::ReadFile(folder + "/run.json");
+  if (!content) return std::nullopt;
+  auto note = ParseRunNote(*content);
+  return note ? std::optional(std::move(*note)) : std::nullopt;
+}
+
+}  // namespace arena

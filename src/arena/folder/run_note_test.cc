@@ -1,0 +1,81 @@
+#include "arena/folder/run_note.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace arena {
+namespace {
+
+class RunNoteTest : public testing::Test {
+ protected:
+  RunNoteTest() {
+    char path[] = "/tmp/muster-note-XXXXXX";
+    folder_ = ::mkdtemp(path);
+    environment_.Set("XDG_STATE_HOME", folder_);
+  }
+  ~RunNoteTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+  base::Environment environment_{std::map<std::string, std::string>{}};
+};
+
+TEST_F(RunNoteTest, IsReadAsItWasWritten) {
+  RunNote note;
+  note.name = "base";
+  note.command = "exec python train.py";
+  note.root = "/home/me";
+  note.snapshot = "12ab";
+  note.flags = {"--nodes=2", "--env=A=b c"};
+  note.args = {"train.py", "--lr", "0.1", ""};
+  note.environment = {{"FOO", "abc"}};
+  const auto read = ParseRunNote(text::ToJson(ToJson(note)));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->name, note.name);
+  EXPECT_EQ(read->flags, note.flags);
+  EXPECT_EQ(read->args, note.args);
+  EXPECT_EQ(read->environment, note.environment);
+  EXPECT_FALSE(ParseRunNote("[1"));
+  EXPECT_TRUE(ParseRunNote("[]")) << "a note that says nothing";
+}
+
+TEST_F(RunNoteTest, DigestsTellValuesApartAndDoNotTellThem) {
+  const auto first = DigestsOf({{"A", "secret"}, {"B", "secret"}}, environment_);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(*first, DigestsOf({{"A", "secret"}, {"B", "secret"}}, environment_).value());
+  EXPECT_NE(first->at("A"), first->at("B"));
+  EXPECT_NE(first->at("A"), DigestsOf({{"A", "other"}}, environment_).value().at("A"));
+  EXPECT_EQ(first->at("A").size(), 12u);
+  struct stat info{};
+  ASSERT_EQ(::stat((folder_ + "/muster/digest-key").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(RunNoteTest, ARunsFolderLiesAmongThoseOfRuns) {
+  const auto job = [](const std::string& value) -> text::Json {
+    text::Json container = text::Object{
+        {"env", text::Array{text::Object{{"name", "MUSTER_RUN_DIR"}, {"value", value}}}}};
+    return text::Object{
+        {"spec",
+         text::Object{
+             {"pytorchReplicaSpecs",
+              text::Object{
+                  {"Master",
+                   text::Object{
+                       {"template",
+                        text::Object{
+                            {"spec", text::Object{{"containers", text::Array{container}}}}}}}}}}}}};
+  };
+  const std::string runs = folder_ + "/muster/runs";
+  EXPECT_EQ(RunFolderOf(job(runs + "/a.2/files"), environment_), runs + "/a.2");
+  EXPECT_EQ(RunFolderOf(job(runs + "/../../etc/files"), environment_), "");
+  EXPECT_EQ(RunFolderOf(job("/home/me/files"), environment_), "");
+  EXPECT_EQ(RunFolderOf(text::Object{}, environment_), "");
+}
+
+}  // namespace
+}  // namespace arena

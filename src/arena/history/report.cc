@@ -1,0 +1,147 @@
+// `report`: where the time of a run went, or of all runs since a while ago.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+
+#include "arena/app/complete_names.h"
+#include "arena/history/report_output.h"
+#include "arena/history/run_life.h"
+#include "arena/jobs/job_output.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+
+namespace arena {
+namespace {
+
+constexpr const char* kUsualSince = "7d";
+
+struct ReportFlags {
+  std::string since, by, output;
+  bool all_namespaces = false;
+};
+
+// "7d", "2w", and Go's durations.
+base::Result<base::Duration> ReadSince(const std::string& text) {
+  int64_t count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit(read.ptr, static_cast<size_t>(text.data() + text.size() - read.ptr));
+  constexpr int64_t kMostDays = 36'500;
+  if (read.ec == std::errc() && (unit == "d" || unit == "w") && count > 0 && count <= kMostDays) {
+    return std::chrono::hours(24 * count * (unit == "w" ? 7 : 1));
+  }
+  const auto duration = base::ParseGoDuration(text);
+  if (duration && duration->count() > 0) {
+    return std::chrono::duration_cast<base::Duration>(*duration);
+  }
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("--since {}: give a time like 7d, 2w or 12h", text));
+}
+
+RunReport ReportOn(cluster::Client& client, const Context& context, RunRecord run) {
+  RunReport report;
+  report.life = ReadLife(client, context, run);
+  report.ledger = LedgerOf(report.life);
+  report.run = std::move(run);
+  return report;
+}
+
+// Runs that ended since, or go on; the newest first.
+base::Result<std::vector<RunReport>> ReportsSince(cluster::Client& client, const Context& context,
+                                                  const ReportFlags& flags, base::Duration since) {
+  const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
+  TRY_ASSIGN(KnownRuns known, ListRuns(client, context, namespace_name, 0));
+  const base::Time from = context.clock.Now() - since;
+  std::vector<RunReport> reports;
+  for (RunRecord& run : known.runs) {
+    const auto end =
+        run.job.summary.completion_time ? run.job.summary.completion_time : run.deleted;
+    if (end && *end < from) continue;
+    const base::Status read = ReadWhole(client, context, run);
+    if (!read && read.error().code == base::Code::kNotFound) continue;  // deleted meanwhile
+    if (!read) return base::Fail(read.error());
+    reports.push_back(ReportOn(client, context, std::move(run)));
+  }
+  return reports;
+}
+
+base::Result<int> RunReportVerb(Context& context, const ReportFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  if (!call.args.empty()) {
+    TRY_ASSIGN(RunRecord run, FindRun(*client, context, call.args[0]));
+    const RunReport report = ReportOn(*client, context, std::move(run));
+    const std::string& status = report.run.job.summary.status;
+    TRY(call.out.Write(IsForMachines(format)
+                           ? RenderDocument(ReportToJson(report), format)
+                           : RenderReport(report, PainterFor(context, call)(status))));
+    return 0;
+  }
+  TRY_ASSIGN(const base::Duration since,
+             ReadSince(flags.since.empty() ? kUsualSince : flags.since));
+  TRY_ASSIGN(const std::vector<RunReport> reports, ReportsSince(*client, context, flags, since));
+  TRY(call.out.Write(IsForMachines(format)
+                         ? RenderDocument(ReportsToJson(reports, flags.by), format)
+                         : RenderReports(reports, flags.by)));
+  if (!context.cluster_is_this_machine) {
+    base::LogInfo(
+        "only the jobs that are there: what was deleted is remembered by the embedded cluster "
+        "alone");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddReport(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("report [RUN]", "Say where the time of a run went: goodput, waste, what would help")
+          .Args(cli::MaxArgs(1))
+          .Long(
+              "Say where the time of a run went, from its submission to its end: each millisecond "
+              "is in\n"
+              "exactly one bucket (queued, first step, steps, lost progress, recovery, ...), so "
+              "the\n"
+              "buckets add up to the wall clock. Each says whether it was measured or estimated, "
+              "and\n"
+              "from what. Goodput is the share of the steps that stayed, of the time that the job "
+              "was\n"
+              "neither queued nor suspended. RUN is a job's name, or an ID of `history`; without "
+              "one, all\n"
+              "runs that go on or ended in the last seven days, or since --since.")
+          .Example(fmt::format("  {0} report base\n"
+                               "  {0} report --since 30d --by user\n"
+                               "  {0} report 3f2a91c0 -o json",
+                               context.program));
+  auto flags = std::make_shared<ReportFlags>();
+  verb.flags().String(&flags->since, "since", "",
+                      "all runs that go on or ended in this `TIME`: 7d, 2w, 12h");
+  verb.flags()
+      .String(&flags->by, "by", "", "a row for each user, queue or label=KEY")
+      .Choices({"user", "queue", "label="});
+  verb.flags()
+      .Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+      .Short('A');
+  verb.flags()
+      .String(&flags->output, "output", "", "json or yaml")
+      .Short('o')
+      .Choices({"json", "yaml"});
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(flags->output, call));
+    TRY(CheckGrouping(flags->by));
+    if (!flags->since.empty()) TRY(ReadSince(flags->since));
+    const char* other = !flags->since.empty()   ? "--since"
+                        : !flags->by.empty()    ? "--by"
+                        : flags->all_namespaces ? "--all-namespaces"
+                                                : nullptr;
+    if (call.args.empty() || other == nullptr) return {};
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{} is for all runs: give it without RUN", other));
+  });
+  CompleteOneJob(verb, context);
+  verb.Run(
+      [flags, &context](cli::Invocation& call) { return RunReportVerb(context, *flags, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,36 @@
+// A run as programs are told of it: `show -o json`, and the page.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arena/history/facts.h"
+#include "arena/jobs/records.h"
+#include "base/clock.h"
+#include "text/json.h"
+
+namespace arena {
+
+// A run of one instance, in its present pod or an earlier one, or before a restart of that pod's
+// container.
+struct Attempt {
+  std::string instance;
+  int number = 1;  // among those of the instance
+  std::string status;
+  std::optional<int64_t> exit_code;
+  std::string reason;
+  std::string started;
+  std::string ended;
+  std::string node;
+};
+
+// In the order in which they were made. Of a container that was restarted in place the last two
+// runs are known.
+std::vector<Attempt> AttemptsOf(const RunRecord& run);
+
+// docs/reference/json.md, "show".
+text::Json RunDocument(const RunRecord& run, const RunFacts& facts, base::Time now);
+
+}  // namespace arena

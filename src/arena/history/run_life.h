@@ -1,0 +1,16 @@
+// A run's ledger, from its objects and the logs of its chief.
+#pragma once
+
+#include "arena/app/app.h"
+#include "arena/jobs/records.h"
+#include "cluster/client.h"
+#include "runs/ledger/life.h"
+
+namespace arena {
+
+// `run` is whole (ReadWhole). Reads the logs of all attempts' chiefs, each at most 64 MiB; where
+// the chief tells no steps, those of the last instance, which prints them for some trainers. What
+// cannot be read is left out: then less is known.
+runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRecord& run);
+
+}  // namespace arena

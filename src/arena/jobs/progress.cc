@@ -1,0 +1,64 @@
+#include "arena/jobs/progress.h"
+
+#include <fmt/format.h>
+
+namespace arena {
+namespace {
+
+constexpr const char* kProgressPath = "/muster/progress";
+
+std::vector<runs::SourceProgress> SourcesIn(const text::Json& json) {
+  std::vector<runs::SourceProgress> sources;
+  const text::Array* list = text::FindArray(json, {"sources"});
+  if (list == nullptr) return sources;
+  for (const text::Json& source : *list) sources.push_back(runs::ProgressFromJson(source));
+  return sources;
+}
+
+}  // namespace
+
+text::Json ProgressJson(cluster::Client& client, const Context& context, std::string_view job_uid,
+                        int64_t points) {
+  if (!context.cluster_is_this_machine) return text::Json(nullptr);
+  auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}", kProgressPath, job_uid, points));
+  if (!json) return text::Json(nullptr);
+  const text::Array* sources = text::FindArray(*json, {"sources"});
+  return sources == nullptr || sources->empty() ? text::Json(nullptr) : *std::move(json);
+}
+
+std::vector<runs::SourceProgress> ProgressOf(cluster::Client& client, const Context& context,
+                                             std::string_view job_uid) {
+  return SourcesIn(ProgressJson(client, context, job_uid, 0));
+}
+
+std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(cluster::Client& client,
+                                                                           const Context& context) {
+  std::map<std::string, std::vector<runs::SourceProgress>> progress;
+  if (!context.cluster_is_this_machine) return progress;
+  const auto json = client.Ask("GET", kProgressPath);
+  const text::Array* items = json ? text::FindArray(*json, {"items"}) : nullptr;
+  if (items == nullptr) return progress;
+  for (const text::Json& item : *items) {
+    progress[std::string(text::GetString(item, {"uid"}))] = SourcesIn(item);
+  }
+  return progress;
+}
+
+text::Json SourcesToJson(const std::vector<runs::SourceProgress>& sources) {
+  text::Array list;
+  for (const runs::SourceProgress& source : sources) list.push_back(runs::ProgressToJson(source));
+  return list;
+}
+
+std::vector<std::string> ProgressLines(const std::vector<runs::SourceProgress>& sources) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const runs::SourceProgress& source) {
+    const std::string text = runs::DescribeProgress(source);
+    if (!text.empty()) lines.push_back(fmt::format("{} ({})", text, source.source));
+  };
+  if (!sources.empty()) add(sources.front());
+  for (const runs::SourceProgress& other : runs::Disagreeing(sources)) add(other);
+  return lines;
+}
+
+}  // namespace arena

@@ -1,0 +1,18 @@
+// `top -r`: shows the same table every two seconds until the program is ended.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "arena/app/app.h"
+
+namespace arena {
+
+// Calls `show` once, or with `repeats` every two seconds: it then logs the errors of `show` and
+// prints `before`, the time and `after` as a line each time. Returns the error of `show` (without
+// `repeats`) or of writing to `out`.
+base::Status ShowRepeatedly(const Context& context, cli::Output& out, bool repeats,
+                            std::string_view before, std::string_view after,
+                            const std::function<base::Status()>& show);
+
+}  // namespace arena

@@ -1,0 +1,165 @@
+#include "arena/logs/live_output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/job/training_summary.h"
+#include "api/object.h"
+#include "arena/app/program_name.h"
+#include "arena/logs/status_text.h"
+#include "base/guarded.h"
+#include "base/log_writer.h"
+
+namespace arena {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kTick{1};
+constexpr size_t kMostBars = 8;
+
+// Without the times, which go on by themselves.
+FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid, const RankMap& ranks,
+                   base::Time time, std::optional<base::Time>& start) {
+  FollowedJob job;
+  job.ranks = ranks.size();
+  if (!now.job || api::Uid(*now.job) != uid) return job;
+  std::vector<const text::Json*> pods;
+  for (const auto& [name, pod] : now.pods) {
+    if (api::ControllerUid(pod) != uid) continue;
+    pods.push_back(&pod);
+    if (text::GetString(pod, {"status", "phase"}) == "Running") job.up += ranks.processes;
+  }
+  api::TrainingSummary summary = api::Summarize(*now.job, pods, time);
+  job.reason = std::move(summary.reason);
+  if (job.up > 0) start = summary.start_time;
+  return job;
+}
+
+// The one that draws now; a command follows one job at a time.
+base::Guarded<LiveOutput*>& Shown() {
+  static auto* const shown = new base::Guarded<LiveOutput*>(nullptr);
+  return *shown;
+}
+
+}  // namespace
+
+LiveOutput::LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
+                       cli::Output& out)
+    : context_(context),
+      out_(out),
+      uid_(api::Uid(job)),
+      ranks_(RankMap::Of(job)),
+      begun_(context.clock.Steady()),
+      bottom_(out),
+      last_output_(begun_) {
+  if (!out.IsTerminal()) return;
+  base::SetLogWriter([this](std::string_view line) { LogAbove(line); });
+  *Shown().Lock() = this;
+  // Arena has no such line.
+  if (context.program == "arena") return;
+  watch_ = std::make_unique<JobWatch>(client, std::string(api::Namespace(job)),
+                                      std::string(api::Name(job)), PodSelector(job));
+  thread_ = std::thread([this] { Run(); });
+}
+
+LiveOutput::~LiveOutput() {
+  if (!out_.IsTerminal()) return;
+  is_over_ = true;
+  if (watch_) watch_->Wake();
+  if (thread_.joinable()) thread_.join();
+  *Shown().Lock() = nullptr;
+  base::SetLogWriter({});
+  bottom_.Clear();
+}
+
+void LiveOutput::TakeAway() {
+  const std::lock_guard lock(mutex_);
+  bottom_.Clear();
+  is_taken_away_ = true;
+}
+
+void TakeAwayLiveLines() {
+  auto shown = Shown().Lock();
+  if (*shown != nullptr) (*shown)->TakeAway();
+}
+
+base::Status LiveOutput::Write(std::string_view text) {
+  if (!out_.IsTerminal() || text.empty()) return out_.Write(text);
+  const std::lock_guard lock(mutex_);
+  last_output_ = context_.clock.Steady();
+  bottom_.Clear();
+  is_at_line_start_ = text.ends_with('\n');
+  base::Status written = out_.Write(text);
+  DrawLocked();
+  return written;
+}
+
+void LiveOutput::SetBars(std::vector<std::string> bars) {
+  if (!out_.IsTerminal()) return;
+  if (bars.size() > kMostBars) bars.resize(kMostBars);
+  const std::lock_guard lock(mutex_);
+  if (bars == bars_) return;
+  if (!bars.empty()) last_output_ = context_.clock.Steady();
+  bars_ = std::move(bars);
+  DrawLocked();
+}
+
+// What a program has begun a line with stays as it is.
+void LiveOutput::DrawLocked() {
+  if (!is_at_line_start_ || is_taken_away_) return;
+  std::vector<std::string> lines = bars_;
+  if (!status_.empty()) lines.push_back(status_);
+  bottom_.Draw(lines);
+}
+
+void LiveOutput::LogAbove(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  bottom_.Clear();
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  DrawLocked();
+}
+
+void LiveOutput::Run() {
+  std::optional<base::Time> start;
+  FollowedJob job;
+  while (!is_over_ && watch_->Refusal()) {
+    watch_->Wait(kTick, [&](const JobWatch::Snapshot& now) {
+      job = LookAt(now, uid_, ranks_, context_.clock.Now(), start);
+      return is_over_.load();
+    });
+    if (is_over_) return;
+    const auto steady = context_.clock.Steady();
+    job.reason = UseProgramName(context_, std::move(job.reason));
+    job.elapsed = start ? context_.clock.Now() - *start
+                        : std::chrono::duration_cast<base::Duration>(steady - begun_);
+    const std::lock_guard lock(mutex_);
+    job.quiet = std::chrono::duration_cast<base::Duration>(steady - last_output_);
+    status_ = StatusText(job);
+    DrawLocked();
+  }
+}
+
+LiveLines::LiveLines(cluster::Client& client, const Context& context, const text::Json& job,
+                     LineChoice choice, std::string instance, bool has_timestamps, cli::Output& out)
+    : live_(client, context, job, out),
+      lines_(live_, std::move(choice), std::move(instance), has_timestamps) {
+  lines_.TellBars([this](const RankBar& bar) { TakeBar(bar); });
+}
+
+void LiveLines::TakeBar(const RankBar& bar) {
+  if (bar.text.empty() && !bars_.contains(bar.rank)) return;
+  if (bar.text.empty()) {
+    bars_.erase(bar.rank);
+  } else {
+    bars_[bar.rank] = bar.text;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [rank, text] : bars_) lines.push_back(fmt::format("[rank{}]: {}", rank, text));
+  live_.SetBars(std::move(lines));
+}
+
+}  // namespace arena

@@ -1,0 +1,91 @@
+// The output of a job that is followed, with lines below it on a terminal.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "arena/app/app.h"
+#include "arena/jobs/job_watch.h"
+#include "arena/logs/rank_lines.h"
+#include "cli/terminal.h"
+#include "cluster/client.h"
+
+namespace arena {
+
+// Passes on what is written. On a terminal the progress bars of ranks stand below it, and a line
+// that says how many ranks are up, for how long and since when they are quiet, renewed each second
+// by a thread of its own; what the command itself logs goes above them. Elsewhere nothing is added.
+// Thread safe. Borrows all but the job.
+class LiveOutput : public cli::Output {
+ public:
+  LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
+             cli::Output& out);
+  ~LiveOutput() override;
+  LiveOutput(const LiveOutput&) = delete;
+  LiveOutput& operator=(const LiveOutput&) = delete;
+
+  base::Status Write(std::string_view text) override;
+  // Instead of those of before.
+  void SetBars(std::vector<std::string> bars);
+
+  bool IsTerminal() const override { return out_.IsTerminal(); }
+  bool HasColour() const override { return out_.HasColour(); }
+  int Width() const override { return out_.Width(); }
+
+  // For TakeAwayLiveLines.
+  void TakeAway();
+
+ private:
+  void Run();
+  void LogAbove(std::string_view line);
+  void DrawLocked();
+
+  const Context& context_;
+  cli::Output& out_;
+  const std::string uid_;
+  const RankMap ranks_;
+  const std::chrono::steady_clock::time_point begun_;
+  std::mutex mutex_;
+  cli::BottomLines bottom_;  // this and what follows: under the mutex
+  std::vector<std::string> bars_;
+  std::string status_;
+  bool is_at_line_start_ = true;
+  bool is_taken_away_ = false;
+  std::chrono::steady_clock::time_point last_output_;
+  std::atomic<bool> is_over_{false};  // asked under the watch's lock
+  std::unique_ptr<JobWatch> watch_;   // on a terminal
+  std::thread thread_;
+};
+
+// Before a thread ends the process at once: the lines go, and do not come back. From any thread.
+void TakeAwayLiveLines();
+
+// The same for the log of one instance: some of its lines, and the bars of its ranks.
+class LiveLines : public cli::Output {
+ public:
+  // A default `choice` passes everything on as it comes.
+  LiveLines(cluster::Client& client, const Context& context, const text::Json& job,
+            LineChoice choice, std::string instance, bool has_timestamps, cli::Output& out);
+
+  base::Status Write(std::string_view text) override { return lines_.Write(text); }
+  // A last line without an end.
+  base::Status Finish() { return lines_.Finish(); }
+  bool IsTerminal() const override { return live_.IsTerminal(); }
+  bool HasColour() const override { return live_.HasColour(); }
+  int Width() const override { return live_.Width(); }
+
+ private:
+  void TakeBar(const RankBar& bar);
+
+  LiveOutput live_;
+  ChosenLines lines_;
+  std::map<int, std::string> bars_;  // by rank
+};
+
+}  // namespace arena

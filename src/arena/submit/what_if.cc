@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "arena/app/complete_names.h"
+#include "arena/jobs/forecast.h"
+#include "arena/jobs/job_output.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+struct WhatIfFlags {
+  WouldBe job;
+  std::chrono::nanoseconds timeout{0};
+  std::string output;
+};
+
+base::Status CheckWhatIf(WhatIfFlags& flags, const cli::Invocation& call) {
+  const auto misuse = [](const char* text) {
+    return base::Fail(base::Code::kInvalidArgument, text);
+  };
+  if (flags.job.gpus < 0 || flags.job.gpus > 1'000) {
+    return misuse("--gpus is invalid: it is between 0 and 1000");
+  }
+  if (flags.job.nodes < 1 || flags.job.nodes > 1'000) {
+    return misuse("--nodes is invalid: it is between 1 and 1000");
+  }
+  if (flags.timeout.count() < 0) return misuse("--timeout is invalid: it is not below 0");
+  flags.job.deadline = std::chrono::duration_cast<std::chrono::seconds>(flags.timeout).count();
+  for (const std::string& word : call.args) {
+    flags.job.command += (flags.job.command.empty() ? "" : " ") + word;
+  }
+  return {};
+}
+
+base::Result<int> RunWhatIf(Context& context, const WhatIfFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const text::Json forecast, AskForecast(*client, context, flags.job));
+  TRY(call.out.Write(IsForMachines(format) ? RenderDocument(forecast, format)
+                                           : RenderForecast(forecast, context.clock.Now())));
+  return 0;
+}
+
+}  // namespace
+
+void AddWhatIf(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("what-if [COMMAND]", "Say when a job would start, without making it")
+          .Long(
+              "Say when a job would start that was submitted now: whether it fits, else what has "
+              "to\n"
+              "end before, and when that is expected by deadlines and by how long such runs took.\n"
+              "COMMAND has its own past runs looked at. Nothing is changed.")
+          .Example(fmt::format("  {0} what-if --gpus 8 --nodes 2\n"
+                               "  {0} what-if --gpus 1 --timeout 2h -o json",
+                               context.program));
+  auto flags = std::make_shared<WhatIfFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.Int(&flags->job.gpus, "gpus", 1, "GPUs of each node");
+  set.Int(&flags->job.nodes, "nodes", 1, "nodes, as of `run`: replicas that start together");
+  set.String(&flags->job.priority, "priority", "", "its priority class")
+      .Complete([&context](std::string_view) { return CompletePriorityNames(context); });
+  set.Duration(&flags->timeout, "timeout", std::chrono::nanoseconds(0),
+               "its deadline: a short job may start in front of those that wait");
+  set.String(&flags->output, "output", "", "json or yaml").Short('o').Choices({"json", "yaml"});
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(flags->output, call));
+    return CheckWhatIf(*flags, call);
+  });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunWhatIf(context, *flags, call); });
+}
+
+}  // namespace arena

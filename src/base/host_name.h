@@ -1,0 +1,11 @@
+// The name of this machine.
+#pragma once
+
+#include <string>
+
+namespace base {
+
+// As the kernel has it in this namespace; "localhost" where it has none.
+std::string HostName();
+
+}  // namespace base

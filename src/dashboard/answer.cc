@@ -1,0 +1,80 @@
+#include "dashboard/answer.h"
+
+#include <string>
+
+namespace dashboard {
+namespace {
+
+// No script, style or connection of elsewhere, none inside the page, and texts that are not markup
+// by any mistake of ours (require-trusted-types-for).
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'";
+
+net::Headers Guards(std::string_view content_type, std::string_view cache) {
+  return {{"Content-Type", std::string(content_type)},
+          {"Cache-Control", std::string(cache)},
+          {"Content-Security-Policy", std::string(kPolicy)},
+          {"X-Content-Type-Options", "nosniff"},
+          {"X-Frame-Options", "DENY"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cross-Origin-Opener-Policy", "same-origin"},
+          {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+int StatusOf(base::Code code) {
+  switch (code) {
+    case base::Code::kInvalidArgument:
+      return 400;
+    case base::Code::kNotFound:
+      return 404;
+    case base::Code::kAlreadyExists:
+    case base::Code::kConflict:
+      return 409;
+    case base::Code::kExpired:
+      return 410;
+    case base::Code::kUnauthenticated:
+      return 401;
+    case base::Code::kPermissionDenied:
+      return 403;
+    case base::Code::kUnavailable:
+    case base::Code::kTimeout:
+    case base::Code::kExhausted:
+    case base::Code::kCancelled:
+      return 503;
+    case base::Code::kInternal:
+      break;
+  }
+  return 500;
+}
+
+}  // namespace
+
+net::Headers DataHeaders(std::string_view content_type) { return Guards(content_type, "no-store"); }
+
+net::HttpResponse JsonAnswer(const text::Json& json) {
+  return {200, DataHeaders("application/json"), text::ToJson(json)};
+}
+
+net::HttpResponse ErrorAnswer(const base::Error& error) {
+  const text::Json json =
+      text::Object{{"error", error.message}, {"code", base::CodeName(error.code)}};
+  return {StatusOf(error.code), DataHeaders("application/json"), text::ToJson(json)};
+}
+
+net::HttpResponse AssetAnswer(const net::HttpRequest& request, std::string_view content_type,
+                              std::string_view gzipped, std::string_view etag) {
+  net::Headers headers = Guards(content_type, "no-cache");
+  const std::string tag = "\"" + std::string(etag) + "\"";
+  headers.emplace_back("ETag", tag);
+  headers.emplace_back("Vary", "Accept-Encoding");
+  if (net::FindHeader(request.headers, "If-None-Match") == tag) return {304, headers, ""};
+  if (net::FindHeader(request.headers, "Accept-Encoding").find("gzip") == std::string_view::npos) {
+    return {406, DataHeaders("text/plain"), "this page is for browsers, which read gzip\n"};
+  }
+  headers.emplace_back("Content-Encoding", "gzip");
+  return {200, headers, std::string(gzipped)};
+}
+
+}  // namespace dashboard

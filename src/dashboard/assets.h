@@ -1,0 +1,21 @@
+// The files of web/, as the build has put them into the binary (cmake/EmbedAssets.cmake).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace dashboard {
+
+struct Asset {
+  std::string_view path;          // "/app.css"
+  std::string_view content_type;  // "text/css; charset=utf-8"
+  std::string_view gzipped;
+  std::string_view etag;  // of what is in it
+};
+
+extern const std::span<const Asset> kAssets;
+
+// "/" is the page itself. nullptr when there is no such file.
+const Asset* FindAsset(std::string_view path);
+
+}  // namespace dashboard

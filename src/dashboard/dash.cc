@@ -1,0 +1,140 @@
+#include "dashboard/dash.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/defer.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "dashboard/server.h"
+#include "process/signals.h"
+#include "process/spawn.h"
+
+namespace dashboard {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr int64_t kMostPort = 65535;
+
+struct DashFlags {
+  int64_t port = 0;
+  bool no_open = false, all_namespaces = false;
+};
+
+// A program's arguments are everybody's to read: the browser is given a file that leads to the
+// link. The path of that, which only this user can read.
+base::Result<std::string> WriteLink(const arena::Context& context, const std::string& link) {
+  const std::string folder = context.environment.RuntimeDir();
+  TRY(base::MakeDirs(folder));
+  const std::string path = fmt::format("{}/dash-{}.html", folder, ::getpid());
+  TRY(base::WriteFileAtomic(
+      path,
+      fmt::format("<!doctype html><meta charset=\"utf-8\"><title>muster</title>"
+                  "<meta http-equiv=\"refresh\" content=\"0;url={}\">\n",
+                  link),
+      0600, base::Durability::kNone));
+  return path;
+}
+
+// kNotFound where there is no screen, or nobody who opens pages on it.
+base::Status OpenInBrowser(const arena::Context& context, const std::string& path) {
+  const bool has_screen =
+      context.environment.Get("DISPLAY") || context.environment.Get("WAYLAND_DISPLAY");
+  if (!has_screen) return Fail(Code::kNotFound, "no screen");
+  process::SpawnOptions options;
+  TRY_ASSIGN(options.path,
+             process::FindProgram("xdg-open", context.environment.GetOr("PATH", "/usr/bin")));
+  options.argv = {"xdg-open", path};
+  options.env = context.environment.AsList();
+  options.group = process::SpawnOptions::Group::kSession;
+  options.is_detached = true;
+  TRY(process::SpawnQuietly(std::move(options)));
+  return {};
+}
+
+constexpr std::initializer_list<int> kEndingSignals = {SIGINT, SIGTERM, SIGHUP};
+
+// Blocks until one of the signals comes. The next one ends the program at once: a request to a
+// cluster that does not answer takes its time.
+void AwaitSignal(int signals) {
+  pollfd waited{signals, POLLIN, 0};
+  while (::poll(&waited, 1, -1) < 0 && errno == EINTR) {
+  }
+  (void)process::ReadSignal(signals);
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : kEndingSignals) ::sigaddset(&set, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::Invocation& call) {
+  // Before there are other threads.
+  TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd(kEndingSignals));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(
+      const std::unique_ptr<Server> server,
+      Server::Start(*client, context, {static_cast<uint16_t>(flags.port), flags.all_namespaces}));
+  TRY(call.out.Write(fmt::format("{}\n", server->Link())));
+  base::LogInfo("this link is good once, for {} minutes; Ctrl-C ends the page",
+                kLinkLifetime.count());
+  std::optional<std::string> path;
+  const base::Defer forget([&path] {
+    if (path) ::unlink(path->c_str());
+  });
+  if (!flags.no_open) {
+    TRY_ASSIGN(path, WriteLink(context, server->Link()));
+    if (const base::Status opened = OpenInBrowser(context, *path); !opened) {
+      base::LogInfo("open it in your browser ({})", opened.error().message);
+    }
+  }
+  // What the verbs say beside their data is nobody's to read here.
+  arena::KeepOutputPure(context);
+  std::jthread serving([&server] { server->Run(); });
+  AwaitSignal(signals.get());
+  server->Stop();
+  return cli::kExitInterrupted;
+}
+
+}  // namespace
+
+void AddDash(cli::Command& root, arena::Context& context) {
+  cli::Command& verb =
+      root.Add("dash", "Open a page of the jobs, their logs, the history and the machine")
+          .Args(cli::NoArgs())
+          .Long(
+              "Serves a page on 127.0.0.1 until it is interrupted, and opens it in your browser: "
+              "the\n"
+              "jobs as they change, a job's ranks, logs and why it failed, the history, who holds "
+              "the\n"
+              "machine. What it does, it does with your rights on the cluster that the other verbs "
+              "use,\n"
+              "a Kubernetes cluster too. The printed link lets one browser in, once.")
+          .Example(
+              fmt::format("  {0} dash\n"
+                          "  {0} dash --no-open --port 8642   # then: ssh -L 8642:localhost:8642 "
+                          "thishost\n"
+                          "  {0} dash --context prod",
+                          context.program));
+  auto flags = std::make_shared<DashFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.Int(&flags->port, "port", 0, "of 127.0.0.1; 0 is any that is free");
+  set.Bool(&flags->no_open, "no-open", false, "print the link, and open no browser");
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "jobs of every namespace").Short('A');
+  verb.Check([flags](cli::Invocation&) -> base::Status {
+    if (flags->port >= 0 && flags->port <= kMostPort) return {};
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--port {} is invalid: a number from 0 to {}", flags->port, kMostPort));
+  });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunDash(context, *flags, call); });
+}
+
+}  // namespace dashboard

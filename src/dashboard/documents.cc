@@ -1,0 +1,135 @@
+#include "dashboard/documents.h"
+
+#include <fmt/format.h>
+
+#include "answers/verdict.h"
+#include "api/object.h"
+#include "arena/history/comparison.h"
+#include "arena/history/facts.h"
+#include "arena/history/mask.h"
+#include "arena/history/ranks.h"
+#include "arena/history/report_output.h"
+#include "arena/history/run_document.h"
+#include "arena/history/run_life.h"
+#include "arena/history/verdict_json.h"
+#include "arena/jobs/gpu_metrics.h"
+#include "arena/jobs/history.h"
+#include "arena/jobs/jobs.h"
+#include "arena/jobs/progress.h"
+#include "arena/jobs/records.h"
+#include "arena/logs/evidence.h"
+#include "arena/run/sweep_table.h"
+#include "base/log.h"
+#include "dashboard/machine.h"
+#include "dashboard/masked.h"
+
+namespace dashboard {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr size_t kMostCompared = 5;
+
+}  // namespace
+
+arena::Context InNamespace(const arena::Context& context, const std::string& namespace_name) {
+  arena::Context in = context;
+  in.flags.namespace_name = namespace_name;
+  return in;
+}
+
+base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& context,
+                                 const std::string& run) {
+  TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
+  const arena::RunFacts facts = arena::FactsOf(found, context.environment);
+  text::Object page{{"run", arena::RunDocument(found, facts, context.clock.Now())}};
+  if (arena::IsSweep(facts.folder)) {
+    if (auto trials = arena::TrialsToJson(facts.folder, {})) page["trials"] = std::move(*trials);
+  }
+  text::Json json(std::move(page));
+  MaskSecrets(found.job.job, json);
+  return json;
+}
+
+base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Context& context,
+                                     const std::string& run) {
+  TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
+  const arena::Judged judged = arena::VerdictOf(client, context, found);
+  const auto fine = arena::NotFailed(found);
+  text::Json json = text::Object{
+      {"verdict", arena::VerdictToJson(judged.verdict, judged.evidence)},
+      {"fine", fine ? text::Json(*fine) : text::Json(nullptr)},
+      {"text", answers::Render(judged.verdict, judged.evidence, true, answers::kUsualWidth)}};
+  MaskSecrets(found.job.job, json);
+  return json;
+}
+
+base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
+                                    const std::string& run) {
+  arena::RunReport report;
+  TRY_ASSIGN(report.run, arena::FindRun(client, context, run));
+  report.life = arena::ReadLife(client, context, report.run);
+  report.ledger = runs::LedgerOf(report.life);
+  return arena::ReportToJson(report);
+}
+
+base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
+                                      const std::string& run, int64_t points) {
+  TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
+  const std::string uid(api::Uid(found.job.job));
+  text::Json known = arena::ProgressJson(client, context, uid, points);
+  if (known.is_object()) return known;
+  return text::Object{{"uid", uid}, {"sources", text::Array()}, {"series", text::Array()}};
+}
+
+base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,
+                                   const std::string& job) {
+  TRY_ASSIGN(const arena::TrainingJob found,
+             arena::FindJob(client, context, context.Namespace(), job));
+  return text::Object{{"ranks", arena::RanksToJson(arena::RanksOf(client, context, found))}};
+}
+
+base::Result<text::Json> HistoryPage(cluster::Client& client, const arena::Context& context,
+                                     const std::string& namespace_name, int64_t limit) {
+  TRY_ASSIGN(arena::KnownRuns known, arena::ListRuns(client, context, namespace_name, limit));
+  TRY(arena::ReadCommands(client, known.runs));
+  text::Array runs;
+  for (const arena::RunRecord& run : known.runs) {
+    text::Json json = arena::RunToJson(run, context.clock.Now());
+    MaskSecrets(run.job.job, json);
+    runs.push_back(std::move(json));
+  }
+  return text::Object{{"runs", std::move(runs)}, {"total", known.total}};
+}
+
+base::Result<text::Json> ComparePage(cluster::Client& client, const arena::Context& context,
+                                     const std::vector<std::string>& runs) {
+  if (runs.size() < 2 || runs.size() > kMostCompared) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("run is given {} times: two to {} runs are compared", runs.size(),
+                            kMostCompared));
+  }
+  std::vector<arena::RunRecord> found;
+  for (const std::string& run : runs) {
+    TRY_ASSIGN(arena::RunRecord record, arena::FindRun(client, context, run));
+    found.push_back(std::move(record));
+  }
+  text::Json json = arena::Comparison::Of(found, context.environment).ToJson();
+  for (const arena::RunRecord& run : found) MaskSecrets(run.job.job, json);
+  return json;
+}
+
+base::Result<text::Json> MachinePage(cluster::Client& client, const arena::Context& context) {
+  TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
+  cluster::ListOptions options;
+  options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+  TRY_ASSIGN(const cluster::ObjectList pods, client.List(api::kPods, options));
+  // Without a source of them the page has all the rest.
+  auto metrics = arena::FetchGpuMetrics(client, context);
+  if (!metrics) base::LogDebug("GPU metrics: {}", metrics.error().message);
+  return MachineDocument(nodes.items, pods.items,
+                         metrics ? *metrics : std::vector<arena::GpuMetric>());
+}
+
+}  // namespace dashboard

@@ -1,0 +1,268 @@
+#include "dashboard/live.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/names.h"
+#include "dashboard/documents.h"
+#include "text/projection.h"
+
+namespace dashboard {
+namespace {
+
+// {"set": [rows...], "gone": [keys...]}
+std::string RowsEvent(bool is_all, const std::vector<std::string_view>& set,
+                      const std::vector<std::string>& gone) {
+  std::string json = is_all ? R"({"all":true,"set":[)" : R"({"set":[)";
+  for (const std::string_view row : set) {
+    if (json.back() != '[') json += ',';
+    json += row;
+  }
+  text::Array keys;
+  for (const std::string& key : gone) keys.emplace_back(key);
+  return json + R"(],"gone":)" + text::ToJson(keys) + "}";
+}
+
+}  // namespace
+
+Live::Live(cluster::Client& client, const arena::Context& context, Scope scope)
+    : client_(client), context_(context), board_(context) {
+  Watch(scope);
+  teller_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  asker_ = std::jthread([this](const std::stop_token& stop) { AskForProgress(stop); });
+}
+
+Live::~Live() {
+  jobs_.reset();
+  pods_.reset();
+  teller_.request_stop();
+  asker_.request_stop();
+  teller_.join();
+  asker_.join();
+  // Their threads ask for the lock.
+  std::list<std::shared_ptr<Tab>> tabs;
+  {
+    const std::lock_guard lock(mutex_);
+    tabs.swap(tabs_);
+  }
+}
+
+void Live::HasNews() {
+  {
+    const std::lock_guard lock(news_mutex_);
+    has_news_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Live::SetHasTabs(bool has_tabs) {
+  {
+    const std::lock_guard lock(news_mutex_);
+    has_tabs_ = has_tabs;
+  }
+  asking_.notify_all();
+}
+
+cluster::ReflectorHandler Live::HandlerFor(void (Board::*replace)(std::vector<text::Json>),
+                                           void (Board::*apply)(cluster::WatchEvent::Type,
+                                                                text::Json),
+                                           bool& is_known) {
+  const auto problem = [this](const base::Error& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      problem_ = error.message;
+    }
+    HasNews();
+  };
+  cluster::ReflectorHandler handler;
+  handler.replace = [this, replace, &is_known](std::vector<text::Json> items) {
+    {
+      const std::lock_guard lock(mutex_);
+      (board_.*replace)(std::move(items));
+      is_known = true;
+    }
+    HasNews();
+  };
+  handler.apply = [this, apply](cluster::WatchEvent event) {
+    {
+      const std::lock_guard lock(mutex_);
+      (board_.*apply)(event.type, std::move(event.object));
+    }
+    HasNews();
+  };
+  handler.refused = problem;
+  handler.unreachable = problem;
+  handler.recovered = [problem] { problem({base::Code::kUnavailable, "", 0}); };
+  return handler;
+}
+
+void Live::Watch(const Scope& scope) {
+  const auto reading = [](const text::Projection& parts) {
+    return [&parts](std::string_view object) { return text::ParsePart(object, parts); };
+  };
+  cluster::ListOptions options;
+  options.namespace_name = scope.namespace_name;
+  options.label_selector = scope.job_selector;
+  options.read = reading(Board::JobParts());
+  jobs_ = std::make_unique<cluster::Reflector>(
+      client_, api::kPyTorchJobs, options,
+      HandlerFor(&Board::ReplaceJobs, &Board::Apply, are_jobs_known_));
+  options.label_selector = api::kJobNameLabel;
+  options.read = reading(Board::PodParts());
+  pods_ = std::make_unique<cluster::Reflector>(
+      client_, api::kPods, options,
+      HandlerFor(&Board::ReplacePods, &Board::ApplyPod, are_pods_known_));
+}
+
+base::Status Live::Add(std::shared_ptr<net::Responder> responder, Wish wish) {
+  const auto tab = std::make_shared<Tab>();
+  {
+    const std::lock_guard lock(mutex_);
+    if (tabs_.size() >= kMostStreams) {
+      return base::Fail(base::Code::kExhausted,
+                        fmt::format("{} tabs are open: close some", kMostStreams));
+    }
+    tab->stream = EventStream::Begin(std::move(responder), [this] { HasNews(); });
+    tab->wish = std::move(wish);
+    tabs_.push_back(tab);
+    SetHasTabs(true);
+  }
+  if (tab->wish.log) {
+    tab->log = std::jthread([this, stream = tab->stream, wish = tab->wish](
+                                const std::stop_token& stop) { RunLog(*stream, wish, stop); });
+  }
+  HasNews();
+  tab->stream->OnClose([this, weak = std::weak_ptr(tab)] {
+    const auto closed = weak.lock();
+    if (!closed) return;
+    closed->log.request_stop();
+    closed->has_closed = true;
+    HasNews();
+  });
+  return {};
+}
+
+void Live::Run(const std::stop_token& stop) {
+  for (;;) {
+    {
+      std::unique_lock lock(news_mutex_);
+      if (!changed_.wait(lock, stop, [this] { return has_news_; })) return;
+      has_news_ = false;
+    }
+    RemoveClosed();
+    {
+      const std::lock_guard lock(mutex_);
+      TellAll();
+    }
+    // What comes soon after goes with the next.
+    std::unique_lock lock(news_mutex_);
+    changed_.wait_for(lock, stop, kTellInterval, [] { return false; });
+  }
+}
+
+void Live::AskForProgress(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(news_mutex_);
+      if (!asking_.wait(lock, stop, [this] { return has_tabs_; })) return;
+    }
+    const auto answer = client_.Ask("GET", std::string(kProgressPath));
+    if (answer) {
+      TakeProgress(*answer);
+    } else if (answer.error().code != base::Code::kUnavailable) {
+      return;  // a cluster that has no such page
+    }
+    std::unique_lock lock(news_mutex_);
+    asking_.wait_for(lock, stop, kAskInterval, [] { return false; });
+  }
+}
+
+void Live::TakeProgress(const text::Json& answer) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::string news = progress_.Take(answer);
+    if (news.empty()) return;
+    progress_news_ = progress_news_.empty() ? std::move(news) : progress_.All();
+  }
+  HasNews();
+}
+
+void Live::RemoveClosed() {
+  std::list<std::shared_ptr<Tab>> closed;  // their threads end once the lock is free
+  const std::lock_guard lock(mutex_);
+  for (auto at = tabs_.begin(); at != tabs_.end();) {
+    const auto next = std::next(at);
+    if ((*at)->has_closed) closed.splice(closed.end(), tabs_, at);
+    at = next;
+  }
+  SetHasTabs(!tabs_.empty());
+}
+
+void Live::TellAll() {
+  if (!are_jobs_known_ || !are_pods_known_) {
+    if (problem_.empty()) return;
+    for (const auto& tab : tabs_) Tell(*tab, "", "", "");
+    return;
+  }
+  const Board::Changes changes = board_.Take(context_.clock.Now());
+  std::string some;
+  if (!changes.empty()) {
+    some = RowsEvent(false, {changes.set.begin(), changes.set.end()}, changes.gone);
+  }
+  std::string all;
+  const bool is_all_wanted =
+      std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return !tab->has_all; });
+  if (is_all_wanted) {
+    std::vector<std::string_view> rows;
+    for (const auto& [key, row] : board_.rows()) rows.emplace_back(row);
+    all = RowsEvent(true, rows, {});
+  }
+  const std::string progress = std::exchange(progress_news_, "");
+  for (const auto& tab : tabs_) Tell(*tab, some, all, progress);
+}
+
+void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
+                const std::string& progress) {
+  EventStream& stream = *tab.stream;
+  if (stream.IsBehind()) {  // it is told everything once it has read that
+    tab.has_all = false;
+    tab.told_job.clear();
+    return;
+  }
+  std::string cluster = text::ToJson(text::Object{{"ok", problem_.empty()}, {"message", problem_}});
+  if (cluster != tab.told_cluster) {
+    stream.Send("cluster", cluster);
+    tab.told_cluster = std::move(cluster);
+  }
+  if (!tab.has_all && !all.empty()) {
+    stream.Send("rows", all);
+    stream.Send("progress", progress_.All());
+    tab.has_all = true;
+  } else if (tab.has_all && !changes.empty()) {
+    stream.Send("rows", changes);
+  }
+  if (!progress.empty()) stream.Send("progress", progress);
+  if (tab.wish.job_key.empty() || !tab.has_all) return;
+  std::string job = text::ToJson(
+      text::Object{{"key", tab.wish.job_key},
+                   {"instances", board_.InstancesOf(tab.wish.job_key, context_.clock.Now())}});
+  if (job == tab.told_job) return;
+  stream.Send("job", job);
+  tab.told_job = std::move(job);
+}
+
+void Live::RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop) {
+  // What a tab does not read is not asked for either: the server's log waits.
+  const WriteLog write = [&](std::string_view text) {
+    stream.Send("log", text::ToJson(text::Object{{"text", text}}));
+    return stream.AwaitRead(stop);
+  };
+  const arena::Context in = InNamespace(context_, wish.job_key.substr(0, wish.job_key.find('/')));
+  const base::Status status = FollowLog(client_, in, *wish.log, stop, write);
+  stream.Send("logend",
+              text::ToJson(text::Object{{"error", status ? "" : status.error().message}}));
+}
+
+}  // namespace dashboard

@@ -1,0 +1,22 @@
+// The Machine screen: what each node has, and who holds it. Pure.
+#pragma once
+
+#include <vector>
+
+#include "arena/jobs/gpu_metrics.h"
+#include "text/json.h"
+
+namespace dashboard {
+
+// {"nodes": [{"name", "ready", "cpuMilli", "memoryBytes", "gpus",
+//             "requested": {"cpuMilli", "memoryBytes", "gpus"},
+//             "devices": [{"index", "pod", "job", "dutyCycle", "memoryUsed", "memoryTotal"}],
+//             "pods": [{"name", "namespace", "job", "status", "cpuMilli", "memoryBytes",
+//             "gpus"}]}]}
+// Pods that have ended hold nothing. Of a GPU that nobody measures, null; its pod is "" where the
+// cluster does not say who holds which.
+text::Json MachineDocument(const std::vector<text::Json>& nodes,
+                           const std::vector<text::Json>& pods,
+                           const std::vector<arena::GpuMetric>& metrics);
+
+}  // namespace dashboard

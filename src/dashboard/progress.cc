@@ -1,0 +1,41 @@
+#include "dashboard/progress.h"
+
+#include <set>
+#include <utility>
+
+namespace dashboard {
+namespace {
+
+std::string ToObject(const std::map<std::string, std::string, std::less<>>& members) {
+  std::string json = "{";
+  for (const auto& [uid, progress] : members) {
+    if (json.size() > 1) json += ',';
+    json += text::ToJson(text::Json(uid)) + ":" + progress;
+  }
+  return json + "}";
+}
+
+}  // namespace
+
+std::string Progress::Take(const text::Json& answer) {
+  std::map<std::string, std::string, std::less<>> changed;
+  std::set<std::string, std::less<>> seen;
+  const text::Array* items = text::FindArray(answer, {"items"});
+  for (const text::Json& item : items != nullptr ? *items : text::Array()) {
+    const std::string uid(text::GetString(item, {"uid"}));
+    const text::Array* sources = text::FindArray(item, {"sources"});
+    if (uid.empty() || sources == nullptr || sources->empty()) continue;
+    std::string json = text::ToJson(sources->front());
+    seen.insert(uid);
+    std::string& known = jobs_[uid];
+    if (known == json) continue;
+    known = json;
+    changed[uid] = std::move(json);
+  }
+  std::erase_if(jobs_, [&](const auto& job) { return !seen.contains(job.first); });
+  return changed.empty() ? "" : ToObject(changed);
+}
+
+std::string Progress::All() const { return ToObject(jobs_); }
+
+}  // namespace dashboard

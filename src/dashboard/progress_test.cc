@@ -1,0 +1,40 @@
+#include "dashboard/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace dashboard {
+namespace {
+
+text::Json Answer(std::string_view items) {
+  return *text::ParseJson("{\"items\":[" + std::string(items) + "]}");
+}
+
+TEST(ProgressTest, OnlyWhatChangedIsTold) {
+  Progress progress;
+  const char* both = R"({"uid":"a","sources":[{"step":1}]},{"uid":"b","sources":[{"step":5}]})";
+  EXPECT_EQ(progress.Take(Answer(both)), R"({"a":{"step":1},"b":{"step":5}})");
+  EXPECT_EQ(progress.Take(Answer(both)), "");
+  EXPECT_EQ(
+      progress.Take(Answer(
+          R"({"uid":"a","sources":[{"step":2},{"step":1}]},{"uid":"b","sources":[{"step":5}]})")),
+      R"({"a":{"step":2}})");
+  EXPECT_EQ(progress.All(), R"({"a":{"step":2},"b":{"step":5}})");
+}
+
+TEST(ProgressTest, WhoRunsNoMoreIsForgotten) {
+  Progress progress;
+  (void)progress.Take(Answer(R"({"uid":"a","sources":[{"step":1}]})"));
+  EXPECT_EQ(progress.Take(Answer("")), "");
+  EXPECT_EQ(progress.All(), "{}");
+}
+
+TEST(ProgressTest, WhatIsNoProgressIsPassedOver) {
+  Progress progress;
+  EXPECT_EQ(progress.Take(*text::ParseJson("[]")), "");
+  EXPECT_EQ(
+      progress.Take(Answer(R"({"uid":"","sources":[{}]},{"uid":"a"},{"uid":"a","sources":[]},7)")),
+      "");
+}
+
+}  // namespace
+}  // namespace dashboard

@@ -1,0 +1,40 @@
+// Which request is for what. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/http/types.h"
+
+namespace dashboard {
+
+struct Route {
+  enum class Kind {
+    kAsset,     // a part of the page; `rest` is its path
+    kSession,   // POST /api/session: the link's word for a cookie
+    kEvents,    // GET /api/events?job=NAMESPACE/NAME&log=1&...
+    kState,     // GET /api/state
+    kRun,       // GET /api/run/NAMESPACE/RUN
+    kVerdict,   // GET /api/verdict/NAMESPACE/RUN
+    kProgress,  // GET /api/progress/NAMESPACE/RUN
+    kReport,    // GET /api/report/NAMESPACE/RUN
+    kRanks,     // GET /api/ranks/NAMESPACE/JOB
+    kLogs,      // GET /api/logs/NAMESPACE/RUN?tail=&since=&grep=&ranks=&raw=&errors=&limit=
+    kHistory,   // GET /api/history?limit=
+    kCompare,   // GET /api/compare/NAMESPACE?run=&run=
+    kMachine,   // GET /api/machine
+    kAction,    // POST /api/action
+  };
+  Kind kind = Kind::kAsset;
+  std::string namespace_name, run;  // "" where the path has none
+  std::string rest;
+  net::Target target;
+
+  bool is_data() const { return kind != Kind::kAsset && kind != Kind::kSession; }
+};
+
+// Nullopt: there is no such thing here.
+std::optional<Route> RouteOf(std::string_view method, std::string_view target);
+
+}  // namespace dashboard

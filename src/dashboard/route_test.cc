@@ -1,0 +1,45 @@
+#include "dashboard/route.h"
+
+#include <gtest/gtest.h>
+
+namespace dashboard {
+namespace {
+
+using Kind = Route::Kind;
+
+TEST(RouteTest, PathsNameNamespaceAndRun) {
+  const auto route = RouteOf("GET", "/api/logs/team/base-2?grep=a%20b&tail=5");
+  ASSERT_TRUE(route);
+  EXPECT_EQ(route->kind, Kind::kLogs);
+  EXPECT_EQ(route->namespace_name, "team");
+  EXPECT_EQ(route->run, "base-2");
+  EXPECT_EQ(route->target.Query("grep"), "a b");
+  EXPECT_TRUE(route->is_data());
+}
+
+TEST(RouteTest, WhatIsNoDataIsAPartOfThePage) {
+  const auto route = RouteOf("GET", "/app.css?x=1");
+  ASSERT_TRUE(route);
+  EXPECT_EQ(route->kind, Kind::kAsset);
+  EXPECT_EQ(route->rest, "/app.css");
+  EXPECT_FALSE(route->is_data());
+  EXPECT_FALSE(RouteOf("POST", "/app.css"));
+}
+
+TEST(RouteTest, WritesAreNotReads) {
+  EXPECT_TRUE(RouteOf("POST", "/api/action"));
+  EXPECT_FALSE(RouteOf("GET", "/api/action"));
+  EXPECT_FALSE(RouteOf("GET", "/api/session"));
+  EXPECT_FALSE(RouteOf("POST", "/api/machine"));
+}
+
+TEST(RouteTest, WhatIsNoNameLeadsNowhere) {
+  for (const char* target :
+       {"/api", "/api/", "/api/none", "/api/run", "/api/run/default", "/api/run/default/a/b",
+        "/api/run/default/..%2f..%2fetc", "/api/run/--x/y", "/api/run//x", "/api/%zz"}) {
+    EXPECT_FALSE(RouteOf("GET", target)) << target;
+  }
+}
+
+}  // namespace
+}  // namespace dashboard

@@ -1,0 +1,45 @@
+#include "gpu/inventory.h"
+
+#include "gpu/vendor.h"
+
+namespace gpu {
+
+std::vector<Unit> Inventory::Units() const {
+  // A runtime counts the GPUs that it can use; where the driver's count has holes the indices
+  // differ, and only the uuid is safe. Else the index: more programs understand it.
+  bool has_holes = false;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    has_holes |= devices[i].index != static_cast<int>(i) || devices[i].is_mig_enabled;
+  }
+  std::vector<Unit> units;
+  for (const Device& device : devices) {
+    if (!device.is_mig_enabled) {
+      units.push_back({device.uuid, device.name, device.memory_total, device.index,
+                       has_holes ? device.uuid : std::to_string(device.index)});
+      continue;
+    }
+    for (const MigInstance& instance : device.mig_instances) {
+      units.push_back(
+          {instance.uuid, instance.name, instance.memory_total, device.index, instance.uuid});
+    }
+  }
+  return units;
+}
+
+Places Places::Of(const base::Environment& environment) {
+  return {environment.GetOr("MUSTER_NVML", ""), environment.GetOr("MUSTER_GPU_ROOT", "")};
+}
+
+Inventory Read(const Places& places) {
+  std::string reason;
+  for (const Reader read : kReaders) {
+    Inventory inventory = read(places);
+    if (!inventory.devices.empty()) return inventory;
+    if (!inventory.reason.empty()) reason = std::move(inventory.reason);
+  }
+  Inventory none;
+  none.reason = std::move(reason);
+  return none;
+}
+
+}  // namespace gpu

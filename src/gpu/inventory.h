@@ -1,0 +1,65 @@
+// What GPUs the machine has, of one maker. A pod is given units: whole GPUs, or the parts of a GPU
+// that is divided (NVIDIA's MIG). A unit's place in Inventory::Units() is its index.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+
+namespace gpu {
+
+struct Vendor;
+extern const Vendor kNvidia;
+
+struct MigInstance {
+  std::string uuid;  // "MIG-..."
+  std::string name;
+  int64_t memory_total = 0;  // bytes
+  int64_t memory_used = 0;
+};
+
+struct Device {
+  int index = 0;     // in the order of the maker's runtime
+  std::string uuid;  // "GPU-..."
+  std::string name;
+  int64_t memory_total = 0;  // bytes
+  int64_t memory_used = 0;
+  std::optional<int> utilisation_percent;
+  bool is_mig_enabled = false;
+  std::vector<MigInstance> mig_instances;
+};
+
+struct Unit {
+  std::string uuid;
+  std::string name;
+  int64_t memory_total = 0;
+  int device = 0;       // Device::index
+  std::string visible;  // what the variable calls it that shows a program its GPUs
+};
+
+struct Inventory {
+  std::vector<Device> devices;
+  std::string reason;  // why there are none or fewer, one line
+  std::string driver_version;
+  const Vendor* vendor = &kNvidia;
+
+  std::vector<Unit> Units() const;
+};
+
+// Where the makers' drivers are looked for.
+struct Places {
+  std::string nvml_folder{};  // of NVIDIA's library; "" is the loader's search path
+  std::string root{};         // of the files that the kernel shows; "" is the machine's own
+
+  // MUSTER_NVML and MUSTER_GPU_ROOT.
+  static Places Of(const base::Environment& environment);
+};
+
+// The GPUs of the first maker that has any. Whatever goes wrong is an inventory without devices and
+// a reason. Blocks, for seconds when a driver has to wake its GPUs.
+Inventory Read(const Places& places);
+
+}  // namespace gpu

@@ -1,0 +1,74 @@
+// GET /muster/forecast: when a job that waits will start, or one would that was submitted now.
+//   ?namespace=&name=      of a job
+//   ?gpus=8&nodes=2        of one of two replicas of eight GPUs; &command=, &priority= (a class),
+//                          &deadline= (seconds) tell more of it
+//   {"kind": "now" | "later" | "unknown" | "never", "start": TIME, "late": TIME,
+//    "endings": [{"job": "default/a", "at": TIME, "like": "command", "runs": 5}],
+//    "accuracy": {"runs": 12, "medianSeconds": 40, "p90Seconds": 200, "byLate": 11}}
+// `like`: what its end is expected by: "deadline", runs of its "command", of its "program", of
+// "any" kind, or "age" alone.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/client.h"
+#include "local/daemon/scheduling/scheduling.h"
+#include "local/scheduler/past_runs.h"
+#include "local/store/store.h"
+#include "net/http/types.h"
+
+namespace local::daemon {
+
+bool IsForecastRequest(const net::HttpRequest& request);
+
+// A job that is asked about, and what is known.
+struct ForecastQuestion {
+  scheduler::Node node;
+  std::vector<scheduler::Gang> gangs;
+  scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
+  std::string target;                           // its key
+  std::map<std::string, std::string> commands;  // of each gang, by its key
+  std::vector<scheduler::PastRun> past;         // in the order of their ends
+  scheduler::Accuracy accuracy;                 // by `past`
+};
+
+// The answer's document. Pure.
+text::Json AnswerForecast(const ForecastQuestion& question, base::Time now);
+
+// Answers one after the other, on a thread of its own. Borrows all; thread safe.
+class Forecaster {
+ public:
+  Forecaster(cluster::Client& client, store::Store& store, const Scheduling& scheduling,
+             base::Clock& clock);
+  ~Forecaster();
+  // Returns at once.
+  void Handle(net::HttpRequest request, std::shared_ptr<net::Responder> responder);
+
+ private:
+  void Run();
+  net::HttpResponse Answer(const net::HttpRequest& request);
+  base::Result<std::vector<scheduler::PastRun>> Past(std::map<std::string, std::string>& commands);
+
+  cluster::Client& client_;
+  store::Store& store_;
+  const Scheduling& scheduling_;
+  base::Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool is_stopped_ = false;
+  // Of the thread: measured anew only when another run has ended.
+  std::pair<size_t, base::Time> measured_by_{};
+  scheduler::Accuracy accuracy_;
+  std::deque<std::pair<net::HttpRequest, std::shared_ptr<net::Responder>>> asked_;
+  std::thread thread_;
+};
+
+}  // namespace local::daemon

@@ -1,0 +1,166 @@
+#include "local/daemon/progress/progress_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/log.h"
+
+namespace local::daemon {
+namespace {
+
+constexpr size_t kLongestUid = 64;
+constexpr size_t kMostFileBytes = 64 << 20;
+constexpr size_t kCompactAfter = 1 << 20;  // bytes appended
+
+// Letters, digits and "-": it becomes a path.
+bool IsUid(std::string_view uid) {
+  return !uid.empty() && uid.size() <= kLongestUid &&
+         uid.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") ==
+             std::string_view::npos;
+}
+
+base::Status Append(const std::string& path, std::string_view text) {
+  const base::Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) return base::Fail(base::Errno(errno, "open \"" + path + "\""));
+  return base::WriteAll(file.get(), text, path);
+}
+
+text::Array SourcesToJson(const runs::History& history) {
+  text::Array sources;
+  for (const runs::SourceProgress& source : history.Latest()) {
+    sources.push_back(runs::ProgressToJson(source));
+  }
+  return sources;
+}
+
+// {"source", "points": [[time, step, epoch]]}: each mark that is kept.
+text::Json StepsToJson(const runs::History& history) {
+  std::string source;
+  text::Array points;
+  for (const runs::StepMark& mark : history.Steps(source)) {
+    points.push_back(text::Array{mark.at, mark.step, mark.epoch});
+  }
+  return text::Object{{"source", source}, {"points", std::move(points)}};
+}
+
+}  // namespace
+
+ProgressFiles::ProgressFiles(const std::string& state_directory)
+    : folder_(state_directory + "/progress") {
+  ::mkdir(folder_.c_str(), 0700);
+}
+
+ProgressFiles::~ProgressFiles() { Write(); }
+
+std::string ProgressFiles::PathOf(const std::string& job_uid) const {
+  return folder_ + "/" + job_uid;
+}
+
+// Under the mutex.
+runs::History& ProgressFiles::Opened(const std::string& job_uid) {
+  const auto known = open_.find(job_uid);
+  if (known != open_.end()) return known->second;
+  const auto text = base::ReadFile(PathOf(job_uid), kMostFileBytes);
+  return open_.emplace(job_uid, runs::History::Read(text ? *text : "")).first->second;
+}
+
+void ProgressFiles::Note(const std::string& job_uid, const std::string& source, runs::Millis at,
+                         const runs::LineProgress& progress, std::optional<int64_t> percent) {
+  if (!IsUid(job_uid)) return;
+  const std::lock_guard lock(mutex_);
+  Opened(job_uid).Note(source, at, progress, percent);
+}
+
+void ProgressFiles::NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span) {
+  if (!IsUid(job_uid)) return;
+  const std::lock_guard lock(mutex_);
+  Opened(job_uid).NoteCheckpoint(span);
+}
+
+std::optional<runs::Millis> ProgressFiles::LastOf(const std::string& job_uid,
+                                                  const std::string& source) {
+  if (!IsUid(job_uid)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  for (const runs::SourceProgress& latest : Opened(job_uid).Latest()) {
+    if (latest.source == source) return latest.at;
+  }
+  return std::nullopt;
+}
+
+void ProgressFiles::WriteOne(const std::string& job_uid, runs::History& history) {
+  const std::string text = history.TakeNew();
+  if (text.empty()) return;
+  const std::string path = PathOf(job_uid);
+  const base::Status written =
+      history.appended() < kCompactAfter
+          ? Append(path, text)
+          : base::WriteFileAtomic(path, history.Compacted(), 0600, base::Durability::kNone);
+  if (!written) base::LogWarn("progress of job {}: {}", job_uid, written.error().message);
+}
+
+void ProgressFiles::Write() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [uid, history] : open_) WriteOne(uid, history);
+}
+
+void ProgressFiles::Close(const std::string& job_uid) {
+  const std::lock_guard lock(mutex_);
+  const auto known = open_.find(job_uid);
+  if (known == open_.end()) return;
+  WriteOne(job_uid, known->second);
+  open_.erase(known);
+}
+
+void ProgressFiles::Forget(const std::string& job_uid) {
+  if (!IsUid(job_uid)) return;
+  const std::lock_guard lock(mutex_);
+  open_.erase(job_uid);
+  ::unlink(PathOf(job_uid).c_str());
+}
+
+void ProgressFiles::ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known) {
+  for (const std::string& uid : base::EntriesOf(folder_)) {
+    if (IsUid(uid) && !is_known(uid)) Forget(uid);
+  }
+}
+
+text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
+  text::Object json{{"uid", job_uid}, {"sources", text::Array()}, {"series", text::Array()}};
+  if (!IsUid(job_uid)) return json;
+  const std::lock_guard lock(mutex_);
+  const auto known = open_.find(job_uid);
+  runs::History read;
+  const runs::History* history = &read;
+  if (known != open_.end()) {
+    history = &known->second;
+  } else if (const auto text = base::ReadFile(PathOf(job_uid), kMostFileBytes)) {
+    read = runs::History::Read(*text);
+  }
+  json["sources"] = SourcesToJson(*history);
+  if (points == 0) return json;
+  json["series"] = history->SeriesToJson(points);
+  json["steps"] = StepsToJson(*history);
+  text::Array checkpoints;
+  for (const runs::CheckpointSpan& span : history->checkpoints()) {
+    checkpoints.push_back(text::Array{span.begin, span.end, span.is_load ? "load" : "save"});
+  }
+  json["checkpoints"] = std::move(checkpoints);
+  return json;
+}
+
+text::Json ProgressFiles::OfRunning() {
+  text::Array items;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [uid, history] : open_) {
+    items.push_back(text::Object{{"uid", uid}, {"sources", SourcesToJson(history)}});
+  }
+  return text::Object{{"items", std::move(items)}};
+}
+
+}  // namespace local::daemon

@@ -1,0 +1,57 @@
+// The progress of runs on disk: <state>/progress/<uid of the job>, a runs::History each. What is
+// lost with a full disk is lost: progress is news, and nobody was promised it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runs/progress/history.h"
+#include "text/json.h"
+
+namespace local::daemon {
+
+// A value of each scalar that an answer holds by default.
+inline constexpr size_t kUsualPoints = 1000;
+
+// Thread safe.
+class ProgressFiles {
+ public:
+  explicit ProgressFiles(const std::string& state_directory);
+  ~ProgressFiles();  // writes what is not written yet
+
+  void Note(const std::string& job_uid, const std::string& source, runs::Millis at,
+            const runs::LineProgress& progress, std::optional<int64_t> percent);
+  void NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span);
+  // When the source last told something of the job; nullopt when it has not.
+  std::optional<runs::Millis> LastOf(const std::string& job_uid, const std::string& source);
+
+  // Appends what is new to the files. Once a second while something is told.
+  void Write();
+  // Writes the job's, and keeps it in memory no longer.
+  void Close(const std::string& job_uid);
+  // Its file goes, too.
+  void Forget(const std::string& job_uid);
+  // Forgets runs for which `is_known` is false; for hourly upkeep.
+  void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
+
+  // {"uid", "sources": [...], "series": [...], "steps", "checkpoints"} (runs/progress/history.h);
+  // without a source where nothing was told. `points` 0: sources alone.
+  text::Json Of(const std::string& job_uid, size_t points);
+  // {"items": [{"uid", "sources"}]} of the running jobs, which are in memory.
+  text::Json OfRunning();
+
+ private:
+  std::string PathOf(const std::string& job_uid) const;
+  runs::History& Opened(const std::string& job_uid);
+  void WriteOne(const std::string& job_uid, runs::History& history);
+
+  const std::string folder_;
+  std::mutex mutex_;
+  std::map<std::string, runs::History> open_;  // by uid; under the mutex
+};
+
+}  // namespace local::daemon

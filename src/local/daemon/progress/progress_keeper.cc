@@ -1,0 +1,236 @@
+#include "local/daemon/progress/progress_keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "runs/progress/line.h"
+#include "text/projection.h"
+
+namespace local::daemon {
+namespace {
+
+constexpr std::chrono::seconds kWriteEvery{1};
+constexpr size_t kLongestLine = 64 << 10;
+constexpr size_t kLongestStamp = 40;
+constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the run>/files
+
+// "[rank3]: ..." of the launcher; -1 of none.
+int TakeRankPrefix(std::string_view& line) {
+  constexpr std::string_view kBefore = "[rank";
+  if (!line.starts_with(kBefore)) return -1;
+  const size_t end = line.find("]:");
+  if (end == std::string_view::npos || end > kBefore.size() + 6) return -1;
+  int rank = 0;
+  for (const char c : line.substr(kBefore.size(), end - kBefore.size())) {
+    if (c < '0' || c > '9') return -1;
+    rank = 10 * rank + (c - '0');
+  }
+  line.remove_prefix(end + 2);
+  return rank;
+}
+
+}  // namespace
+
+std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
+  if (text::GetString(pod, {"status", "phase"}) != "Running") return std::nullopt;
+  if (api::Label(pod, api::kJobNameLabel).empty() || api::IsDeleting(pod)) return std::nullopt;
+  ProgressPod read;
+  read.job_uid = api::ControllerUid(pod);
+  read.name = api::Name(pod);
+  read.uid = api::Uid(pod);
+  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
+  if (read.job_uid.empty() || containers == nullptr || containers->empty()) return std::nullopt;
+  read.container = text::GetString(containers->front(), {"name"});
+  for (const text::Json& container : *containers) {
+    if (text::GetString(container, {"name"}) != api::kContainerName) continue;
+    read.container = api::kContainerName;
+    const text::Array* variables = text::FindArray(container, {"env"});
+    for (size_t i = 0; variables != nullptr && i < variables->size(); ++i) {
+      if (text::GetString((*variables)[i], {"name"}) != kRunVariable) continue;
+      const std::string_view files = text::GetString((*variables)[i], {"value"});
+      if (files.starts_with('/')) read.run_folder = files.substr(0, files.rfind('/'));
+    }
+  }
+  return read;
+}
+
+// The lines of one log, of the first rank that speaks of progress. On the follower's thread.
+class ProgressKeeper::Reading {
+ public:
+  Reading(ProgressFiles& files, const ProgressPod& pod)
+      : files_(files), job_(pod.job_uid), source_("log of " + pod.name) {}
+
+  void Take(std::string_view chunk) {
+    while (!chunk.empty()) {
+      const size_t end = chunk.find('\n');
+      const std::string_view piece = chunk.substr(0, end);
+      if (rest_.size() + piece.size() <= kLongestLine) rest_ += piece;
+      if (end == std::string_view::npos) return;
+      See(rest_);
+      rest_.clear();
+      chunk.remove_prefix(end + 1);
+    }
+  }
+
+ private:
+  void See(std::string_view line) {
+    const size_t blank = line.find(' ');
+    if (blank == std::string_view::npos || blank > kLongestStamp) return;
+    const auto time = base::ParseRfc3339(line.substr(0, blank));
+    if (!time) return;
+    line.remove_prefix(blank + 1);
+    const int rank = TakeRankPrefix(line);
+    const runs::Millis at =
+        std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
+    // Of what a progress bar has drawn over the last counts.
+    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (const size_t over = line.rfind('\r'); over != std::string_view::npos) {
+      line.remove_prefix(over + 1);
+    }
+    if (!rank_ || *rank_ == rank) {
+      if (const auto span = checkpoints_.See(at, line)) files_.NoteCheckpoint(job_, *span);
+    }
+    const auto progress = runs::ProgressIn(line);
+    if (!progress || !runs::IsOfTraining(*progress)) return;
+    if (!rank_) rank_ = rank;
+    if (*rank_ != rank) return;
+    files_.Note(job_, source_, at, *progress, std::nullopt);
+  }
+
+  ProgressFiles& files_;
+  const std::string job_, source_;
+  std::string rest_;
+  std::optional<int> rank_;
+  runs::Checkpoints checkpoints_;
+};
+
+base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(cluster::Client& client,
+                                                                    ProgressFiles& files,
+                                                                    std::string state_directory) {
+  TRY_ASSIGN(auto follower, node::LogFollower::Create());
+  std::unique_ptr<ProgressKeeper> keeper(
+      new ProgressKeeper(files, std::move(state_directory), std::move(follower)));
+  keeper->Reflect(client);
+  return keeper;
+}
+
+ProgressKeeper::ProgressKeeper(ProgressFiles& files, std::string state_directory,
+                               std::unique_ptr<node::LogFollower> follower)
+    : files_(files),
+      state_directory_(std::move(state_directory)),
+      follower_(std::move(follower)),
+      events_(files) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+ProgressKeeper::~ProgressKeeper() {
+  reflector_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    wake_.notify_one();
+  }
+  thread_.join();
+}
+
+void ProgressKeeper::Reflect(cluster::Client& client) {
+  cluster::ListOptions options;
+  options.label_selector = api::kJobNameLabel;
+  options.read = [](std::string_view pod) {
+    static const text::Projection kParts{{"metadata", "namespace"},
+                                         {"metadata", "name"},
+                                         {"metadata", "uid"},
+                                         {"metadata", "labels"},
+                                         {"status", "phase"},
+                                         {"spec", "containers"},
+                                         {"metadata", "ownerReferences"},
+                                         {"metadata", "resourceVersion"},
+                                         {"metadata", "deletionTimestamp"}};
+    return text::ParsePart(pod, kParts);
+  };
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](std::vector<text::Json> pods) {
+    for (const text::Json& pod : pods) OnPod(pod, false);
+  };
+  handler.apply = [this](const cluster::WatchEvent& event) {
+    OnPod(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client, api::kPods, std::move(options),
+                                                    std::move(handler));
+}
+
+void ProgressKeeper::OnPod(const text::Json& pod, bool is_gone) {
+  const auto read = is_gone ? std::nullopt : ReadProgressPod(pod);
+  const std::string uid(api::Uid(pod));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!read) {
+      const auto known = pods_.find(uid);
+      if (known == pods_.end()) return;
+      const std::string job = known->second;
+      pods_.erase(known);
+      followed_.erase(uid);
+      const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
+                                       [&job](const auto& one) { return one.second == job; });
+      if (!goes_on) ended_.insert(job);
+      wake_.notify_one();
+      return;
+    }
+    pods_[uid] = read->job_uid;
+    ended_.erase(read->job_uid);
+    if (!followed_.insert(uid).second) return;
+    wake_.notify_one();
+  }
+  if (!read->run_folder.empty()) events_.Follow(read->job_uid, read->run_folder);
+  Follow(*read);
+}
+
+void ProgressKeeper::Follow(const ProgressPod& pod) {
+  node::LogQuery query;
+  query.follow = true;
+  query.has_timestamps = true;
+  // What the daemon before this one has read is in the file.
+  if (const auto last = files_.LastOf(pod.job_uid, "log of " + pod.name)) {
+    query.since = base::Time(std::chrono::milliseconds(*last + 1));
+  }
+  const auto reading = std::make_shared<Reading>(files_, pod);
+  node::LogReceiver receiver;
+  receiver.write = [reading](const std::string& chunk) {
+    reading->Take(chunk);
+    return true;
+  };
+  receiver.finish = [](const base::Status&) {};
+  follower_->Open(fmt::format("{}/pods/{}", state_directory_, pod.uid), pod.container,
+                  std::move(query), std::move(receiver));
+}
+
+void ProgressKeeper::Run() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopped_) {
+    if (pods_.empty() && ended_.empty()) {
+      wake_.wait(lock);
+      continue;
+    }
+    // A log's last lines may come a moment after the news of its pod's end.
+    const std::set<std::string> ended = std::exchange(ended_, {});
+    wake_.wait_for(lock, kWriteEvery, [this] { return is_stopped_; });
+    lock.unlock();
+    files_.Write();
+    lock.lock();
+    for (const std::string& job : ended) {
+      const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
+                                       [&job](const auto& one) { return one.second == job; });
+      if (goes_on) continue;
+      events_.Leave(job);
+      files_.Close(job);
+    }
+  }
+}
+
+}  // namespace local::daemon

@@ -1,0 +1,66 @@
+// Reads the logs and the event files of jobs that run for what they tell of their progress.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "cluster/client.h"
+#include "cluster/reflector.h"
+#include "local/daemon/progress/event_files.h"
+#include "local/daemon/progress/progress_files.h"
+#include "local/node/logs/follower.h"
+#include "text/json.h"
+
+namespace local::daemon {
+
+// A pod that runs a part of a job.
+struct ProgressPod {
+  std::string job_uid;
+  std::string name;
+  std::string uid;
+  std::string container;   // whose log it is
+  std::string run_folder;  // of a `muster run`: what holds its code and files; "" is none
+};
+// Nullopt for a pod that has no job, or does not run. Pure.
+std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
+
+// A follower's thread reads, and one of its own writes once a second while a job runs; both sleep
+// otherwise. Borrows the client and the files.
+class ProgressKeeper {
+ public:
+  static base::Result<std::unique_ptr<ProgressKeeper>> Start(cluster::Client& client,
+                                                             ProgressFiles& files,
+                                                             std::string state_directory);
+  ~ProgressKeeper();
+
+ private:
+  class Reading;
+
+  ProgressKeeper(ProgressFiles& files, std::string state_directory,
+                 std::unique_ptr<node::LogFollower> follower);
+  void Reflect(cluster::Client& client);
+  void OnPod(const text::Json& pod, bool is_gone);
+  void Follow(const ProgressPod& pod);
+  void Run();
+
+  ProgressFiles& files_;
+  const std::string state_directory_;
+  const std::unique_ptr<node::LogFollower> follower_;
+  EventFiles events_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool is_stopped_ = false;
+  std::map<std::string, std::string> pods_;  // job by the uid of each pod that runs
+  std::set<std::string> followed_;           // pods whose log is read
+  std::set<std::string> ended_;              // jobs without such a pod, to be closed
+  std::unique_ptr<cluster::Reflector> reflector_;
+  std::thread thread_;
+};
+
+}  // namespace local::daemon

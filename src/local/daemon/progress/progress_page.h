@@ -1,0 +1,19 @@
+// /muster/progress: how far trainings are, for muster's own commands and its page.
+//   GET                     of the jobs that run: {"items": [{"uid", "sources"}]}
+//       ?uid=UID&points=N   of one, whether it runs or not, with at most N values of each scalar
+#pragma once
+
+#include <optional>
+
+#include "local/daemon/progress/progress_files.h"
+#include "net/http/types.h"
+
+namespace local::daemon {
+
+inline constexpr std::string_view kProgressPath = "/muster/progress";
+
+// Nullopt for other requests.
+std::optional<net::HttpResponse> AnswerProgress(ProgressFiles& files,
+                                                const net::HttpRequest& request);
+
+}  // namespace local::daemon

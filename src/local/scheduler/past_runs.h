@@ -1,0 +1,52 @@
+// Runs that are over: what is expected of those that are like them, and how far off forecasts of
+// their own starts would have been. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "local/scheduler/forecast.h"
+#include "local/scheduler/scheduler.h"
+
+namespace local::scheduler {
+
+struct PastRun {
+  Gang gang;            // as it was submitted: its pods are not bound
+  std::string command;  // what runs of one kind have in common
+  base::Time started{};
+  base::Time ended{};
+};
+
+// How much of a command two runs share.
+enum class Likeness {
+  kCommand,  // all of it
+  kProgram,  // all before the first flag or assignment: "python train.py"
+  kAny,      // that they ran on this machine
+  kNone,     // there are no past runs
+};
+
+struct Expected {
+  Likeness likeness = Likeness::kNone;
+  std::vector<base::Duration> durations;
+};
+
+// Of the runs that are most like it, the newest 50. `past`: in the order of their ends.
+Expected ExpectedOf(const std::string& command, const std::vector<PastRun>& past);
+
+struct Accuracy {
+  int runs = 0;                    // that waited, and of which a start was foretold
+  base::Duration median{}, p90{};  // how far off the start was, either way
+  int by_late = 0;                 // how many had started by Forecast::late
+};
+
+// Of each run that waited for a second at least, at most the last `most`: what would have been
+// foretold when it was submitted, by what was known then. `past`: in the order of their ends.
+Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
+                          size_t most);
+
+// What had been foretold of one of them; for MeasureForecasts and the bench.
+Forecast ForetoldOf(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
+                    const PastRun& run);
+
+}  // namespace local::scheduler

@@ -1,0 +1,178 @@
+#include "net/curl/error_words.h"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+#include <openssl/x509_vfy.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/strings.h"
+
+namespace net {
+namespace {
+
+using base::Code;
+
+bool Holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Proxies are named without their password.
+std::string_view ProxyName(std::string_view proxy) {
+  const size_t scheme = proxy.find("://");
+  if (scheme != std::string_view::npos) proxy.remove_prefix(scheme + 3);
+  const size_t login = proxy.rfind('@');
+  if (login != std::string_view::npos) proxy.remove_prefix(login + 1);
+  return proxy;
+}
+
+// What says where the server is.
+std::string_view Address(const CurlFailure& failure) {
+  return failure.is_of_kubeconfig ? "server in the kubeconfig" : "the address";
+}
+
+base::Error Untrusted(const CurlFailure& failure, const std::string& server) {
+  const auto untrusted = [&](std::string_view why) {
+    return base::Error{Code::kInvalidArgument,
+                       fmt::format("the certificate of {} is not trusted: {}", server, why), 0};
+  };
+  const bool is_ours = failure.is_of_kubeconfig;
+  const std::string_view other_name =
+      is_ours ? "it is for another name: correct server in the kubeconfig, or name the "
+                "certificate's with tls-server-name"
+              : "it is for another name";
+  // libcurl compares names itself, and leaves OpenSSL's verdict unset then.
+  if (Holds(failure.detail, "subject name")) return untrusted(other_name);
+  switch (failure.verify_result) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return untrusted("it has expired (is this machine's clock right?)");
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return untrusted("it is not valid yet (is this machine's clock right?)");
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      return untrusted(is_ours ? "it is signed by an authority that certificate-authority in the "
+                                 "kubeconfig does not hold"
+                               : "it is signed by an authority that is not known here");
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return untrusted(is_ours ? "its signature is wrong: certificate-authority in the kubeconfig "
+                                 "is of another cluster"
+                               : "its signature is wrong");
+    case X509_V_ERR_CERT_REVOKED:
+      return untrusted("it was revoked");
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return untrusted(other_name);
+    default:
+      return untrusted(::X509_verify_cert_error_string(failure.verify_result));
+  }
+}
+
+base::Error NotConnected(const CurlFailure& failure, const std::string& server) {
+  switch (failure.os_errno) {
+    case ECONNREFUSED:
+      return {
+          Code::kUnavailable,
+          fmt::format("nothing listens at {}: is {} right?", server,
+                      failure.is_of_kubeconfig ? "the cluster up, and is server in the kubeconfig"
+                                               : "it up, and is the address"),
+          ECONNREFUSED};
+    case 0:
+    case EINPROGRESS:
+    case ETIMEDOUT:
+      return {Code::kUnavailable,
+              fmt::format("{} did not answer: is the network (or VPN) up, and is {} right?", server,
+                          Address(failure)),
+              0};
+    default:
+      return {Code::kUnavailable,
+              fmt::format("{} cannot be reached: {}", server, std::strerror(failure.os_errno)),
+              failure.os_errno};
+  }
+}
+
+// A handshake that failed, or a connection that an alert ended.
+base::Error TlsFailed(const CurlFailure& failure, const std::string& server) {
+  const std::string_view detail = failure.detail;
+  if (Holds(detail, "wrong version number") || Holds(detail, "packet length too long") ||
+      Holds(detail, "http request")) {
+    return {Code::kInvalidArgument,
+            fmt::format("{} does not speak TLS: {} says https, the server there http", server,
+                        Address(failure)),
+            0};
+  }
+  if (Holds(detail, "alert")) {
+    return {Code::kUnauthenticated,
+            fmt::format("{} refused the connection's TLS: {} (a client certificate that has "
+                        "expired or is of another cluster?)",
+                        server, detail),
+            0};
+  }
+  return {Code::kUnavailable, fmt::format("TLS with {} failed: {}", server, detail), 0};
+}
+
+base::Error TimedOut(const CurlFailure& failure, const std::string& server) {
+  if (!failure.was_connected) return NotConnected(failure, server);
+  return {Code::kTimeout,
+          fmt::format("{} took the connection and then did not answer in time", server), 0};
+}
+
+}  // namespace
+
+base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std::string& proxy) {
+  const std::string server = url.Authority();
+  switch (failure.curl_code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return {Code::kUnavailable,
+              fmt::format("no address is known of {}: is {} right, and is DNS (or the VPN) up?",
+                          url.host, Address(failure)),
+              0};
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return {
+          Code::kUnavailable,
+          fmt::format("no address is known of the proxy {}: see HTTPS_PROXY{}", ProxyName(proxy),
+                      failure.is_of_kubeconfig ? ", and proxy-url in the kubeconfig" : ""),
+          0};
+    case CURLE_COULDNT_CONNECT:
+      return NotConnected(failure,
+                          proxy.empty() ? server : fmt::format("the proxy {}", ProxyName(proxy)));
+    case CURLE_PROXY:
+      return {Code::kUnavailable,
+              fmt::format("the proxy {} refused to connect to {}: {}", ProxyName(proxy), server,
+                          failure.detail),
+              0};
+    case CURLE_OPERATION_TIMEDOUT:
+      return TimedOut(failure, server);
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return Untrusted(failure, server);
+    case CURLE_SSL_CERTPROBLEM:
+      return {Code::kInvalidArgument,
+              fmt::format("the client certificate or its key cannot be used: {}", failure.detail),
+              0};
+    case CURLE_SSL_CACERT_BADFILE:
+      return {Code::kInvalidArgument,
+              failure.is_of_kubeconfig
+                  ? "certificate-authority of the kubeconfig holds no certificate that can be read"
+                  : "the file of trusted authorities holds no certificate that can be read",
+              0};
+    case CURLE_SSL_CONNECT_ERROR:
+      return TlsFailed(failure, server);
+    default:
+      break;
+  }
+  if (!proxy.empty() && Holds(failure.detail, "CONNECT")) {
+    return {Code::kUnavailable,
+            fmt::format("the proxy {} refused to connect to {}: {}", ProxyName(proxy), server,
+                        failure.detail),
+            0};
+  }
+  if (Holds(failure.detail, "alert")) return TlsFailed(failure, server);
+  return {Code::kUnavailable, fmt::format("the connection to {} broke: {}", server, failure.detail),
+          failure.os_errno};
+}
+
+}  // namespace net

@@ -1,0 +1,87 @@
+#include "runs/ledger/life.h"
+
+#include <algorithm>
+
+#include "runs/ledger/phases.h"
+#include "runs/ledger/step_claims.h"
+#include "runs/ledger/stretches.h"
+
+namespace runs {
+namespace {
+
+Layer LayerOf(Bucket bucket) {
+  switch (bucket) {
+    case Bucket::kStalled:
+      return Layer::kStalls;
+    case Bucket::kIdle:
+      return Layer::kIdle;
+    case Bucket::kDataWait:
+    case Bucket::kCheckpointSave:
+    case Bucket::kRestore:
+      return Layer::kWaits;
+    default:
+      return Layer::kPhases;
+  }
+}
+
+Millis EndOf(const Life& life) { return std::max(life.submitted, life.ended.value_or(life.now)); }
+
+// What ended with a pod is its GPUs, too.
+std::vector<Holding> HoldingsOf(const Life& life, Millis end) {
+  std::vector<Holding> holdings;
+  for (size_t i = 0; i < life.lives.size(); ++i) {
+    const ReplicaLife& one = life.lives[i];
+    const MaybeMillis begin = one.scheduled ? one.scheduled : one.started;
+    MaybeMillis until = one.ended;
+    // The next life of the same pod begins where this one ended.
+    if (!until && i + 1 < life.lives.size() && life.lives[i + 1].name == one.name) {
+      until = life.lives[i + 1].scheduled;
+    }
+    if (begin && one.gpus > 0) holdings.push_back({*begin, until.value_or(end), one.gpus});
+  }
+  return holdings;
+}
+
+}  // namespace
+
+Ledger LedgerOf(const Life& life) {
+  const Millis end = EndOf(life);
+  Phases phases = PhasesOf(life, end);
+  const Stretches stretches = StretchesOf(life, phases.periods);
+  std::vector<Claim> claims = std::move(phases.claims);
+  for (Claim& claim : ClaimsOfSteps(life, stretches)) claims.push_back(std::move(claim));
+  for (const Span& span : life.spans) {
+    claims.push_back(
+        {span.begin, span.end, span.bucket, LayerOf(span.bucket), span.is_measured, span.source});
+  }
+  std::vector<Millis> attempts;
+  for (const Gap& gap : phases.gaps) attempts.push_back(gap.begin);
+  for (const Stretch& stretch : stretches.all) {
+    if (stretch.is_restart) attempts.push_back(stretch.period.begin);
+  }
+  std::sort(attempts.begin(), attempts.end());
+  return MakeLedger(life.submitted, end, claims, HoldingsOf(life, end), attempts);
+}
+
+StepFacts FactsOfSteps(const Life& life) {
+  const Phases phases = PhasesOf(life, EndOf(life));
+  const Stretches stretches = StretchesOf(life, phases.periods);
+  StepFacts facts;
+  facts.step_millis = stretches.usual;
+  const StepMark* highest = nullptr;
+  for (const Stretch& stretch : stretches.all) {
+    if (stretch.marks.empty()) continue;
+    const StepMark& first = stretch.marks.front();
+    if (highest != nullptr && stretches.can_compare && first.epoch == highest->epoch &&
+        highest->step >= first.step) {
+      facts.repeated += highest->step - first.step + 1;
+    }
+    if (highest == nullptr || IsBefore(*highest, stretch.marks.back())) {
+      highest = &stretch.marks.back();
+    }
+  }
+  if (highest != nullptr) facts.last = highest->step;
+  return facts;
+}
+
+}  // namespace runs

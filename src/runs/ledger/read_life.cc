@@ -1,0 +1,128 @@
+#include "runs/ledger/read_life.h"
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "api/stall.h"
+
+namespace runs {
+namespace {
+
+MaybeMillis Maybe(const std::optional<base::Time>& time) {
+  return time ? MaybeMillis(ToMillis(*time)) : std::nullopt;
+}
+
+void RaiseTo(MaybeMillis& to, MaybeMillis value) {
+  if (value && (!to || *value > *to)) to = value;
+}
+
+void LowerTo(MaybeMillis& to, MaybeMillis value) {
+  if (value && (!to || *value < *to)) to = value;
+}
+
+void ReadInit(const text::Json& pod, ReplicaLife& life) {
+  for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) {
+    if (status.is_running) LowerTo(life.init_begin, Maybe(status.running_since));
+    if (!status.terminated) continue;
+    LowerTo(life.init_begin, Maybe(status.terminated->started));
+    RaiseTo(life.init_end, Maybe(status.terminated->finished));
+  }
+}
+
+// The lives of a pod: one, and before it the one that its containers had last.
+void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
+  const text::Json& pod = *record.pod;
+  ReplicaLife life;
+  life.name = api::Name(pod);
+  life.resume = api::Annotation(pod, api::kRunAnnotation);
+  life.gpus = std::max<int64_t>(0, api::PodRequest(pod).gpus);
+  life.created = Maybe(api::CreationTime(pod));
+  if (const text::Json* scheduled = api::PodCondition(pod, "PodScheduled");
+      scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "True") {
+    life.scheduled = Maybe(api::GetTime(*scheduled, {"lastTransitionTime"}));
+  }
+  life.accepted = Maybe(api::GetTime(pod, {"status", "startTime"}));
+  life.has_succeeded = api::Phase(pod) == "Succeeded";
+  ReadInit(pod, life);
+  ReplicaLife before = life;
+  bool is_over = true;
+  int restarts = 0;
+  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
+    if (status.last_terminated) {
+      RaiseTo(before.started, Maybe(status.last_terminated->started));
+      RaiseTo(before.ended, Maybe(status.last_terminated->finished));
+    }
+    restarts = std::max(restarts, status.restart_count);
+    if (status.is_running) RaiseTo(life.started, Maybe(status.running_since));
+    is_over = is_over && status.terminated.has_value();
+    if (!status.terminated) continue;
+    RaiseTo(life.started, Maybe(status.terminated->started));
+    RaiseTo(life.ended, Maybe(status.terminated->finished));
+  }
+  if (!is_over) life.ended.reset();
+  if (!life.ended) life.ended = Maybe(record.deleted);
+  if (before.ended) {
+    before.has_succeeded = false;
+    if (restarts > 1) {
+      // Only the last of them is told; the first start followed what the pod had to do before.
+      ReplicaLife first = before;
+      first.started = first.init_end ? first.init_end : first.accepted;
+      first.ended.reset();
+      lives.push_back(std::move(first));
+      before.created = before.scheduled = before.accepted = before.started;
+      before.init_begin = before.init_end = std::nullopt;
+    }
+    lives.push_back(before);
+    // The pod kept its place meanwhile.
+    life.created = life.scheduled = life.accepted = before.ended;
+    life.init_begin = life.init_end = std::nullopt;
+  }
+  lives.push_back(std::move(life));
+}
+
+const text::Json* TrueCondition(const text::Json& job, std::string_view type) {
+  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
+  if (conditions == nullptr) return nullptr;
+  for (const text::Json& condition : *conditions) {
+    if (text::GetString(condition, {"type"}) == type &&
+        text::GetString(condition, {"status"}) == "True") {
+      return &condition;
+    }
+  }
+  return nullptr;
+}
+
+void ReadEnd(const text::Json& job, std::optional<base::Time> deleted, Life& life) {
+  MaybeMillis ended = Maybe(api::GetTime(job, {"status", "completionTime"}));
+  for (const char* type : {"Succeeded", "Failed"}) {
+    const text::Json* condition = TrueCondition(job, type);
+    if (condition == nullptr) continue;
+    life.has_finished = true;
+    life.has_succeeded = *type == 'S';
+    if (!ended) ended = Maybe(api::GetTime(*condition, {"lastTransitionTime"}));
+  }
+  life.ended = ended ? ended : Maybe(deleted);
+  if (const text::Json* suspended = TrueCondition(job, "Suspended"); suspended && !life.ended) {
+    life.suspended = Maybe(api::GetTime(*suspended, {"lastTransitionTime"}));
+  }
+}
+
+}  // namespace
+
+Life LifeOf(const text::Json& job, const std::vector<PodRecord>& pods,
+            std::optional<base::Time> deleted, base::Time now) {
+  Life life;
+  life.now = ToMillis(now);
+  life.submitted = Maybe(api::CreationTime(job)).value_or(life.now);
+  ReadEnd(job, deleted, life);
+  for (const PodRecord& record : pods) ReadPod(record, life.lives);
+  for (const api::PastStall& stall : api::StallsOf(job, now)) {
+    life.spans.push_back({ToMillis(stall.begin), ToMillis(stall.end), Bucket::kStalled, true,
+                          "watch for ranks that hold others up"});
+  }
+  return life;
+}
+
+}  // namespace runs

@@ -1,0 +1,104 @@
+#include "runs/ledger/stretches.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace runs {
+namespace {
+
+template <typename T>
+T Median(std::vector<T>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void Measure(Stretches& stretches) {
+  std::vector<double> times;
+  std::vector<int64_t> strides;
+  for (const Stretch& stretch : stretches.all) {
+    for (size_t i = 1; i < stretch.marks.size(); ++i) {
+      const StepMark& before = stretch.marks[i - 1];
+      const StepMark& after = stretch.marks[i];
+      const int64_t steps = after.step - before.step;
+      if (after.epoch != before.epoch || steps <= 0 || after.at < before.at) continue;
+      times.push_back(static_cast<double>(after.at - before.at) / static_cast<double>(steps));
+      strides.push_back(steps);
+    }
+  }
+  if (times.empty()) return;
+  stretches.usual = Median(times);
+  stretches.stride = Median(strides);
+}
+
+// Numbers that go down without an epoch that goes up: the next epoch, or programs that were
+// started again behind the back of their pods.
+class Splitter {
+ public:
+  Splitter(const Period& period, Stretches& into) : period_(period), into_(into) { Open(false); }
+
+  void Add(StepMark mark) {
+    mark.epoch += epochs_;
+    std::vector<StepMark>& marks = into_.all.back().marks;
+    if (!marks.empty()) {
+      const StepMark& last = marks.back();
+      if (!IsBefore(last, mark)) {
+        if (!IsBefore(mark, last)) return;  // said twice
+        if (mark.epoch == last.epoch && mark.step <= marks.front().step) {
+          into_.can_compare = false;
+          mark.epoch = last.epoch + 1;
+          ++epochs_;
+        } else {
+          into_.all.back().period.end = std::clamp(last.at, period_.begin, period_.end);
+          into_.all.back().period.was_cut_off = true;
+          into_.all.back().period.goes_on = false;
+          Open(true);
+        }
+      }
+    }
+    into_.all.back().marks.push_back(mark);
+  }
+
+ private:
+  void Open(bool is_restart) {
+    Stretch stretch;
+    stretch.period = period_;
+    stretch.is_restart = is_restart;
+    if (is_restart) stretch.period.begin = into_.all.back().period.end;
+    into_.all.push_back(std::move(stretch));
+  }
+
+  const Period& period_;
+  Stretches& into_;
+  int64_t epochs_ = 0;
+};
+
+}  // namespace
+
+bool IsBefore(const StepMark& a, const StepMark& b) {
+  return std::tie(a.epoch, a.step) < std::tie(b.epoch, b.step);
+}
+
+Stretches StretchesOf(const Life& life, const std::vector<Period>& periods) {
+  std::vector<StepMark> marks;
+  for (const StepMark& mark : life.steps) {
+    const bool is_sane = mark.step >= 0 && mark.step < kMostSteps && mark.epoch >= 0 &&
+                         mark.epoch < INT32_MAX && mark.at > -kLatest && mark.at < kLatest;
+    if (is_sane) marks.push_back(mark);
+  }
+  std::stable_sort(marks.begin(), marks.end(),
+                   [](const StepMark& a, const StepMark& b) { return a.at < b.at; });
+  Stretches stretches;
+  auto mark = marks.begin();
+  for (size_t i = 0; i < periods.size(); ++i) {
+    // Ends are known to the second: what comes until the next begins is this one's.
+    const Millis end = i + 1 < periods.size() ? periods[i + 1].begin : INT64_MAX;
+    while (mark != marks.end() && mark->at < periods[i].begin) ++mark;
+    Splitter splitter(periods[i], stretches);
+    for (; mark != marks.end() && mark->at < end; ++mark) splitter.Add(*mark);
+  }
+  Measure(stretches);
+  return stretches;
+}
+
+}  // namespace runs

@@ -1,0 +1,35 @@
+// How far a training is, in the lines that it prints. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace runs {
+
+struct LineProgress {
+  std::optional<int64_t> step;
+  std::optional<int64_t> steps;  // of how many
+  std::optional<double> epoch;   // Hugging Face counts parts of one
+  std::optional<int64_t> epochs;
+  std::optional<int64_t> seconds_left;  // as a progress bar says
+  bool is_bar = false;                  // of tqdm: comes again and again, and its steps may be
+                                        // of anything
+  std::string title;                    // of the bar: "Training", "Epoch 3"; "" of none
+  std::vector<std::pair<std::string, double>> scalars;  // in their order; nan and inf among them
+};
+
+// Of `step 10 loss 1.2`, `Epoch [1/10], Step [100/600], Loss: 0.2`, `Train Epoch: 1 [640/60000
+// (1%)] Loss: 0.4`, `iter 100: loss 2.3`, `step=10 loss=1.2`, {"step": 10, "loss": 1.2} (JSON, or
+// as Python prints it), tqdm's and Lightning's bars, Hugging Face's logs. Nullopt for a line that
+// tells no step, epoch or loss, and for one longer than 64 KiB. `line` is of one rank, without
+// its prefix and without a carriage return.
+std::optional<LineProgress> ProgressIn(std::string_view line);
+
+// Whether its steps may be those of the training: of a bar not "Downloading", "Map", "Evaluating".
+bool IsOfTraining(const LineProgress& progress);
+
+}  // namespace runs

@@ -1,0 +1,42 @@
+// How far a training is, as one source tells it: shown, and as JSON. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/progress/line.h"
+#include "runs/progress/step_mark.h"
+#include "text/json.h"
+
+namespace runs {
+
+struct SourceProgress {
+  std::string source;
+  Millis at = 0;
+  LineProgress progress;
+  std::optional<int64_t> percent;  // told, or of steps and epochs
+};
+
+// Of a whole training: steps of an epoch count within it. Nullopt where nothing says how many there
+// are.
+std::optional<int64_t> PercentOf(const LineProgress& progress);
+
+// "step 120/1000 (12%), 5 min left, loss 0.51": of what is known. "" when nothing is.
+std::string DescribeProgress(const SourceProgress& progress);
+
+// {"source", "at", "step", "steps", "epoch", "epochs", "percent", "secondsLeft", "scalars"}; what
+// is not known is null. A value that is not a number is a text: "nan", "inf", "-inf".
+text::Json ProgressToJson(const SourceProgress& progress);
+
+// Sources whose last step is more than a hundredth of the way, and more than ten steps, from that
+// of the first that tells one: two that disagree are both shown.
+std::vector<SourceProgress> Disagreeing(const std::vector<SourceProgress>& latest);
+
+// As ProgressToJson wrote it; what is malformed is not known.
+SourceProgress ProgressFromJson(const text::Json& json);
+// A number, or the text that JSON has in place of what is none.
+text::Json NumberToJson(double value);
+std::optional<double> NumberFromJson(const text::Json& value);
+
+}  // namespace runs

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace runs {
+
+// Since the epoch, or of a stretch.
+using Millis = int64_t;
+
+// What is farther from the epoch is no time of a run.
+inline constexpr Millis kLatest = int64_t{1} << 52;
+// A number that is not below it is not a step.
+inline constexpr int64_t kMostSteps = int64_t{1} << 53;
+
+// A step's number, as one rank told it; of several epochs that count from the start, with theirs.
+struct StepMark {
+  Millis at = 0;
+  int64_t step = 0;
+  int64_t epoch = 0;
+};
+
+}  // namespace runs

@@ -1,0 +1,81 @@
+# What PyTorch's flight recorder knows of this rank's collectives, for who asks: torch's own worker
+# server at a Unix socket, in C++, so that it answers in a hang. Where torch has none, nothing is.
+def muster_recorder():
+    import os
+    import sys
+    folder = os.environ.get("MUSTER_STACKS", "off")
+    sizes = [os.environ[name] for name in ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
+             if name in os.environ]
+    if folder == "off" or os.environ.get("WORLD_SIZE", "1") == "1" or "0" in sizes:
+        return
+    if not sizes:
+        # An answer tells all that is kept: of 2,000 collectives it takes 50 ms, and 90 MB. The
+        # program does not see it in os.environ.
+        os.putenv("TORCH_FR_BUFFER_SIZE", "128")
+
+    def begin():
+        try:
+            from torch._C import _distributed_c10d
+            server = getattr(_distributed_c10d, "_WorkerServer", None)
+            if server is not None and hasattr(_distributed_c10d, "_dump_fr_trace_json"):
+                listen(server)
+        except Exception:  # a witness is never a reason to fail
+            pass
+
+    def listen(server):
+        import atexit
+        import ctypes
+        place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        own = os.getpid()
+        # By the folder's descriptor: a path may be longer than a socket's address holds.
+        path = "/proc/self/fd/%d/%d.recorder" % (place, own)
+        if os.path.lexists(path):
+            os.unlink(path)
+        # It says on stderr that it listens. What others say meanwhile is passed on.
+        real, said = os.dup(2), os.memfd_create("said")
+        os.dup2(said, 2)
+        try:
+            made = server(path)
+        finally:
+            os.dup2(real, 2)
+            os.lseek(said, 0, 0)
+            for line in os.read(said, 1 << 20).splitlines(True):
+                if b"WorkerServer.cpp" not in line:
+                    os.write(real, line)
+            for fd in (said, real, place):
+                os.close(fd)
+        # Its end would take a second, and in a fork, which has not its threads, for ever.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+
+        def end():
+            if os.getpid() == own:
+                os.unlink("%s/%d.recorder" % (folder, own))
+        atexit.register(end)
+
+    class Import:
+        """Begins when torch.distributed has been imported."""
+
+        def find_spec(self, name, path=None, target=None):
+            if name != "torch.distributed":
+                return None
+            sys.meta_path.remove(self)
+            for finder in sys.meta_path:
+                find = getattr(finder, "find_spec", None)
+                spec = find and find(name, path, target)
+                if spec:
+                    break
+            else:
+                return None
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                del spec.loader.exec_module
+                execute(module)
+                begin()
+            spec.loader.exec_module = exec_module
+            return spec
+
+    if "torch.distributed" in sys.modules:
+        begin()
+    else:
+        sys.meta_path.insert(0, Import())

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cmath>
+
+#include "watch/draw.h"
+
+namespace watch {
+namespace {
+
+constexpr size_t kDotsOfAColumn = 2;
+constexpr size_t kDotsOfARow = 4;
+
+// Bits of the dots of a braille pattern, by column and from the top.
+constexpr unsigned kBits[kDotsOfAColumn][kDotsOfARow] = {{0x01, 0x02, 0x04, 0x40},
+                                                         {0x08, 0x10, 0x20, 0x80}};
+
+std::string Glyph(unsigned bits) {
+  std::string text = "\xe2";
+  text += static_cast<char>(0xa0 | (bits >> 6));
+  text += static_cast<char>(0x80 | (bits & 0x3f));
+  return text;
+}
+
+// At most `count` of them, each the mean of as many that are next to each other.
+std::vector<double> Thinned(const std::vector<double>& values, size_t count) {
+  if (values.size() <= count) return values;
+  std::vector<double> thinned(count, 0);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t begin = i * values.size() / count;
+    const size_t end = (i + 1) * values.size() / count;
+    for (size_t at = begin; at < end; ++at) thinned[i] += values[at];
+    thinned[i] /= static_cast<double>(end - begin);
+  }
+  return thinned;
+}
+
+}  // namespace
+
+std::vector<std::string> Braille(const std::vector<double>& values, size_t columns, size_t rows) {
+  const std::vector<double> shown = Thinned(values, columns * kDotsOfAColumn);
+  double lowest = HUGE_VAL, highest = -HUGE_VAL;
+  for (const double value : shown) {
+    if (!std::isfinite(value)) continue;
+    lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  const size_t width = (shown.size() + kDotsOfAColumn - 1) / kDotsOfAColumn;
+  std::vector<std::vector<unsigned>> bits(rows, std::vector<unsigned>(width, 0));
+  const auto dots = static_cast<double>(rows * kDotsOfARow - 1);
+  for (size_t i = 0; i < shown.size(); ++i) {
+    if (!std::isfinite(shown[i])) continue;
+    const double part = highest > lowest ? (shown[i] - lowest) / (highest - lowest) : 0.5;
+    const auto from_top = static_cast<size_t>(std::lround((1 - part) * dots));
+    bits[from_top / kDotsOfARow][i / kDotsOfAColumn] |=
+        kBits[i % kDotsOfAColumn][from_top % kDotsOfARow];
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : bits) {
+    std::string& line = lines.emplace_back();
+    for (const unsigned glyph : row) line += Glyph(glyph);
+  }
+  return lines;
+}
+
+}  // namespace watch

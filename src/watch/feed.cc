@@ -1,0 +1,224 @@
+#include "watch/feed.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <thread>
+
+#include "arena/history/ranks.h"
+#include "arena/jobs/gpu_metrics.h"
+#include "arena/jobs/job_news.h"
+#include "arena/jobs/machine_output.h"
+#include "arena/jobs/progress.h"
+#include "base/strings.h"
+
+namespace watch {
+namespace {
+
+constexpr std::chrono::seconds kTick{1};
+constexpr int64_t kCurvePoints = 400;
+
+// "3/4": replicas that run or have succeeded, of all replicas of the job.
+std::string RanksOfRow(const text::Json& job) {
+  int64_t wanted = 0, up = 0;
+  const text::Object* specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (specs == nullptr) return "";
+  for (const auto& spec : *specs) {
+    wanted += text::GetInt(spec.value(), {"replicas"}).value_or(1);
+    for (const char* state : {"active", "succeeded"}) {
+      up += text::GetInt(job, {"status", "replicaStatuses", spec.key(), state}).value_or(0);
+    }
+  }
+  return fmt::format("{}/{}", up, wanted);
+}
+
+JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgress>& progress) {
+  const api::TrainingSummary& summary = job.summary;
+  JobRow row;
+  row.namespace_name = summary.namespace_name;
+  row.name = summary.name;
+  row.uid = summary.uid;
+  row.status = summary.status;
+  row.reason = summary.reason;
+  row.ranks = RanksOfRow(job.job);
+  row.gpus = summary.requested_gpus > 0 ? arena::Number(summary.requested_gpus) : "";
+  row.created = summary.created;
+  if (!progress.empty()) {
+    row.progress = runs::DescribeProgress(progress.front());
+    row.percent = progress.front().percent;
+  }
+  return row;
+}
+
+// The curve of a loss where there is one, else of what has the most values.
+void AddCurve(const text::Json& progress, JobView& view) {
+  const text::Array* series = text::FindArray(progress, {"series"});
+  if (series == nullptr) return;
+  const text::Json* chosen = nullptr;
+  size_t most = 0;
+  for (const text::Json& one : *series) {
+    const text::Array* points = text::FindArray(one, {"points"});
+    const std::string name = base::ToLower(text::GetString(one, {"name"}));
+    const size_t weight = (points == nullptr ? 0 : points->size()) +
+                          (name.find("loss") != std::string::npos ? size_t{1} << 32 : 0);
+    if (weight <= most) continue;
+    most = weight;
+    chosen = &one;
+  }
+  if (chosen == nullptr) return;
+  view.curve_name = text::GetString(*chosen, {"name"});
+  for (const text::Json& point : *text::FindArray(*chosen, {"points"})) {
+    const text::Array* values = point.if_array();  // time, step, value
+    if (values == nullptr || values->size() < 3) continue;
+    if (const auto value = runs::NumberFromJson((*values)[2])) view.curve.push_back(*value);
+  }
+}
+
+std::string GpuOf(const std::vector<arena::GpuMetric>& metrics, const std::string& namespace_name,
+                  const std::string& instance) {
+  double sum = 0;
+  int count = 0;
+  for (const arena::GpuMetric& metric : arena::MetricsOfPod(metrics, namespace_name, instance)) {
+    if (!metric.duty_cycle) continue;
+    sum += *metric.duty_cycle;
+    ++count;
+  }
+  return count == 0 ? "" : fmt::format("{:.0f}%", sum / count);
+}
+
+void Pause(std::chrono::milliseconds time) {
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, time, [] { return false; });
+}
+
+}  // namespace
+
+base::Result<Feed*> Feed::Start(cluster::Client& client, const arena::Context& context,
+                                std::string namespace_name) {
+  Feed* const feed = new Feed(client, context, std::move(namespace_name));
+  feed->news_ = base::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!feed->news_) return base::Fail(base::Errno(errno, "eventfd"));
+  std::thread([feed] { feed->WatchJobs(); }).detach();
+  std::thread([feed] { feed->LookAtJob(); }).detach();
+  return feed;
+}
+
+void Feed::Tell() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(news_.get(), &one, sizeof one);
+}
+
+void Feed::LookAt(const std::optional<std::pair<std::string, std::string>>& job) {
+  const std::lock_guard lock(mutex_);
+  shared_.wanted = job;
+  shared_.view.reset();
+}
+
+bool Feed::Take(State& state) {
+  uint64_t count = 0;
+  [[maybe_unused]] const ssize_t taken = ::read(news_.get(), &count, sizeof count);
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(shared_.is_new, false)) return false;
+  state.jobs = shared_.jobs;
+  state.has_listed = shared_.has_listed;
+  state.problem = shared_.problem;
+  if (state.view && shared_.view && shared_.view->name == state.view->name &&
+      shared_.view->namespace_name == state.view->namespace_name) {
+    std::deque<std::string> log = std::move(state.view->log);
+    state.view = shared_.view;
+    state.view->log = std::move(log);
+  }
+  return true;
+}
+
+// News come from a watch; while jobs run their progress is looked at, too.
+void Feed::WatchJobs() {
+  arena::JobNews news(client_, namespace_name_);
+  std::thread([this] {
+    for (;;) {
+      Pause(kTick);
+      if (has_running_) ListJobs();
+    }
+  }).detach();
+  for (;;) {
+    if (const base::Status refused = news.Await(kTick); !refused) {
+      const std::lock_guard lock(mutex_);
+      shared_.problem = refused.error().message;
+      shared_.is_new = true;
+      Tell();
+      return;
+    }
+    ListJobs();
+  }
+}
+
+void Feed::ListJobs() {
+  const auto jobs = arena::ListSelectedJobs(client_, context_, namespace_name_,
+                                            std::string(arena::ListedJobs(context_)));
+  auto progress = arena::ProgressOfRunning(client_, context_);
+  const std::lock_guard lock(mutex_);
+  shared_.is_new = true;
+  shared_.has_listed = true;
+  shared_.problem = jobs ? "" : jobs.error().message;
+  if (jobs) {
+    shared_.jobs.clear();
+    bool has_running = false;
+    for (const arena::TrainingJob& job : *jobs) {
+      shared_.jobs.push_back(RowOf(job, progress[job.summary.uid]));
+      has_running = has_running || job.summary.status == "RUNNING";
+    }
+    has_running_ = has_running && context_.cluster_is_this_machine;
+  }
+  Tell();
+}
+
+std::optional<JobView> Feed::See(const std::string& namespace_name, const std::string& name) {
+  JobView view;
+  view.namespace_name = namespace_name;
+  view.name = name;
+  const auto job = arena::FindJob(client_, context_, namespace_name, name);
+  if (!job) {
+    view.is_gone = job.error().code == base::Code::kNotFound;
+    return view.is_gone ? std::optional(view) : std::nullopt;
+  }
+  const text::Json progress =
+      arena::ProgressJson(client_, context_, job->summary.uid, kCurvePoints);
+  const auto sources = arena::ProgressOf(client_, context_, job->summary.uid);
+  view.row = RowOf(*job, sources);
+  view.progress = arena::ProgressLines(sources);
+  AddCurve(progress, view);
+  const auto metrics = arena::MetricsOfRunning(client_, context_, {*job});
+  for (const arena::RankState& rank :
+       arena::RanksOf(client_, context_, *job, arena::RankLook::kWithoutStacks)) {
+    view.ranks.push_back({rank.rank, rank.instance, rank.state, rank.step, rank.quiet, rank.cpu,
+                          rank.memory, GpuOf(metrics, namespace_name, rank.instance)});
+  }
+  return view;
+}
+
+void Feed::LookAtJob() {
+  for (;;) {
+    std::optional<std::pair<std::string, std::string>> wanted;
+    {
+      const std::lock_guard lock(mutex_);
+      wanted = shared_.wanted;
+    }
+    if (wanted) {
+      auto view = See(wanted->first, wanted->second);
+      const std::lock_guard lock(mutex_);
+      if (view && shared_.wanted == wanted) {
+        shared_.view = std::move(view);
+        shared_.is_new = true;
+        Tell();
+      }
+    }
+    Pause(kTick);
+  }
+}
+
+}  // namespace watch

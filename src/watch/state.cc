@@ -1,0 +1,229 @@
+#include "watch/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace watch {
+namespace {
+
+using Kind = Key::Kind;
+using Want = Wish::Kind;
+
+constexpr char kControlC = 3;
+constexpr size_t kLongestFilter = 64;
+
+bool Matches(const JobRow& row, const std::string& filter) {
+  const std::string words = base::ToLower(
+      fmt::format("{} {} {} {}", row.namespace_name, row.name, row.status, row.reason));
+  return words.find(base::ToLower(filter)) != std::string::npos;
+}
+
+size_t PositionOf(const std::vector<const JobRow*>& rows, const std::string& uid) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i]->uid == uid) return i;
+  }
+  return 0;
+}
+
+// By `by` rows, within the list.
+void Move(State& state, int64_t by) {
+  const auto rows = ShownRows(state);
+  if (rows.empty()) return;
+  const auto at = static_cast<int64_t>(PositionOf(rows, state.selected)) + by;
+  const auto last = static_cast<int64_t>(rows.size()) - 1;
+  state.selected = rows[static_cast<size_t>(std::clamp<int64_t>(at, 0, last))]->uid;
+}
+
+void Scroll(State& state, int64_t by) {
+  const auto most = static_cast<int64_t>(state.view->log.size());
+  const int64_t back = static_cast<int64_t>(state.log_back) - by;
+  state.log_back = static_cast<size_t>(std::clamp<int64_t>(back, 0, most));
+}
+
+void MoveOrScroll(State& state, int64_t by) {
+  if (state.view) {
+    Scroll(state, by);
+  } else {
+    Move(state, by);
+  }
+}
+
+Wish Filter(State& state, const Key& key) {
+  if (key.kind == Kind::kEnter) {
+    state.is_filtering = false;
+  } else if (key.kind == Kind::kEscape || (key.kind == Kind::kChar && key.letter == kControlC)) {
+    state.is_filtering = false;
+    state.filter.clear();
+  } else if (key.kind == Kind::kBackspace) {
+    if (!state.filter.empty()) state.filter.pop_back();
+  } else if (key.kind == Kind::kChar && key.letter >= ' ' && state.filter.size() < kLongestFilter) {
+    state.filter += key.letter;
+  }
+  return {};
+}
+
+Wish About(const State& state, Want want) {
+  const auto job = JobAtHand(state);
+  if (!job) return {};
+  return {want, job->namespace_name, job->name};
+}
+
+Wish Back(State& state) {
+  if (!state.view) {
+    state.filter.clear();
+    return {};
+  }
+  return state.is_alone ? Wish{Want::kQuit, "", ""} : Wish{Want::kClose, "", ""};
+}
+
+Wish OnLetter(State& state, char letter) {
+  switch (letter) {
+    case kControlC:
+    case 'q':
+      return {Want::kQuit, "", ""};
+    case 'j':
+      MoveOrScroll(state, 1);
+      return {};
+    case 'k':
+      MoveOrScroll(state, -1);
+      return {};
+    case 'g':
+      MoveOrScroll(state, INT32_MIN);
+      return {};
+    case 'G':
+      MoveOrScroll(state, INT32_MAX);
+      return {};
+    case '/':
+      if (!state.view) state.is_filtering = true;
+      return {};
+    case 'o':
+      state.sort = state.sort == Sort::kProgress
+                       ? Sort::kNewest
+                       : static_cast<Sort>(static_cast<int>(state.sort) + 1);
+      return {};
+    case '?':
+    case 'h':
+      state.is_helping = true;
+      return {};
+    case 'n':
+      ++state.rank_top;
+      return {};
+    case 'p':
+      state.rank_top -= state.rank_top > 0 ? 1 : 0;
+      return {};
+    case 'l':
+      return About(state, Want::kLogs);
+    case 's':
+      return About(state, Want::kShell);
+    case 't':
+      return About(state, Want::kStacks);
+    case 'e':
+      return About(state, Want::kExplain);
+    case 'r':
+      return About(state, Want::kReport);
+    case 'x':
+      state.is_sure = JobAtHand(state).has_value();
+      return {};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string_view NameOf(Sort sort) {
+  switch (sort) {
+    case Sort::kNewest:
+      return "newest";
+    case Sort::kName:
+      return "name";
+    case Sort::kStatus:
+      return "status";
+    case Sort::kProgress:
+      return "progress";
+  }
+  return "";
+}
+
+std::vector<const JobRow*> ShownRows(const State& state) {
+  std::vector<const JobRow*> rows;
+  for (const JobRow& row : state.jobs) {
+    if (Matches(row, state.filter)) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&state](const JobRow* a, const JobRow* b) {
+    switch (state.sort) {
+      case Sort::kNewest:
+        return a->created > b->created;
+      case Sort::kName:
+        return a->name < b->name;
+      case Sort::kStatus:
+        return a->status < b->status;
+      case Sort::kProgress:
+        return a->percent.value_or(-1) > b->percent.value_or(-1);
+    }
+    return false;
+  });
+  return rows;
+}
+
+std::optional<JobRow> JobAtHand(const State& state) {
+  if (state.view) {
+    if (state.view->is_gone) return std::nullopt;
+    JobRow row = state.view->row;
+    row.namespace_name = state.view->namespace_name;
+    row.name = state.view->name;
+    return row;
+  }
+  const auto rows = ShownRows(state);
+  if (rows.empty()) return std::nullopt;
+  return *rows[PositionOf(rows, state.selected)];
+}
+
+Wish OnKey(State& state, const Key& key, size_t page) {
+  state.said.clear();
+  if (state.is_helping) {
+    state.is_helping = false;
+    return key.kind == Kind::kChar && key.letter == kControlC ? Wish{Want::kQuit, "", ""} : Wish{};
+  }
+  if (state.is_filtering) return Filter(state, key);
+  if (state.is_sure) {
+    state.is_sure = false;
+    if (key.kind == Kind::kChar && key.letter == 'y') return About(state, Want::kStop);
+    state.said = "not stopped";
+    return {};
+  }
+  const auto rows = static_cast<int64_t>(std::max<size_t>(1, page));
+  switch (key.kind) {
+    case Kind::kUp:
+      MoveOrScroll(state, -1);
+      return {};
+    case Kind::kDown:
+      MoveOrScroll(state, 1);
+      return {};
+    case Kind::kPageUp:
+      MoveOrScroll(state, -rows);
+      return {};
+    case Kind::kPageDown:
+      MoveOrScroll(state, rows);
+      return {};
+    case Kind::kHome:
+      MoveOrScroll(state, INT32_MIN);
+      return {};
+    case Kind::kEnd:
+      MoveOrScroll(state, INT32_MAX);
+      return {};
+    case Kind::kEnter:
+      return state.view ? Wish{} : About(state, Want::kOpen);
+    case Kind::kEscape:
+    case Kind::kBackspace:
+      return Back(state);
+    case Kind::kChar:
+      return OnLetter(state, key.letter);
+  }
+  return {};
+}
+
+}  // namespace watch

@@ -1,0 +1,78 @@
+"""`muster dash` as a process, and its page in a browser or by plain HTTP."""
+import http.client
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+
+
+class Dash:
+    """A running `muster dash`, with the link that it printed."""
+
+    def __init__(self, cluster, *args):
+        self.process = cluster.start("dash", "--no-open", *args)
+        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        assert ready, "muster dash prints no link"
+        self.link = self.process.stdout.readline().strip()
+        assert self.link.startswith("http://127.0.0.1:"), self.link + self.process.stderr.read()
+        self.base, self.token = self.link.split("/#")
+        self.port = int(self.base.rsplit(":", 1)[1])
+        self.cookie = None
+
+    def ask(self, path, method="GET", body=None, **headers):
+        """(status, headers, body) of a request; `headers` with _ for -, None takes one away."""
+        sent = {"Host": f"127.0.0.1:{self.port}", "Accept-Encoding": "gzip"}
+        if method != "GET":
+            sent["Origin"] = self.base
+        if self.cookie:
+            sent["Cookie"] = self.cookie
+        sent.update({name.replace("_", "-"): value for name, value in headers.items()})
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        data = b"" if body is None else json.dumps(body).encode()
+        if data:
+            connection.putheader("Content-Length", str(len(data)))
+        for name, value in sent.items():
+            if value is not None:
+                connection.putheader(name, value)
+        connection.endheaders(data)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, answer.headers, content
+
+    def enter(self):
+        """Uses the link up, and keeps the cookie."""
+        status, headers, content = self.ask("/api/session", "POST", {"link": self.token})
+        assert status == 200, content
+        self.cookie = headers["Set-Cookie"].split(";")[0]
+        return headers["Set-Cookie"]
+
+    def get(self, path):
+        status, _, content = self.ask(path)
+        assert status == 200, content
+        return json.loads(content)
+
+    def processor_seconds(self):
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+def await_true(look, timeout=60):
+    deadline = time.monotonic() + timeout
+    while not (value := look()):
+        assert time.monotonic() < deadline, "it does not come true"
+        time.sleep(0.05)
+    return value

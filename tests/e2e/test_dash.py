@@ -1,0 +1,430 @@
+"""The page of `muster dash`: who may see it, and each of its screens in a real browser."""
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+
+import browser
+import pytest
+
+from dash_page import Dash, await_true
+from places import ROOT
+
+FAILS = """import os, sys, time
+print("step 1 loss 0.5", flush=True)
+print("<img src=x onerror='window.pwned=1'><script>window.pwned=2</script>", flush=True)
+if os.environ["RANK"] == "1":
+    raise ValueError("shard <b>7</b> is not there")
+time.sleep(60)
+"""
+MARKUP = "<img src=x onerror=window.pwned=1>"
+
+
+@pytest.fixture
+def dash(cluster):
+    made = Dash(cluster)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def page(dash):
+    if not all(browser.programs()):
+        pytest.skip("no Chromium with its driver: scripts/install-packages browser")
+    made = browser.Browser()
+    made.open(dash.link)
+    made.wait("return document.querySelector('.screen') && document.getElementById('link-state').textContent === 'live'")
+    yield made
+    made.close()
+
+
+def text_of(page, selector="main"):
+    return page.evaluate(f"return document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+
+def press(page, *keys):
+    for key in keys:
+        page.evaluate(f"""
+          const target = document.activeElement ?? document.body;
+          target.dispatchEvent(new KeyboardEvent('keydown', {{key: {json.dumps(key)}, bubbles: true, cancelable: true}}));""")
+
+
+def click(page, title, within="body"):
+    page.wait(f"""
+      const button = [...document.querySelectorAll({json.dumps(within + ' button')})].find(
+        (each) => each.textContent.trim() === {json.dumps(title)} && !each.disabled && each.offsetParent);
+      if (button) button.click();
+      return Boolean(button);""")
+
+
+def failed_job(cluster, name="base"):
+    with open(cluster.path("home", "fails.py"), "w") as file:
+        file.write(FAILS)
+    cluster.submit(name, f"python {cluster.path('home', 'fails.py')}", "--workers=2")
+    cluster.wait(name, "FAILED")
+
+
+# --- who may see it
+
+
+def test_a_link_lets_one_browser_in_once(dash):
+    assert dash.ask("/api/state")[0] == 401
+    assert dash.ask("/api/session", "POST", {"link": "x" * 40})[0] == 403
+    cookie = dash.enter()
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and dash.token not in cookie
+    assert dash.ask("/api/session", "POST", {"link": dash.token})[0] == 403
+    assert dash.get("/api/state")["namespace"] == "default"
+    dash.cookie = dash.cookie[:-1]
+    assert dash.ask("/api/state")[0] == 401
+
+
+def test_another_host_or_origin_is_refused(dash):
+    dash.enter()
+    for path in ("/", "/app.js", "/api/state", "/api/events"):
+        assert dash.ask(path, Host="evil.example")[0] == 403
+        assert dash.ask(path, Host=f"evil.example:{dash.port}")[0] == 403
+        assert dash.ask(path, Origin="http://evil.example")[0] == 403
+    action = {"verb": "delete", "namespace": "default", "run": "base", "uid": "x"}
+    assert dash.ask("/api/action", "POST", action, Origin="http://evil.example")[0] == 403
+    assert dash.ask("/api/action", "POST", action, Origin=None)[0] == 403
+    assert dash.ask("/api/action", "POST", action)[0] == 404
+
+
+def test_every_answer_is_guarded(dash):
+    dash.enter()
+    for path in ("/", "/app.css", "/api/state", "/api/none", "/api/run/default/none"):
+        _, headers, _ = dash.ask(path)
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert "unsafe" not in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Cache-Control"] == ("no-store" if "/api/" in path else "no-cache")
+
+
+def test_the_page_has_nothing_inline_and_nothing_from_elsewhere(dash):
+    size = 0
+    for name in os.listdir(os.path.join(ROOT, "web")):
+        status, headers, content = dash.ask("/" + name)
+        assert status == 200 and headers["Content-Encoding"] == "gzip", name
+        size += len(content)
+        text = gzip.decompress(content).decode()
+        assert "innerHTML" not in text and "insertAdjacentHTML" not in text, name
+        assert not re.search(r"(src|href)=\"(https?:)?//", text), name
+        if name.endswith(".html"):
+            assert not re.search(r"<script(?![^>]*src=)|\son\w+=|style=|javascript:", text)
+    assert size < 300_000
+
+
+def test_bad_requests_name_what_is_wrong(dash):
+    dash.enter()
+    for path, words in (("/api/logs/default/base?tail=x", "tail"), ("/api/logs/default/base?ranks=b", "ranks"),
+                        ("/api/history?limit=0", "limit"), ("/api/compare/default?run=a", "two to 5"),
+                        ("/api/events?job=x", "job"), ("/api/logs/default/base?since=now", "since")):
+        status, _, content = dash.ask(path)
+        assert status == 400 and words in json.loads(content)["error"], (path, content)
+    assert dash.ask("/api/run/default/..%2f..%2fetc")[0] == 404
+    status, _, content = dash.ask("/api/action", "POST", {"verb": "delete", "namespace": "default", "run": "--all", "uid": "u"})
+    assert status == 400 and "run" in json.loads(content)["error"]
+    assert dash.ask("/api/action", "POST", {"x": "y" * 5000})[0] == 400
+
+
+def test_a_port_that_is_taken_or_wrong(cluster, dash):
+    done = cluster.run("dash", "--no-open", "--port", str(dash.port), code=1)
+    assert str(dash.port) in done.stderr and done.stderr.count("\n") == 1
+    done = cluster.run("dash", "--port", "70000", code=2)
+    assert "--port" in done.stderr
+
+
+def test_the_link_is_in_no_argument_list(cluster):
+    """Who opens the browser is given a file that only this user can read."""
+    with open(cluster.path("bin", "xdg-open"), "w") as file:
+        file.write(f"#!/bin/sh\nstat -c %a \"$1\" >{cluster.path('opened.mode')}\ncp \"$1\" {cluster.path('opened')}\n"
+                   f"tr '\\0' ' ' </proc/$$/cmdline >{cluster.path('opened.args')}\n")
+    os.chmod(cluster.path("bin", "xdg-open"), 0o755)
+    env = {**cluster.env, "DISPLAY": ":7", "PATH": cluster.path("bin") + ":" + cluster.env["PATH"]}
+    process = subprocess.Popen([cluster.binary, "dash"], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    token = process.stdout.readline().strip().split("#")[1]
+    await_true(lambda: os.path.exists(cluster.path("opened.args")) and open(cluster.path("opened.args")).read())
+    assert token in open(cluster.path("opened")).read()
+    assert token not in open(cluster.path("opened.args")).read()
+    assert open(cluster.path("opened.mode")).read().strip() == "600"
+    process.terminate()
+    assert process.wait(30) == 130
+    assert not [name for _, _, names in os.walk(cluster.path("run")) for name in names if name.startswith("dash-")]
+    process.stdout.close()
+    process.stderr.close()
+
+
+# --- the screens
+
+
+def test_jobs_appear_and_change_by_themselves(cluster, page):
+    assert "No jobs yet" in text_of(page)
+    cluster.submit("first", "sleep 1")
+    page.wait("return document.querySelector('tbody')?.innerText.includes('first')")
+    page.wait("return document.querySelector('tbody').innerText.includes('Succeeded')")
+    cluster.submit("second", "sleep 60", "--workers=2")
+    page.wait("return /Running[^]*second[^]*2\\/2/.test(document.querySelector('tbody').innerText)")
+    press(page, "/")
+    assert page.evaluate("return document.activeElement.type") == "search"
+    page.evaluate("const field = document.activeElement; field.value = 'succ'; field.dispatchEvent(new Event('input'));")
+    assert "second" not in text_of(page, "tbody") and "first" in text_of(page, "tbody")
+    press(page, "Escape", "Escape")
+    page.wait("return document.querySelector('tbody').innerText.includes('second')")
+    press(page, "j", "Enter")
+    page.wait("return location.hash.startsWith('#/job/default/')")
+    cluster.run("delete", "second", "--force")
+    press(page, "1")
+    page.wait("return location.hash === '#/jobs' && !document.querySelector('tbody').innerText.includes('second')")
+
+
+def test_a_newcomer_finds_why_a_job_failed(cluster, page):
+    """Open the page, open what is red, read."""
+    failed_job(cluster)
+    page.wait("return document.querySelector('[data-kind=bad]')")
+    page.evaluate("document.querySelector('tbody a').click()")
+    page.wait("return document.querySelector('.verdict h3')")
+    card = text_of(page, ".verdict")
+    verdict = json.loads(cluster.run("explain", "base", "-o", "json").stdout)
+    for words in (verdict["title"], verdict["class"], verdict["adviceText"], "rank 1", "shard <b>7</b> is not there"):
+        assert words in card, (words, card)
+    page.wait("return document.querySelector('.log-lines').innerText.includes('ValueError')")
+    assert page.evaluate("return document.querySelector('.rank[data-kind=bad]').textContent") == "1"
+    assert "muster explain base" in card
+    press(page, "r")
+    page.wait("return document.querySelector('[aria-label=\"Ranks in detail\"]')?.innerText.includes('step 1')")
+
+
+def test_what_comes_from_the_cluster_is_text(cluster, page):
+    failed_job(cluster)
+    manifest = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+                "metadata": {"name": "odd", "annotations": {"muster.dev/command": MARKUP}},
+                "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [{
+                    "name": "pytorch", "image": MARKUP, "command": ["sh", "-c", f"echo \"{MARKUP}\"; exit 3"],
+                    "env": [{"name": "X", "value": MARKUP}]}]}}}}}}
+    with open(cluster.path("odd.json"), "w") as file:
+        json.dump(manifest, file)
+    cluster.run("apply", "-f", cluster.path("odd.json"))
+    cluster.wait("odd", "FAILED")
+    for screen in ("#/jobs", "#/job/default/base", "#/job/default/odd", "#/history", "#/machine"):
+        page.evaluate(f"location.hash = '{screen}'")
+        page.wait("return document.querySelector('.screen').innerText.length > 20")
+    page.evaluate("location.hash = '#/job/default/base'")
+    page.wait("return document.querySelector('.log-lines')?.innerText.includes('<script>window.pwned=2</script>')")
+    page.evaluate("location.hash = '#/history'")
+    page.wait(f"return document.querySelector('tbody')?.innerText.includes({json.dumps(MARKUP)})")
+    assert page.evaluate("return window.pwned ?? 0") == 0
+    assert page.evaluate("return document.querySelectorAll('main img, main script, main b').length") == 0
+
+
+def test_the_log_is_searched_from_end_to_end(cluster, page):
+    with open(cluster.path("home", "talks.py"), "w") as file:
+        file.write("import time\nfor i in range(30000):\n    print('step', i, 'needle' if i in (5, 29990) else '')\n"
+                   "import sys; sys.stdout.flush(); time.sleep(60)\n")
+    cluster.submit("talks", f"python {cluster.path('home', 'talks.py')}")
+    page.evaluate("location.hash = '#/job/default/talks'")
+    page.wait("return document.querySelector('.log-lines')?.innerText.includes('step 29999')")
+    assert page.evaluate("return document.querySelectorAll('.log-line').length") < 200
+    press(page, "/")
+    page.evaluate("document.activeElement.value = 'needle'")
+    press(page, "Enter")
+    page.wait("return document.querySelector('.log-note').innerText.includes('2 lines')")
+    found = text_of(page, ".log-lines")
+    assert "step 5 needle" in found and "step 29990 needle" in found
+    assert page.evaluate("return document.querySelectorAll('.log-line mark').length") == 2
+    page.evaluate("document.querySelector('.log-line').click()")
+    page.wait("return document.querySelector('.log-note').innerText.includes('5,000 lines')")
+    assert "step 5 needle" in text_of(page, ".log-lines")
+    click(page, "End")
+    page.wait("return document.querySelector('.log-lines').innerText.includes('step 29999')")
+    click(page, "Start")
+    page.wait("return /^.*step 0\\b/m.test(document.querySelector('.log-lines').innerText)")
+
+
+def test_a_log_is_followed(cluster, page):
+    cluster.submit("grows", f"for i in 1 2 3; do echo line $i; while [ ! -e {cluster.path('go')}$i ]; do sleep 0.05; done; done; echo done")
+    page.evaluate("location.hash = '#/job/default/grows'")
+    for number in (1, 2, 3):
+        page.wait(f"return document.querySelector('.log-lines')?.innerText.includes('line {number}')")
+        assert f"line {number + 1}" not in text_of(page, ".log-lines")
+        open(cluster.path(f"go{number}"), "w").close()
+    page.wait("return document.querySelector('.log-lines').innerText.includes('done')")
+    page.wait("return document.querySelector('.job-head .state').textContent === 'Succeeded'")
+
+
+def test_progress_curves_and_where_the_time_went(cluster, page):
+    with open(cluster.path("home", "learns.py"), "w") as file:
+        file.write("import time\nfor i in range(1, 400):\n    print(f'step {i}/400 loss {2 / i:.4f}', flush=True)\n    time.sleep(0.05)\n")
+    cluster.submit("learns", f"python {cluster.path('home', 'learns.py')}")
+    page.wait("return /step \\d+|\\d+%/.test(document.querySelector('tbody')?.innerText)")
+    page.evaluate("location.hash = '#/job/default/learns'")
+    page.wait("return document.querySelector('[aria-label=Curves] canvas')?.getAttribute('aria-label')?.startsWith('loss')")
+    first = page.evaluate("return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label')")
+    page.wait(f"return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label') !== {json.dumps(first)}")
+    page.wait("return document.querySelector('[aria-label=\"Where the time went\"]')?.innerText.includes('steps')")
+
+
+def test_suspend_and_resume(cluster, page):
+    cluster.submit("base", "sleep 300")
+    cluster.wait("base", "RUNNING")
+    page.evaluate("location.hash = '#/job/default/base'")
+    click(page, "Suspend", ".acts")
+    assert page.wait("return document.querySelector('dialog pre')?.textContent") == (
+        "muster suspend base --wait=false --namespace=default")
+    click(page, "Suspend", "dialog")
+    cluster.wait("base", "SUSPENDED")
+    page.wait("return document.querySelector('.job-head .state').textContent === 'Suspended'")
+    click(page, "Resume", ".job-head")
+    cluster.wait("base", "RUNNING")
+    page.wait("return document.getElementById('toasts').innerText.includes('muster resume base')")
+
+
+def test_delete_and_undo(cluster, page):
+    cluster.submit("base", "echo hello; sleep 300")
+    cluster.wait("base", "RUNNING")
+    page.wait("return document.querySelector('tbody')?.innerText.includes('base')")
+    press(page, "j", "d")
+    page.wait("return document.querySelector('dialog[open]')")
+    click(page, "Cancel", "dialog")
+    assert cluster.get("base")["status"] == "RUNNING"
+    press(page, "d")
+    click(page, "Delete", "dialog")
+    page.wait("return document.getElementById('toasts').innerText.includes('base is deleted')")
+    click(page, "Undo: run it again", "#toasts")
+    page.wait("return document.querySelector('tbody').innerText.includes('base-2')")
+    cluster.wait("base-2", "RUNNING")
+    press(page, "2")
+    page.wait("return /Deleted[^]*base\\b/.test(document.querySelector('tbody')?.innerText)")
+
+
+def test_an_action_is_for_the_job_that_was_meant(cluster, dash):
+    dash.enter()
+    cluster.submit("base", "sleep 300")
+    action = {"verb": "delete", "namespace": "default", "run": "base", "uid": "of-another"}
+    status, _, content = dash.ask("/api/action", "POST", action)
+    assert status == 409 and "another job" in json.loads(content)["error"]
+    assert cluster.get("base")["name"] == "base"
+
+
+def test_the_history_keeps_and_compares(cluster, page):
+    for name, rate in (("base", "0.1"), ("big", "0.2")):
+        cluster.submit(name, f"echo rate {rate}", f"--env=RATE={rate}", "--env=API_TOKEN=abcd1234")
+        cluster.wait(name, "SUCCEEDED")
+    cluster.run("delete", "base")
+    page.evaluate("location.hash = '#/history'")
+    page.wait("return document.querySelectorAll('tbody tr:not(.spacer)').length === 2")
+    press(page, "j", "x", "j", "x", "c")
+    page.wait("return document.querySelector('[aria-label=\"What differs\"]')")
+    table = text_of(page)
+    assert "env RATE" in table and "0.1" in table and "0.2" in table
+    assert "abcd1234" not in table
+    press(page, "Escape")
+    page.wait("return document.querySelector('tbody a[href^=\"#/run/\"]')")
+    page.evaluate("document.querySelector('tbody a[href^=\"#/run/\"]').click()")
+    page.wait("return document.querySelector('.log-lines')?.innerText.includes('rate 0.1')")
+    page.wait("return document.querySelector('dl')?.innerText.includes('echo rate 0.1')")
+    assert "abcd1234" not in page.evaluate("return document.body.textContent")
+
+
+def test_the_machine_and_who_holds_it(cluster, page):
+    cluster.submit("holds", "sleep 300", "--cpu=1", "--memory=64Mi")
+    cluster.wait("holds", "RUNNING")
+    page.evaluate("location.hash = '#/machine'")
+    page.wait("return document.querySelector('.cards')?.innerText.includes('holds-master-0')")
+    assert "1 of " in text_of(page, ".cards") and "Nobody waits" in text_of(page)
+    press(page, "?")
+    page.wait("return document.querySelector('dialog[open]')?.innerText.includes('Jobs, History, Machine')")
+
+
+# --- when something ends
+
+
+def test_the_daemon_is_killed_and_comes_back(cluster, page):
+    cluster.submit("before", "sleep 300")
+    page.wait("return document.querySelector('tbody')?.innerText.includes('before')")
+    cluster.kill_daemon()
+    cluster.submit("after", "sleep 300")
+    page.wait("return document.querySelector('tbody').innerText.includes('after')")
+    page.wait("return document.getElementById('link-state').textContent === 'live' && document.getElementById('banner').hidden")
+
+
+def test_the_page_says_that_muster_dash_has_ended(dash, page):
+    assert dash.end() == 130
+    page.wait("return !document.getElementById('banner').hidden && document.getElementById('banner').textContent.includes('does not answer')")
+
+
+def test_a_tab_that_was_not_seen_is_right_when_it_is(cluster, page):
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))")
+    cluster.submit("unseen", "sleep 300")
+    cluster.wait("unseen", "RUNNING")
+    assert "unseen" not in text_of(page)
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: false, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait("return document.querySelector('tbody')?.innerText.includes('unseen')")
+
+
+def test_a_browser_without_the_link_sees_how_to_get_in(dash):
+    if not all(browser.programs()):
+        pytest.skip("no Chromium with its driver: scripts/install-packages browser")
+    dash.enter()
+    made = browser.Browser()
+    try:
+        made.open(dash.link)
+        assert made.wait("return document.querySelector('.empty')?.innerText.includes('was used')")
+        made.open(dash.base + "/")
+        made.wait("return document.querySelector('.empty')?.innerText.includes('muster dash')")
+    finally:
+        made.close()
+
+
+# --- for everybody
+
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_every_text_has_the_contrast_of_wcag_aa():
+    with open(os.path.join(ROOT, "web", "app.css")) as file:
+        css = file.read()
+    colours = {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", css)}
+    texts = ("text", "muted", "accent", "running", "good", "bad", "waiting", "off")
+    poor = []
+    for theme in (0, 1):
+        for ground in ("page", "surface", "raised", "selected"):
+            poor += [(theme, name, ground) for name in texts if contrast(colours[name][theme], colours[ground][theme]) < 4.5]
+        for name in ("accent", "bad"):
+            poor += [(theme, "on-accent", name) for _ in [0] if contrast(colours["on-accent"][theme], colours[name][theme]) < 4.5]
+        poor += [(theme, "text", "mark") for _ in [0] if contrast(colours["text"][theme], colours["mark"][theme]) < 4.5]
+    assert not poor
+
+
+NAMELESS = """
+  const nameOf = (each) => each.getAttribute('aria-label') || each.labels?.[0]?.innerText || each.innerText?.trim() || each.title;
+  const bad = [...document.querySelectorAll('button, input, select, a[href], [role=img], [role=meter], table')]
+    .filter((each) => each.offsetParent && !nameOf(each)).map((each) => each.outerHTML);
+  const ids = [...document.querySelectorAll('[id]')].map((each) => each.id);
+  if (new Set(ids).size !== ids.length) bad.push('two of one id');
+  if (!document.documentElement.lang || !document.title || !document.querySelector('main')) bad.push('no language, title or main');
+  const small = [...document.querySelectorAll('button')].filter((each) => each.offsetParent && each.getBoundingClientRect().height < 18);
+  return bad.concat(small.map((each) => 'small: ' + each.outerHTML));
+"""
+
+
+def test_everything_has_a_name_and_no_screen_is_wider_than_a_phone(cluster, page):
+    failed_job(cluster)
+    page._ask("POST", page._session + "/window/rect", {"width": 500, "height": 800})
+    for screen in ("#/jobs", "#/job/default/base", "#/history", "#/machine"):
+        page.evaluate(f"location.hash = '{screen}'")
+        page.wait("return document.querySelector('main').innerText.includes('base') || document.querySelector('.cards .card')")
+        assert page.evaluate(NAMELESS) == []
+        assert page.evaluate("return document.documentElement.scrollWidth - window.innerWidth") <= 0

@@ -1,0 +1,116 @@
+"""What a person sees who follows a job on a terminal of 80 columns, and that pipes see none of it."""
+import os
+import re
+
+import pytest
+
+from embedded_muster import Cluster
+from terminals import Terminal, drawn
+
+BARS = """import os, sys, time
+go = os.environ["MUSTER_RUN_DIR"] + "/go"
+rank = os.environ["RANK"]
+print("start", rank, flush=True)
+for step in range(1, 1000):
+    sys.stderr.write(f"\\r{step:3}%|{'█' * int(rank) * 3}")
+    sys.stderr.flush()
+    time.sleep(0.1)
+    if os.path.exists(go):
+        break
+sys.stderr.write("\\r100%|done\\n")
+print("end", rank, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster()
+    with open(made.path("home", "bars.py"), "w") as file:
+        file.write(BARS)
+    yield made
+    made.close()
+
+
+def on_terminal(cluster, *args):
+    return Terminal([cluster.binary, *args], {**cluster.env, "TERM": "xterm"}, cluster.path("home"), columns=80)
+
+
+def go(cluster, name):
+    open(cluster.path("state", "muster", "runs", name, "files", "go"), "w").close()
+
+
+def rest_of(terminal):
+    """What is still to come until the program has ended."""
+    code = terminal.process.wait(timeout=60)
+    os.write(terminal.slave, b"<over>")
+    return code, terminal.expect("<over>")
+
+
+def test_ranks_of_one_pod_have_colours_bars_that_move_and_a_status_line(cluster):
+    with on_terminal(cluster, "run", "--name=two", "-n", "2", "bars.py") as terminal:
+        text = terminal.expect("2 of 2 ranks up, ")
+        # Each has a line of its own, for they do not look alike.
+        for rank in (0, 1):
+            text += terminal.expect(f"[{rank}] ")
+            assert re.match(r" *\d+%\|", terminal.expect("\x1b[K"))
+        terminal.expect("2 of 2 ranks up, 3s")
+        go(cluster, "two")
+        code, end = rest_of(terminal)
+        assert code == 0
+    assert "start 0..1" in text and "\x1b[1;36m[0-1]\x1b[0m " in text
+    lines = drawn(text + end)
+    assert "[0-1] end 0..1" in lines and "[0-1] 100%|done" in lines
+    assert not any("ranks up" in line for line in lines), lines
+    # The widest line is the terminal's.
+    assert max(len(line) for line in lines if not line.startswith("INFO")) <= 80
+
+
+def test_logs_of_that_pod_are_coloured_by_rank_on_a_terminal_alone(cluster):
+    cluster.run("run", "-d", "--name=plain", "-n", "2", "bars.py")
+    with on_terminal(cluster, "logs", "-f", "plain") as terminal:
+        terminal.expect("[rank1]: ")
+        terminal.expect("2 of 2 ranks up")
+        go(cluster, "plain")
+        code, text = rest_of(terminal)
+        assert code == 0
+    assert "\x1b[36m[rank0]:\x1b[0mend 0" in text and "\x1b[33m[rank1]:\x1b[0mend 1" in text
+    piped = cluster.run("logs", "plain").stdout
+    assert "\x1b" not in piped and "> " not in piped and "ranks up" not in piped
+    assert sorted(line for line in piped.splitlines() if line.endswith(("end 0", "end 1"))) == [
+        "[rank0]:end 0", "[rank1]:end 1"]
+    folded = cluster.run("logs", "--all", "plain").stdout
+    assert "[0-1] 100%|done\n" in folded and "ranks up" not in folded and "> " not in folded
+
+
+def test_a_pipe_gets_what_the_ranks_write_and_no_more(cluster):
+    running = cluster.start("run", "--name=piped", "-n", "2", "bars.py")
+    while not os.path.exists(cluster.path("state", "muster", "runs", "piped", "files")):
+        assert running.poll() is None
+    go(cluster, "piped")
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert sorted(out.splitlines()) == ["[0-1] 100%|done", "[0-1] end 0..1", "[0-1] start 0..1"], out
+    assert "ranks up" not in out + err and "\x1b" not in out + err
+
+
+def test_one_rank_is_as_it_writes_with_the_status_line_below(cluster):
+    script = 'echo up; while ! test -e "$MUSTER_RUN_DIR/go"; do sleep 0.1; done; echo down'
+    with on_terminal(cluster, "run", "--name=one", script) as terminal:
+        terminal.expect("\nup\r\n")
+        terminal.expect("\r1 of 1 rank up, ")
+        terminal.expect("quiet for 5s\x1b[K")
+        go(cluster, "one")
+        code, text = rest_of(terminal)
+        assert code == 0
+    assert "\r\x1b[Kdown\r\n" in text and "rank up" not in drawn(text)[-2]
+
+
+def test_after_ctrl_c_no_status_line_is_left(cluster):
+    with on_terminal(cluster, "run", "--name=cut", "--grace=5", "echo up; exec sleep 60") as terminal:
+        terminal.expect("1 of 1 rank up, ")
+        terminal.type("\x03")
+        code, text = rest_of(terminal)
+        assert code == 130
+    lines = drawn(text)
+    assert any("cut is stopped" in line for line in lines), lines
+    assert not any("rank up" in line for line in lines), lines

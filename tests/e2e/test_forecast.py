@@ -1,0 +1,93 @@
+"""When a job that waits will start: `get`, `what-if`, `--dry-run=schedule`. GPUs are those of a stand-in for NVIDIA's library."""
+import json
+import os
+import re
+import time
+from datetime import datetime, timezone
+
+import pytest
+
+from embedded_muster import Cluster
+from places import ROOT
+from test_manual import fields_of
+
+FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
+
+
+@pytest.fixture
+def two_gpus():
+    assert os.path.exists(os.path.join(FAKE, "libnvidia-ml.so")), "build the dev preset first"
+    made = Cluster()
+    made.env.update(MUSTER_NVML=FAKE, MUSTER_FAKE_NVML="2")
+    made.run("up")
+    deadline = time.monotonic() + 20
+    while "0/2 (0%)" not in made.run("top", "node").stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    yield made
+    made.close()
+
+
+def asked(cluster, *words):
+    return json.loads(cluster.run("what-if", "-o", "json", *words).stdout)
+
+
+def seconds_from_now(text):
+    return (datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc) - datetime.now(timezone.utc)).total_seconds()
+
+
+def test_a_job_that_fits_starts_now_and_one_that_is_too_large_never(two_gpus):
+    assert asked(two_gpus, "--gpus=1", "--nodes=2")["kind"] == "now"
+    assert two_gpus.run("what-if", "--gpus", "2").stdout == "It fits, and starts at once.\n"
+    assert asked(two_gpus, "--gpus=8", "--nodes=2")["kind"] == "never"
+    assert "never starts" in two_gpus.run("submit", "pytorch", "--name=x", "--gpus=3", "--dry-run=schedule", "true").stdout
+    assert two_gpus.run("list", "-o", "json").stdout == "[]"
+
+
+def test_the_start_is_foretold_by_deadlines(two_gpus):
+    two_gpus.submit("long", "sleep 600", "--gpus=2", "--running-timeout=300s")
+    two_gpus.wait("long", "RUNNING")
+    two_gpus.submit("next", "true", "--gpus=1")
+    answer = asked(two_gpus, "--gpus=2")
+    assert fields_of("muster what-if -o json") == set(answer) | set(answer["endings"][0]) | set(answer["accuracy"])
+    # It stands behind `next`, of which nothing is known.
+    shown = two_gpus.run("get", "next").stdout
+    assert re.search(r"^STARTS: about \d\d:\d\d \(in [45]m\), by ", shown, re.MULTILINE), shown
+    said = two_gpus.run("run", "--gpus=1", "--dry-run=schedule", "sleep", "1").stdout
+    assert re.search(r"^It does not fit now\. It starts about .*\n  default/long  about .*, its deadline\n", said), said
+    assert re.search(r"No job has waited here before", said)
+
+
+def test_the_start_is_foretold_by_past_runs_of_the_command(two_gpus):
+    for name in ("first", "second"):
+        two_gpus.submit(name, "sleep 3", "--gpus=2", "--wait")
+    two_gpus.run("delete", "first")
+    two_gpus.submit("third", "sleep 3", "--gpus=2")
+    two_gpus.wait("third", "RUNNING")
+    answer = asked(two_gpus, "--gpus=1")
+    assert answer["kind"] == "later"
+    (ending,) = answer["endings"]
+    assert (ending["job"], ending["like"], ending["runs"]) == ("default/third", "command", 2)
+    assert -1 <= seconds_from_now(answer["start"]) <= 5
+    assert "like 2 runs of its command" in two_gpus.run("what-if").stdout
+
+
+def test_forecasts_are_measured_by_what_became_of_jobs_that_waited(two_gpus):
+    two_gpus.submit("a", "sleep 4", "--gpus=2", "--wait")
+    two_gpus.submit("b", "sleep 4", "--gpus=2")
+    two_gpus.wait("b", "RUNNING")
+    two_gpus.submit("c", "true", "--gpus=1", "--wait")
+    accuracy = asked(two_gpus, "--gpus=1")["accuracy"]
+    assert accuracy["runs"] == 1 and accuracy["p90Seconds"] <= 4
+
+
+@pytest.mark.parametrize("words, told", [(("--gpus=-1",), "--gpus"), (("--nodes=0",), "--nodes"), (("--timeout=-1s",), "--timeout"),
+                                         (("--gpus=x",), "--gpus"), (("-o", "xml"), "output")])
+def test_bad_flags(cluster, words, told):
+    failed = cluster.run("what-if", *words, code=2)
+    assert told in failed.stderr and failed.stderr.count("\n") == 1 and failed.stdout == ""
+
+
+def test_a_dry_run_of_the_schedule_prints_no_objects(cluster):
+    failed = cluster.run("submit", "pytorch", "--name=x", "--dry-run=schedule", "-o", "json", "true", code=2)
+    assert "--dry-run=schedule prints no objects" in failed.stderr

@@ -1,0 +1,180 @@
+"""With a torch whose flight recorder can be asked (2.15), the number of a collective is told, and that ranks call different ones;
+with any other, and against a rank's will, nothing is missed but that."""
+import glob
+import json
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+import faults
+import test_stalls
+from places import LAUNCHER
+
+NEWEST = os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python")
+needs_newest = pytest.mark.skipif(not os.path.exists(NEWEST),
+                                  reason="no torch 2.15: scripts/python-environment torch-2.15 torch torch==2.15.0 numpy (3 GB)")
+STALLED = r"muster-launch: stalled \d+ s: .*"
+
+
+class Launch(test_stalls.Launch):
+    PYTHON = NEWEST
+
+
+def said_of(tmp_path, text, *flags, **variables):
+    with Launch(tmp_path, text, *flags, **variables) as launch:
+        return launch.await_line(STALLED, 120).group(0)
+
+
+@needs_newest
+@pytest.mark.parametrize("flags", [(), ("--warm",)])
+def test_the_number_of_the_collective_is_told(tmp_path, flags):
+    text, fault, wait = faults.program("late-rank")
+    line = said_of(tmp_path, text, *flags)
+    # Five all_reduce went before.
+    assert f"rank 1 has not entered all_reduce #6 (train.py:{wait}); it is at train.py:{fault}" in line
+
+
+@needs_newest
+@pytest.mark.parametrize("name", faults.MISMATCHES)
+def test_that_ranks_call_different_collectives_is_told(tmp_path, name):
+    text, fault, wait = faults.program(name)
+    line = said_of(tmp_path, text)
+    assert faults.MISMATCHES[name][1] in line
+    assert re.search(rf"rank 1 (calls|gives) \S+.* \(train.py:{fault}\) where rank 0 .* \(train.py:{wait}\): ", line)
+
+
+@needs_newest
+def test_a_rank_that_holds_the_interpreters_lock_still_tells(tmp_path):
+    text, _, wait = faults.program("gil-held")
+    assert f"rank 1 has not entered all_reduce #6 (train.py:{wait})" in said_of(tmp_path, text)
+
+
+@needs_newest
+def test_a_recorder_that_is_turned_off_stays_off(tmp_path):
+    text, fault, wait = faults.program("late-rank")
+    text = text.replace("RANK, WORLD =", "import glob; print('sockets', glob.glob(os.environ['MUSTER_STACKS'] + '/*.recorder'), flush=True)\n"
+                                         "RANK, WORLD =")
+    with Launch(tmp_path, text, TORCH_FR_BUFFER_SIZE="0") as launch:
+        line = launch.await_line(STALLED, 120).group(0)
+        assert launch.said().count("sockets []") == 2
+    assert f"rank 1 has not entered all_reduce (train.py:{wait + 1}); it is at train.py:{fault + 1}" in line
+
+
+@needs_newest
+def test_the_program_sees_and_hears_nothing_of_it(tmp_path):
+    text = ("import os, sys, threading, time\n"
+            "import torch.distributed as dist\n"
+            "dist.init_process_group('gloo')\n"
+            "print('size', os.environ.get('TORCH_FR_BUFFER_SIZE'), [each for each in sys.meta_path if 'sitecustomize' in str(each)],\n"
+            "      threading.active_count(), flush=True)\n"
+            "if os.fork() == 0:\n"
+            "    sys.exit(0)\n"
+            "assert os.wait()[1] == 0\n"
+            "dist.destroy_process_group()\n")
+    with Launch(tmp_path, text) as launch:
+        assert launch.process.wait(120) == 0
+        said = launch.said()
+    assert said.count("size None [] 1\n") == 2
+    assert "WorkerServer" not in said
+    assert not glob.glob(str(tmp_path / "muster-launch-*"))
+
+
+STRAGGLER = """\
+import time
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+x = torch.ones(8)
+while True:
+    time.sleep(0.05 if dist.get_rank() == 1 else 0)
+    dist.all_reduce(x)
+"""
+
+
+@needs_newest
+def test_who_comes_late_to_collectives_is_told_by_get_ranks(cluster):
+    path = cluster.path("home", "late.py")
+    with open(path, "w") as file:
+        file.write(STRAGGLER)
+    os.chmod(path, 0o644)
+    cluster.submit("late", f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        ranks = json.loads(cluster.run("get", "late", "--ranks", "-o", "json").stdout)
+        if all(rank["late"] and rank["late"]["collectives"] >= 20 for rank in ranks):
+            break
+        time.sleep(0.5)
+    first, second = (rank["late"] for rank in ranks)
+    assert second["last"] > 0.9 * second["collectives"] and first["last"] < 0.1 * first["collectives"]
+    assert 40_000 < second["medianMicroseconds"] < 500_000 and first["medianMicroseconds"] == 0
+    assert re.search(r"ms, last \d+ of \d+ ", cluster.run("get", "late", "--ranks").stdout)
+
+
+@needs_newest
+def test_in_pods_the_number_is_told_by_get_and_list(cluster):
+    text, fault, wait = faults.program("late-rank")
+    path = cluster.path("home", "train.py")
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, 0o644)
+    cluster.submit("held", f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    reason = ""
+    end = time.monotonic() + 90
+    while "stalled" not in reason and time.monotonic() < end:
+        time.sleep(0.3)
+        reason = cluster.get("held").get("reason", "")
+    assert f"rank 1 has not entered all_reduce #6 (train.py:{wait}); it is at train.py:{fault}" in reason
+    listed = cluster.run("list")
+    assert re.search(r"held: stalled \d+ s: rank 1 has not entered all_reduce #6", listed.stderr), listed.stderr
+    assert "stalled" not in listed.stdout
+
+
+def test_a_torch_without_a_recorder_is_left_as_it_is(tmp_path):
+    os.makedirs(tmp_path / "fake" / "torch" / "distributed")
+    (tmp_path / "fake" / "torch" / "__init__.py").write_text("")
+    (tmp_path / "fake" / "torch" / "distributed" / "__init__.py").write_text("def is_available(): return False\n")
+    (tmp_path / "train.py").write_text("import torch.distributed as dist\nprint('here', dist.is_available(), flush=True)\n")
+    done = subprocess.run([LAUNCHER, "--python", "/usr/bin/python3", "--standalone", "--nproc-per-node=2", str(tmp_path / "train.py")],
+                          env={**os.environ, "PYTHONPATH": str(tmp_path / "fake"), "TMPDIR": str(tmp_path)}, text=True,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.count("here False") == 2, done.stderr
+
+
+# A stand-in for a worker server that misbehaves: it listens where the hook of a newer torch would.
+BAD_SERVER = """\
+import os, socket, threading, time
+def serve():
+    place = socket.socket(socket.AF_UNIX)
+    here = os.getcwd()
+    os.chdir(os.environ["MUSTER_STACKS"])
+    place.bind("%d.recorder" % os.getpid())
+    os.chdir(here)
+    place.listen(8)
+    while True:
+        one = place.accept()[0]
+        try:
+            ANSWER
+        except OSError:
+            pass
+threading.Thread(target=serve, daemon=True).start()
+"""
+BAD_ANSWERS = {
+    "nothing": "held = globals().setdefault('held', []); held.append(one)",
+    "garbage": "one.sendall(bytes(range(256)) * 100); one.close()",
+    "nonsense": "one.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 14\\r\\n\\r\\n{\\\"entries\\\": 7}'); one.close()",
+    "a gigabyte": "[one.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000000000\\r\\n\\r\\n' if not i else b'x' * 1000000) for i in range(1001)]",
+    "its end": "one.close(); place.close(); return",
+}
+
+
+@pytest.mark.parametrize("answer", BAD_ANSWERS)
+def test_a_rank_whose_recorder_misbehaves_is_named_all_the_same(tmp_path, answer):
+    text, fault, wait = faults.program("late-rank")
+    bad = BAD_SERVER.replace("ANSWER", BAD_ANSWERS[answer])
+    lines = bad.count("\n")
+    with test_stalls.Launch(tmp_path, bad + text) as launch:
+        line = launch.await_line(STALLED).group(0)
+    assert f"rank 1 has not entered all_reduce (train.py:{wait + lines}); it is at train.py:{fault + lines}" in line

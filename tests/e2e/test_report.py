@@ -1,0 +1,126 @@
+"""`muster report` and progress: buckets that add up, of a run that is there and of one that was deleted; restarts; event files."""
+import json
+import os
+import struct
+import time
+
+STEPS = 'for step in 1 2 3 4 5 6 7 8 9 10; do echo "step $step/10 loss 0.$step"; sleep 0.2; done'
+RESTARTS = """
+import os, time
+mark = os.path.join(os.environ["MUSTER_RUN_DIR"], "done")
+first = int(open(mark).read()) + 1 if os.path.exists(mark) else 1
+for step in range(first, 21):
+    time.sleep(0.3)
+    print(f"step {step}/20 loss {1 / step:.3f}", flush=True)
+    if step == 5:
+        open(mark, "w").write("5")
+    if step == 10 and first == 1:
+        os._exit(3)
+"""
+
+
+def report(cluster, run):
+    made = json.loads(cluster.run("report", run, "-o", "json").stdout)
+    ledger = made["ledger"]
+    assert sum(bucket["ms"] for bucket in ledger["buckets"]) == ledger["wallMs"]
+    assert sum(segment["ms"] for segment in ledger["segments"]) == ledger["wallMs"]
+    at = 0
+    for segment in ledger["segments"]:
+        assert segment["fromMs"] == at and segment["ms"] > 0
+        at += segment["ms"]
+    return made, {bucket["name"]: bucket["ms"] / 1000 for bucket in ledger["buckets"]}
+
+
+def ended(cluster, job):
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if json.loads(cluster.run("get", job, "-o", "json").stdout)["status"] in ("SUCCEEDED", "FAILED"):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"{job} has not ended")
+
+
+def test_says_where_the_time_of_a_run_went(cluster):
+    cluster.run("submit", "pytorch", "--name=counted", "--wait", STEPS, timeout=120)
+    made, seconds = report(cluster, "counted")
+    assert made["steps"]["last"] == 10 and 150 < made["steps"]["usualMs"] < 400
+    assert 1.5 < seconds["steps"] < 5
+    shown = cluster.run("report", "counted").stdout
+    assert "Goodput: " in shown and "Steps: up to 10" in shown
+    cluster.run("delete", "counted")
+    gone, _ = report(cluster, "counted")
+    assert gone["ledger"] == made["ledger"]
+    everything = json.loads(cluster.run("report", "--since", "1h", "--by", "user", "-o", "json").stdout)
+    assert [run["name"] for run in everything["runs"]] == ["counted"]
+    assert everything["groups"][0]["group"] == "tester" and everything["all"]["runs"] == 1
+    assert "counted" not in cluster.run("report", "--since", "1ms").stdout
+
+
+def test_steps_that_a_restart_makes_again_are_lost(cluster):
+    script = cluster.path("home", "again.py")
+    with open(script, "w") as file:
+        file.write(RESTARTS)
+    cluster.run("run", "-d", "--name=again", "--restart-policy=OnFailure", "--retry=3", script, timeout=120)
+    ended(cluster, "again")
+    made, seconds = report(cluster, "again")
+    assert made["ledger"]["attempts"] == 2
+    # Steps 6 to 10, and all twenty of them that stayed.
+    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
+
+
+def test_says_how_far_a_job_is(cluster):
+    cluster.run("submit", "pytorch", "--name=far", STEPS.replace("9 10", "9 10; sleep 100"))
+    until = time.monotonic() + 60
+    while "Progress: step 10/10 (100%)" not in cluster.run("get", "far").stdout:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    told = json.loads(cluster.run("get", "far", "-o", "json").stdout)["progress"][0]
+    assert told["source"] == "log of far-master-0" and told["scalars"] == {"loss": 0.1} and told["percent"] == 100
+    assert json.loads(cluster.run("list", "-o", "json").stdout)[0]["progress"][0]["step"] == 10
+    kept = json.loads(cluster.run("show", "far", "-o", "json").stdout)["progress"]
+    assert kept["series"][0]["name"] == "loss" and kept["series"][0]["points"]
+    cluster.run("delete", "far")
+
+
+def masked_crc(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    crc ^= 0xffffffff
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff)
+
+
+def event(step, loss):
+    value = b"\x0a\x04loss\x15" + struct.pack("<f", loss)
+    summary = b"\x0a" + bytes([len(value)]) + value
+    data = b"\x09" + struct.pack("<d", time.time()) + b"\x10" + bytes([step]) + b"\x2a" + bytes([len(summary)]) + summary
+    length = struct.pack("<Q", len(data))
+    return length + masked_crc(length) + data + masked_crc(data)
+
+
+def test_reads_event_files_as_they_grow(cluster):
+    cluster.run("run", "-d", "--name=events", 'mkdir -p "$MUSTER_RUN_DIR/tb" && sleep 100', timeout=120)
+    folder = cluster.path("state", "muster", "runs", "events", "files", "tb")
+    until = time.monotonic() + 60
+    while not os.path.isdir(folder):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    with open(os.path.join(folder, "events.out.tfevents.1.host"), "ab", buffering=0) as file:
+        for step in (3, 4):
+            file.write(event(step, 0.5))
+            while True:
+                told = json.loads(cluster.run("get", "events", "-o", "json").stdout)["progress"]
+                if told and told[0]["step"] == step:
+                    break
+                assert time.monotonic() < until
+                time.sleep(0.2)
+    assert told[0]["source"] == "event files" and told[0]["scalars"] == {"loss": 0.5}
+
+
+def test_refuses_what_it_does_not_mean(cluster):
+    for flags, word in ((("--since", "soon"), "--since soon"), (("--by", "team"), "--by team"), (("x", "--by", "user"), "--by"),
+                        (("nobody",), "no run nobody")):
+        said = cluster.run("report", *flags, code=1 if flags == ("nobody",) else 2)
+        assert said.stdout == "" and word in said.stderr and len(said.stderr.strip().splitlines()) == 1

@@ -1,0 +1,113 @@
+"""What `muster run` refuses: one line that names what is wrong and what to do, the exit code, and nothing half-made."""
+import os
+import subprocess
+
+import pytest
+
+USAGE, FAILURE = 2, 1
+
+
+def written(folder, name, content="print(1)\n", mode=0o644, owner=None):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w" if isinstance(content, str) else "wb") as file:
+        file.write(content)
+    os.chmod(path, mode)
+    if owner is not None:
+        os.chown(path, owner, owner)
+    return path
+
+
+@pytest.fixture
+def code(cluster):
+    folder = cluster.path("home", "code")
+    written(folder, "train.py")
+    return folder
+
+
+def refused(cluster, code, words, *args, exit_code=USAGE, cwd=None):
+    """The one line; neither a job nor a folder of a run is there after it."""
+    done = cluster.run("run", *args, code=exit_code, cwd=cwd or code)
+    lines = [line for line in done.stderr.splitlines() if "level=error" in line or line.startswith("ERRO")]
+    assert len(lines) == 1 and words in lines[0], done.stderr
+    assert done.stdout == ""
+    runs = cluster.path("state", "muster", "runs")
+    assert not os.path.exists(runs) or os.listdir(runs) == []
+    return lines[0]
+
+
+def test_flags_before_the_command_are_musters_and_the_rest_is_the_commands(cluster, code):
+    refused(cluster, code, "unknown flag: --lr: flags of your program stand behind its name", "--lr", "1", "train.py")
+    done = cluster.run("run", "echo", "--lr", "--name=x", "-n", "4", cwd=code)
+    assert done.stdout == "--lr --name=x -n 4\n"
+
+
+def test_scripts_and_folders_that_are_not_there(cluster, code):
+    refused(cluster, code, f"nothere.py is not in {code}", "nothere.py")
+    refused(cluster, code, "--directory: ", "-C", os.path.join(code, "none"), "train.py")
+    gone = cluster.path("home", "gone")
+    os.makedirs(gone)
+    line = f"cd {gone} && rmdir {gone} && exec {cluster.binary} run train.py"
+    done = subprocess.run(["sh", "-c", line], env=cluster.env, text=True, capture_output=True, timeout=60)
+    assert done.returncode == USAGE and "--directory: " in done.stderr, done.stderr
+
+
+def test_a_file_that_cannot_be_read(nobody_cluster):
+    code = nobody_cluster.path("home", "code")
+    written(code, "train.py", owner=nobody_cluster.uid)
+    written(code, "secret.bin", "x", mode=0o000, owner=0)
+    os.chown(code, nobody_cluster.uid, nobody_cluster.uid)
+    refused(nobody_cluster, code, "--directory: read secret.bin: Permission denied", "train.py")
+
+
+def test_more_than_fits(cluster, code):
+    for number in range(6):
+        with open(os.path.join(code, f"big{number}.bin"), "wb") as file:
+            file.truncate((30 + number) << 20)
+    line = refused(cluster, code, "--large", "train.py")
+    for number in range(1, 6):
+        assert f"big{number}.bin" in line, line
+    assert "big0.bin" not in line and ".musterignore" in line
+
+
+def test_a_link_out_of_the_folder(cluster, code):
+    os.symlink("/etc/passwd", os.path.join(code, "users"))
+    assert "/etc/passwd" in refused(cluster, code, "the link users", "train.py")
+
+
+def test_a_name_that_is_taken(cluster, code):
+    cluster.run("run", "--name=mine", "train.py", cwd=code)
+    before = sorted(os.listdir(cluster.path("state", "muster", "runs")))
+    done = cluster.run("run", "--name=mine", "train.py", code=FAILURE, cwd=code)
+    assert "the job mine is already exist, please delete it first" in done.stderr
+    assert sorted(os.listdir(cluster.path("state", "muster", "runs"))) == before
+
+
+def test_sweeps(cluster, code):
+    refused(cluster, code, "{lr} in the command: no --sweep has that name", "--sweep=rate=1,2", "train.py", "{lr}")
+    refused(cluster, code, "--large", "--sweep=i=1..1000000", "train.py", "{i}")
+    refused(cluster, code, "--sweep and --nodes contradict each other", "--nodes=2", "--sweep=i=1..2", "train.py")
+    refused(cluster, code, "--parallel is for a --sweep", "--parallel=2", "train.py")
+
+
+def test_jobs_to_wait_for(cluster, code):
+    refused(cluster, code, "no run none is known", "--wait-for=none", "train.py", exit_code=FAILURE)
+    refused(cluster, code, "--wait-for and --queue contradict each other", "--wait-for=a", "--queue", "train.py")
+
+
+def test_code_that_was_pruned(cluster, code):
+    cluster.run("run", "--name=old", "train.py", cwd=code)
+    store = cluster.path("state", "muster", "snapshots")
+    subprocess.run(["rm", "-r", store], check=True)
+    done = cluster.run("rerun", "old", code=FAILURE, cwd=code)
+    assert "the code of old is not kept any more" in done.stderr and f"run it anew in {code}" in done.stderr
+
+
+def test_a_folder_without_git_and_without_a_runtime_directory(cluster, code):
+    env = {name: value for name, value in cluster.env.items() if name != "XDG_RUNTIME_DIR"}
+    cluster.env = env
+    line = f"umask 027; {cluster.binary} run --name=plain 'umask; touch \"$MUSTER_RUN_DIR/made\"'"
+    done = subprocess.run(["sh", "-c", line], env=env, cwd=code, text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == "0027\n", done.stderr
+    made = cluster.path("state", "muster", "runs", "plain", "files", "made")
+    assert os.stat(made).st_mode & 0o777 == 0o640

@@ -1,0 +1,34 @@
+#include <cstdint>
+#include <string>
+
+#include "runs/ledger/life.h"
+#include "runs/progress/history.h"
+#include "runs/progress/tracker.h"
+
+// Lines of a training, and the file in which its progress is kept.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  runs::Tracker tracker;
+  runs::Millis at = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    tracker.See(at += 100, text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  runs::Life life;
+  life.now = at + 1000;
+  life.lives.emplace_back().started = 0;
+  life.steps = tracker.steps();
+  const runs::Ledger ledger = runs::LedgerOf(life);
+  runs::Millis sum = 0;
+  for (const runs::Segment& segment : ledger.segments) sum += segment.length();
+  if (sum != ledger.wall()) __builtin_trap();
+
+  runs::History history = runs::History::Read(text);
+  const std::string file = history.Compacted();
+  // What was kept is read as it was written, but for times that are farther apart than they can be.
+  const runs::History again = runs::History::Read(file);
+  if (again.Latest().size() != history.Latest().size()) __builtin_trap();
+  for (const runs::SourceProgress& source : again.Latest()) runs::DescribeProgress(source);
+  return 0;
+}

@@ -1,0 +1,148 @@
+"""muster run and submit --sync-mode=local against a real API server: the folder travels with the job, and what was submitted is remembered.
+No kubelet runs here: what its init container would do is done by the test."""
+import base64
+import json
+import os
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def code(muster):
+    folder = muster.path("project")
+    os.makedirs(os.path.join(folder, "pkg"))
+    for name, text in (("train.py", "print('hello')\n"), ("pkg/model.py", "X = 1\n"), (".musterignore", "*.ckpt\n"),
+                       ("old.ckpt", "no\n")):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    return folder
+
+
+def run(muster, namespace, code, *args, **options):
+    return muster.run("run", "-n", namespace, "-C", code, "-d", "--image=registry.local/train:1", *args, **options)
+
+
+def parts_of(cluster, namespace, job):
+    return {item["metadata"]["name"]: item for item in cluster.get("configmaps", "-n", namespace)["items"]
+            if item["metadata"]["name"].startswith(f"{job}-code-")}
+
+
+def unpack(cluster, namespace, job, replica, folder):
+    """By the init container's own command, with the volume as a kubelet would mount it."""
+    pod = cluster.get("pytorchjob", job, "-n", namespace)["spec"]["pytorchReplicaSpecs"][replica]["template"]["spec"]
+    init, = pod["initContainers"]
+    assert init["image"] == pod["containers"][0]["image"]
+    sources = next(volume for volume in pod["volumes"] if "projected" in volume)["projected"]["sources"]
+    archive, code = os.path.join(folder, "archive"), os.path.join(folder, "code")
+    os.makedirs(archive)
+    os.makedirs(code)
+    for source in sources:
+        part = cluster.get("configmap", source["configMap"]["name"], "-n", namespace)
+        item, = source["configMap"]["items"]
+        with open(os.path.join(archive, item["path"]), "wb") as file:
+            file.write(base64.b64decode(part["binaryData"][item["key"]]))
+    script = init["command"][2].replace("/muster/archive", archive).replace("/muster/code", code)
+    subprocess.run([*init["command"][:2], script], check=True)
+    return code, pod
+
+
+def test_the_folder_travels_in_configmaps_that_the_job_owns(real_cluster, namespace, muster, code, tmp_path):
+    with open(os.path.join(code, "noise"), "wb") as file:
+        file.write(os.urandom(1_500_000))
+    done = run(muster, namespace, code, "--name=far", "--nodes=2", "train.py", "--lr", "1")
+    assert "code: 4 files (1.5 MB) of " in done.stderr
+    job = real_cluster.get("pytorchjob", "far", "-n", namespace)
+    assert "muster.dev/submitting" not in job["metadata"]["annotations"]
+    parts = parts_of(real_cluster, namespace, "far")
+    assert sorted(parts) == ["far-code-0", "far-code-1", "far-code-2"]
+    for part in parts.values():
+        owner, = part["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["uid"], owner["controller"]) == ("PyTorchJob", job["metadata"]["uid"], True)
+        assert len(json.dumps(part["binaryData"])) <= 900 << 10
+    for number, replica in enumerate(("Master", "Worker")):
+        unpacked, pod = unpack(real_cluster, namespace, "far", replica, str(tmp_path / str(number)))
+        assert subprocess.run(["diff", "-r", "-x", "*.ckpt", code, unpacked], capture_output=True).stdout == b""
+        container, = pod["containers"]
+        assert container["workingDir"] == "/muster/code"
+        assert container["command"] == ["sh", "-c", "exec python train.py --lr 1"]
+        assert {"name": "muster-code", "mountPath": "/muster/code"} in container["volumeMounts"]
+    secrets = real_cluster.get("secrets", "-n", namespace)["items"]
+    assert not [secret for secret in secrets if secret["metadata"]["name"].startswith("far")]
+    muster.run("delete", "far", "-n", namespace)
+    assert not parts_of(real_cluster, namespace, "far")
+
+
+def test_submit_brings_it_under_the_working_directory(real_cluster, namespace, muster, code, tmp_path):
+    muster.run("submit", "pytorch", "-n", namespace, "--name=sent", "--image=i", "--sync-mode=local",
+               f"--sync-source={code}", "python /root/code/project/train.py")
+    unpacked, pod = unpack(real_cluster, namespace, "sent", "Master", str(tmp_path))
+    assert os.path.exists(os.path.join(unpacked, "pkg", "model.py"))
+    assert {"name": "muster-code", "mountPath": "/root/code/project"} in pod["containers"][0]["volumeMounts"]
+
+
+def test_what_cannot_travel_is_refused_and_nothing_is_made(real_cluster, namespace, muster, code):
+    def refused(words, *args):
+        done = run(muster, namespace, code, "--name=no", *args, code=None)
+        assert done.returncode != 0 and words in done.stderr, done.stderr
+        assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+        assert not parts_of(real_cluster, namespace, "no")
+    refused("--sweep is for this machine", "--sweep=lr=1,2", "train.py", "{lr}")
+    refused("--live is for this machine", "--live", "train.py")
+    refused("--notify is for this machine", "--notify=true", "train.py")
+    with open(os.path.join(code, "noise"), "wb") as file:
+        file.write(os.urandom(9_000_000))
+    refused("at most 8192 travel with a job", "train.py")
+
+
+def test_a_namespace_that_takes_no_configmaps_is_left_as_it_was(real_cluster, namespace, muster, code):
+    real_cluster.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none", "namespace": namespace},
+                        "spec": {"hard": {"count/configmaps": "1"}}})
+    done = run(muster, namespace, code, "--name=full", "train.py", code=1)
+    assert "create configmap full-code-0: " in done.stderr or "exceeded quota" in done.stderr, done.stderr
+    assert "the job full was not made" in done.stderr
+    assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+
+
+def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, muster, code):
+    run(muster, namespace, code, "--name=base", "--run-volume=disk", "train.py")
+    job = real_cluster.get("pytorchjob", "base", "-n", namespace)
+    listed = muster.run("history", "-n", namespace)
+    assert "base" in listed.stdout and "1 jobs as the cluster has them, and 0 that are gone" in listed.stderr
+    real_cluster.patch_status("pytorchjob", "base", namespace, {
+        "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T01:00:00Z",
+        "conditions": [{"type": "Succeeded", "status": "True", "reason": "x", "message": "",
+                        "lastUpdateTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"}]})
+    muster.run("list", "--all", "-n", namespace)
+    real_cluster.kubectl("delete", "pytorchjob", "base", "-n", namespace)
+    listed = muster.run("list", "--all", "-n", namespace)
+    assert "SUCCEEDED" in listed.stdout and "0 jobs as the cluster has them, and 1 that are gone" in listed.stderr
+    shown = muster.run("show", "base", "-n", namespace).stdout
+    assert "as this machine saw it last" in shown and job["metadata"]["uid"][:8] in shown
+    assert muster.run("code", "base", "-n", namespace).stdout.split()[-1] == "train.py"
+    muster.run("rerun", "base", "-d", "-n", namespace, "--", "--lr", "2")
+    again = real_cluster.get("pytorchjob", "base-2", "-n", namespace)
+    container = again["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    assert container["command"][2] == "exec python train.py --lr 2"
+    assert parts_of(real_cluster, namespace, "base-2")
+    volume = next(mount for mount in container["volumeMounts"] if mount["mountPath"] == "/muster/run")
+    assert volume["subPath"].startswith("base-2-")
+    stranger = muster.run("show", "nobody", "-n", namespace, code=1).stderr
+    assert "only the jobs that are there are, and those that this machine submitted" in stranger
+
+
+def test_a_job_waits_for_another_where_the_operator_is_musters(real_cluster, namespace, muster, code, operator):
+    for name, *flags in (("base",), ("next", "--wait-for=base"), ("other", "--wait-for=base")):
+        done = run(muster, namespace, code, f"--name={name}", *flags, "train.py")
+        assert ("muster's operator lets it start" in done.stderr) == bool(flags)
+    assert real_cluster.get("pytorchjob", "next", "-n", namespace)["spec"]["runPolicy"]["suspend"] is True
+    assert "waits for base to succeed" in muster.run("get", "next", "-n", namespace).stdout
+    real_cluster.kubectl("wait", "--for=create", "pod/base-master-0", "-n", namespace, "--timeout=60s")
+    real_cluster.patch_status("pod", "base-master-0", namespace, {
+        "phase": "Succeeded", "containerStatuses": [{
+            "name": "pytorch", "ready": False, "restartCount": 0, "image": "x", "imageID": "x",
+            "state": {"terminated": {"exitCode": 0}}}]})
+    real_cluster.kubectl("wait", "--for=create", "pod/next-master-0", "-n", namespace, "--timeout=60s")
+    next_one = real_cluster.get("pytorchjob", "next", "-n", namespace)
+    assert next_one["spec"]["runPolicy"]["suspend"] is False
+    assert "muster.dev/wait-for" not in next_one["metadata"]["annotations"]

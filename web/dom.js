@@ -1,0 +1,86 @@
+// Elements made by functions. What comes from the cluster is only ever text here: there is no way
+// from a string to markup.
+
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on"))
+      element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "disabled")
+      element[name] = value;
+    else
+      element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter(
+      (child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat().filter(
+      (child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+// Only where it is not so already: the browser does nothing then.
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function stateOf(status) {
+  return h("span", {class: "state", "data-kind": kindOf(status)}, wordOf(status));
+}
+
+export function showState(element, status) {
+  element.className = "state";
+  element.dataset.kind = kindOf(status);
+  setText(element, wordOf(status));
+}
+
+// Of a job, a pod or an attempt.
+export function kindOf(status) {
+  const word = String(status ?? "").toUpperCase();
+  if (["RUNNING"].includes(word)) return "running";
+  if (["SUCCEEDED", "COMPLETED"].includes(word)) return "good";
+  if (["SUSPENDED", "DELETED", "TERMINATING", "ENDING", ""].includes(word)) return "off";
+  if ([
+        "PENDING", "QUEUING", "CONTAINERCREATING", "PODINITIALIZING", "CREATED", "RESTARTING"
+      ].includes(word) ||
+      word.startsWith("INIT:"))
+    return "waiting";
+  return "bad";
+}
+
+export function wordOf(status) {
+  const word = String(status ?? "");
+  if (word === "") return "not there";
+  return word === word.toUpperCase() ? word.charAt(0) + word.slice(1).toLowerCase() : word;
+}
+
+// The command that says the same, to be copied.
+export function command(line) {
+  const copy =
+      h("button", {
+        type: "button",
+        class: "quiet",
+        title: "Copy: " + line,
+        onclick: async () => {
+          const isDone = await navigator.clipboard.writeText(line).then(() => true, () => false);
+          if (!isDone) getSelection().selectAllChildren(copy.previousElementSibling);
+          copy.textContent = isDone ? "copied" : "selected";
+          setTimeout(() => {
+            copy.textContent = "copy";
+          }, 1500);
+        }
+      },
+        "copy");
+  return h("span", {class: "command"}, h("code", {title: line}, line), copy);
+}

@@ -1,0 +1,324 @@
+// The History screen: what ran, deleted jobs too; two to five of them compared.
+import {rerun} from "./actions.js";
+import {Chart, curvesOf} from "./chart.js";
+import {command, fill, h, setText, showState} from "./dom.js";
+import {duration, moment, plural} from "./format.js";
+import {List} from "./list.js";
+import {get, jobs} from "./server.js";
+
+const MOST_COMPARED = 5;
+const MOST_CURVES = 12;
+const QUIET = 500;  // milliseconds between a change of the jobs and the next look
+
+export function historyScreen(app) {
+  const chosen = new Set();
+  let runs = [];
+  let limit = 200;
+  let isClosed = false;
+  let problem = "";
+
+  const columns = [
+    {
+      name: "chosen",
+      title: "",
+      width: "34px",
+      draw: (cell, row) => {
+        if (!cell.firstChild)
+          cell.append(h("input", {
+            type: "checkbox",
+            tabindex: "-1",
+            onclick: (event) => choose(event.target.dataset.key)
+          }));
+        cell.firstChild.dataset.key = row.key;
+        cell.firstChild.checked = chosen.has(row.key);
+        cell.firstChild.setAttribute("aria-label", `compare ${row.name}`);
+      }
+    },
+    {
+      name: "state",
+      title: "State",
+      width: "110px",
+      sort: (row) => row.status,
+      draw: (cell, row) => {
+        if (!cell.firstChild) cell.append(h("span"));
+        showState(cell.firstChild, row.status);
+      }
+    },
+    {
+      name: "name",
+      title: "Name",
+      width: "20%",
+      className: "phone-wide",
+      sort: (row) => row.name,
+      draw: (cell, row) => {
+        if (!cell.firstChild) cell.append(h("a", {tabindex: "-1"}));
+        setText(cell.firstChild, row.name);
+        cell.firstChild.href = `#${pathOf(row)}`;
+        cell.title = `${row.name} (${row.id})`;
+      }
+    },
+    {
+      name: "id",
+      title: "ID",
+      width: "86px",
+      className: "mono phone-none",
+      sort: (row) => row.id,
+      draw: (cell, row) => setText(cell, row.id)
+    },
+    {
+      name: "command",
+      title: "Command",
+      className: "mono phone-below",
+      draw: (cell, row) => {
+        setText(cell, row.command.replace(/\s+/g, " "));
+        cell.title = row.command;
+      }
+    },
+    {
+      name: "seconds",
+      title: "Took",
+      width: "80px",
+      className: "number",
+      sort: (row) => row.seconds,
+      descends: true,
+      draw: (cell, row) => setText(cell, duration(1000 * row.seconds))
+    },
+    {
+      name: "created",
+      title: "Submitted",
+      width: "176px",
+      className: "number phone-none",
+      sort: (row) => row.created,
+      descends: true,
+      draw: (cell, row) => setText(cell, moment(row.created))
+    },
+  ];
+  const list = new List({
+    label: "Runs",
+    columns,
+    sortBy: "created",
+    descending: true,
+    open: (row) => app.go(`#${pathOf(row)}`),
+    empty: () => nothing()
+  });
+  const filter = h("input", {
+    type: "search",
+    placeholder: "Filter (/)",
+    "aria-label": "Filter runs by name, state, command, commit or day"
+  });
+  const compare = h("button", {type: "button", class: "main", onclick: () => open()}, "Compare");
+  const older =
+      h("button", {
+        type: "button",
+        onclick: () => {
+          limit = Math.min(5000, limit * 5);
+          load();
+        }
+      },
+        "Older ones");
+  const count = h("span", {class: "muted", role: "status"});
+  const element =
+      h("section", {class: "screen", "aria-label": "History"},
+        h("div", {class: "bar"}, filter, compare, count, older), list.element);
+
+  function pathOf(row) {
+    return row.deleted ? `/run/${row.namespace}/${row.id}` : `/job/${row.namespace}/${row.name}`;
+  }
+
+  function nothing() {
+    if (problem) return [h("p", null, problem)];
+    return runs.length ? [h("p", null, "No run is like that.")] : [
+      h("h2", null, "Nothing has run yet"),
+      h("p", null, "What runs is remembered here, also when it is deleted.")
+    ];
+  }
+
+  function choose(key) {
+    if (!chosen.delete(key)) chosen.add(key);
+    show();
+  }
+
+  function open() {
+    const rows = runs.filter((row) => chosen.has(row.key));
+    if (rows.length < 2 || rows.length > MOST_COMPARED) return;
+    app.go(`#/compare/${rows[0].namespace}/${rows.map((row) => row.id).join(",")}`);
+  }
+
+  function show() {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const text = (row) => [row.name, row.id, row.status, row.reason, row.command, row.commit,
+                           row.created, row.namespace]
+                              .join(" ")
+                              .toLowerCase();
+    list.setRows(
+        words.length ? runs.filter((row) => words.every((word) => text(row).includes(word))) :
+                       runs);
+    compare.disabled = chosen.size < 2 || chosen.size > MOST_COMPARED;
+    setText(
+        compare,
+        chosen.size > MOST_COMPARED ? `Compare: ${MOST_COMPARED} at most` :
+            chosen.size ? `Compare ${chosen.size}` :
+                          "Compare 2 to 5");
+  }
+
+  async function load() {
+    try {
+      const answer = await get(`/api/history?limit=${limit}`);
+      if (isClosed) return;
+      runs = answer.runs.map((row) => ({...row, key: row.uid}));
+      problem = "";
+      setText(
+          count,
+          answer.total > runs.length ? `${runs.length} of ${plural(answer.total, "run")}` :
+                                       plural(runs.length, "run"));
+      older.hidden = answer.total <= runs.length;
+    } catch (error) {
+      if (isClosed) return;
+      problem = error.message;
+    }
+    show();
+  }
+
+  let waiting = 0;
+  const changed = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(load, QUIET);
+  };
+  filter.addEventListener("input", show);
+  jobs.addEventListener("change", changed);
+  older.hidden = true;
+  app.listen({});
+  load();
+  show();
+  return {
+    element,
+    title: "History",
+    screen: "history",
+    close() {
+      isClosed = true;
+      clearTimeout(waiting);
+      jobs.removeEventListener("change", changed);
+      list.close();
+    },
+    key(event) {
+      if (event.key === "/") {
+        filter.focus();
+        filter.select();
+        return true;
+      }
+      if (event.key === "Escape" && (filter.value || chosen.size)) {
+        filter.value = "";
+        chosen.clear();
+        show();
+        return true;
+      }
+      const row = list.selectedRow;
+      if (row && event.key === "x") {
+        choose(row.key);
+        return true;
+      }
+      if (row && event.key === "a") {
+        rerun({name: row.name, namespace: row.namespace, run: row.id, id: row.id});
+        return true;
+      }
+      if (event.key === "c") {
+        open();
+        return true;
+      }
+      return list.key(event);
+    },
+    leaveField() {
+      filter.blur();
+      list.move(0);
+    },
+    keys: [
+      ["j / k", "down, up"], ["Enter", "open the run"], ["x", "choose it"],
+      ["c", "compare what is chosen"], ["a", "run again"], ["/", "filter"]
+    ],
+  };
+}
+
+// Of a scalar that several sources tell, the first that has steps.
+function firstOfEach(series) {
+  const hasSteps = (each) => each.points.some(([, step]) => step !== null);
+  const sorted = [...series].sort((a, b) => hasSteps(b) - hasSteps(a));
+  return sorted.filter((each, i) => sorted.findIndex(({name}) => name === each.name) === i);
+}
+
+export function compareScreen(app, namespace, ids) {
+  const runs = ids.split(",");
+  const body = h("div", {class: "card wide"}, h("p", {class: "muted"}, "Reading…"));
+  const element =
+      h("section", {class: "screen", "aria-label": "Comparison"},
+        h("div", {class: "job-head"}, h("h1", null, `${runs.length} runs compared`),
+          command(`muster compare ${runs.join(" ")}`)),
+        body);
+  const charts = h("div", {class: "charts card"});
+  const drawn = [];
+  // One chart for each scalar that any of them has, the runs laid over each other.
+  async function loadCurves(names) {
+    const read = ({name, id}) =>
+        get(`/api/progress/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`)
+            .then(({series}) => ({title: `${name} (${id})`, series: firstOfEach(series)}));
+    const told = (await Promise.allSettled(names.map(read))).filter((each) => each.value);
+    for (const each of curvesOf(told.map(({value}) => value), MOST_CURVES)) {
+      const chart = new Chart(each.name, each.unit);
+      drawn.push(chart);
+      charts.append(chart.element);
+      chart.set(each.series);
+    }
+    if (drawn.length) element.insertBefore(charts, body);
+  }
+
+  async function load() {
+    try {
+      const query = new URLSearchParams(runs.map((run) => ["run", run]));
+      const answer = await get(`/api/compare/${encodeURIComponent(namespace)}?${query}`);
+      loadCurves(answer.runs);
+      const names = Object.keys(answer.differences);
+      const files = answer.files.flatMap(
+          (changed, i) =>
+              (changed.length ?
+                   [
+                     h("h2", null,
+                       `Files of ${answer.runs[i + 1].name} that are not as in ${
+                           answer.runs[0].name}`),
+                     h("ul", {class: "lines"}, changed.map((each) => h("li", null, each)))
+                   ] :
+                   []));
+      fill(
+          body,
+          names.length === 0 ?
+              h("p", null, "Nothing differs that is known.") :
+              h("table", {class: "plain", "aria-label": "What differs"},
+                h("thead", null,
+                  h("tr", null, h("th", {scope: "col"}, ""),
+                    answer.runs.map((run) => h("th", {scope: "col"}, `${run.name} (${run.id})`)))),
+                h("tbody", null,
+                  names.map(
+                      (name) => h(
+                          "tr", null, h("th", {scope: "row"}, name),
+                          answer.differences[name].map((value) => h("td", null, value ?? "–")))))),
+          files);
+    } catch (error) {
+      fill(body, h("p", null, error.message));
+    }
+  }
+  app.listen({});
+  load();
+  return {
+    element,
+    title: "Comparison",
+    screen: "history",
+    close() {
+      drawn.forEach((chart) => chart.close());
+    },
+    key(event) {
+      if (event.key !== "Escape") return false;
+      app.go("#/history");
+      return true;
+    },
+    leaveField() {},
+    keys: [["Esc", "back to the history"]],
+  };
+}

@@ -1,0 +1,456 @@
+// One run: a job that is there, or what the history knows of one that was.
+import {isOver, remove, rerun, resume, suspend} from "./actions.js";
+import {Chart, curvesOf} from "./chart.js";
+import {command, fill, h, kindOf, setText, showState, wordOf} from "./dom.js";
+import {bytes, duration, moment, percent, plural} from "./format.js";
+import {Log} from "./log.js";
+import {get, jobs, stream} from "./server.js";
+import {ledger, timeline} from "./timeline.js";
+
+const MOST_RANKS = 2048;
+const MOST_CURVES = 8;
+const MOST_POINTS = 4000;
+
+export function jobScreen(app, kind, namespace, run) {
+  const path = `${encodeURIComponent(namespace)}/${encodeURIComponent(run)}`;
+  const key = `${namespace}/${run}`;
+  const isJob = kind === "job";
+  let page = null;
+  let instances = [];
+  let isClosed = false;
+
+  const state = h("span", {class: "state"});
+  const why = h("div", {class: "why"});
+  const times = h("span", {class: "muted"});
+  const acts = h("div", {class: "acts", role: "group", "aria-label": "Actions"});
+  const verdict = h("section", {class: "card verdict", "aria-label": "Verdict", hidden: true});
+  const grid = h("div", {class: "ranks", role: "list"});
+  const closer = h("div", {class: "wide"});
+  const look =
+      h("button", {
+        type: "button",
+        title: "Step, CPU, memory and line of each rank (r)",
+        onclick: () => lookCloser()
+      },
+        "Look closer");
+  const shell = command(`muster attach ${run} bash`);
+  const ranks =
+      h("section", {class: "card", "aria-label": "Ranks"},
+        h("header", null, h("h2", null, "Ranks"), h("span", {class: "spring"}), look), grid, closer,
+        shell);
+  const charts = h("div", {class: "charts"});
+  const curves =
+      h("section", {class: "card", "aria-label": "Curves", hidden: true},
+        h("header", null, h("h2", null, "Curves")), charts);
+  const spent = h("section", {class: "card", "aria-label": "Where the time went", hidden: true});
+  const attempts =
+      h("section", {class: "card", "aria-label": "Attempts"},
+        h("header", null, h("h2", null, "Attempts")));
+  const trials = h("section", {class: "card", "aria-label": "Trials", hidden: true});
+  const facts =
+      h("section", {class: "card", "aria-label": "What it is"},
+        h("header", null, h("h2", null, "What it is")));
+  const log = new Log(
+      {namespace, run, name: run},
+      (parameters) => app.listen(isJob ? {job: key, ...parameters} : {}), isJob);
+  const element =
+      h("section", {class: "screen", "aria-label": `Job ${run}`},
+        h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
+        h("div", {class: "job-body"},
+          h("div", {class: "facts"}, verdict, ranks, curves, spent, trials, attempts, facts),
+          log.element));
+
+  function target() {
+    const of = page.run;
+    return {name: of.name, namespace, run: isJob ? of.name : of.id, uid: of.uid, id: of.id};
+  }
+
+  function showHead() {
+    const row = isJob ? jobs.rows.get(key) : null;
+    const of = page?.run;
+    if (!row && !of) return;
+    const status = row ? row.status : of.status;
+    showState(state, row?.ending ? "ENDING" : status);
+    setText(why, (row ? row.reason : of.reason) ?? "");
+    const created = row ? row.created : Date.parse(of.created);
+    const started = row ? row.started : Date.parse(of.started);
+    const ended = row ? row.ended : Date.parse(of.ended ?? of.deleted);
+    const lasted = started ?
+        ` · ${ended ? "ran" : "runs"} for ${duration((ended || Date.now()) - started)}` :
+        "";
+    setText(times, moment(created) + lasted);
+    if (!page) return;
+    const buttons = [];
+    if (isJob && row && !isOver(status)) {
+      buttons.push(
+          row.suspended ? ["Resume", "s", () => resume(target())] :
+                          ["Suspend", "s", () => suspend(target())]);
+    }
+    buttons.push(["Run again", "a", () => rerun(target())]);
+    if (isJob && row) buttons.push(["Delete", "d", () => remove(target())]);
+    const wanted = buttons.map(([title]) => title).join();
+    look.hidden = shell.hidden = !isJob || isOver(status);
+    if (acts.dataset.has === wanted) return;
+    acts.dataset.has = wanted;
+    fill(
+        acts,
+        buttons.map(
+            ([title, letter, act]) =>
+                h("button", {
+                  type: "button",
+                  class: title === "Delete" ? "danger" : null,
+                  title: `${title} (${letter})`,
+                  onclick: act,
+                },
+                  title)));
+  }
+
+  function showRanks() {
+    const all = instances.flatMap(
+        (instance) => Array.from(
+            {length: instance.ranks}, (_, i) => ({rank: instance.firstRank + i, instance})));
+    ranks.hidden = all.length === 0;
+    while (grid.children.length > Math.min(all.length, MOST_RANKS)) grid.lastChild.remove();
+    all.slice(0, MOST_RANKS).forEach(({rank, instance}, i) => {
+      if (!grid.children[i]) grid.append(h("span", {class: "rank", role: "listitem"}));
+      const cell = grid.children[i];
+      const kind_ = kindOfRank(rank, instance);
+      if (cell.dataset.kind !== kind_) cell.dataset.kind = kind_;
+      setText(cell, String(rank));
+      cell.title = `rank ${rank}: ${instance.name}, ${instance.status || "not there"}${
+          instance.node ? ` on ${instance.node}` : ""}`;
+      cell.setAttribute("aria-label", cell.title);
+    });
+  }
+
+  // Of a job that failed the rank that was first stands out: the others ended because of it.
+  function kindOfRank(rank, instance) {
+    const kind_ = kindOf(instance.status);
+    const first = jobs.rows.get(key);
+    if (kind_ !== "bad" || !first?.failedInstance) return kind_;
+    const isFirst = first.failedInstance === instance.name && (first.rank ?? rank) === rank;
+    return isFirst ? "bad" : "off";
+  }
+
+  async function lookCloser() {
+    look.disabled = true;
+    try {
+      const {ranks: all} = await get(`/api/ranks/${path}`);
+      const rows = all.map(
+          (rank) => h(
+              "tr", null, h("td", {class: "number"}, rank.rank), h("td", null, rank.state || "–"),
+              h("td", null, rank.step || "–"),
+              h("td", {class: "number"},
+                rank.quietSeconds === null ? "–" : duration(1000 * rank.quietSeconds)),
+              h("td", {class: "number"}, rank.cpu === null ? "–" : percent(rank.cpu)),
+              h("td", {class: "number"}, rank.memoryBytes === null ? "–" : bytes(rank.memoryBytes)),
+              h("td", {class: "mono"},
+                [rank.where, rank.doing].filter(Boolean).join(": ") || "–")));
+      const head = ["Rank", "State", "Step", "Quiet", "CPU", "Memory", "Where"];
+      fill(
+          closer,
+          h("table", {class: "plain", "aria-label": "Ranks in detail"},
+            h("thead", null, h("tr", null, head.map((title) => h("th", {scope: "col"}, title)))),
+            h("tbody", null, rows)),
+          command(`muster get ${run} --ranks`));
+    } catch (error) {
+      fill(closer, h("p", null, error.message));
+    }
+    look.disabled = false;
+  }
+
+  function showAttempts() {
+    const of = page.run;
+    attempts.hidden = of.attempts.length === 0;
+    fill(
+        attempts, h("header", null, h("h2", null, "Attempts")),
+        timeline(of.attempts, of.created, of.ended ?? of.deleted ?? "", Date.now()),
+        h("details", null,
+          h("summary", null, plural(of.attempts.length, "run of an instance", "runs of instances")),
+          h("div", {class: "wide"},
+            h("table", {class: "plain", "aria-label": "Runs of instances"},
+              h("thead", null,
+                h("tr", null,
+                  ["Instance", "Status", "Exit", "Started", "Ended", "Node"].map(
+                      (title) => h("th", {scope: "col"}, title)))),
+              h("tbody", null,
+                of.attempts.map(
+                    (each) =>
+                        h("tr", null, h("td", null, each.instance), h("td", null, each.status),
+                          h("td", null, each.exitCode ?? "–"), h("td", null, moment(each.started)),
+                          h("td", null, moment(each.ended)), h("td", null, each.node))))))));
+  }
+
+  function showFacts() {
+    const of = page.run;
+    const rows = [];
+    const add = (name, value) => {
+      if (value) rows.push(h("dt", null, name), h("dd", null, value));
+    };
+    add("Command", of.command ? h("code", null, of.command) : null);
+    for (const [name, value] of Object.entries(of.spec)) {
+      if (name !== "command" && !name.startsWith("env "))
+        add(name.charAt(0).toUpperCase() + name.slice(1), value);
+    }
+    add("Code",
+        [
+          of.snapshot && `snapshot ${of.snapshot.slice(0, 12)}`,
+          of.commit && `commit ${of.commit.slice(0, 7)}`
+        ].filter(Boolean)
+            .join(", "));
+    add("Files", of.folder ? h("code", null, of.folder) : null);
+    add("Python", of.python ? `${of.python}, ${plural(of.packages.length, "package")}` : null);
+    add("Run", `${of.name} (${of.id})`);
+    const variables = Object.entries(of.spec).filter(([name]) => name.startsWith("env "));
+    fill(
+        facts,
+        h("header", null, h("h2", null, "What it is"), h("span", {class: "spring"}),
+          command(`muster show ${isJob ? of.name : of.id}`)),
+        h("dl", null, rows),
+        variables.length ?
+            h("details", null, h("summary", null, plural(variables.length, "variable")),
+              h("ul", {class: "lines"},
+                variables.map(([name, value]) => h("li", null, `${name.slice(4)}=${value}`)))) :
+            null,
+        of.environment.length ?
+            h("details", null,
+              h("summary", null, `${of.environment.length} names of your environment`),
+              h("p", null, of.environment.join("  "))) :
+            null,
+        of.packages.length ?
+            h("details", null, h("summary", null, plural(of.packages.length, "package")),
+              h("ul", {class: "lines"}, of.packages.map((each) => h("li", null, each)))) :
+            null);
+  }
+
+  function showTrials() {
+    const all = page.trials ?? [];
+    trials.hidden = all.length === 0;
+    if (trials.hidden) return;
+    const namesOf = (field) => [...new Set(all.flatMap((each) => Object.keys(each[field] ?? {})))];
+    const values = namesOf("values");
+    const metrics = namesOf("metrics");
+    const heads = ["Trial", ...values, "Status", "Took", ...metrics];
+    fill(
+        trials,
+        h("header", null, h("h2", null, plural(all.length, "trial")), h("span", {class: "spring"}),
+          command(`muster show ${run} --best ${metrics[0] ?? "METRIC"}`)),
+        h("div", {class: "wide"},
+          h("table", {class: "plain", "aria-label": "Trials"},
+            h("thead", null, h("tr", null, heads.map((title) => h("th", {scope: "col"}, title)))),
+            h("tbody", null, all.map((each) => {
+              const cells = [
+                each.index, ...values.map((name) => each.values[name]), wordOf(each.status),
+                duration(1000 * each.seconds), ...metrics.map((name) => each.metrics[name])
+              ];
+              return h("tr", null, cells.map((cell) => h("td", null, String(cell ?? "–"))));
+            })))));
+  }
+
+  function showVerdict(answer) {
+    const of = answer.verdict;
+    const isKnown = of.class !== "unknown";
+    if (answer.fine !== null && !isKnown) {
+      verdict.hidden = true;
+      return;
+    }
+    verdict.hidden = false;
+    verdict.dataset.kind = answer.fine === null ? "bad" : "waiting";
+    const who = of.who && [
+      of.who.rank === null ? of.who.instance : `rank ${of.who.rank} (${of.who.instance})`,
+      of.who.host && `on ${of.who.host}`,
+      of.who.exitCode !== null && `exit code ${of.who.exitCode}`,
+      of.who.attempt > 1 && `attempt ${of.who.attempt}`
+    ].filter(Boolean).join(", ");
+    const fact = (each) =>
+        h("li", null, each.time ? h("span", {class: "muted"}, each.time.slice(11, 19) + " ") : null,
+          h("span", {class: "muted"}, each.source + " "), each.text);
+    fill(
+        verdict, h("h3", null, of.title || "What failed is not known"),
+        h("p", {class: "muted"}, [of.class, who].filter(Boolean).join(" · ")),
+        of.line ? h("pre", null, of.line) : null,
+        of.where ? h("p", null, h("code", null, `${of.where.file}:${of.where.line}`),
+                     of.where.function ? ` in ${of.where.function}` : "") :
+                                         null,
+        h("p", {class: "advice"}, h("span", {class: "tag"}, of.advice),
+          h("span", null, of.adviceText)),
+        h("details", null,
+          h("summary", null,
+            `${plural(of.evidence.length, "piece")} of evidence, ${
+                plural(of.consequences.length, "consequence")}`),
+          h("ul", {class: "lines"}, of.evidence.map(fact)),
+          of.consequences.length ? h("h3", null, "Because of it") : null,
+          h("ul", {class: "lines"}, of.consequences.map(fact)),
+          of.missing.length ? h("p", {class: "muted"},
+                                "Not looked at, for it is not there: " + of.missing.join(", ")) :
+                              null),
+        h("p", {class: "muted"}, `Confidence: ${of.confidence}`), command(`muster explain ${run}`));
+  }
+
+  async function loadLedger() {
+    try {
+      const report = await get(`/api/report/${path}`);
+      if (isClosed || !report.ledger) return;
+      const words = `${percent(report.ledger.goodput)} of it steps`;
+      fill(
+          spent,
+          h("header", null, h("h2", null, "Where the time went"),
+            h("span", {class: "muted"}, words), h("span", {class: "spring"}),
+            command(`muster report ${run}`)),
+          ledger(report), report.saving ? h("p", null, report.saving.text) : null);
+      spent.hidden = false;
+    } catch {
+      spent.hidden = true;
+    }
+  }
+
+  // By the name of its scalar.
+  const drawn = new Map();
+  let told = [];
+
+  function showCurves() {
+    const all = curvesOf([{title: run, series: told}], MOST_CURVES);
+    curves.hidden = all.length === 0;
+    for (const each of all) {
+      if (!drawn.has(each.name)) {
+        const chart = new Chart(each.name, each.unit);
+        drawn.set(each.name, chart);
+        charts.append(chart.element);
+      }
+      drawn.get(each.name).set(each.series);
+    }
+  }
+
+  async function loadCurves() {
+    try {
+      told = (await get(`/api/progress/${path}`)).series;
+    } catch {
+      return;  // the rest of the page says what is wrong
+    }
+    if (!isClosed) showCurves();
+  }
+
+  // What was told since goes to the end of the curves.
+  const onProgress = () => {
+    const news = jobs.progress.get(page?.run.uid);
+    if (!news) return;
+    const at = Date.parse(news.at);
+    for (const [name, value] of Object.entries(news.scalars)) {
+      let series = told.find((each) => each.source === news.source && each.name === name);
+      if (!series) told.push(series = {source: news.source, name, points: []});
+      if (series.points.length && series.points.at(-1)[0] >= at) continue;
+      series.points.push([at, news.step, value]);
+      if (series.points.length > MOST_POINTS) series.points.splice(0, MOST_POINTS / 10);
+    }
+    showCurves();
+  };
+
+  async function load() {
+    try {
+      const loaded = await get(`/api/run/${path}`);
+      if (isClosed) return;
+      page = loaded;
+      showHead();
+      loadLedger();
+      showTrials();
+      showAttempts();
+      showFacts();
+      if (!instances.length && !isJob) ranks.hidden = true;
+      const wanted = ["FAILED", "DELETED"].includes(page.run.status) || page.run.reason;
+      if (wanted) {
+        const answer = await get(`/api/verdict/${path}`);
+        if (!isClosed) showVerdict(answer);
+      } else {
+        verdict.hidden = true;
+      }
+    } catch (error) {
+      if (isClosed) return;
+      fill(facts, h("p", null, error.message));
+      attempts.hidden = true;
+      ranks.hidden = !instances.length;
+      setText(why, page ? why.textContent : error.message);
+    }
+  }
+
+  // What is read anew when the job is not as it was.
+  let shape = "";
+  const changed = () => {
+    const row = jobs.rows.get(key);
+    showHead();
+    showRanks();
+    const now = row ? `${row.uuid} ${row.status} ${row.reason ?? ""} ${row.ranksUp}` : "gone";
+    if (isJob && jobs.areKnown && now !== shape) {
+      shape = now;
+      load();
+    }
+  };
+  const onJob = (event) => {
+    if (event.detail.key !== key) return;
+    if (event.detail.instances === null) {
+      setText(why, "It is deleted: the history has what it was.");
+      return;
+    }
+    instances = event.detail.instances;
+    showRanks();
+  };
+  jobs.addEventListener("change", changed);
+  jobs.addEventListener("progress", onProgress);
+  stream.addEventListener("job", onJob);
+  const clock = setInterval(() => {
+    if (!document.hidden) showHead();
+  }, 1000);
+  log.showEnd();
+  load();
+  loadCurves();
+  return {
+    element,
+    title: run,
+    screen: isJob ? "jobs" : "history",
+    close() {
+      isClosed = true;
+      jobs.removeEventListener("change", changed);
+      jobs.removeEventListener("progress", onProgress);
+      drawn.forEach((chart) => chart.close());
+      stream.removeEventListener("job", onJob);
+      clearInterval(clock);
+      log.close();
+    },
+    key(event) {
+      const row = jobs.rows.get(key);
+      if (event.key === "Escape") {
+        app.go(isJob ? "#/jobs" : "#/history");
+        return true;
+      }
+      if (event.key === "/" || event.key === "l") {
+        log.search.focus();
+        log.search.select();
+        return true;
+      }
+      if (event.key === "r" && isJob) {
+        lookCloser();
+        return true;
+      }
+      if (!page) return false;
+      if (event.key === "a") {
+        rerun(target());
+        return true;
+      }
+      if (event.key === "d" && isJob && row) {
+        remove(target());
+        return true;
+      }
+      if (event.key === "s" && isJob && row && !isOver(row.status)) {
+        (row.suspended ? resume : suspend)(target());
+        return true;
+      }
+      return false;
+    },
+    leaveField() {
+      log.box.focus();
+    },
+    keys: [
+      ["l or /", "search the log"], ["r", "look closer at the ranks"], ["s", "suspend or resume"],
+      ["a", "run again"], ["d", "delete"], ["Esc", "back"]
+    ],
+  };
+}

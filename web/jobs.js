@@ -1,0 +1,269 @@
+// The Jobs screen: every job, why it is as it is, and how far it has come.
+import {isOver, remove, resume, suspend, targetOf} from "./actions.js";
+import {h, setText, showState} from "./dom.js";
+import {ago, duration, moment} from "./format.js";
+import {List} from "./list.js";
+import {jobs, progressOf} from "./server.js";
+
+const GROUPS = [
+  {name: "all", title: "All", has: () => true},
+  {name: "running", title: "Running", has: (row) => row.status === "RUNNING"},
+  {name: "waiting", title: "Waiting", has: (row) => ["PENDING", "QUEUING"].includes(row.status)},
+  {name: "suspended", title: "Suspended", has: (row) => row.status === "SUSPENDED"},
+  {name: "failed", title: "Failed", has: (row) => row.status === "FAILED"},
+  {name: "succeeded", title: "Succeeded", has: (row) => row.status === "SUCCEEDED"},
+];
+
+function drawUp(cell, row) {
+  if (!cell.firstChild) {
+    cell.append(h("span", {class: "up"}, h("meter", {min: 0}), h("span")));
+  }
+  const [meter, text] = cell.firstChild.children;
+  const isOn = row.status === "RUNNING" || row.ranksUp > 0;
+  meter.hidden = !isOn;
+  meter.max = row.ranks || 1;
+  meter.value = row.ranksUp;
+  meter.setAttribute("aria-label", "ranks up");
+  setText(text, isOn ? `${row.ranksUp}/${row.ranks}` : String(row.ranks));
+}
+
+// "12% · 5m left"; "step 120" where the end is not known.
+function describe(told) {
+  if (!told) return "";
+  const left = told.secondsLeft !== null ? ` · ${duration(1000 * told.secondsLeft)} left` : "";
+  return (told.percent !== null ? `${told.percent}%` : stepOf(told)) + left;
+}
+
+function stepOf(told) {
+  const of = (at, all) => all ? `${at}/${all}` : String(at);
+  if (told.step !== null) return `step ${of(told.step, told.steps)}`;
+  return told.epoch !== null ? `epoch ${of(Number(told.epoch.toFixed(2)), told.epochs)}` : "";
+}
+
+function lossOf(told) {
+  const name = Object.keys(told?.scalars ?? {}).find((each) => /loss/i.test(each));
+  if (name === undefined) return "";
+  const value = told.scalars[name];
+  return typeof value === "number" ? String(Number(value.toPrecision(4))) : value;
+}
+
+function lasted(row, now) {
+  if (!row.started) return null;
+  return (row.ended ?? now) - row.started;
+}
+
+const COLUMNS = [
+  {
+    name: "state",
+    title: "State",
+    width: "110px",
+    sort: (row) => row.status,
+    draw: (cell, row) => {
+      if (!cell.firstChild) cell.append(h("span"));
+      showState(cell.firstChild, row.ending ? "ENDING" : row.status);
+    }
+  },
+  {
+    name: "name",
+    title: "Name",
+    width: "19%",
+    className: "phone-wide",
+    sort: (row) => row.name,
+    draw: (cell, row) => {
+      if (!cell.firstChild) cell.append(h("a", {tabindex: "-1"}));
+      const link = cell.firstChild;
+      setText(link, row.name);
+      link.title = `${row.namespace}/${row.name}`;
+      link.href = `#/job/${row.namespace}/${row.name}`;
+    }
+  },
+  {
+    name: "why",
+    title: "Why",
+    className: "phone-below",
+    draw: (cell, row) => {
+      setText(cell, row.reason ?? "");
+      cell.title = row.reason ?? "";
+    }
+  },
+  {
+    name: "ranks",
+    title: "Ranks up",
+    width: "110px",
+    sort: (row) => row.ranksUp,
+    descends: true,
+    className: "phone-none",
+    draw: drawUp
+  },
+  {
+    name: "progress",
+    title: "Progress",
+    width: "130px",
+    className: "phone-none",
+    sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
+    descends: true,
+    draw: (cell, row) => {
+      const told = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, describe(told));
+      cell.title = told ? `${stepOf(told)}, told by ${told.source}` : "";
+    }
+  },
+  {
+    name: "loss",
+    title: "Loss",
+    width: "76px",
+    className: "number phone-none",
+    draw: (cell, row) => setText(cell, row.status === "RUNNING" ? lossOf(progressOf(row)) : "")
+  },
+  {
+    name: "gpus",
+    title: "GPUs",
+    width: "54px",
+    className: "number phone-none",
+    sort: (row) => row.requestGPUs,
+    descends: true,
+    draw: (cell, row) => setText(cell, row.requestGPUs ? String(row.requestGPUs) : "–")
+  },
+  {
+    name: "lasts",
+    title: "Runs for",
+    width: "92px",
+    className: "number",
+    sort: (row) => lasted(row, Date.now()) ?? -1,
+    descends: true,
+    draw: (cell, row, now) => setText(cell, duration(lasted(row, now)))
+  },
+  {
+    name: "created",
+    title: "Submitted",
+    width: "110px",
+    className: "number phone-none",
+    sort: (row) => row.created,
+    descends: true,
+    draw: (cell, row, now) => {
+      setText(cell, ago(row.created, now));
+      cell.title = moment(row.created);
+    }
+  },
+];
+
+export function jobsScreen(app) {
+  const filter = h("input", {
+    type: "search",
+    placeholder: "Filter (/)",
+    "aria-label": "Filter jobs by name, state or reason"
+  });
+  const chips = h("div", {class: "chips", role: "group", "aria-label": "States"});
+  let group = "all";
+  const buttons = GROUPS.map(
+      (each) =>
+          h("button", {
+            type: "button",
+            "aria-pressed": "false",
+            onclick: () => {
+              group = each.name;
+              show();
+            }
+          },
+            each.title));
+  chips.append(...buttons);
+  const list = new List({
+    label: "Jobs",
+    columns: COLUMNS,
+    sortBy: "created",
+    descending: true,
+    open: (row) => app.go(`#/job/${row.namespace}/${row.name}`),
+    empty: () => nothing(),
+  });
+  const element =
+      h("section", {class: "screen", "aria-label": "Jobs"}, h("div", {class: "bar"}, filter, chips),
+        list.element);
+
+  function nothing() {
+    if (!jobs.areKnown) return [h("p", null, "Asking the cluster…")];
+    if (jobs.rows.size > 0)
+      return [h("p", null, "No job is like that."), h("p", null, "Esc clears the filter.")];
+    return [
+      h("h2", null, "No jobs yet"),
+      h("p", null, "In a terminal: ", h("code", null, "muster run train.py")),
+      h("p", null, "What ran before is in the ", h("a", {href: "#/history"}, "history"), ".")
+    ];
+  }
+
+  function show() {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const all = [...jobs.rows.values()];
+    const fits = (row) => words.every(
+        (word) =>
+            `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""}`.toLowerCase().includes(
+                word));
+    const filtered = words.length ? all.filter(fits) : all;
+    GROUPS.forEach((each, i) => {
+      const count = filtered.filter(each.has).length;
+      setText(buttons[i], `${each.title} ${count}`);
+      buttons[i].setAttribute("aria-pressed", String(each.name === group));
+      buttons[i].hidden = count === 0 && each.name !== "all" && each.name !== group;
+    });
+    list.setRows(filtered.filter(GROUPS.find((each) => each.name === group).has));
+  }
+
+  let isScheduled = false;
+  const changed = () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    requestAnimationFrame(() => {
+      isScheduled = false;
+      show();
+    });
+  };
+  filter.addEventListener("input", show);
+  jobs.addEventListener("change", changed);
+  jobs.addEventListener("progress", changed);
+  const clock = setInterval(() => {
+    if (!document.hidden) list.draw();
+  }, 1000);
+  app.listen({});
+  show();
+  return {
+    element,
+    title: "Jobs",
+    screen: "jobs",
+    close() {
+      jobs.removeEventListener("change", changed);
+      jobs.removeEventListener("progress", changed);
+      clearInterval(clock);
+      list.close();
+    },
+    key(event) {
+      if (event.key === "/") {
+        filter.focus();
+        filter.select();
+        return true;
+      }
+      if (event.key === "Escape" && (filter.value || group !== "all")) {
+        filter.value = "";
+        group = "all";
+        show();
+        return true;
+      }
+      const row = list.selectedRow;
+      if (row && event.key === "s" && !isOver(row.status)) {
+        (row.suspended ? resume : suspend)(targetOf(row));
+        return true;
+      }
+      if (row && event.key === "d") {
+        remove(targetOf(row));
+        return true;
+      }
+      return list.key(event);
+    },
+    leaveField() {
+      filter.blur();
+      list.move(0);
+    },
+    keys: [
+      ["j / k", "down, up"], ["Enter", "open the job"], ["/", "filter"], ["s", "suspend or resume"],
+      ["d", "delete"]
+    ],
+  };
+}

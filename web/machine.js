@@ -1,0 +1,147 @@
+// The Machine screen: what each node has, who holds it, and who waits.
+import {command, fill, h} from "./dom.js";
+import {ago, bytes, cores, percent} from "./format.js";
+import {get, jobs} from "./server.js";
+
+const QUIET = 400;  // milliseconds between a change of the jobs and the next look
+
+function share(name, used, all, words) {
+  const fillBar = h("div", {class: "fill"});
+  fillBar.style.width = `${Math.min(100, all ? 100 * used / all : 0)}%`;
+  return h(
+      "div", {class: "share"}, h("span", {class: "muted"}, name),
+      h("div", {
+        class: "track",
+        role: "meter",
+        "aria-label": name,
+        "aria-valuemin": 0,
+        "aria-valuemax": all,
+        "aria-valuenow": used
+      },
+        fillBar),
+      h("span", null, words));
+}
+
+function gpuOf(device) {
+  const holder = device.job || device.pod;
+  const busy = device.dutyCycle === null ? "" : ` · ${percent(device.dutyCycle / 100)}`;
+  const memory =
+      device.memoryTotal ? ` · ${bytes(device.memoryUsed)} of ${bytes(device.memoryTotal)}` : "";
+  return h(
+      "div", {
+        class: "gpu",
+        "data-held": Boolean(holder),
+        title: `GPU ${device.index}: ${device.pod || "free"}${memory}`
+      },
+      h("span", {class: "muted"}, `${device.index} `), holder || "free", busy);
+}
+
+function podsOf(node) {
+  if (!node.pods.length) return h("p", {class: "muted"}, "Nobody holds anything.");
+  return h(
+      "div", {class: "wide"},
+      h("table", {class: "plain", "aria-label": `Who holds ${node.name}`},
+        h("thead", null,
+          h("tr", null,
+            ["Job", "Instance", "CPUs", "Memory", "GPUs"].map(
+                (title) => h("th", {scope: "col"}, title)))),
+        h("tbody", null,
+          node.pods.map(
+              (pod) =>
+                  h("tr", null,
+                    h("td", null,
+                      pod.job ? h("a", {href: `#/job/${pod.namespace}/${pod.job}`}, pod.job) : "–"),
+                    h("td", null, pod.name),
+                    h("td", {class: "number"}, pod.cpuMilli ? cores(pod.cpuMilli) : "–"),
+                    h("td", {class: "number"}, pod.memoryBytes ? bytes(pod.memoryBytes) : "–"),
+                    h("td", {class: "number"}, pod.gpus || "–"))))));
+}
+
+function cardOf(node) {
+  const used = node.requested;
+  return h(
+      "section", {class: "card", "aria-label": `Node ${node.name}`},
+      h("header", null, h("h2", null, node.name),
+        node.ready ? null : h("span", {class: "state", "data-kind": "bad"}, "not ready")),
+      share(
+          "CPUs", used.cpuMilli, node.cpuMilli,
+          `${cores(used.cpuMilli)} of ${cores(node.cpuMilli)} asked for`),
+      share(
+          "Memory", used.memoryBytes, node.memoryBytes,
+          `${bytes(used.memoryBytes)} of ${bytes(node.memoryBytes)}`),
+      node.gpus ? share("GPUs", used.gpus, node.gpus, `${used.gpus} of ${node.gpus} held`) :
+                  h("p", {class: "muted"}, "No GPU."),
+      h("div", {class: "gpus"}, node.devices.map(gpuOf)), podsOf(node));
+}
+
+export function machineScreen(app) {
+  const cards = h("div", {class: "cards"}, h("p", {class: "muted"}, "Asking the cluster…"));
+  const queue = h("section", {class: "card", "aria-label": "Queue"});
+  const element =
+      h("section", {class: "screen", "aria-label": "Machine"},
+        h("div", {class: "bar"}, command("muster top node -d --metric")), cards, queue);
+  let isClosed = false;
+
+  function showQueue() {
+    const waiting = [...jobs.rows.values()]
+                        .filter((row) => ["PENDING", "QUEUING"].includes(row.status))
+                        .sort((a, b) => a.created - b.created);
+    fill(
+        queue,
+        h("header", null, h("h2", null, "Queue"),
+          h("span", {class: "muted"}, waiting.length ? `${waiting.length} wait` : "")),
+        waiting.length === 0 ?
+            h("p", {class: "muted"}, "Nobody waits.") :
+            h("table", {class: "plain", "aria-label": "Jobs that wait"},
+              h("thead", null,
+                h("tr", null,
+                  ["Job", "Why", "GPUs", "Priority", "Waits since"].map(
+                      (title) => h("th", {scope: "col"}, title)))),
+              h("tbody", null,
+                waiting.map(
+                    (row) =>
+                        h("tr", null,
+                          h("td", null,
+                            h("a", {href: `#/job/${row.namespace}/${row.name}`}, row.name)),
+                          h("td", null, row.reason || "–"), h("td", null, row.requestGPUs || "–"),
+                          h("td", null, row.priority),
+                          h("td", null, ago(row.created, Date.now())))))));
+  }
+
+  async function load() {
+    try {
+      const {nodes} = await get("/api/machine");
+      if (!isClosed)
+        fill(
+            cards,
+            nodes.length ? nodes.map(cardOf) :
+                           h("p", {class: "muted"}, "The cluster has no node."));
+    } catch (error) {
+      if (!isClosed) fill(cards, h("p", null, error.message));
+    }
+  }
+
+  let waiting = 0;
+  const changed = () => {
+    showQueue();
+    clearTimeout(waiting);
+    waiting = setTimeout(load, QUIET);
+  };
+  jobs.addEventListener("change", changed);
+  app.listen({});
+  showQueue();
+  load();
+  return {
+    element,
+    title: "Machine",
+    screen: "machine",
+    close() {
+      isClosed = true;
+      clearTimeout(waiting);
+      jobs.removeEventListener("change", changed);
+    },
+    key: () => false,
+    leaveField() {},
+    keys: [],
+  };
+}

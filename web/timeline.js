@@ -1,0 +1,136 @@
+// Attempts as bars on one time: a row an instance, a bar a run of it.
+import {h, svg} from "./dom.js";
+import {duration, moment} from "./format.js";
+
+const WIDTH = 1000;
+const MOST_ROWS = 64;
+const SIGTERM = 128 + 15;
+
+// attempts: [{instance, status, exitCode, started, ended}]; times are RFC 3339 or "".
+export function timeline(attempts, createdAt, endedAt, now) {
+  const begin = Date.parse(createdAt) || now;
+  const times = attempts.flatMap((each) => [Date.parse(each.started), Date.parse(each.ended)])
+                    .filter((time) => !Number.isNaN(time));
+  const end = Math.max(begin + 1000, Date.parse(endedAt) || now, ...times);
+  const scale = (time) => Math.max(0, Math.min(WIDTH, WIDTH * (time - begin) / (end - begin)));
+  const rows = new Map();
+  for (const each of attempts) {
+    if (!rows.has(each.instance)) rows.set(each.instance, []);
+    rows.get(each.instance).push(each);
+  }
+  const element = h("div", {
+    class: "timeline",
+    role: "img",
+    "aria-label": `${attempts.length} runs of ${rows.size} instances in ${duration(end - begin)}`
+  });
+  for (const [instance, bars] of [...rows].slice(0, MOST_ROWS)) {
+    element.append(
+        h("span", {class: "name", title: instance}, instance),
+        draw(bars, scale, begin, end, endedAt, now));
+  }
+  if (rows.size > MOST_ROWS)
+    element.append(h("span", {class: "name"}, `and ${rows.size - MOST_ROWS} more`), h("span"));
+  element.append(
+      h("div", {class: "axis"}, h("span", null, moment(begin)),
+        h("span", null, "+" + duration(end - begin))));
+  return element;
+}
+
+function draw(bars, scale, begin, end, endedAt, now) {
+  const picture = svg("svg", {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none"});
+  let from = begin;
+  for (const bar of bars) {
+    const started = Date.parse(bar.started);
+    const ended = Date.parse(bar.ended) || (Date.parse(endedAt) || now);
+    if (Number.isNaN(started)) continue;
+    if (started > from)
+      picture.append(
+          box(scale(from), scale(started), "waiting", `waits ${duration(started - from)}`));
+    const kind = kindOfEnd(bar.exitCode);
+    const how = kind === "running" ? bar.status : `${bar.status}, exit code ${bar.exitCode}`;
+    picture.append(
+        box(scale(started), Math.max(scale(ended), scale(started) + 3), kind,
+            `${how}: ${duration(ended - started)}`));
+    from = ended;
+  }
+  return picture;
+}
+
+// Who was told to end did not fail.
+function kindOfEnd(exitCode) {
+  if (exitCode === null || exitCode === undefined) return "running";
+  return exitCode === 0 ? "good" : exitCode === SIGTERM ? "off" : "bad";
+}
+
+function box(from, to, kind, text) {
+  return rectangle(from, to, kind, text, kind === "waiting");
+}
+
+function rectangle(from, to, kind, text, isThin = false) {
+  const rect = svg("rect", {
+    x: from,
+    width: Math.max(0, to - from),
+    y: isThin ? 6 : 1,
+    height: isThin ? 4 : 14,
+    "data-kind": kind
+  });
+  const title = svg("title", {});
+  title.textContent = text;
+  rect.append(title);
+  return rect;
+}
+
+// Which colour a bucket of the ledger has: steps, what leads to them, what was lost, who waits.
+const BUCKETS = {
+  steps: "good",
+  "first step": "running",
+  interpreters: "running",
+  rendezvous: "running",
+  restore: "running",
+  "checkpoint save": "running",
+  "image/code": "running",
+  "lost progress": "bad",
+  recovery: "bad",
+  stalled: "bad",
+  "data wait": "waiting",
+  queued: "waiting",
+  admitted: "waiting",
+};
+const LEAST_SHARE = 0.0005;  // of the whole: what is shorter is no box
+
+// `report`: docs/reference/json.md, "report".
+export function ledger(report) {
+  const {wallMs, segments, buckets} = report.ledger;
+  const picture = svg("svg", {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none"});
+  for (const each of segments) {
+    if (each.ms < wallMs * LEAST_SHARE) continue;
+    const from = WIDTH * each.fromMs / wallMs;
+    const how = each.measured ? "measured" : "estimated";
+    const text =
+        `${each.bucket}, ${duration(each.ms)}, attempt ${each.attempt}: ${how} by ${each.source}`;
+    const kind = BUCKETS[each.bucket] ?? "off";
+    picture.append(rectangle(from, from + WIDTH * each.ms / wallMs, kind, text));
+  }
+  const rows = buckets.filter((each) => each.ms > 0).map((each) => {
+    const estimated = each.estimatedMs > 0 ?
+        `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
+        "measured";
+    const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
+    return h(
+        "tr", {title: each.sources.join(", ")},
+        h("th", {scope: "row"},
+          h("span", {class: "swatch", "data-kind": BUCKETS[each.name] ?? "off"}), each.name),
+        h("td", {class: "number"}, duration(each.ms)), h("td", {class: "number"}, share),
+        h("td", null, estimated), h("td", {class: "muted"}, each.meaning));
+  });
+  return [
+    h("div", {
+      class: "timeline one",
+      role: "img",
+      "aria-label": `${(100 * report.ledger.goodput).toFixed(1)} percent of the time were steps`
+    },
+      picture),
+    h("div", {class: "wide"},
+      h("table", {class: "plain", "aria-label": "Buckets"}, h("tbody", null, rows))),
+  ];
+}
