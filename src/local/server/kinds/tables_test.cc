@@ -137,10 +137,10 @@ TEST(Table, OfAJobThatHasEndedItsMasterKnowsEnough) {
     const text::Json table = server.Table(kJobsPath);
     EXPECT_EQ(Row(table, 0, 1),
               "both | Succeeded | 0s | SUCCEEDED | PYTORCHJOB | 1m | 8 | 0 | 10.0.0.1 | "
-              "2026-07-30T10:00:00Z");
+              "2026-07-30T10:00:00Z | ");
     EXPECT_EQ(Row(table, 1, 1),
               "only-worker | Succeeded | 0s | SUCCEEDED | PYTORCHJOB | 1m | 8 | 0 | N/A | "
-              "2026-07-30T10:00:00Z");
+              "2026-07-30T10:00:00Z | ");
     server.Restart();
   }
 }
