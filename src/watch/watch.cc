@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "arena/app/complete_names.h"
+#include "arena/jobs/jobs.h"
 #include "base/colour.h"
 #include "process/signals.h"
 #include "process/spawn.h"
