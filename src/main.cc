@@ -90,9 +90,9 @@ void AddLaunch(cli::Command& root) {
 }
 
 void AddGroups(cli::Command& root) {
-  root.Group("Jobs",
-             {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "dash", "suspend",
-              "resume", "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
+  root.Group("Jobs", {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "what-if",
+                      "dash", "suspend", "resume", "delete", "port-forward", "tensorboard",
+                      "logviewer", "data", "secret"})
       .Group("Runs", {"history", "show", "report", "explain", "stacks", "compare", "rerun", "code",
                       "files", "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",

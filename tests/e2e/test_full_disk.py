@@ -82,13 +82,13 @@ def test_a_snapshot_that_does_not_fit_leaves_nothing(cluster, disk):
         with open(os.path.join(code, f"{number}.bin"), "wb") as file:
             file.write(os.urandom(1 << 20))
     disk.fill()
-    refused = cluster.run("run", "--name=copied", "true", cwd=code, code=1).stderr
+    refused = cluster.run("run", "-C", code, "--name=copied", "true", code=1).stderr
     assert "no space left on the disk of" in refused and disk.state in refused, refused
     assert "copied" not in cluster.run("list").stdout
     assert not os.path.exists(f"{disk.inside}/runs/copied")
     disk.empty()
     assert not os.path.exists(f"{disk.inside}/snapshots/lists") or not os.listdir(f"{disk.inside}/snapshots/lists")
-    assert cluster.run("run", "--name=copied", "ls", cwd=code).stdout.split() == [f"{n}.bin" for n in range(4)]
+    assert cluster.run("run", "-C", code, "--name=copied", "ls").stdout.split() == [f"{n}.bin" for n in range(4)]
 
 
 def test_jobs_are_deleted_with_no_byte_free_and_the_daemon_starts(cluster, disk):

@@ -170,7 +170,7 @@ def test_what_each_rank_does(cluster):
     assert busy["cpu"] > 0.3 and busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
     assert idle["cpu"] < 0.3 and idle["where"] == "uneven.py:3" and idle["step"] == "epoch 1"
     head, first, second = cluster.run("get", "uneven", "--ranks").stdout.splitlines()
-    assert head.split() == ["RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "WHERE"]
+    assert head.split() == ["RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE", "BY", "WHERE"]
     assert first.startswith("0     uneven-master-0  Running  step ") and second.endswith("uneven.py:3")
     cluster.run("suspend", "uneven")
     ranks = json.loads(cluster.run("get", "uneven", "--ranks", "-o", "json").stdout)

@@ -65,11 +65,11 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     made, seconds = report(cluster, "again")
     assert made["ledger"]["attempts"] == 2
     # Steps 6 to 10, and all twenty of them that stayed.
-    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
+    assert 1.2 < seconds["lost progress"] < 3 and 4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
 
 
 def test_says_how_far_a_job_is(cluster):
-    cluster.run("submit", "pytorch", "--name=far", STEPS.replace("9 10", "9 10; sleep 100"))
+    cluster.run("submit", "pytorch", "--name=far", STEPS + "; sleep 100")
     until = time.monotonic() + 60
     while "Progress: step 10/10 (100%)" not in cluster.run("get", "far").stdout:
         assert time.monotonic() < until

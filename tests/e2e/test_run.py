@@ -170,7 +170,7 @@ def test_on_another_cluster_the_folder_travels_with_the_job(cluster, code):
     assert done.stdout == "/muster/code None ['far.py', 'slow.py', 'train.py']\n"
     two = cluster.run("--kubeconfig", kubeconfig, "run", "--name=two", "--image=host", "--nodes=2", "-n", "2",
                       "sh", "-c", "echo rank $RANK", cwd=code).stdout
-    assert "[two-worker-0] [local-rank1]:rank 3\n" in two
+    assert "[0-3] rank 0..3\n" in two
     api = Api(cluster)
     names = [item["metadata"]["name"] for item in api.call("GET", "/api/v1/namespaces/default/configmaps")["items"]]
     assert "far-code-0" in names

@@ -42,6 +42,7 @@ const text::Projection& RowParts() {
                                        {"metadata", "deletionTimestamp"},
                                        {"metadata", "labels"},
                                        {"metadata", "annotations", api::kWaitForAnnotation},
+                                       {"metadata", "annotations", api::kStallAnnotation},
                                        {"spec", "runPolicy", "suspend"},
                                        {"status"}};
   return kParts;
