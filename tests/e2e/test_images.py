@@ -104,7 +104,7 @@ def test_a_directory_that_has_gone_is_said(cluster, code):
     shutil.rmtree(code)
     apply(cluster, "gone", "train", "[python, main.py]")
     job = cluster.wait("gone", "PENDING")
-    while "is not there" not in (shown := cluster.run("get", "gone").stdout):
+    while "does not exist" not in (shown := cluster.run("get", "gone").stdout):
         assert job["status"] == "PENDING", shown
         job = cluster.get("gone")
     assert code in shown and "muster image map train DIR" in shown

@@ -144,7 +144,8 @@ def fields_of(heading):
 def test_the_fields_of_a_job_are_in_the_reference(cluster):
     cluster.submit("failing", "exit 7", "--wait", "--selector=disk=ssd", code=1)
     job = cluster.get("failing")
-    assert fields_of("muster get JOB -o json") == set(job) | set(job["instances"][0])
+    # `progress` is there of jobs that print steps.
+    assert fields_of("muster get JOB -o json") == set(job) | set(job["instances"][0]) | {"progress"}
     listed = json.loads(cluster.run("list", "-o", "json").stdout)[0]
     assert set(job) - set(listed) == {"warnings"}
 
@@ -161,7 +162,7 @@ def test_the_fields_of_a_run_are_in_the_reference(cluster):
     for name, value in (("a", "1"), ("b", "2")):
         cluster.run("run", f"--name={name}", f"--env=X={value}", "true")
     shown = json.loads(cluster.run("show", "a", "-o", "json").stdout)
-    assert fields_of("muster show RUN -o json") == set(shown) | set(shown["attempts"][0])
+    assert fields_of("muster show RUN -o json") == set(shown) | set(shown["attempts"][0]) | {"progress"}
     assert set(json.loads(cluster.run("history", "-o", "json").stdout)[0]) < set(shown)
     compared = json.loads(cluster.run("compare", "a", "b", "-o", "json").stdout)
     assert fields_of("muster compare RUN RUN -o json") == set(compared)

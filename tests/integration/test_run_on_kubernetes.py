@@ -19,8 +19,8 @@ def code(muster):
     return folder
 
 
-def run(muster, namespace, code, *args, **options):
-    return muster.run("run", "-n", namespace, "-C", code, "-d", "--image=registry.local/train:1", *args, **options)
+def run(muster, namespace, folder, *args, **options):
+    return muster.run("run", "--namespace", namespace, "-C", folder, "-d", "--image=registry.local/train:1", *args, **options)
 
 
 def parts_of(cluster, namespace, job):

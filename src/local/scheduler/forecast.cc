@@ -79,9 +79,12 @@ class Course {
     const base::Time begin = gang.started_at.value_or(now_);
     const auto known = durations.find(gang.key);
     static const std::vector<base::Duration> kNone;
-    const auto left = Remaining(known == durations.end() ? kNone : known->second,
-                                std::max(base::Duration(0), now_ - begin), share);
-    if (left) ends_[i] = now_ + *left;
+    const std::vector<base::Duration>& past = known == durations.end() ? kNone : known->second;
+    // A deadline says more than the age of a job of which no run is known.
+    if (!past.empty() || !gang.active_deadline) {
+      const auto left = Remaining(past, std::max(base::Duration(0), now_ - begin), share);
+      if (left) ends_[i] = now_ + *left;
+    }
     if (!gang.active_deadline) return;
     const base::Time by = std::max(now_, begin + *gang.active_deadline);
     ends_[i] = std::min(ends_[i].value_or(by), by);

@@ -256,7 +256,19 @@ scheduler::Node Scheduling::DescribeNode() const {
 
 Scheduling::Snapshot Scheduling::Look(const std::string& priority_class) const {
   const std::lock_guard lock(mutex_);
-  return {DescribeNode(), view_.Gangs(), options_.gpu_policy, view_.PriorityOf(priority_class)};
+  Snapshot seen{DescribeNode(), view_.Gangs(), options_.gpu_policy,
+                view_.PriorityOf(priority_class)};
+  // Shims hold the locks of running pods' GPUs: to the allocator they look like another program's.
+  for (const scheduler::Gang& gang : seen.gangs) {
+    for (const scheduler::Pod& pod : gang.pods) {
+      for (const int unit : pod.gpus) {
+        if (static_cast<size_t>(unit) < seen.node.gpus.size()) {
+          seen.node.gpus[static_cast<size_t>(unit)] = {};
+        }
+      }
+    }
+  }
+  return seen;
 }
 
 Scheduling::Round Scheduling::Decide() {
