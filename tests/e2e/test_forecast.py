@@ -47,10 +47,9 @@ def test_a_job_that_fits_starts_now_and_one_that_is_too_large_never(two_gpus):
 def test_the_start_is_foretold_by_deadlines(two_gpus):
     two_gpus.submit("long", "sleep 600", "--gpus=2", "--running-timeout=300s")
     two_gpus.wait("long", "RUNNING")
-    two_gpus.submit("next", "true", "--gpus=1")
     answer = asked(two_gpus, "--gpus=2")
     assert fields_of("muster what-if -o json") == set(answer) | set(answer["endings"][0]) | set(answer["accuracy"])
-    # It stands behind `next`, of which nothing is known.
+    two_gpus.submit("next", "true", "--gpus=1")
     shown = two_gpus.run("get", "next").stdout
     assert re.search(r"^STARTS: about \d\d:\d\d \(in [45]m\), by ", shown, re.MULTILINE), shown
     said = two_gpus.run("run", "--gpus=1", "--dry-run=schedule", "sleep", "1").stdout
