@@ -96,7 +96,7 @@ def test_a_leader_that_gets_no_answers_ends_before_another_begins(cluster, api, 
         api.create("pytorchjobs", namespace, job())
         await_pods(api, namespace, ALL)
         way.flow()
-        wait_until("the first looks again", lambda: first.log().count("msg=waiting") == 1)
+        wait_until("the first looks again", lambda: first.log().count('msg="standing by"') == 1)
         assert second.metrics()['leader_election_master_status{name="muster"}'] == 1
         assert first.metrics()['leader_election_master_status{name="muster"}'] == 0
     finally:
@@ -136,7 +136,7 @@ def test_yields_while_kubeflows_operator_runs(api, namespace, operator):
                      "labels": {"control-plane": "kubeflow-training-operator"}},
         "spec": {"containers": [{"name": "c", "image": "i"}]}})
     api.set_pod(namespace, "training-operator-2", "Running")
-    wait_until("it yields again", lambda: "msg=waiting" in ours.log())
+    wait_until("it yields again", lambda: 'msg="standing by"' in ours.log())
 
 
 def test_waits_for_the_crd(cluster, api, namespace, operator):
