@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/object.h"
 #include "base/strings.h"
 
 namespace api {
@@ -33,14 +34,7 @@ base::Result<std::string> KeyedValue(const text::Json& object, std::string_view 
 
 }  // namespace
 
-bool IsNodeReady(const text::Json& node) {
-  const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
-  if (conditions == nullptr) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
-    return text::GetString(condition, {"type"}) == "Ready" &&
-           text::GetString(condition, {"status"}) == "True";
-  });
-}
+bool IsNodeReady(const text::Json& node) { return TrueCondition(node, "Ready") != nullptr; }
 
 bool IsNodeUnschedulable(const text::Json& node) {
   return text::GetBool(node, {"spec", "unschedulable"}).value_or(false);

@@ -64,6 +64,21 @@ std::optional<base::Time> GetTime(const text::Json& object, text::Path path) {
   return *time;
 }
 
+const text::Json* FindCondition(const text::Json& object, std::string_view type) {
+  const text::Array* const conditions = text::FindArray(object, {"status", "conditions"});
+  if (conditions == nullptr) return nullptr;
+  for (const text::Json& condition : *conditions) {
+    if (text::GetString(condition, {"type"}) == type) return &condition;
+  }
+  return nullptr;
+}
+
+const text::Json* TrueCondition(const text::Json& object, std::string_view type) {
+  const text::Json* const condition = FindCondition(object, type);
+  const bool is_true = condition != nullptr && text::GetString(*condition, {"status"}) == "True";
+  return is_true ? condition : nullptr;
+}
+
 const text::Json* ControllerReference(const text::Json& object) {
   const text::Array* const owners = text::FindArray(object, {"metadata", "ownerReferences"});
   if (owners == nullptr) return nullptr;

@@ -28,6 +28,11 @@ std::optional<base::Time> CreationTime(const text::Json& object);
 // The RFC 3339 time at `path`; nullopt when absent or malformed.
 std::optional<base::Time> GetTime(const text::Json& object, text::Path path);
 
+// The entry of status.conditions with that type; nullptr when there is none.
+const text::Json* FindCondition(const text::Json& object, std::string_view type);
+// The same, if its status is True.
+const text::Json* TrueCondition(const text::Json& object, std::string_view type);
+
 // The ownerReference with controller: true; nullptr when there is none.
 const text::Json* ControllerReference(const text::Json& object);
 std::string_view ControllerUid(const text::Json& object);  // "" without a controller

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "base/quantity.h"
 #include "gpu/vendor.h"
 #include "text/projection.h"
@@ -132,10 +133,7 @@ base::Result<text::Json> ReadUnfinishedPod(std::string_view text) {
   return text::ParseJson(text);
 }
 
-bool IsPodReady(const text::Json& pod) {
-  const text::Json* const ready = PodCondition(pod, "Ready");
-  return ready != nullptr && text::GetString(*ready, {"status"}) == "True";
-}
+bool IsPodReady(const text::Json& pod) { return TrueCondition(pod, "Ready") != nullptr; }
 
 std::string_view NodeName(const text::Json& pod) {
   return text::GetString(pod, {"spec", "nodeName"});
@@ -150,19 +148,10 @@ std::string_view PodRestartPolicy(const text::Json& pod) {
   return policy.empty() ? "Always" : policy;
 }
 
-const text::Json* PodCondition(const text::Json& pod, std::string_view type) {
-  const text::Array* const conditions = text::FindArray(pod, {"status", "conditions"});
-  if (conditions == nullptr) return nullptr;
-  for (const text::Json& condition : *conditions) {
-    if (text::GetString(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
-
 const text::Json* DisruptionCondition(const text::Json& pod) {
-  const text::Json* const target = PodCondition(pod, "DisruptionTarget");
-  if (target != nullptr && text::GetString(*target, {"status"}) == "True") return target;
-  const text::Json* const ready = PodCondition(pod, "Ready");
+  const text::Json* const target = TrueCondition(pod, "DisruptionTarget");
+  if (target != nullptr) return target;
+  const text::Json* const ready = FindCondition(pod, "Ready");
   return ready != nullptr && text::GetString(*ready, {"reason"}) == "Evict" ? ready : nullptr;
 }
 

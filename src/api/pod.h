@@ -31,8 +31,6 @@ bool IsPodReady(const text::Json& pod);
 std::string_view NodeName(const text::Json& pod);          // "" while it is not bound
 std::string_view PriorityClass(const text::Json& pod);     // of a pod or a pod template; "": unset
 std::string_view PodRestartPolicy(const text::Json& pod);  // "Always" when unset
-// The pod's condition of that type; nullptr when there is none.
-const text::Json* PodCondition(const text::Json& pod, std::string_view type);
 
 // What asked a pod to stop while its program was running: an eviction (`kubectl drain`), a
 // preemption, a taint, or the node itself.

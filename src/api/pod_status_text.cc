@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "api/job/training_summary.h"
+#include "api/object.h"
 #include "api/pod.h"
 
 namespace api {
@@ -46,7 +47,7 @@ std::string InitStatus(const text::Json& pod) {
 }
 
 bool IsConditionTrue(const text::Json& pod, std::string_view type) {
-  const text::Json* const condition = PodCondition(pod, type);
+  const text::Json* const condition = FindCondition(pod, type);
   return condition != nullptr && text::GetString(*condition, {"status"}) == "True";
 }
 
@@ -74,7 +75,7 @@ std::string MainStatus(const text::Json& pod, std::string otherwise) {
 std::string PodStatusText(const text::Json& pod) {
   const std::string_view reason = text::GetString(pod, {"status", "reason"});
   std::string text(reason.empty() ? Phase(pod) : reason);
-  const text::Json* const scheduled = PodCondition(pod, "PodScheduled");
+  const text::Json* const scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled != nullptr && text::GetString(*scheduled, {"reason"}) == "SchedulingGated") {
     text = "SchedulingGated";
   }

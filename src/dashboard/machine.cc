@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "api/gpus.h"
 #include "api/job/training_summary.h"
+#include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -32,15 +34,6 @@ int64_t Allocatable(const text::Json& node, std::string_view resource) {
     if (quantity) return *quantity;
   }
   return 0;
-}
-
-bool IsReady(const text::Json& node) {
-  const text::Array* conditions = text::FindArray(node, {"status", "conditions"});
-  return conditions != nullptr &&
-         std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
-           return text::GetString(condition, {"type"}) == "Ready" &&
-                  text::GetString(condition, {"status"}) == "True";
-         });
 }
 
 std::string JobOf(const text::Json& pod) {
@@ -82,7 +75,7 @@ std::map<int64_t, Device> DevicesOf(const std::string& node, int64_t gpus,
 
 text::Json NodeDocument(const text::Json& node, const std::vector<const text::Json*>& pods,
                         const std::vector<arena::GpuMetric>& metrics) {
-  const int64_t gpus = Allocatable(node, api::kGpuResource) / 1000;
+  const int64_t gpus = Allocatable(node, api::GpuResourceOf(node)) / 1000;
   api::ResourceRequest sum;
   text::Array holders;
   for (const text::Json* pod : pods) {
@@ -108,7 +101,7 @@ text::Json NodeDocument(const text::Json& node, const std::vector<const text::Js
                                    {"memoryTotal", Number(metric.memory_total)}});
   }
   return text::Object{{"name", api::Name(node)},
-                      {"ready", IsReady(node)},
+                      {"ready", api::IsNodeReady(node)},
                       {"cpuMilli", Allocatable(node, "cpu")},
                       {"memoryBytes", Allocatable(node, "memory") / 1000},
                       {"gpus", gpus},

@@ -10,6 +10,7 @@
 #include "api/job/replica.h"
 #include "api/job/wait_for.h"
 #include "api/names.h"
+#include "api/object.h"
 #include "api/pod.h"
 #include "api/stall.h"
 #include "base/strings.h"
@@ -25,18 +26,6 @@ constexpr std::pair<std::string_view, std::string_view> kStatusOrder[] = {
     {"Succeeded", "SUCCEEDED"}, {"Failed", "FAILED"},       {"Running", "RUNNING"},
     {"Queuing", "QUEUING"},     {"Suspended", "SUSPENDED"},
 };
-
-const text::Json* TrueCondition(const text::Json& object, std::string_view type) {
-  const text::Array* const conditions = text::FindArray(object, {"status", "conditions"});
-  if (conditions == nullptr) return nullptr;
-  for (const text::Json& condition : *conditions) {
-    if (text::GetString(condition, {"type"}) == type &&
-        text::GetString(condition, {"status"}) == "True") {
-      return &condition;
-    }
-  }
-  return nullptr;
-}
 
 bool IsPending(const text::Json* pod) { return Phase(*pod) == "Pending"; }
 
@@ -167,7 +156,7 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
 
 // Why the pod does not run; "" when it does not tell.
 std::string WhyWaiting(const text::Json& pod) {
-  const text::Json* const scheduled = PodCondition(pod, "PodScheduled");
+  const text::Json* const scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
     const std::string_view message = text::GetString(*scheduled, {"message"});
     return OneLine(message.empty() ? text::GetString(*scheduled, {"reason"}) : message);
@@ -259,6 +248,10 @@ void SummarizeFailure(const text::Json& job, const std::vector<const text::Json*
 }
 
 }  // namespace
+
+bool IsJobFinished(const text::Json& job) {
+  return TrueCondition(job, "Succeeded") != nullptr || TrueCondition(job, "Failed") != nullptr;
+}
 
 TrainingSummary Outline(const text::Json& job, const std::vector<const text::Json*>& pods,
                         base::Time now) {

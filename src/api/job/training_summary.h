@@ -62,6 +62,8 @@ constexpr bool IsWaiting(std::string_view status) {
   return status == "PENDING" || status == "SUSPENDED";
 }
 
+// By its conditions: Succeeded or Failed.
+bool IsJobFinished(const text::Json& job);
 constexpr bool IsFinished(std::string_view status) {
   return status == "SUCCEEDED" || status == "FAILED";
 }

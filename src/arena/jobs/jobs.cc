@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/ownership.h"
@@ -95,15 +96,8 @@ std::string ReadyNodeAddress(cluster::Client& client) {
   const auto nodes = client.List(api::kNodes, {});
   if (!nodes) return "";
   for (const text::Json& node : nodes->items) {
-    bool is_ready = false;
-    if (const text::Array* conditions = text::FindArray(node, {"status", "conditions"})) {
-      for (const text::Json& condition : *conditions) {
-        is_ready = is_ready || (text::GetString(condition, {"type"}) == "Ready" &&
-                                text::GetString(condition, {"status"}) == "True");
-      }
-    }
     const text::Array* addresses = text::FindArray(node, {"status", "addresses"});
-    if (!is_ready || addresses == nullptr) continue;
+    if (!api::IsNodeReady(node) || addresses == nullptr) continue;
     for (const text::Json& address : *addresses) {
       if (text::GetString(address, {"type"}) == "InternalIP") {
         return std::string(text::GetString(address, {"address"}));

@@ -18,7 +18,7 @@ constexpr std::string_view kJobUidLabel = "kueue.x-k8s.io/job-uid";
 // Why it has no quota or, before Kueue has looked at it again, why it lost it.
 std::string WordsOf(const text::Json& workload) {
   for (const std::string_view type : {"QuotaReserved", "Evicted"}) {
-    const text::Json* const condition = api::PodCondition(workload, type);
+    const text::Json* const condition = api::FindCondition(workload, type);
     if (condition == nullptr) continue;
     const bool is_told =
         text::GetString(*condition, {"status"}) == (type == "Evicted" ? "True" : "False");

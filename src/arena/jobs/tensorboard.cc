@@ -60,7 +60,7 @@ std::string ProblemOfPod(const text::Json& pod) {
   for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
     if (std::string problem = ProblemOfContainer(status); !problem.empty()) return problem;
   }
-  const text::Json* scheduled = api::PodCondition(pod, "PodScheduled");
+  const text::Json* scheduled = api::FindCondition(pod, "PodScheduled");
   if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
     return api::OneLine(text::GetString(*scheduled, {"message"}));
   }

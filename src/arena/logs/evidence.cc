@@ -145,16 +145,10 @@ class Gathering {
   }
 
   void AddJob() {
-    const text::Array* conditions = text::FindArray(run_.job.job, {"status", "conditions"});
-    if (conditions == nullptr) return;
-    for (const text::Json& condition : *conditions) {
-      if (text::GetString(condition, {"type"}) != "Failed" ||
-          text::GetString(condition, {"status"}) != "True") {
-        continue;
-      }
-      evidence_.job_reason = text::GetString(condition, {"reason"});
-      evidence_.job_message = text::GetString(condition, {"message"});
-    }
+    const text::Json* const failed = api::TrueCondition(run_.job.job, "Failed");
+    if (failed == nullptr) return;
+    evidence_.job_reason = text::GetString(*failed, {"reason"});
+    evidence_.job_message = text::GetString(*failed, {"message"});
   }
 
   void AddEvents() {

@@ -132,7 +132,8 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   const auto found = snapshot.pods.find(request_.instance);
   if (found == snapshot.pods.end()) {
     // A job that stands and has not ended will make the pod, or make it again.
-    view.stage = snapshot.job && !IsJobFinished(*snapshot.job) ? Stage::kWaiting : Stage::kGone;
+    view.stage =
+        snapshot.job && !api::IsJobFinished(*snapshot.job) ? Stage::kWaiting : Stage::kGone;
     view.status = "not created yet";
     if (snapshot.job) view.reason = WhyPending(*snapshot.job, {});
     return view;
@@ -268,19 +269,6 @@ base::Status Follower::Run() {
 }
 
 }  // namespace
-
-bool IsJobFinished(const text::Json& job) {
-  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
-  if (conditions == nullptr) return false;
-  for (const text::Json& condition : *conditions) {
-    const std::string_view type = text::GetString(condition, {"type"});
-    if ((type == "Succeeded" || type == "Failed") &&
-        text::GetString(condition, {"status"}) == "True") {
-      return true;
-    }
-  }
-  return false;
-}
 
 void FollowStop::Stop() {
   const std::lock_guard lock(mutex_);

@@ -12,9 +12,6 @@
 
 namespace arena {
 
-// Whether the job's conditions say that it has succeeded or failed.
-bool IsJobFinished(const text::Json& job);
-
 // Ends a Follow from another thread.
 class FollowStop {
  public:

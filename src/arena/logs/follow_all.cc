@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "api/job/training_summary.h"
 #include "api/object.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/all_logs.h"
@@ -164,7 +165,7 @@ class AllFollower {
 AllFollower::View AllFollower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   View view;
   view.has_ended = !snapshot.job || api::Uid(*snapshot.job) != request_.job.summary.uid ||
-                   IsJobFinished(*snapshot.job);
+                   api::IsJobFinished(*snapshot.job);
   const std::string_view policy =
       snapshot.job ? text::GetString(*snapshot.job, {"spec", "runPolicy", "cleanPodPolicy"}) : "";
   view.leaves_pods = snapshot.job && (policy == "None" || policy.empty());

@@ -195,12 +195,8 @@ NodeUse Describe(const text::Json& node) {
   use.role = api::NodeRoles(node);
   use.is_schedulable = !api::IsNodeUnschedulable(node);
   use.is_ready = api::IsNodeReady(node);
-  if (const text::Array* conditions = text::FindArray(node, {"status", "conditions"})) {
-    for (const text::Json& condition : *conditions) {
-      if (text::GetString(condition, {"type"}) == "Ready") {
-        use.is_known = text::GetString(condition, {"status"}) != "Unknown";
-      }
-    }
+  if (const text::Json* const ready = api::FindCondition(node, "Ready")) {
+    use.is_known = text::GetString(*ready, {"status"}) != "Unknown";
   }
   return use;
 }

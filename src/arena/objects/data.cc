@@ -7,6 +7,7 @@
 #include <set>
 
 #include "api/names.h"
+#include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
@@ -135,16 +136,6 @@ bool MountsClaim(const text::Json& pod, const std::string& claim) {
          });
 }
 
-bool IsOver(const text::Json& job) {
-  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
-  if (conditions == nullptr) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
-    const std::string_view type = text::GetString(condition, {"type"});
-    return (type == "Succeeded" || type == "Failed") &&
-           text::GetString(condition, {"status"}) == "True";
-  });
-}
-
 // The users of a claim: unfinished jobs, and running pods of any job (the TensorBoard of a finished
 // job).
 base::Result<std::vector<std::string>> UsersOf(cluster::Client& client,
@@ -156,7 +147,7 @@ base::Result<std::vector<std::string>> UsersOf(cluster::Client& client,
   TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
   for (const text::Json& job : jobs.items) {
     const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-    if (replicas == nullptr || IsOver(job)) continue;
+    if (replicas == nullptr || api::IsJobFinished(job)) continue;
     for (const auto& [type, replica] : *replicas) {
       const text::Json* pod = text::Find(replica, {"template"});
       if (pod != nullptr && MountsClaim(*pod, claim)) {

@@ -81,14 +81,10 @@ std::string MissingOfRollout(const text::Json& deployment) {
 }
 
 std::string MissingCondition(const text::Json& object, std::string_view type) {
-  const text::Array* const conditions = text::FindArray(object, {"status", "conditions"});
-  for (size_t i = 0; conditions != nullptr && i < conditions->size(); ++i) {
-    const text::Json& condition = (*conditions)[i];
-    if (text::GetString(condition, {"type"}) != type) continue;
-    if (text::GetString(condition, {"status"}) == "True") return "";
-    return fmt::format("not {}: {}", type, text::GetString(condition, {"message"}));
-  }
-  return fmt::format("not {} yet", type);
+  const text::Json* const condition = api::FindCondition(object, type);
+  if (condition == nullptr) return fmt::format("not {} yet", type);
+  if (text::GetString(*condition, {"status"}) == "True") return "";
+  return fmt::format("not {}: {}", type, text::GetString(*condition, {"message"}));
 }
 
 std::string WhyPodsWait(const std::vector<text::Json>& pods) {
@@ -105,14 +101,9 @@ std::string WhyPodsWait(const std::vector<text::Json>& pods) {
                            message);
       }
     }
-    const text::Array* const conditions = text::FindArray(pod, {"status", "conditions"});
-    for (size_t i = 0; conditions != nullptr && i < conditions->size(); ++i) {
-      const text::Json& condition = (*conditions)[i];
-      if (text::GetString(condition, {"type"}) != "PodScheduled" ||
-          text::GetString(condition, {"status"}) != "False") {
-        continue;
-      }
-      return fmt::format("pod {}: {}", api::Name(pod), text::GetString(condition, {"message"}));
+    const text::Json* const scheduled = api::FindCondition(pod, "PodScheduled");
+    if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
+      return fmt::format("pod {}: {}", api::Name(pod), text::GetString(*scheduled, {"message"}));
     }
   }
   return "";

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "api/job/training_summary.h"
 #include "api/job/wait_for.h"
 #include "api/object.h"
 #include "arena/jobs/ending.h"
@@ -101,7 +102,7 @@ void InterruptedRun::AwaitEnd() {
   JobWatch watch(client_, std::string(api::Namespace(job_)), name, PodSelector(job_));
   const bool has_ended = watch.Wait(
       std::chrono::seconds(grace_seconds_) + Ending::kPatience, [&](const JobWatch::Snapshot& now) {
-        has_finished = now.job && IsJobFinished(*now.job);
+        has_finished = now.job && api::IsJobFinished(*now.job);
         if (!now.job || has_finished) return true;
         return std::none_of(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
           return api::ControllerUid(entry.second) == uid;

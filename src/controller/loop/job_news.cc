@@ -30,14 +30,9 @@ constexpr std::chrono::seconds kLongestSilence{60};
 
 // Since when Kubernetes has called the node Unknown.
 std::optional<base::Time> LostSince(const text::Json& node) {
-  const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
-  if (conditions == nullptr) return std::nullopt;
-  for (const text::Json& condition : *conditions) {
-    if (text::GetString(condition, {"type"}) != "Ready") continue;
-    if (text::GetString(condition, {"status"}) != "Unknown") return std::nullopt;
-    return api::GetTime(condition, {"lastTransitionTime"});
-  }
-  return std::nullopt;
+  const text::Json* const ready = api::FindCondition(node, "Ready");
+  if (ready == nullptr || text::GetString(*ready, {"status"}) != "Unknown") return std::nullopt;
+  return api::GetTime(*ready, {"lastTransitionTime"});
 }
 
 }  // namespace

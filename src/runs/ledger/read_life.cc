@@ -39,7 +39,7 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   life.resume = api::Annotation(pod, api::kRunAnnotation);
   life.gpus = std::max<int64_t>(0, api::PodRequest(pod).gpus);
   life.created = Maybe(api::CreationTime(pod));
-  if (const text::Json* scheduled = api::PodCondition(pod, "PodScheduled");
+  if (const text::Json* scheduled = api::FindCondition(pod, "PodScheduled");
       scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "True") {
     life.scheduled = Maybe(api::GetTime(*scheduled, {"lastTransitionTime"}));
   }
@@ -82,29 +82,18 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   lives.push_back(std::move(life));
 }
 
-const text::Json* TrueCondition(const text::Json& job, std::string_view type) {
-  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
-  if (conditions == nullptr) return nullptr;
-  for (const text::Json& condition : *conditions) {
-    if (text::GetString(condition, {"type"}) == type &&
-        text::GetString(condition, {"status"}) == "True") {
-      return &condition;
-    }
-  }
-  return nullptr;
-}
-
 void ReadEnd(const text::Json& job, std::optional<base::Time> deleted, Life& life) {
   MaybeMillis ended = Maybe(api::GetTime(job, {"status", "completionTime"}));
   for (const char* type : {"Succeeded", "Failed"}) {
-    const text::Json* condition = TrueCondition(job, type);
+    const text::Json* condition = api::TrueCondition(job, type);
     if (condition == nullptr) continue;
     life.has_finished = true;
     life.has_succeeded = *type == 'S';
     if (!ended) ended = Maybe(api::GetTime(*condition, {"lastTransitionTime"}));
   }
   life.ended = ended ? ended : Maybe(deleted);
-  if (const text::Json* suspended = TrueCondition(job, "Suspended"); suspended && !life.ended) {
+  if (const text::Json* suspended = api::TrueCondition(job, "Suspended");
+      suspended && !life.ended) {
     life.suspended = Maybe(api::GetTime(*suspended, {"lastTransitionTime"}));
   }
 }

@@ -101,7 +101,7 @@ class SchedulingTest : public testing::Test {
   std::string WaitMessage(const std::string& name) {
     std::string message;
     WaitPod(name, [&](const text::Json& pod) {
-      const text::Json* condition = api::PodCondition(pod, "PodScheduled");
+      const text::Json* condition = api::FindCondition(pod, "PodScheduled");
       if (condition != nullptr && GetString(*condition, {"reason"}) == "Unschedulable") {
         message = GetString(*condition, {"message"});
       }

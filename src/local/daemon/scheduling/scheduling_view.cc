@@ -59,7 +59,7 @@ ScheduledPod PodOf(const text::Json& object) {
   pod.phase = PhaseOf(object);
   pod.is_deleting = api::IsDeleting(object);
   pod.qos_class = GetString(object, {"status", "qosClass"});
-  if (const text::Json* condition = api::PodCondition(object, "PodScheduled");
+  if (const text::Json* condition = api::FindCondition(object, "PodScheduled");
       condition != nullptr && GetString(*condition, {"status"}) == "False") {
     pod.message = GetString(*condition, {"message"});
   }

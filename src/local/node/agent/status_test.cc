@@ -65,7 +65,7 @@ text::Json Pod(const Input& input) {
 }
 
 std::string ConditionOf(const text::Json& pod, std::string_view type) {
-  const text::Json* condition = api::PodCondition(pod, type);
+  const text::Json* condition = api::FindCondition(pod, type);
   if (condition == nullptr) return "";
   std::string text(GetString(*condition, {"status"}));
   for (std::string_view key : {"reason", "message"}) {
@@ -198,9 +198,9 @@ TEST(MakeStatus, TimesOfConditionsThatStandAreKept) {
   }
   report.containers = {Report("pytorch", Ended(0))};
   const text::Json second = Pod({.report = report, .previous = previous});
-  EXPECT_EQ(GetString(*api::PodCondition(second, "PodScheduled"), {"lastTransitionTime"}),
+  EXPECT_EQ(GetString(*api::FindCondition(second, "PodScheduled"), {"lastTransitionTime"}),
             "2027-01-15T08:00:30Z");
-  EXPECT_EQ(GetString(*api::PodCondition(second, "Ready"), {"lastTransitionTime"}),
+  EXPECT_EQ(GetString(*api::FindCondition(second, "Ready"), {"lastTransitionTime"}),
             "2027-01-15T08:01:00Z");
 }
 

@@ -1,6 +1,5 @@
 #include "local/server/kinds/job_summaries.h"
 
-#include <algorithm>
 #include <atomic>
 #include <boost/json/monotonic_resource.hpp>
 #include <future>
@@ -52,13 +51,7 @@ const text::Projection& RowParts() {
 // After a start, the first list waits for this, with perhaps ten thousand jobs.
 bool NeedsOnlyChief(std::string_view json, const text::Json& job) {
   if (json.find("gpu\"") != std::string_view::npos) return false;
-  const text::Array* const conditions = text::FindArray(job, {"status", "conditions"});
-  if (conditions == nullptr) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
-    const std::string_view type = text::GetString(condition, {"type"});
-    return (type == "Succeeded" || type == "Failed") &&
-           text::GetString(condition, {"status"}) == "True";
-  });
+  return api::IsJobFinished(job);
 }
 
 // Annotations and owners may be large (the submitter's environment), and no table shows them.
