@@ -140,9 +140,14 @@ class ExecRunnerTest : public PodTest {
     const auto exec = Begin(pod, {"sh", "-c", script});
     return client_.AwaitEnd();
   }
-  // A descriptor of the process that has `entry` in its environment.
+  // A descriptor of the process that has `entry` in its environment. In the middle of an exec the
+  // kernel shows none.
   static base::Fd ProcessWith(const std::string& entry) {
-    const std::vector<pid_t> pids = process::FindByEnvironment(entry);
+    const auto end = std::chrono::steady_clock::now() + kTestWait;
+    std::vector<pid_t> pids;
+    do {
+      pids = process::FindByEnvironment(entry);
+    } while (pids.empty() && std::chrono::steady_clock::now() < end);
     EXPECT_EQ(pids.size(), 1U);
     if (pids.empty()) return {};
     auto pidfd = process::OpenPidfd(pids.front());
