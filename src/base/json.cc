@@ -7,30 +7,12 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace base {
 namespace {
 
 constexpr int kDeepest = 64;
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-
-void AppendUtf8(uint32_t code, std::string& out) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
 
 class JsonReader {
  public:
@@ -179,21 +161,6 @@ class JsonReader {
   size_t at_ = 0;
 };
 
-// How many bytes the UTF-8 character at the front has; 0 when it is malformed.
-size_t CharacterLength(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xc2 && first < 0xe0 ? 2
-                        : first >= 0xe0 && first < 0xf0 ? 3
-                        : first >= 0xf0 && first < 0xf5 ? 4
-                                                        : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
 }  // namespace
 
 const JsonValue* JsonValue::Find(std::string_view name) const {
@@ -228,12 +195,8 @@ Result<JsonValue> ParseJson(std::string_view text) {
 
 std::string JsonQuote(std::string_view text) {
   std::string out = "\"";
-  while (!text.empty()) {
-    const char c = text[0];
-    const size_t length = CharacterLength(text);
-    if (length == 0) {
-      out += kReplacement;
-    } else if (c == '"' || c == '\\') {
+  for (const char c : ToValidUtf8(text)) {
+    if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
     } else if (c == '\n') {
@@ -241,9 +204,8 @@ std::string JsonQuote(std::string_view text) {
     } else if (static_cast<unsigned char>(c) < 0x20) {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
-      out += text.substr(0, length);
+      out += c;
     }
-    text.remove_prefix(std::max<size_t>(length, 1));
   }
   return out + "\"";
 }

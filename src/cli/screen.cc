@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
+
 namespace cli {
 namespace {
 
@@ -18,18 +20,15 @@ constexpr size_t kShortGap = 6;
 
 // The code point at the beginning of `text`, which is taken off it; U+FFFD of malformed bytes.
 char32_t TakeCodePoint(std::string_view& text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  text.remove_prefix(1);
-  if (first < 0x80) return first;
-  const size_t more = first >= 0xf0 && first < 0xf5 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
-  if (more == 0 || first >= 0xf5 || text.size() < more) return 0xfffd;
-  char32_t point = first & (0x3f >> more);
-  for (size_t i = 0; i < more; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xc0) != 0x80) return 0xfffd;
-    point = point << 6 | (byte & 0x3f);
+  const size_t length = base::Utf8Length(text);
+  const std::string_view bytes = text.substr(0, std::max<size_t>(length, 1));
+  text.remove_prefix(bytes.size());
+  if (length == 0) return 0xfffd;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  char32_t point = length == 1 ? first : first & (0x7f >> length);
+  for (const char byte : bytes.substr(1)) {
+    point = point << 6 | (static_cast<unsigned char>(byte) & 0x3f);
   }
-  text.remove_prefix(more);
   return point;
 }
 
@@ -49,19 +48,6 @@ bool TakesOneColumn(char32_t point) {
 char32_t GlyphOf(char32_t point) {
   if (point < 0x20 || (point >= 0x7f && point <= 0xa0)) return U' ';
   return TakesOneColumn(point) ? point : U'?';
-}
-
-void AppendUtf8(char32_t point, std::string& to) {
-  if (point < 0x80) {
-    to += static_cast<char>(point);
-  } else if (point < 0x800) {
-    to += static_cast<char>(0xc0 | point >> 6);
-    to += static_cast<char>(0x80 | (point & 0x3f));
-  } else {
-    to += static_cast<char>(0xe0 | point >> 12);
-    to += static_cast<char>(0x80 | (point >> 6 & 0x3f));
-    to += static_cast<char>(0x80 | (point & 0x3f));
-  }
 }
 
 }  // namespace
@@ -103,7 +89,7 @@ std::string Changes(const Screen& before, const Screen& after, bool has_colour) 
         const std::string_view wanted = styles[static_cast<size_t>(cell.style)];
         if (wanted != style) text += fmt::format("\x1b[{}m", wanted);
         style = wanted;
-        AppendUtf8(cell.glyph, text);
+        base::AppendUtf8(cell.glyph, text);
       }
       cursor = column + 1;
     }

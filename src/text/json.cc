@@ -9,9 +9,9 @@
 #include <limits>
 #include <unordered_set>
 
+#include "base/utf8.h"
 #include "text/json_builder.h"
 #include "text/number.h"
-#include "text/utf8.h"
 
 namespace text {
 namespace {
@@ -54,7 +54,7 @@ void AppendString(std::string& out, std::string_view value) {
     if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
       ++i;
     } else if (c >= 0x80) {
-      const size_t length = Utf8Length(value.substr(i));
+      const size_t length = base::Utf8Length(value.substr(i));
       if (length == 0) {
         replace("\\ufffd", 1);
       } else if (length == 3 && value.substr(i, 3) == "\xE2\x80\xA8") {

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "text/testing/json_generator.h"
-#include "text/utf8.h"
 
 namespace text {
 namespace {
@@ -115,11 +114,6 @@ TEST(ToJson, EscapesAsGoDoesWithoutHtml) {
             "\"a\\\"b\\\\c\\n\\r\\t\\b\\f\\u0001\\u001f\x7f<>&/\"");
   EXPECT_EQ(ToJson(Json("\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA")), "\"\\u2028\\u2029\xE2\x80\xAA\"");
   EXPECT_EQ(ToJson(Json("\xC3\xA9\xF0\x9F\x98\x80")), "\"\xC3\xA9\xF0\x9F\x98\x80\"");
-}
-
-TEST(IsUtf8, AcceptsWholeSequencesOnly) {
-  for (const char* good : {"", "a", "\xc3\xa4", "\xf0\x9f\x98\x80"}) EXPECT_TRUE(IsUtf8(good));
-  for (const char* bad : {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80"}) EXPECT_FALSE(IsUtf8(bad));
 }
 
 TEST(ToJson, ReplacesWhatIsNotUtf8) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 #include "text/yaml.h"
 #include "text/yaml_scalar.h"
 
@@ -126,7 +126,7 @@ class YamlWriter {
   }
 
   void Text(std::string_view raw, bool is_key) {
-    const std::string text = ToValidUtf8(raw);
+    const std::string text = base::ToValidUtf8(raw);
     yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
     if (HasUnicodeBreak(text) || (is_key && text == "<<")) {
       style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;

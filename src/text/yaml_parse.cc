@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "text/number.h"
-#include "text/utf8.h"
 #include "text/yaml.h"
 #include "text/yaml_scalar.h"
 
@@ -167,7 +167,7 @@ Result<Scalar> DecodeBinary(const Event& event, std::string_view text) {
       packed.end());
   const std::optional<std::string> bytes = base::Base64Decode(packed);
   if (!bytes) return FailAt(event->start_mark, "!!binary is not base64");
-  return Scalar{ScalarType::kString, Json(ToValidUtf8(*bytes))};
+  return Scalar{ScalarType::kString, Json(base::ToValidUtf8(*bytes))};
 }
 
 Result<Scalar> ResolveScalar(const Event& event) {

@@ -215,6 +215,13 @@ bool ReadsAsString(std::string_view text) {
   return ResolvePlain(text).type == ScalarType::kString && !IsBase60(text);
 }
 
+bool HasUnicodeBreak(std::string_view text) {
+  return text.find("\xC2\x85") != std::string_view::npos ||
+         text.find("\xE2\x80\xA8") != std::string_view::npos ||
+         text.find("\xE2\x80\xA9") != std::string_view::npos ||
+         text.find("\xEF\xBB\xBF") != std::string_view::npos;
+}
+
 std::optional<std::string> KeyText(const Scalar& scalar) {
   switch (scalar.type) {
     case ScalarType::kNull:

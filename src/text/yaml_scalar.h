@@ -25,6 +25,9 @@ Scalar ResolvePlain(std::string_view text);
 // YAML readers would read as a number (12:30).
 bool ReadsAsString(std::string_view text);
 
+// Whether the text contains NEL, LS, PS or BOM, which YAML treats as line ends or drops.
+bool HasUnicodeBreak(std::string_view text);
+
 // The object key for a scalar; nullopt for null. Floats are printed as go-yaml prints a float32.
 std::optional<std::string> KeyText(const Scalar& scalar);
 

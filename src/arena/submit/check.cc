@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "base/strings.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace arena {
 namespace {
@@ -357,7 +357,7 @@ base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
     options.flags = flags;
     options.command = base::Join(command, " ");
     TRY(CheckJobName(flags.name));
-    if (!text::IsUtf8(options.command)) TRY(Refuse("the command is not UTF-8"));
+    if (!base::IsUtf8(options.command)) TRY(Refuse("the command is not UTF-8"));
     TRY(ParseAll(options, environment));
     return options;
   };

@@ -8,7 +8,7 @@
 #include "arena/submit/options.h"
 #include "arena/submit/refusal.h"
 #include "base/strings.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace arena {
 namespace {
@@ -51,7 +51,7 @@ base::Result<StringMap> ParsePairs(std::string_view flag, const std::vector<std:
       return Fail(Invalid(flag, value, ", should like key=value"));
     }
     const std::string key = value.substr(0, equals);
-    if (!text::IsUtf8(value)) return Fail(Invalid(flag, key, ": it is not UTF-8"));
+    if (!base::IsUtf8(value)) return Fail(Invalid(flag, key, ": it is not UTF-8"));
     pairs[key] = value.substr(equals + 1);
   }
   return pairs;

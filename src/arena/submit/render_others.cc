@@ -6,7 +6,7 @@
 #include "arena/jobs/tensorboard.h"
 #include "arena/submit/render_parts.h"
 #include "base/strings.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 #include "text/yaml.h"
 
 namespace arena {
@@ -159,7 +159,7 @@ std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options,
     Object binary_data;
     for (const ConfigFile* file : directory.files) {
       const std::string key = file->container_path.substr(file->container_path.rfind('/') + 1);
-      if (text::IsUtf8(file->content)) {
+      if (base::IsUtf8(file->content)) {
         data[key] = file->content;
       } else {
         binary_data[key] = base::Base64Encode(file->content);

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace local::node {
 namespace {
 
@@ -22,24 +24,6 @@ bool IsBelowReserve(int fd) {
   const uint64_t total = uint64_t{disk.f_blocks} * disk.f_frsize;
   const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
   return free < std::min(kLogReserveBytes, total / kLogReserveShare);
-}
-
-// Length of the UTF-8 sequence at the start of `text`; 0 when it is invalid.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and code points above U+10FFFF.
-  if (first == 0xe0 && byte(1) < 0xa0) return 0;
-  if (first == 0xed && byte(1) > 0x9f) return 0;
-  if (first == 0xf0 && byte(1) < 0x90) return 0;
-  if (first == 0xf4 && byte(1) > 0x8f) return 0;
-  return length;
 }
 
 }  // namespace
@@ -227,18 +211,7 @@ std::string OutputTail::Text() const {
     begin = newline;
   }
   if (begin != 0) text.remove_prefix(begin + 1);
-  std::string valid;
-  while (!text.empty()) {
-    const size_t length = Utf8Length(text);
-    if (length == 0) {
-      valid += "\xef\xbf\xbd";
-      text.remove_prefix(1);
-    } else {
-      valid += text.substr(0, length);
-      text.remove_prefix(length);
-    }
-  }
-  return valid;
+  return base::ToValidUtf8(text);
 }
 
 }  // namespace local::node

@@ -11,7 +11,7 @@
 #include "api/schema/schema.h"
 #include "base/clock.h"
 #include "base/strings.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace local::server {
 namespace {
@@ -102,7 +102,7 @@ class Wire {
 Result<text::Json> ReadMessage(const api::ObjectType& type, std::string_view bytes, int depth);
 
 Result<text::Json> ReadString(std::string_view bytes) {
-  if (text::IsUtf8(bytes)) return text::Json(bytes);
+  if (base::IsUtf8(bytes)) return text::Json(bytes);
   return Fail(Code::kInvalidArgument, "a string in the protobuf message is not UTF-8");
 }
 

@@ -1,6 +1,6 @@
-#include "text/utf8.h"
+#include "base/utf8.h"
 
-namespace text {
+namespace base {
 
 size_t Utf8Length(std::string_view at) {
   const auto byte = [at](size_t i) {
@@ -50,11 +50,20 @@ std::string ToValidUtf8(std::string_view text) {
   return valid;
 }
 
-bool HasUnicodeBreak(std::string_view text) {
-  return text.find("\xC2\x85") != std::string_view::npos ||
-         text.find("\xE2\x80\xA8") != std::string_view::npos ||
-         text.find("\xE2\x80\xA9") != std::string_view::npos ||
-         text.find("\xEF\xBB\xBF") != std::string_view::npos;
+void AppendUtf8(char32_t point, std::string& to) {
+  const auto add = [&to](char32_t byte) { to += static_cast<char>(byte); };
+  if (point < 0x80) return add(point);
+  if (point < 0x800) {
+    add(0xC0 | point >> 6);
+  } else if (point < 0x10000) {
+    add(0xE0 | point >> 12);
+    add(0x80 | (point >> 6 & 0x3F));
+  } else {
+    add(0xF0 | point >> 18);
+    add(0x80 | (point >> 12 & 0x3F));
+    add(0x80 | (point >> 6 & 0x3F));
+  }
+  add(0x80 | (point & 0x3F));
 }
 
-}  // namespace text
+}  // namespace base

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace text {
+namespace base {
 
 // Length of the sequence of one to four bytes at the start of `at`; 0 when it is invalid.
 size_t Utf8Length(std::string_view at);
@@ -15,7 +15,7 @@ bool IsUtf8(std::string_view text);
 // encoding/json.
 std::string ToValidUtf8(std::string_view text);
 
-// Whether the text contains NEL, LS, PS or BOM, which YAML treats as line ends or drops.
-bool HasUnicodeBreak(std::string_view text);
+// The code point in UTF-8. At most U+10FFFF.
+void AppendUtf8(char32_t point, std::string& to);
 
-}  // namespace text
+}  // namespace base
