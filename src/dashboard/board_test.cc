@@ -11,15 +11,7 @@ using Type = cluster::WatchEvent::Type;
 
 class BoardTest : public arena::VerbTest {
  protected:
-  BoardTest()
-      : context_{.environment = base::Environment(environment_),
-                 .clock = clock_,
-                 .flags = {},
-                 .connect = {},
-                 .cluster_namespace = "",
-                 .find_user_name = {},
-                 .pause = {}},
-        board_(context_) {}
+  BoardTest() : context_(MakeContext()), board_(context_) {}
 
   text::Json Row(const std::string& key) { return *text::ParseJson(board_.rows().at(key)); }
 

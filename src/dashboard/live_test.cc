@@ -81,14 +81,7 @@ class FakeTab : public net::Responder {
 
 class LiveTest : public arena::VerbTest {
  protected:
-  LiveTest()
-      : context_{.environment = base::Environment(environment_),
-                 .clock = clock_,
-                 .flags = {},
-                 .connect = {},
-                 .cluster_namespace = "",
-                 .find_user_name = {},
-                 .pause = {}} {
+  LiveTest() : context_(MakeContext()) {
     cluster_->Put(arena::kJobs, MakeJob("first", "Running", std::chrono::seconds(60)));
     cluster_->Put(arena::kPods, MakePod("first", "master", 0, "Running"));
   }

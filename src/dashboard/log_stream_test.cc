@@ -34,14 +34,7 @@ TEST(LogQueryTest, WhatIsWrongIsNamed) {
 
 class LogStreamTest : public arena::VerbTest {
  protected:
-  LogStreamTest()
-      : context_{.environment = base::Environment(environment_),
-                 .clock = clock_,
-                 .flags = {},
-                 .connect = {},
-                 .cluster_namespace = "",
-                 .find_user_name = {},
-                 .pause = {}} {
+  LogStreamTest() : context_(MakeContext()) {
     cluster_->Put(arena::kJobs, MakeJob("base", "Succeeded", std::chrono::seconds(60)));
     cluster_->Put(arena::kPods, MakePod("base", "master", 0, "Succeeded"));
     std::string lines;

@@ -87,7 +87,7 @@ def scalars(url, tag, timeout=60):
 
 
 def url_of(cluster, name):
-    match = re.search(r"\nYour tensorboard will be available on:\n(http://127\.0\.0\.1:(\d+))\n(?:Progress: .*\n)?$",
+    match = re.search(r"\nYour tensorboard will be available on:\n(http://127\.0\.0\.1:(\d+))\n$",
                       cluster.run("get", name).stdout)
     assert match, cluster.run("get", name).stdout
     return match.group(1)

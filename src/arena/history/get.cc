@@ -123,12 +123,10 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (flags.events) {
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
-  TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
   if (KeysFor(context) == Keys::kAll) {
-    for (const std::string& line : ProgressLines(ProgressOf(*client, context, job.summary.uid))) {
-      TRY(call.out.Write(fmt::format("Progress: {}\n", line)));
-    }
+    extras.progress = ProgressLines(ProgressOf(*client, context, job.summary.uid));
   }
+  TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
   // In submit's words; what is on stdout is Arena's.
   const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
   for (const std::string& line : base::Split(unmet, '\n')) {

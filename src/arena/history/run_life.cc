@@ -65,6 +65,10 @@ runs::Tracker TrackLog(cluster::Client& client, const RunRecord& run, const text
   return tracker;
 }
 
+runs::Bucket BucketOfCheckpoint(bool is_load) {
+  return is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave;
+}
+
 bool IsOfCheckpoint(const runs::Span& span) {
   return span.bucket == runs::Bucket::kRestore || span.bucket == runs::Bucket::kCheckpointSave;
 }
@@ -78,9 +82,8 @@ void AddLogs(cluster::Client& client, const RunRecord& run, const std::string& i
     life.steps.insert(life.steps.end(), tracker.steps().begin(), tracker.steps().end());
     if (tracker.first_line()) life.lines.push_back(*tracker.first_line());
     for (const runs::CheckpointSpan& span : tracker.checkpoints()) {
-      life.spans.push_back({span.begin, span.end,
-                            span.is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave,
-                            false, fmt::format("lines in the log of {}", instance)});
+      life.spans.push_back({span.begin, span.end, BucketOfCheckpoint(span.is_load), false,
+                            fmt::format("lines in the log of {}", instance)});
     }
   };
   for (const text::Json& pod : run.past_pods) add(pod, true);
@@ -116,9 +119,8 @@ void UseWhatWasKept(const text::Json& kept, runs::Life& life) {
   for (const text::Json& checkpoint : *checkpoints) {
     const text::Array* values = checkpoint.if_array();  // from, to, "save" or "load"
     if (values == nullptr || values->size() < 3 || !(*values)[2].is_string()) continue;
-    const bool is_load = (*values)[2].as_string() == "load";
     life.spans.push_back({NumberAt(*values, 0), NumberAt(*values, 1),
-                          is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave, false,
+                          BucketOfCheckpoint((*values)[2].as_string() == "load"), false,
                           "kept lines of the log"});
   }
 }

@@ -124,6 +124,12 @@ std::string RenderTensorboardProblem(const GetExtras& extras, std::string_view i
 }
 
 // What the instance that failed first said last. "" under Arena's name, and where nobody knows.
+std::string RenderProgress(const GetExtras& extras) {
+  std::string out;
+  for (const std::string& line : extras.progress) out += fmt::format("Progress: {}\n", line);
+  return out;
+}
+
 std::string RenderLastLines(const api::TrainingSummary& summary, const GetExtras& extras) {
   if (extras.logs_command.empty() || summary.last_lines.empty()) return "";
   std::string out = fmt::format("\nThe last lines of {} (`{}` prints its whole log):\n",
@@ -160,7 +166,7 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras,
                    instance.node});
   }
   out += instances.Render();
-  out += RenderLastLines(job.summary, extras);
+  out += RenderProgress(extras) + RenderLastLines(job.summary, extras);
   if (extras.gpus) out += RenderGpus(job, extras.gpu_metrics);
   if (extras.tensorboard) {
     out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n",
@@ -204,7 +210,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
                instance.node_ip.empty() ? "N/A" : instance.node_ip});
   }
   out += table.Render();
-  out += RenderLastLines(summary, extras);
+  out += RenderProgress(extras) + RenderLastLines(summary, extras);
   if (extras.tensorboard) {
     out += fmt::format("\nYour tensorboard will be available on:\n{}\n", *extras.tensorboard);
     out += RenderTensorboardProblem(extras, "");

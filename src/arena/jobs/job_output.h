@@ -71,6 +71,7 @@ struct GetExtras {
   std::vector<JobEvent> event_rows;
   // When a job that waits will start; "" where nobody can tell.
   std::string starts;
+  std::vector<std::string> progress;  // ProgressLines
   // The command that prints the log of the instance that failed first; "" leaves its last lines
   // out.
   std::string logs_command;

@@ -40,6 +40,17 @@ class VerbTest : public testing::Test {
     client_ = std::make_unique<cluster::Client>(std::move(transport));
   }
 
+  // For what verbs call: without a connection of its own.
+  Context MakeContext() {
+    return {.environment = base::Environment(environment_),
+            .clock = clock_,
+            .flags = {},
+            .connect = {},
+            .cluster_namespace = "",
+            .find_user_name = {},
+            .pause = {}};
+  }
+
   Ended Run(const std::vector<std::string>& args, const std::string& program = "arena") {
     Context context{.environment = base::Environment(environment_),
                     .clock = clock_,
