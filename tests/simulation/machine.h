@@ -22,7 +22,7 @@ namespace simulation {
 // One request to the daemon and its answer, as a connection of its own.
 struct Connection {
   net::HttpRequest request;
-  std::shared_ptr<net::Exchange> exchange;
+  std::shared_ptr<net::ResponseStream> exchange;
   bool is_rung = false;    // the exchange has something new
   bool is_broken = false;  // the daemon is gone, or the network's dice were so
   void Ring();

@@ -29,17 +29,17 @@ constexpr std::chrono::milliseconds kMoment{4};
 
 base::Result<std::unique_ptr<CurlLoop>> CurlLoop::Start(const CurlLibrary& curl,
                                                         ExplainFailure explain,
-                                                        bool gathers_streams) {
+                                                        bool batches_streams) {
   CURLM* const multi = curl.multi_init();
   if (multi == nullptr) return base::Fail(base::Code::kExhausted, "libcurl could not be started");
   curl.multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
   curl.multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kMaxStreams);
-  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain), gathers_streams));
+  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain), batches_streams));
 }
 
 CurlLoop::CurlLoop(const CurlLibrary& curl, CURLM* multi, ExplainFailure explain,
-                   bool gathers_streams)
-    : curl_(curl), multi_(multi), explain_(std::move(explain)), gathers_streams_(gathers_streams) {
+                   bool batches_streams)
+    : curl_(curl), multi_(multi), explain_(std::move(explain)), batches_streams_(batches_streams) {
   // Nor is SIGPIPE for it: a connection that breaks is an error.
   const base::BlockSignals in_the_thread;
   thread_ = std::thread([this] { Run(); });
@@ -169,7 +169,7 @@ void CurlLoop::Perform(bool is_corked) {
 
 bool CurlLoop::IsBusy() const {
   if (running_.size() >= kManyUnderWay) return true;
-  return gathers_streams_ && !running_.empty() &&
+  return batches_streams_ && !running_.empty() &&
          std::chrono::steady_clock::now() - last_round_ < kMoment &&
          std::all_of(
              running_.begin(), running_.end(),
