@@ -10,10 +10,10 @@
 namespace cluster {
 namespace {
 
-// As long as any other API server is given.
+// The same time that other API servers are given.
 constexpr std::chrono::seconds kAnswerTimeout{60};
 
-// Rung by producers. It outlives the answer where one still holds the stream.
+// Producers ring it. It outlives the answer if one of them still holds the stream.
 class Bell {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
@@ -46,7 +46,7 @@ class Bell {
   bool is_cancelled_ = false;
 };
 
-// What a handler answers; begun when it is made.
+// A handler's answer. The constructor calls the handler.
 class InProcessAnswer final : public net::BodyStream {
  public:
   InProcessAnswer(const net::HttpHandler& handler, net::HttpRequest request)
@@ -61,7 +61,7 @@ class InProcessAnswer final : public net::BodyStream {
 
   // Blocks until the handler has sent a head.
   base::Status AwaitHead() { return Take(); }
-  // From now on it may take for ever.
+  // Removes the deadline.
   void DropDeadline() { deadline_.reset(); }
 
   int status() const override { return head_.status; }

@@ -6,7 +6,7 @@
 namespace net {
 namespace {
 
-// Pieces below this are put together: one chunk and one system call for many lines.
+// Smaller pieces are joined, so that many lines need one chunk and one system call.
 constexpr size_t kSmallPiece = 4 << 10;
 
 class StreamResponder final : public Responder {
@@ -65,8 +65,8 @@ void ResponseStream::Taken(size_t bytes) {
   if (has_when_taken_.load()) CallWhenTaken();
 }
 
-// Its setter and Taken each change one of the two values before they look at the other: one of them
-// sees both.
+// WhenTaken and Taken each change one of two values before they read the other, so at least one of
+// them sees both changes.
 void ResponseStream::CallWhenTaken() {
   std::function<void()> callback;
   {

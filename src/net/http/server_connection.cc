@@ -13,13 +13,13 @@ namespace {
 using AsioError = boost::system::error_code;
 using Descriptor = boost::asio::posix::stream_descriptor;
 
-// Read ahead of a request that is being answered; the peer waits beyond.
+// How much is read ahead while a request is being answered.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
-// Taken from a producer ahead of what the peer has taken.
+// How much is taken from a producer before the peer has taken it.
 constexpr size_t kMaxOutputBytes = 256 << 10;
-// A peer that was refused, or whose answer was cut short, takes the rest by then.
+// The time for a peer that was refused, or whose answer was cut short, to take the rest.
 constexpr std::chrono::seconds kCutShortTimeout{10};
-// Capacity that an empty input buffer may keep.
+// How much capacity an empty input buffer may keep.
 constexpr size_t kIdleInputBytes = 1 << 10;
 
 }  // namespace
@@ -49,7 +49,7 @@ void ServerConnection::WaitReadable() {
   });
 }
 
-// Enough is read ahead: until it is used, only a hang-up matters.
+// Enough has been read ahead. Until it is used, waits only for the peer to hang up.
 void ServerConnection::WaitHangUp() {
   is_waiting_hang_up_ = true;
   socket_.async_wait(Descriptor::wait_error, [self = shared_from_this()](AsioError error) {
@@ -91,7 +91,7 @@ void ServerConnection::OnReadable() {
 }
 
 void ServerConnection::Input(std::string_view bytes) {
-  if (is_answer_complete_ && is_last_) return;  // refused or closing: not read any more
+  if (is_answer_complete_ && is_last_) return;  // refused or closing: reads nothing more
   if (framing_ == Framing::kUpgrade) return stream_->Receive(bytes);
   if (stream_) {
     input_.append(bytes);
@@ -103,7 +103,7 @@ void ServerConnection::Input(std::string_view bytes) {
   }
 }
 
-// Leaves in input_ what no request has used. `input` is nothing of input_'s.
+// Leaves in input_ what no request has used. `input` must not point into input_.
 void ServerConnection::ParseInput(std::string_view input) {
   if (!parser_) {
     parser_ = std::make_unique<MessageParser>(MessageParser::Kind::kRequest, kMaxBodyBytes);
@@ -157,7 +157,7 @@ void ServerConnection::Dispatch() {
   is_last_ = !parser_->keeps_alive();
   is_answer_complete_ = false;
   parser_.reset();
-  // The stream never keeps the connection alive: a producer may hold it for long.
+  // The stream does not keep the connection alive, because a producer may hold it for long.
   stream_ = std::make_shared<ResponseStream>([weak_loop = weak_loop_, weak = weak_from_this()] {
     const auto loop = weak_loop.lock();
     if (!loop) return;
@@ -170,7 +170,7 @@ void ServerConnection::Dispatch() {
   handler(std::move(request), MakeResponder(stream_));
 }
 
-// The connection's own answer to something that is not a request.
+// Answers what is not a request.
 void ServerConnection::Refuse(int status) {
   SetDeadline(kCutShortTimeout, &ServerConnection::Close);
   parser_.reset();
@@ -192,7 +192,7 @@ void ServerConnection::Flush() {
   if (!is_closed_ && is_answer_complete_ && output_.is_empty()) AnswerDone();
 }
 
-// What there is room for, from the stream to the output. Whether there was anything.
+// Moves what there is room for from the stream to the output. Returns whether there was anything.
 bool ServerConnection::PassOn() {
   const size_t room = framing_ == Framing::kUpgrade || is_draining_
                           ? std::string::npos
@@ -249,7 +249,7 @@ void ServerConnection::PutFrame(std::string bytes) {
   output_.Push(std::move(bytes));
 }
 
-// A chunk holds whatever came since the last.
+// A chunk holds everything since the last one.
 void ServerConnection::PutBody(std::vector<std::string> pieces, size_t body_bytes) {
   const bool is_chunk = framing_ == Framing::kChunked;
   if (is_chunk) PutFrame(FormatChunkHead(body_bytes));
@@ -257,7 +257,7 @@ void ServerConnection::PutBody(std::vector<std::string> pieces, size_t body_byte
   if (is_chunk) PutFrame(std::string(kChunkEnd));
 }
 
-// Whether everything is written. The connection may be closed when it answers false.
+// Returns whether everything is written. If not, the connection may be closed.
 bool ServerConnection::WriteSome() {
   if (is_waiting_writable_) return false;
   const size_t before = output_.bytes();
@@ -281,7 +281,7 @@ void ServerConnection::AnswerDone() {
 }
 
 void ServerConnection::Drain() {
-  is_draining_ = true;  // the whole of what its producer has said
+  is_draining_ = true;  // writes everything that its producer has sent
   Flush();
   if (is_closed_) return;
   if (!is_answer_complete_) return Close();
