@@ -162,7 +162,7 @@ def test_the_link_is_in_no_argument_list(cluster):
 
 
 def test_jobs_appear_and_change_by_themselves(cluster, page):
-    assert "No jobs yet" in text_of(page)
+    page.wait("return document.body.innerText.includes('No jobs yet')")
     cluster.submit("first", "sleep 1")
     page.wait("return document.querySelector('tbody')?.innerText.includes('first')")
     page.wait("return document.querySelector('tbody').innerText.includes('Succeeded')")
