@@ -32,6 +32,9 @@ class SeenRuns {
   // Renews what is known of a job that is remembered, and does nothing for others. Pods that were
   // seen stay where `pods` has none.
   void Renew(const text::Json& job, const std::vector<text::Json>& pods) const;
+  // The same from a long list, which has of a job no more than is summarized
+  // (api::SummarizedJobParts): its status is renewed, and the rest stays as it was seen whole.
+  void RenewStatus(const text::Json& listed) const;
   // Of a namespace, "" is all; the newest job first.
   std::vector<SeenRun> List(const std::string& namespace_name) const;
   std::optional<SeenRun> Find(std::string_view uid) const;
