@@ -9,6 +9,7 @@
 
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
+#include "arena/logs/launcher_report.h"
 #include "arena/logs/log_fold.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/rank_lines.h"
@@ -24,6 +25,7 @@ struct AllLogsRequest {
   bool is_raw = true;             // each line behind its instance's name; else folded (LogFold)
   LineChoice choice{};            // of the lines
   bool only_errors = false;       // what is around the first error of each rank
+  bool has_reports = true;        // without: not what launchers report of a failed rank
   std::stop_token stop{};         // who waits for them waits no longer
 };
 
@@ -68,12 +70,13 @@ class MergedLines {
   const std::string& PrefixOf(const std::string& instance);
 
   const LineChoice choice_;
-  const bool has_stamps_, has_colours_;
+  const bool has_stamps_, has_colours_, has_reports_;
   const RankMap map_;
   std::optional<LogFold> fold_;  // nullopt: raw
   std::string ready_;
   std::map<std::string, std::string> prefixes_;
   std::map<int, std::string> bars_;  // by rank; of ranks below a launcher
+  std::map<std::string, LauncherReport> reports_;  // by instance
 };
 
 }  // namespace arena
