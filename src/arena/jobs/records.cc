@@ -79,7 +79,7 @@ Remembered SeenBefore(const Context& context, const std::string& namespace_name,
   std::set<std::string> uids;
   for (const TrainingJob& job : standing) {
     uids.insert(job.summary.uid);
-    seen.Renew(job.job, job.pods);
+    seen.RenewStatus(job.job);
   }
   Remembered answer;
   for (SeenRun& run : seen.List(namespace_name)) {
