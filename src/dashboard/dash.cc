@@ -30,8 +30,8 @@ struct DashFlags {
   bool no_open = false, all_namespaces = false;
 };
 
-// A program's arguments are everybody's to read: the browser is given a file that leads to the
-// link. The path of that, which only this user can read.
+// Everyone can read a process's arguments, so the browser gets a file that redirects to the link.
+// Returns the path of the file, which only this user can read.
 base::Result<std::string> WriteLink(const arena::Context& context, const std::string& link) {
   const std::string folder = context.environment.RuntimeDir();
   TRY(base::MakeDirs(folder));
@@ -45,7 +45,7 @@ base::Result<std::string> WriteLink(const arena::Context& context, const std::st
   return path;
 }
 
-// kNotFound where there is no screen, or nobody who opens pages on it.
+// kNotFound if there is no screen, or no program that opens pages.
 base::Status OpenInBrowser(const arena::Context& context, const std::string& path) {
   const bool has_screen =
       context.environment.Get("DISPLAY") || context.environment.Get("WAYLAND_DISPLAY");
@@ -63,8 +63,8 @@ base::Status OpenInBrowser(const arena::Context& context, const std::string& pat
 
 constexpr std::initializer_list<int> kEndingSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// Blocks until one of the signals comes. The next one ends the program at once: a request to a
-// cluster that does not answer takes its time.
+// Blocks until one of the signals comes. The next one ends the program at once, because a request
+// to a cluster that does not answer takes long.
 void AwaitSignal(int signals) {
   pollfd waited{signals, POLLIN, 0};
   while (::poll(&waited, 1, -1) < 0 && errno == EINTR) {
@@ -77,7 +77,7 @@ void AwaitSignal(int signals) {
 }
 
 base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::Invocation& call) {
-  // Before there are other threads.
+  // Before other threads exist.
   TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd(kEndingSignals));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(
@@ -96,7 +96,7 @@ base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::
       base::LogInfo("open it in your browser ({})", opened.error().message);
     }
   }
-  // What the verbs say beside their data is nobody's to read here.
+  // The verbs' messages have no reader here.
   arena::KeepOutputPure(context);
   std::jthread serving([&server] { server->Run(); });
   AwaitSignal(signals.get());
