@@ -13,8 +13,7 @@
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/progress.h"
-#include "arena/logs/all_logs.h"
-#include "arena/logs/rank_lines.h"
+#include "arena/logs/last_lines.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
 #include "arena/submit/objects.h"
@@ -31,34 +30,6 @@ constexpr int64_t kShownPoints = 1000;  // of each scalar
 std::string LocalTimeOf(std::string_view rfc3339) {
   const auto time = base::ParseRfc3339(rfc3339);
   return time ? LocalTime(*time) : "-";
-}
-
-// The end of the log of what failed first, else of the chief; "" where there is none any more.
-std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
-  const TrainingJob& job = run.job;
-  const text::Json* pod = job.Pod(job.summary.first_failure.instance);
-  if (pod == nullptr) pod = job.Pod(job.summary.chief_name);
-  if (pod == nullptr && !job.pods.empty()) pod = &job.pods.front();
-  if (pod == nullptr) return job.summary.last_lines;
-  const auto container = ContainerToRead(job, std::string(api::Name(*pod)), "");
-  if (!container) return "";
-  cluster::LogOptions options;
-  options.container = *container;
-  options.tail_lines = kLastLines;
-  if (run.deleted) options.pod_uid = api::Uid(*pod);
-  const auto stream = client.Logs(job.summary.namespace_name, api::Name(*pod), options);
-  std::string text;
-  while (stream) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    text += **bytes;
-  }
-  const RankMap map = RankMap::Of(job.job);
-  std::string lines;
-  for (const std::string& line : base::Split(text, '\n')) {
-    if (!TakeBar(map, api::Name(*pod), line)) lines += line + "\n";
-  }
-  return lines;
 }
 
 std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
@@ -191,7 +162,7 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     return 0;
   }
   const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
-  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run), context,
+  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
