@@ -108,27 +108,14 @@ base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::
 
 void AddDash(cli::Command& root, arena::Context& context) {
   cli::Command& verb =
-      root.Add("dash", "Open a page of the jobs, their logs, the history and the machine")
+      root.Add("dash", "Open a page with jobs, logs, history and the machine in a browser")
           .Args(cli::NoArgs())
-          .Long(
-              "Serves a page on 127.0.0.1 until it is interrupted, and opens it in your browser: "
-              "the\n"
-              "jobs as they change, a job's ranks, logs and why it failed, the history, who holds "
-              "the\n"
-              "machine. What it does, it does with your rights on the cluster that the other verbs "
-              "use,\n"
-              "a Kubernetes cluster too. The printed link lets one browser in, once.")
-          .Example(
-              fmt::format("  {0} dash\n"
-                          "  {0} dash --no-open --port 8642   # then: ssh -L 8642:localhost:8642 "
-                          "thishost\n"
-                          "  {0} dash --context prod",
-                          context.program));
+          .Help("dashboard/dash", context.program);
   auto flags = std::make_shared<DashFlags>();
   cli::FlagSet& set = verb.flags();
-  set.Int(&flags->port, "port", 0, "of 127.0.0.1; 0 is any that is free");
-  set.Bool(&flags->no_open, "no-open", false, "print the link, and open no browser");
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "jobs of every namespace").Short('A');
+  set.Int(&flags->port, "port", 0, "port of 127.0.0.1; 0 for any free port");
+  set.Bool(&flags->no_open, "no-open", false, "print the link without opening a browser");
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "jobs in every namespace").Short('A');
   verb.Check([flags](cli::Invocation&) -> base::Status {
     if (flags->port >= 0 && flags->port <= kMostPort) return {};
     return Fail(Code::kInvalidArgument,

@@ -271,20 +271,9 @@ void AddWatch(cli::Command& root, arena::Context& context, const std::string& se
   cli::Command& verb =
       root.Add("watch [JOB]", "Watch the jobs, or one of them, on the whole terminal")
           .Args(cli::MaxArgs(1))
-          .Long(
-              "Watch the jobs, or one of them: its ranks (state, how long each is quiet, CPU, "
-              "memory, GPU),\n"
-              "its loss as a curve, and the log of all ranks. Keys move, filter and sort, show "
-              "logs, "
-              "a shell,\n"
-              "stacks, `explain` and `report`, and stop a job: ? lists them, q quits. It needs a "
-              "terminal of\n"
-              "40 columns and 8 rows at least; NO_COLOR is heeded.")
-          .Example(fmt::format("  {0} watch\n"
-                               "  {0} watch base",
-                               context.program));
+          .Help("watch/watch", context.program);
   auto all_namespaces = std::make_shared<bool>(false);
-  verb.flags().Bool(all_namespaces.get(), "all-namespaces", false, "of every namespace").Short('A');
+  verb.flags().Bool(all_namespaces.get(), "all-namespaces", false, "in every namespace").Short('A');
   verb.Check([&context](cli::Invocation&) -> base::Status {
     if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) return {};
     return base::Fail(base::Code::kInvalidArgument,
