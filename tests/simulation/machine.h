@@ -85,7 +85,7 @@ class Machine {
   std::unique_ptr<Daemon> daemon_;
 };
 
-// The whole life of a daemon's process: local/daemon/daemon.cc's Serve, but for its sockets.
+// The whole life of a daemon's process: the product's EmbeddedCluster, without sockets.
 void RunDaemon(Machine& machine, Daemon& daemon);
 
 // A command's way to the machine's daemon: a daemon that ends under a request is waited for, and the
