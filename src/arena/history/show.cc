@@ -171,28 +171,18 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
 }  // namespace
 
 void AddShow(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("show RUN", "Show what a run was and how it went, also when it was deleted")
-          .Args(cli::ExactArgs(1))
-          .Long(
-              "Show a run: its state and times, command, code, Python, variables, each instance "
-              "of\n"
-              "each attempt with its exit code, and the end of its log. RUN is a job's name, or "
-              "an\n"
-              "ID of `history`. Values that came from your environment or a secret are not shown.")
-          .Example(fmt::format("  {0} show base\n"
-                               "  {0} show 3f2a91c0 -o json\n"
-                               "  {0} show rates --best loss    # a sweep's trials, the best first",
-                               context.program));
+  cli::Command& verb = root.Add("show RUN", "Show a run and its result, even if it was deleted")
+                           .Args(cli::ExactArgs(1))
+                           .Help("arena/history/show", context.program);
   auto flags = std::make_shared<ShowFlags>();
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")
       .Short('o')
       .Choices({"json", "yaml"});
   verb.flags().String(&flags->best, "best", "",
-                      "of a sweep: its trials alone, sorted by this `METRIC`, the smallest first");
-  verb.flags().Bool(&flags->is_max, "max", false, "with --best: the greatest first");
-  verb.flags().Bool(&flags->is_min, "min", false, "with --best: the smallest first, as without it");
+                      "for a sweep: only its trials, sorted by this `METRIC`, smallest first");
+  verb.flags().Bool(&flags->is_max, "max", false, "with --best: largest first");
+  verb.flags().Bool(&flags->is_min, "min", false, "with --best: smallest first (the default)");
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     const char* why = flags->is_max && flags->is_min ? "--max and --min contradict each other"

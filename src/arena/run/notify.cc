@@ -157,8 +157,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(path));
   if (!lock) return 0;  // another one tells
   std::vector<std::string> problems;
-  const text::Json notice =
-      NoticeFor(job, event, LastLineOf(*client, run), context.clock.Now());
+  const text::Json notice = NoticeFor(job, event, LastLineOf(*client, run), context.clock.Now());
   StandWhereItWasWritten(job.job, context.environment);
   for (const std::string& target :
        base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n')) {
@@ -188,7 +187,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
   set.StringArray(
       &flags.targets, "notify",
-      "who is told once the job has ended: a `URL` that gets JSON, a shell command that "
+      "whom to notify at the end of the job: a `URL` that gets JSON, a shell command that "
       "reads\nit, or the word desktop; repeatable");
   set.String(&flags.on, "notify-on", "end",
              "when: end, fail (only when it has failed), hang or start")
