@@ -48,6 +48,7 @@
 #include "local/daemon/progress/progress_page.h"
 #include "local/daemon/scheduling/scheduling.h"
 #include "local/daemon/stall_keeper.h"
+#include "local/daemon/status_server.h"
 #include "local/daemon/submitter.h"
 #include "local/daemon/upkeep.h"
 #include "local/node/agent/agent.h"
@@ -224,6 +225,15 @@ void TellOf(const std::string& program, const base::Environment& environment,
   }
 }
 
+// Jobs run without it, too.
+std::unique_ptr<StatusServer> StartStatusServer(const std::string& state, cluster::Client& client,
+                                                ProgressFiles& progress, base::Clock& clock) {
+  auto server = StatusServer::Start(state, client, progress, clock);
+  if (server) return std::move(*server);
+  base::LogWarn("programs cannot report their progress: {}", server.error().message);
+  return nullptr;
+}
+
 // Creates all parts in order; they are destroyed in reverse.
 base::Status Serve(const base::Environment& environment, const BuildId& build, Handover& handover) {
   base::Clock& clock = base::SystemClock();
@@ -279,6 +289,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   // table.
   api_server->ReadSummaries();
 
+  ProgressFiles progress(paths.state);
+  const std::unique_ptr<StatusServer> status_server =
+      config.takes_status_posts ? StartStatusServer(paths.state, client, progress, clock) : nullptr;
   // This very program, even if its file was replaced by an upgrade or removed.
   const std::string this_program = fmt::format("/proc/{}/exe", ::getpid());
   const auto shims = node::ProcessShims(this_program);
@@ -286,6 +299,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   agent_options.state_directory = paths.state;
   TRY_ASSIGN(agent_options.machine, ThisMachine(client, paths.state));
   agent_options.socket = paths.socket;
+  if (status_server) agent_options.status = status_server->endpoint();
   agent_options.log_limit = static_cast<uint64_t>(config.log_limit);
   agent_options.fate_of = [&store = api_server->store()](const std::string& uid) {
     return FateOf(store, uid);
@@ -321,7 +335,6 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const EventJanitor janitor(client, clock);
 
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
-  ProgressFiles progress(paths.state);
   TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
   Forecaster forecaster(client, api_server->store(), scheduling, clock);
   const net::HttpHandler handler =

@@ -27,6 +27,7 @@ NodeFacts FactsOf(const AgentOptions& options) {
   facts.shim_answer = options.shim_answer;
   facts.log_limit = options.log_limit;
   facts.socket = options.socket;
+  facts.status = options.status;
   return facts;
 }
 
