@@ -44,11 +44,19 @@ def test_a_job_that_fits_starts_now_and_one_that_is_too_large_never(two_gpus):
     assert two_gpus.run("list", "-o", "json").stdout == "[]"
 
 
+def test_without_gpus_it_says_that_the_job_would_run_on_the_cpu(cluster):
+    done = cluster.run("what-if", "--gpus=8")
+    assert done.stdout == "It fits, and starts at once.\n"
+    assert "the job asks for 8 nvidia.com/gpu, this machine has none" in done.stderr
+    assert "runs on the CPU" in asked(cluster, "--gpus=8")["gpus"]
+
+
 def test_the_start_is_foretold_by_deadlines(two_gpus):
     two_gpus.submit("long", "sleep 600", "--gpus=2", "--running-timeout=300s")
     two_gpus.wait("long", "RUNNING")
     answer = asked(two_gpus, "--gpus=2")
-    assert fields_of("muster what-if -o json") == set(answer) | set(answer["endings"][0]) | set(answer["accuracy"])
+    assert fields_of("muster what-if -o json") == (
+        set(answer) | set(answer["endings"][0]) | set(answer["accuracy"]) | {"gpus"})
     two_gpus.submit("next", "true", "--gpus=1")
     shown = two_gpus.run("get", "next").stdout
     assert re.search(r"^STARTS: about \d\d:\d\d \(in [45]m\), by ", shown, re.MULTILINE), shown
