@@ -122,6 +122,14 @@ TEST(TrainingSummary, S1_StatusFollowsConditions) {
   }
 }
 
+TEST(TrainingSummary, OfSeveralConditionsOfATypeATrueOneCounts) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running", "False");
+  AddCondition(job, "Running");
+  EXPECT_EQ(TrueCondition(job, "Running"), &text::FindArray(job, {"status", "conditions"})->at(1));
+  EXPECT_EQ(Summarize(job, {}, kNow).status, "RUNNING");
+}
+
 TEST(TrainingSummary, RunningWithAPendingPodIsPending) {
   text::Json job = MakeJob();
   AddCondition(job, "Running");
