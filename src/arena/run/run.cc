@@ -410,6 +410,7 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
     AllLogsRequest request{found};
     request.has_colours = out.HasColour();
     request.is_raw = false;
+    request.has_reports = false;  // AwaitEnd says why it failed
     TRY(FollowAllLogs(client, context_, request, out));
   }
   return AwaitEnd(client, context_, job, FailedCode::kReplicas);
