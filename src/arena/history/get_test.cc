@@ -93,7 +93,7 @@ TEST_F(GetFailedTest, ShowsTheEndOfWhatWasSaidLast) {
   text::Json& statuses = *text::Find(worker, {"status", "containerStatuses"});
   std::string log;
   for (int line = 1; line <= 24; ++line) log += "line " + std::to_string(line) + "\n";
-  text::Set(statuses.as_array()[0], {"state", "terminated", "message"}, log);
+  text::Set(statuses.as_array()[0], {"state", "terminated", "message"}, text::Json(log));
   cluster_->Put(kPods, worker);
   const std::string out = Run({"get", "pt"}, "muster").out;
   EXPECT_NE(out.find("whole log):\n  line 15\n"), std::string::npos) << out;
