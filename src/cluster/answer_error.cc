@@ -16,9 +16,9 @@ namespace {
 
 using base::Code;
 
-// Of what somebody else wrote, to keep a line a line.
+// How much of another program's text is quoted in our line.
 constexpr size_t kMaxQuoted = 2000;
-// Of an answer that is not a metav1.Status.
+// The same for an answer that is not a metav1.Status.
 constexpr size_t kMaxQuotedBody = 512;
 constexpr std::string_view kNoSuchResource = "the server could not find the requested resource";
 
@@ -32,7 +32,7 @@ Code CodeFromReason(std::string_view reason, int http_status) {
 
 base::Error FromWebPage(int status, const std::string& title) {
   Code code = net::CodeFromStatus(status);
-  // No object is missing: what answered knows of none.
+  // It is not an object that is missing: the server does not know the path.
   if (code == Code::kNotFound || status < 400) code = Code::kUnavailable;
   return {code,
           fmt::format("a web page came back instead of an answer (HTTP {}{}): is server in the "
@@ -45,7 +45,7 @@ std::string_view PathOf(const net::HttpRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-// "/apis/kubeflow.org/v1/namespaces/team/pytorchjobs/x": the kind that it is about.
+// The kind in a path such as "/apis/kubeflow.org/v1/namespaces/team/pytorchjobs/x".
 const api::Resource* ResourceOf(std::string_view path) {
   std::vector<std::string> parts = base::Split(path, '/');
   if (parts.size() < 5 || parts[1] != "apis") return nullptr;
@@ -53,7 +53,7 @@ const api::Resource* ResourceOf(std::string_view path) {
   return api::FindResource(parts[2], parts[3], parts[plural]);
 }
 
-// The cluster does not know the kind at all.
+// For a kind that the cluster does not know.
 std::optional<base::Error> MissingKind(const net::HttpRequest& request, int status,
                                        std::string_view body) {
   if (status != 404) return std::nullopt;

@@ -16,17 +16,17 @@ namespace {
 
 constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kTableType = "application/json;as=Table;v=v1;g=meta.k8s.io";
-// Of forms that only the embedded server has: a Kubernetes server passes over what it does not
-// know.
+// For formats that only the embedded server has; a Kubernetes server ignores the ones that it does
+// not know.
 constexpr std::string_view kOwnFormType =
     "application/json;as={};v=v1;g=muster.dev,application/json";
 constexpr std::string_view kUserAgent = "muster/" MUSTER_VERSION;
-// What a server gets to end a watch that it was told to end.
+// How much longer than asked a server may take to end a watch.
 constexpr std::chrono::seconds kWatchGrace{30};
-// Of an answer that says why a stream did not open.
+// The most that is read of an answer that says why a stream did not open.
 constexpr size_t kMaxErrorBytes = 1 << 20;
 
-// One object of a list: many times what a server stores.
+// The largest object of a list: many times what a server stores.
 constexpr size_t kMaxItemBytes = 64 << 20;
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
@@ -270,7 +270,7 @@ base::Status Client::ForEachPage(const api::Resource& resource, const ListOption
   do {
     QueryString page_query = query;
     if (options.limit > 0) page_query.Add("limit", std::to_string(options.limit));
-    // The token holds the version of the first page.
+    // The continue token contains the version of the first page.
     page_query.Add("resourceVersion", next.empty() ? options.resource_version : "");
     page_query.Add("continue", next);
     auto request = MakeRequest("GET", path + page_query.text());
@@ -297,7 +297,7 @@ base::Result<ObjectList> Client::List(const api::Resource& resource, const ListO
         return AppendItems(resource, options, page, list);
       });
   if (read) return list;
-  // The pages' version was too old before the last: all at once, as client-go's pager does.
+  // The version became too old before the last page: list without pages, as client-go does.
   if (read.error().code == base::Code::kExpired && !list.items.empty()) {
     ListOptions whole = options;
     whole.limit = 0;
@@ -379,7 +379,7 @@ base::Status Client::Delete(const api::Resource& resource, std::string_view name
 std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite>& writes) {
   std::vector<net::HttpRequest> requests;
   std::vector<base::Result<text::Json>> results;
-  std::vector<size_t> sent;  // places in `results`
+  std::vector<size_t> sent;  // indexes into `results`
   for (const BatchWrite& write : writes) {
     auto request = RequestOf(write);
     if (request) {
@@ -444,7 +444,7 @@ base::Result<std::unique_ptr<ExecStream>> Client::Exec(std::string_view namespac
   query.Add("container", options.container);
   for (const std::string& word : options.command) query.AddEvenIfEmpty("command", word);
   query.AddFlag("stdin", options.has_stdin).AddFlag("tty", options.has_tty);
-  // A terminal has one output.
+  // A terminal has a single output.
   query.AddFlag("stdout", true).AddFlag("stderr", !options.has_tty);
   TRY_ASSIGN(const std::string path, ObjectPath(api::kPods, namespace_name, pod, "exec"));
   auto request = MakeRequest("GET", path + query.text());

@@ -1,5 +1,5 @@
-// The one door to state: the Kubernetes REST API. Behind it is a real API server or the embedded
-// one; nothing above asks which.
+// The only way to the state: the Kubernetes REST API, of a real API server or of the embedded one.
+// Nothing above this class needs to know which.
 #pragma once
 
 #include <functional>
@@ -19,26 +19,26 @@
 
 namespace cluster {
 
-// An object from its text, or the part of it that its reader has a use for.
+// Parses an object's text, or the part of it that its caller uses.
 using ObjectReader = std::function<base::Result<text::Json>(std::string_view object)>;
 
 struct ListOptions {
-  std::string namespace_name{};  // "" is all
+  std::string namespace_name{};  // "" for all
   std::string label_selector{};
   std::string field_selector{};
   std::string resource_version{};
-  int64_t limit = 0;            // objects a page; List follows to the last page
-  int64_t timeout_seconds = 0;  // of a watch: the server ends it after this; 0 is its own choice
-  // Takes out of an object what its reader has no use for, page by page and event by event, so that
-  // a long list never lies in memory whole. List and Reflector call it.
+  int64_t limit = 0;            // objects per page; List reads all pages
+  int64_t timeout_seconds = 0;  // when the server is to end a watch; 0 leaves it to the server
+  // Removes from an object what its caller does not use, page by page and event by event, so that a
+  // long list is never in memory whole. List and Reflector call it.
   std::function<void(text::Json& object)> trim{};
-  // How List and watches read an object's text, where the reader has no use for the whole: nothing
-  // is ParseJson. What it leaves out is never in memory at all.
+  // Parses objects for List and watches in place of ParseJson. What it leaves out is never in
+  // memory.
   ObjectReader read{};
-  // The same of List alone. It may take what it wants of an object and return null.
+  // The same for List only. It may keep what it needs from an object, and return null.
   ObjectReader read_listed{};
-  // A form of muster's own (api::kSummaryForm) that List asks for. Only the embedded server knows
-  // it: `read` gets whole objects from others.
+  // A format of muster's own (api::kSummaryForm) that List asks for. Only the embedded server knows
+  // it; from other servers `read` gets whole objects.
   std::string form{};
 };
 
@@ -55,12 +55,12 @@ struct WatchEvent {
 
 class QueryString;
 
-// One watch; ends when the server ends it. Next from one thread, Cancel from any.
+// One watch, which lasts until the server ends it. Next from one thread, Cancel from any.
 class Watch {
  public:
   explicit Watch(std::unique_ptr<net::BodyStream> body, ObjectReader read = {})
       : body_(std::move(body)), read_(std::move(read)) {}
-  // nullopt at the end of the stream: resume from the last resourceVersion. kExpired: list again.
+  // nullopt at the end of the stream: go on from the last resourceVersion. kExpired: list again.
   base::Result<std::optional<WatchEvent>> Next();
   void Cancel() { body_->Cancel(); }
 
@@ -69,10 +69,10 @@ class Watch {
 
   std::unique_ptr<net::BodyStream> body_;
   const ObjectReader read_;
-  std::string buffer_;    // events not yet given out
+  std::string buffer_;    // events not yet returned
   size_t next_ = 0;       // where the first of them begins
-  size_t scanned_ = 0;    // no newline lies between next_ and here
-  bool is_over_ = false;  // the stream is
+  size_t scanned_ = 0;    // there is no newline between next_ and here
+  bool is_over_ = false;  // the stream has ended
 };
 
 struct LogOptions {
@@ -84,7 +84,7 @@ struct LogOptions {
   std::optional<int64_t> since_seconds{};
   std::string since_time{};  // RFC 3339
   std::optional<int64_t> limit_bytes{};
-  // Of a pod that is gone, and that the embedded cluster remembers; "" is the pod of that name.
+  // A deleted pod that the embedded cluster remembers; "" for the existing pod of that name.
   std::string pod_uid{};
 };
 
@@ -92,15 +92,15 @@ enum class PatchType { kMerge, kJson, kStrategicMerge, kApply };
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
-  std::string uid{};  // precondition; "" is none
+  std::string uid{};  // precondition; "" for none
   std::optional<int64_t> grace_period_seconds{};
   Propagation propagation = Propagation::kBackground;
 };
 
 // One write of a batch.
 struct BatchWrite {
-  // kCreateWithOwned is the embedded server's alone: `object` is a List whose first item owns the
-  // others, of its namespace. All are made or none; the answer is the first.
+  // Only the embedded server has kCreateWithOwned: `object` is a List whose first item owns the
+  // others, all of one namespace. Creates all or none, and answers with the first.
   enum class Verb { kCreate, kCreateWithOwned, kUpdate, kUpdateStatus, kPatch, kDelete, kBind };
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
@@ -108,7 +108,7 @@ struct BatchWrite {
   std::string name{};   // not for kCreate*
   text::Json object{};  // kCreate*, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
   DeleteOptions delete_options{};
-  // How its answer is read; nothing is ParseJson.
+  // Parses the answer in place of ParseJson.
   base::Result<text::Json> (*read)(std::string_view answer) = nullptr;
 };
 
@@ -116,7 +116,7 @@ struct BatchWrite {
 struct Table {
   struct Column {
     std::string name;
-    int64_t priority = 0;  // 0 is always shown, above only in wide output
+    int64_t priority = 0;  // 0: always shown; higher: in wide output only
   };
   std::vector<Column> columns;
   std::vector<std::vector<text::Json>> rows;
@@ -126,7 +126,7 @@ struct Table {
 // Thread safe.
 class Client {
  public:
-  // Called with each `Warning:` header's text that the server sends.
+  // Called with the text of each `Warning:` header from the server.
   using WarningSink = std::function<void(std::string_view)>;
 
   explicit Client(std::unique_ptr<Transport> transport, WarningSink warnings = {})
@@ -138,51 +138,50 @@ class Client {
   base::Result<Table> GetTable(const api::Resource& resource, const ListOptions& options);
   base::Result<text::Json> Create(const api::Resource& resource, std::string_view namespace_name,
                                   const text::Json& object, bool dry_run = false);
-  // kConflict when metadata.resourceVersion is set and stale.
+  // kConflict if metadata.resourceVersion is set and out of date.
   base::Result<text::Json> Update(const api::Resource& resource, const text::Json& object);
   base::Result<text::Json> UpdateStatus(const api::Resource& resource, const text::Json& object);
   base::Result<text::Json> Patch(const api::Resource& resource, std::string_view namespace_name,
                                  std::string_view name, PatchType type, const text::Json& patch,
                                  std::string_view subresource = "");
-  // Server-side apply: creates the object, or changes the fields in it that are `field_manager`'s
-  // to set. kConflict naming the fields that are somebody else's, unless `force` takes them.
-  // `field_validation`: Strict, Warn or Ignore fields that are given twice; "" is the server's
-  // choice.
+  // Server-side apply: creates the object, or changes the fields that `field_manager` owns.
+  // kConflict names fields with another owner, unless `force` takes them over. `field_validation`:
+  // Strict, Warn or Ignore for duplicate fields; "" leaves it to the server.
   base::Result<text::Json> Apply(const api::Resource& resource, const text::Json& object,
                                  std::string_view field_manager, bool force = false,
                                  bool dry_run = false, std::string_view field_validation = "");
   base::Status Delete(const api::Resource& resource, std::string_view namespace_name,
                       std::string_view name, const DeleteOptions& options = {});
-  // At once; results in order. Deletes answer with the Status or last object.
+  // Sends them together; results are in their order. Deletions return the Status or last object.
   std::vector<base::Result<text::Json>> Batch(const std::vector<BatchWrite>& writes);
-  // From options.resource_version ("" : a list of what exists comes first, as ADDED).
+  // Starts at options.resource_version; with "", existing objects come first, as ADDED.
   base::Result<std::unique_ptr<Watch>> OpenWatch(const api::Resource& resource,
                                                  const ListOptions& options);
   base::Result<std::unique_ptr<net::BodyStream>> Logs(std::string_view namespace_name,
                                                       std::string_view pod,
                                                       const LogOptions& options);
-  // Runs a command in a container. The server's refusals are errors; that the command could not be
-  // started comes from the stream's end.
+  // Runs a command in a container. An error if the server refuses; if the command cannot be
+  // started, the stream's end says so.
   base::Result<std::unique_ptr<ExecStream>> Exec(std::string_view namespace_name,
                                                  std::string_view pod, const ExecOptions& options);
   // A path of muster's own on the embedded cluster (local/server/routing/records.h).
   base::Result<text::Json> Ask(std::string_view method, std::string path);
-  // A connection to a port of a pod. That nobody listens there comes from its Read.
+  // Connects to a port of a pod. If nobody listens there, its Read fails.
   base::Result<std::unique_ptr<PortStream>> OpenPort(std::string_view namespace_name,
                                                      std::string_view pod, uint16_t port);
-  // A path outside the resources, e.g. "/version"; the body of a 200.
+  // Reads a path outside the resources, e.g. "/version"; returns the body of a 200.
   base::Result<std::string> Raw(std::string_view method, std::string_view path,
                                 std::string_view body = "");
 
  private:
-  // A success, once the warnings are given out.
+  // Passes the warnings on, and returns the answer if it is a success.
   base::Result<net::HttpResponse> Check(const net::HttpRequest& request,
                                         base::Result<net::HttpResponse> response);
-  // The body of a success.
+  // Returns the body of a success.
   base::Result<text::Json> ParseAnswer(const net::HttpRequest& request,
                                        base::Result<net::HttpResponse> response,
                                        const ObjectReader& read);
-  // A page of a list whose items are read one by one, as they come: all of it but the items.
+  // Reads a page item by item as it comes, and returns the rest of the page.
   base::Result<text::Json> ReadPage(const api::Resource& resource, const ListOptions& options,
                                     const net::HttpRequest& request, ObjectList& list);
   // The answer to a page's request.

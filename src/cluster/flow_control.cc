@@ -12,11 +12,11 @@ namespace {
 using std::chrono::seconds;
 
 constexpr int kTooManyRequests = 429;
-// Of a server that does not say when to come back.
+// The pause if a server does not say when to come back.
 constexpr seconds kUnsaidPause{1};
-// A server that asks for more is asked again all the same.
+// The longest pause, even if a server asks for more.
 constexpr seconds kLongestBusyPause{30};
-// A wait that nothing ends is looked at again after this: the argument clock may be a fake one.
+// How long to wait before looking again, because the clock may be a test's.
 constexpr seconds kLongestNap{1};
 
 bool IsRefused(const base::Result<net::HttpResponse>& answer) {
@@ -31,8 +31,8 @@ std::optional<seconds> SaidPause(const net::HttpResponse& answer) {
 
 class Controlled final : public Transport {
  public:
-  Controlled(std::shared_ptr<Transport> to, FlowControl& flow, FlowControl::Lane lane)
-      : to_(std::move(to)), flow_(flow), lane_(lane) {}
+  Controlled(std::shared_ptr<Transport> to, FlowControl& flow, FlowControl::Priority priority)
+      : to_(std::move(to)), flow_(flow), priority_(priority) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     return std::move(SendAll(std::span(&request, 1)).front());
@@ -44,19 +44,19 @@ class Controlled final : public Transport {
   }
 
  private:
-  // Whether it came well; what did not is accounted for.
+  // Returns whether it succeeded; reports it to the FlowControl if not.
   bool CameWell(const base::Result<net::HttpResponse>& answer);
 
   const std::shared_ptr<Transport> to_;
   FlowControl& flow_;
-  const FlowControl::Lane lane_;
+  const FlowControl::Priority priority_;
 };
 
 bool Controlled::CameWell(const base::Result<net::HttpResponse>& answer) {
   if (!answer) {
-    flow_.EndBadly(lane_);
+    flow_.EndBadly(priority_);
   } else if (IsRefused(answer)) {
-    flow_.EndRefused(lane_, SaidPause(*answer));
+    flow_.EndRefused(priority_, SaidPause(*answer));
   } else {
     return true;
   }
@@ -72,7 +72,7 @@ std::vector<base::Result<net::HttpResponse>> Controlled::SendAll(
   for (int attempt = 0; attempt < kMaxTriesWhenBusy && !left.empty(); ++attempt) {
     std::vector<size_t> refused;
     for (size_t begin = 0; begin < left.size();) {
-      const int granted = flow_.Begin(lane_, static_cast<int>(left.size() - begin));
+      const int granted = flow_.Begin(priority_, static_cast<int>(left.size() - begin));
       if (granted == 0) return answers;
       const size_t end = begin + static_cast<size_t>(granted);
       std::vector<net::HttpRequest> wave;
@@ -91,7 +91,7 @@ std::vector<base::Result<net::HttpResponse>> Controlled::SendAll(
         if (IsRefused(answer)) refused.push_back(left[i]);
         answers[left[i]] = std::move(answer);
       }
-      if (came_well > 0) flow_.EndWell(lane_, came_well);
+      if (came_well > 0) flow_.EndWell(priority_, came_well);
       begin = end;
     }
     left = std::move(refused);
@@ -139,10 +139,10 @@ void FlowControl::RefillLocked(Instant now) {
   refilled_at_ = now;
 }
 
-int FlowControl::GrantLocked(Lane lane, int wanted, Instant now) {
+int FlowControl::GrantLocked(Priority priority, int wanted, Instant now) {
   if (now < held_until_) return 0;
   int room = static_cast<int>(limit_) - critical_ - background_;
-  if (lane == Lane::kBackground) {
+  if (priority == Priority::kBackground) {
     const bool is_busy = critical_ > 0 || critical_waiting_ > 0;
     room = std::min(room, (is_busy ? 1 : options_.most_background) - background_);
   }
@@ -151,33 +151,33 @@ int FlowControl::GrantLocked(Lane lane, int wanted, Instant now) {
     room = std::min(room, static_cast<int>(tokens_));
   }
   const int granted = std::clamp(wanted, 0, std::max(room, 0));
-  UnderWay(lane) += granted;
+  UnderWay(priority) += granted;
   if (options_.rate > 0) tokens_ -= granted;
   return granted;
 }
 
-std::optional<FlowControl::Instant> FlowControl::HoldLocked(Lane lane, Instant now) const {
+std::optional<FlowControl::Instant> FlowControl::HoldLocked(Priority priority, Instant now) const {
   if (now < held_until_) return held_until_;
   if (options_.rate <= 0 || tokens_ >= 1) return std::nullopt;
-  if (lane == Lane::kBackground && background_ > 0) return std::nullopt;
+  if (priority == Priority::kBackground && background_ > 0) return std::nullopt;
   const std::chrono::duration<double> missing((1 - tokens_) / options_.rate);
   return now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(missing) +
          std::chrono::microseconds(1);
 }
 
-int FlowControl::Begin(Lane lane, int wanted) {
+int FlowControl::Begin(Priority priority, int wanted) {
   std::unique_lock lock(mutex_);
-  int& waiting = lane == Lane::kCritical ? critical_waiting_ : background_waiting_;
+  int& waiting = priority == Priority::kCritical ? critical_waiting_ : background_waiting_;
   ++waiting;
   int granted = 0;
   while (!is_stopped_) {
     const Instant now = clock_.Steady();
-    // Not to stand in its own way.
+    // So that it does not block itself.
     --waiting;
-    granted = GrantLocked(lane, wanted, now);
+    granted = GrantLocked(priority, wanted, now);
     ++waiting;
     if (granted > 0) break;
-    const auto until = HoldLocked(lane, now);
+    const auto until = HoldLocked(priority, now);
     if (until) {
       changed_.wait_for(lock,
                         std::min<std::chrono::steady_clock::duration>(*until - now, kLongestNap));
@@ -193,29 +193,29 @@ void FlowControl::WakeLocked() {
   if (critical_waiting_ + background_waiting_ > 0) changed_.notify_all();
 }
 
-void FlowControl::EndWell(Lane lane, int count) {
+void FlowControl::EndWell(Priority priority, int count) {
   const std::lock_guard lock(mutex_);
-  UnderWay(lane) -= count;
-  // Only a limit that is made use of is known to be too low.
+  UnderWay(priority) -= count;
+  // Only a limit that is used up can be too low.
   if (critical_waiting_ + background_waiting_ > 0) {
     limit_ = std::min<double>(options_.most, limit_ + count / limit_);
   }
   WakeLocked();
 }
 
-void FlowControl::EndBadly(Lane lane) {
+void FlowControl::EndBadly(Priority priority) {
   const std::lock_guard lock(mutex_);
-  --UnderWay(lane);
+  --UnderWay(priority);
   WakeLocked();
 }
 
-void FlowControl::EndRefused(Lane lane, std::optional<std::chrono::seconds> retry_after) {
+void FlowControl::EndRefused(Priority priority, std::optional<std::chrono::seconds> retry_after) {
   const std::lock_guard lock(mutex_);
-  --UnderWay(lane);
+  --UnderWay(priority);
   ++refused_;
   const Instant now = clock_.Steady();
   const seconds pause = retry_after.value_or(kUnsaidPause);
-  // The others that were under way tell the same news.
+  // Other requests that were under way report the same overload.
   if (!halved_at_ || now >= *halved_at_ + pause) {
     halved_at_ = now;
     limit_ = std::max<double>(options_.least, limit_ / 2);
@@ -242,8 +242,8 @@ FlowControl::View FlowControl::Look() const {
 }
 
 std::unique_ptr<Transport> FlowControlled(std::shared_ptr<Transport> to, FlowControl& flow,
-                                          FlowControl::Lane lane) {
-  return std::make_unique<Controlled>(std::move(to), flow, lane);
+                                          FlowControl::Priority priority) {
+  return std::make_unique<Controlled>(std::move(to), flow, priority);
 }
 
 std::unique_ptr<Transport> SharedTransport(std::shared_ptr<Transport> to,

@@ -1,5 +1,5 @@
-// How many requests go to an API server at once: as many as it likes, learnt from what it says
-// (API Priority and Fairness answers 429 where it has had enough).
+// Decides how many requests are sent to an API server at once, from its answers: with API Priority
+// and Fairness an overloaded server answers 429.
 #pragma once
 
 #include <chrono>
@@ -18,37 +18,37 @@ namespace cluster {
 
 // Thread safe.
 //
-// Answers that come well raise the limit by one for each limitful of them; a 429 halves it, once
-// for all requests that were under way together, and nothing is sent for as long as the server
-// asks.
+// Each time as many answers as the limit have succeeded, it rises by one. A 429 halves it, once for
+// all requests that were under way together, and nothing is sent for as long as the server asks.
 class FlowControl {
  public:
-  // Requests of kBackground go only while no critical one is under way or waits, and one at a time
-  // otherwise, so that they come through in the end.
-  enum class Lane { kCritical, kBackground };
+  // kBackground requests are sent one at a time while a critical one is under way or waits, so that
+  // they are not starved.
+  enum class Priority { kCritical, kBackground };
 
   struct Options {
     int first = 32;  // under way at once
     int least = 2;
     int most = 64;
     int most_background = 4;
-    // Requests a second and how many of them at once after a rest; 0: no such limit.
+    // Requests per second, and the burst after a pause; 0 for no such limit.
     double rate = 0;
     double burst = 1;
-    // Told of each answer of FlowControlled; status 0: none came.
+    // Called for each answer of FlowControlled; status 0: no answer came.
     std::function<void(std::string_view method, int status, base::Duration took)> on_answer{};
   };
 
   FlowControl(base::Clock& clock, Options options);
 
-  // A permit for up to `wanted` requests (at least one); blocks until there is one. 0 after Stop.
-  int Begin(Lane lane, int wanted);
-  // Each request of a permit ends in one of these; some may end together.
-  void EndWell(Lane lane, int count = 1);
-  void EndBadly(Lane lane);  // an error that says nothing of the server's load
-  // 429: after this long, or a time of our choice.
-  void EndRefused(Lane lane, std::optional<std::chrono::seconds> retry_after);
-  // Whoever waits, waits no longer.
+  // Blocks until at least one request may be sent; returns how many, at most `wanted`. 0 after
+  // Stop.
+  int Begin(Priority priority, int wanted);
+  // Every permitted request must be reported by one of these, alone or together with others.
+  void EndWell(Priority priority, int count = 1);
+  void EndBadly(Priority priority);  // an error that says nothing about the server's load
+  // 429: send again after this long; nullopt for our own choice.
+  void EndRefused(Priority priority, std::optional<std::chrono::seconds> retry_after);
+  // Ends all waits.
   void Stop();
   bool is_stopped() const;
 
@@ -66,12 +66,14 @@ class FlowControl {
 
  private:
   using Instant = std::chrono::steady_clock::time_point;
-  int GrantLocked(Lane lane, int wanted, Instant now);
-  // Until when it is certain that nothing can be granted; nullopt: until something changes.
-  std::optional<Instant> HoldLocked(Lane lane, Instant now) const;
+  int GrantLocked(Priority priority, int wanted, Instant now);
+  // Until when nothing can be permitted; nullopt: until something changes.
+  std::optional<Instant> HoldLocked(Priority priority, Instant now) const;
   void RefillLocked(Instant now);
   void WakeLocked();
-  int& UnderWay(Lane lane) { return lane == Lane::kCritical ? critical_ : background_; }
+  int& UnderWay(Priority priority) {
+    return priority == Priority::kCritical ? critical_ : background_;
+  }
 
   base::Clock& clock_;
   const Options options_;
@@ -88,15 +90,15 @@ class FlowControl {
   Instant refilled_at_;
 };
 
-// Sends through `to` within what `flow` allows, in its lane; what the server refused with 429 was
-// not done, and is sent again, whatever its verb, up to kMaxTriesWhenBusy times. Watches and other
-// streams pass freely.
+// Sends through `to` as `flow` permits. The server has not carried out what it answers with 429, so
+// that is sent again, whatever its verb, up to kMaxTriesWhenBusy times. Watches and other streams
+// are not limited.
 inline constexpr int kMaxTriesWhenBusy = 8;
 std::unique_ptr<Transport> FlowControlled(std::shared_ptr<Transport> to, FlowControl& flow,
-                                          FlowControl::Lane lane);
+                                          FlowControl::Priority priority);
 
-// The same transport for several clients. Each request of this one has its whole answer within
-// `deadline`, or fails; 0 is the transport's own.
+// Lets several clients share a transport. A request of this client fails if its whole answer has
+// not come within `deadline`; 0 for the transport's own limit.
 std::unique_ptr<Transport> SharedTransport(std::shared_ptr<Transport> to,
                                            std::chrono::milliseconds deadline = {});
 

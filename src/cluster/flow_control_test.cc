@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Lane = FlowControl::Lane;
+using Priority = FlowControl::Priority;
 
 FlowControl::Options Few() {
   FlowControl::Options options;
@@ -27,48 +27,48 @@ class FlowControlTest : public ::testing::Test {
 };
 
 TEST_F(FlowControlTest, GrantsWhatThereIsRoomFor) {
-  EXPECT_EQ(flow_.Begin(Lane::kCritical, 3), 3);
-  EXPECT_EQ(flow_.Begin(Lane::kCritical, 3), 1);
+  EXPECT_EQ(flow_.Begin(Priority::kCritical, 3), 3);
+  EXPECT_EQ(flow_.Begin(Priority::kCritical, 3), 1);
   EXPECT_EQ(flow_.Look().under_way, 4);
-  flow_.EndWell(Lane::kCritical);
-  EXPECT_EQ(flow_.Begin(Lane::kCritical, 9), 1);
+  flow_.EndWell(Priority::kCritical);
+  EXPECT_EQ(flow_.Begin(Priority::kCritical, 9), 1);
 }
 
 TEST_F(FlowControlTest, WhoeverWaitsGetsTheNextPermit) {
-  ASSERT_EQ(flow_.Begin(Lane::kCritical, 4), 4);
-  std::thread waiting([this] { EXPECT_EQ(flow_.Begin(Lane::kCritical, 2), 1); });
+  ASSERT_EQ(flow_.Begin(Priority::kCritical, 4), 4);
+  std::thread waiting([this] { EXPECT_EQ(flow_.Begin(Priority::kCritical, 2), 1); });
   while (flow_.Look().waiting == 0) std::this_thread::yield();
-  flow_.EndBadly(Lane::kCritical);
+  flow_.EndBadly(Priority::kCritical);
   waiting.join();
   EXPECT_EQ(flow_.Look().under_way, 4);
 }
 
 TEST_F(FlowControlTest, AServerThatIsBusyGetsHalfAndIsLeftAlone) {
-  ASSERT_EQ(flow_.Begin(Lane::kCritical, 4), 4);
-  flow_.EndRefused(Lane::kCritical, seconds(3));
-  flow_.EndRefused(Lane::kCritical, seconds(3));  // the same news
-  flow_.EndWell(Lane::kCritical);
-  flow_.EndWell(Lane::kCritical);
+  ASSERT_EQ(flow_.Begin(Priority::kCritical, 4), 4);
+  flow_.EndRefused(Priority::kCritical, seconds(3));
+  flow_.EndRefused(Priority::kCritical, seconds(3));  // the same news
+  flow_.EndWell(Priority::kCritical);
+  flow_.EndWell(Priority::kCritical);
   EXPECT_EQ(flow_.Look().limit, 2);
   EXPECT_EQ(flow_.Look().refused, 2);
   clock_.Advance(seconds(3));
-  EXPECT_EQ(flow_.Begin(Lane::kCritical, 4), 2);
-  flow_.EndRefused(Lane::kCritical, std::nullopt);
+  EXPECT_EQ(flow_.Begin(Priority::kCritical, 4), 2);
+  flow_.EndRefused(Priority::kCritical, std::nullopt);
   EXPECT_EQ(flow_.Look().limit, 1);
 }
 
 TEST_F(FlowControlTest, GrowsWhileSomebodyWaits) {
-  ASSERT_EQ(flow_.Begin(Lane::kCritical, 4), 4);
+  ASSERT_EQ(flow_.Begin(Priority::kCritical, 4), 4);
   std::thread waiting([this] {
     for (int i = 0; i < 30; ++i) {
-      ASSERT_EQ(flow_.Begin(Lane::kCritical, 1), 1);
-      flow_.EndBadly(Lane::kCritical);
+      ASSERT_EQ(flow_.Begin(Priority::kCritical, 1), 1);
+      flow_.EndBadly(Priority::kCritical);
     }
   });
   // Each good answer while another waits makes room for a part of a request more.
   for (int i = 0; i < 4; ++i) {
     while (flow_.Look().waiting == 0 && flow_.Look().under_way == 4) std::this_thread::yield();
-    flow_.EndWell(Lane::kCritical);
+    flow_.EndWell(Priority::kCritical);
   }
   waiting.join();
   EXPECT_GE(flow_.Look().limit, 4);
@@ -76,19 +76,19 @@ TEST_F(FlowControlTest, GrowsWhileSomebodyWaits) {
 }
 
 TEST_F(FlowControlTest, EventsGoOneAtATimeBesideOtherWork) {
-  ASSERT_EQ(flow_.Begin(Lane::kCritical, 1), 1);
-  EXPECT_EQ(flow_.Begin(Lane::kBackground, 4), 1);
-  flow_.EndWell(Lane::kCritical);
-  EXPECT_EQ(flow_.Begin(Lane::kBackground, 9), 3);  // room for 4, one of them under way
+  ASSERT_EQ(flow_.Begin(Priority::kCritical, 1), 1);
+  EXPECT_EQ(flow_.Begin(Priority::kBackground, 4), 1);
+  flow_.EndWell(Priority::kCritical);
+  EXPECT_EQ(flow_.Begin(Priority::kBackground, 9), 3);  // room for 4, one of them under way
 }
 
 TEST_F(FlowControlTest, StopEndsEveryWait) {
-  ASSERT_EQ(flow_.Begin(Lane::kCritical, 4), 4);
-  std::thread waiting([this] { EXPECT_EQ(flow_.Begin(Lane::kCritical, 1), 0); });
+  ASSERT_EQ(flow_.Begin(Priority::kCritical, 4), 4);
+  std::thread waiting([this] { EXPECT_EQ(flow_.Begin(Priority::kCritical, 1), 0); });
   while (flow_.Look().waiting == 0) std::this_thread::yield();
   flow_.Stop();
   waiting.join();
-  EXPECT_EQ(flow_.Begin(Lane::kBackground, 1), 0);
+  EXPECT_EQ(flow_.Begin(Priority::kBackground, 1), 0);
 }
 
 TEST(FlowControlRate, IsKeptWhenOneIsGiven) {
@@ -97,11 +97,11 @@ TEST(FlowControlRate, IsKeptWhenOneIsGiven) {
   options.rate = 10;
   options.burst = 3;
   FlowControl flow(clock, options);
-  EXPECT_EQ(flow.Begin(Lane::kCritical, 9), 3);
+  EXPECT_EQ(flow.Begin(Priority::kCritical, 9), 3);
   clock.Advance(milliseconds(250));
-  EXPECT_EQ(flow.Begin(Lane::kCritical, 9), 2);
+  EXPECT_EQ(flow.Begin(Priority::kCritical, 9), 2);
   clock.Advance(seconds(100));
-  EXPECT_EQ(flow.Begin(Lane::kCritical, 9), 3);
+  EXPECT_EQ(flow.Begin(Priority::kCritical, 9), 3);
 }
 
 // Answers with the statuses that a test queued, then 200.
@@ -127,7 +127,7 @@ class QueuedAnswers final : public Transport {
 class FlowControlledTest : public FlowControlTest {
  protected:
   std::shared_ptr<QueuedAnswers> server_ = std::make_shared<QueuedAnswers>();
-  std::unique_ptr<Transport> transport_ = FlowControlled(server_, flow_, Lane::kCritical);
+  std::unique_ptr<Transport> transport_ = FlowControlled(server_, flow_, Priority::kCritical);
 };
 
 TEST_F(FlowControlledTest, SendsAgainWhatWasRefusedAndOnlyThat) {

@@ -10,10 +10,10 @@
 namespace cluster {
 namespace {
 
-// As long as any other API server is given.
+// The same time that other API servers are given.
 constexpr std::chrono::seconds kAnswerTimeout{60};
 
-// Rung by producers. It outlives the answer where one still holds the exchange.
+// Producers ring it. It outlives the answer if one of them still holds the stream.
 class Bell {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
@@ -46,22 +46,22 @@ class Bell {
   bool is_cancelled_ = false;
 };
 
-// What a handler answers; begun when it is made.
+// A handler's answer. The constructor calls the handler.
 class InProcessAnswer final : public net::BodyStream {
  public:
   InProcessAnswer(const net::HttpHandler& handler, net::HttpRequest request)
       : bell_(std::make_shared<Bell>()),
-        exchange_(std::make_shared<net::Exchange>([bell = bell_] { bell->Ring(); })),
+        stream_(std::make_shared<net::ResponseStream>([bell = bell_] { bell->Ring(); })),
         deadline_(std::chrono::steady_clock::now() + kAnswerTimeout) {
-    handler(std::move(request), net::MakeResponder(exchange_));
+    handler(std::move(request), net::MakeResponder(stream_));
   }
-  ~InProcessAnswer() override { exchange_->Close(); }
+  ~InProcessAnswer() override { stream_->Close(); }
   InProcessAnswer(const InProcessAnswer&) = delete;
   InProcessAnswer& operator=(const InProcessAnswer&) = delete;
 
   // Blocks until the handler has sent a head.
   base::Status AwaitHead() { return Take(); }
-  // From now on it may take for ever.
+  // Removes the deadline.
   void DropDeadline() { deadline_.reset(); }
 
   int status() const override { return head_.status; }
@@ -70,7 +70,7 @@ class InProcessAnswer final : public net::BodyStream {
   base::Result<std::optional<std::string>> Read() override {
     while (unread_.pieces.empty()) {
       if (unread_.is_finished) {
-        exchange_->Close();
+        stream_->Close();
         return std::optional<std::string>();
       }
       TRY(Take());
@@ -78,29 +78,29 @@ class InProcessAnswer final : public net::BodyStream {
     std::string bytes = std::move(unread_.pieces.front());
     for (size_t i = 1; i < unread_.pieces.size(); ++i) bytes += unread_.pieces[i];
     unread_.pieces.clear();
-    exchange_->Taken(bytes.size());
+    stream_->Taken(bytes.size());
     return std::optional(std::move(bytes));
   }
 
   void Cancel() override {
     bell_->Cancel();
-    exchange_->Close();
+    stream_->Close();
   }
 
  private:
   base::Status Take() {
     TRY(bell_->Wait(deadline_));
-    unread_ = exchange_->Take();
+    unread_ = stream_->Take();
     if (unread_.is_broken) return base::Fail(base::Code::kUnavailable, "the answer broke off");
     if (unread_.head) head_ = std::move(*unread_.head);
     return {};
   }
 
   const std::shared_ptr<Bell> bell_;
-  const std::shared_ptr<net::Exchange> exchange_;
+  const std::shared_ptr<net::ResponseStream> stream_;
   Bell::Deadline deadline_;
-  net::Exchange::Head head_;
-  net::Exchange::Output unread_;
+  net::ResponseStream::Head head_;
+  net::ResponseStream::Output unread_;
 };
 
 base::Result<net::HttpResponse> ReadWhole(InProcessAnswer& answer) {

@@ -119,7 +119,7 @@ base::Result<std::unique_ptr<Transport>> OpenKubernetes(const KubeSelection& sel
   auto credentials = std::make_unique<Credentials>(std::move(shown), options.clock);
   TRY_ASSIGN(auto client, net::CurlClient::Create(std::move(http)));
   return KubernetesTransport(std::move(client), std::move(credentials), options.pause,
-                             options.gives_429_on);
+                             options.returns_429);
 }
 
 base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& selection,
@@ -141,7 +141,7 @@ base::Result<std::string> FindUserName(Client& client, const KubeSelection& sele
   } else if (body.error().code != Code::kNotFound && body.error().code != Code::kPermissionDenied) {
     return Fail(body.error());
   }
-  // Clusters before 1.28 do not review.
+  // Clusters before 1.28 have no SelfSubjectReview.
   const KubeUser& user = selection.user;
   if (!user.username.empty()) return "kubecfg:basicauth:" + user.username;
   std::string pem = user.cert_data;

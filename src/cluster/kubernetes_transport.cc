@@ -18,10 +18,10 @@ constexpr int kBusy = 429;
 class Kubernetes final : public Transport {
  public:
   Kubernetes(std::unique_ptr<net::CurlClient> client, std::unique_ptr<Credentials> credentials,
-             std::function<void(base::Duration)> pause, bool gives_429_on)
+             std::function<void(base::Duration)> pause, bool returns_429)
       : credentials_(std::move(credentials)),
         pause_(std::move(pause)),
-        gives_429_on_(gives_429_on),
+        returns_429_(returns_429),
         client_(std::move(client)) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
@@ -43,20 +43,20 @@ class Kubernetes final : public Transport {
   };
 
   base::Result<Signed> Sign(net::HttpRequest request);
-  // Whether the request is to be sent once more, after a pause; `attempt` is counted.
+  // Pauses and returns true if the request should be sent again; counts `attempt`.
   base::Result<bool> MustRepeat(const net::HttpRequest& request, int generation, int status,
                                 const net::Headers& headers, int& attempt, bool& has_renewed);
-  // Whether to try once more after no connection came about: certificates may have been rotated.
+  // Whether to try again after a failed connection, because certificates may have been rotated.
   bool MustConnectAgain(const base::Error& error, int generation, bool& has_renewed);
-  // `generation`: of the credentials that were shown for `answer`.
+  // `generation`: of the credentials that the request had.
   base::Result<net::HttpResponse> Settle(const net::HttpRequest& request, int generation,
                                          base::Result<net::HttpResponse> answer);
 
   const std::unique_ptr<Credentials> credentials_;
   const std::function<void(base::Duration)> pause_;
-  const bool gives_429_on_;
+  const bool returns_429_;
   std::mutex mutex_;
-  int generation_ = 0;  // whose certificate the client has
+  int generation_ = 0;  // of the client's certificate
   const std::unique_ptr<net::CurlClient> client_;
 };
 
@@ -89,7 +89,7 @@ base::Result<bool> Kubernetes::MustRepeat(const net::HttpRequest& request, int g
     }
     return Fail(Code::kUnauthenticated, credentials_->WhyRefused());
   }
-  if (gives_429_on_ && status == kBusy) return false;
+  if (returns_429_ && status == kBusy) return false;
   const auto wait = RetryAfter(request, status, headers, attempt);
   if (!wait) return false;
   ++attempt;
@@ -181,9 +181,9 @@ base::Result<net::WebSocketAnswer> Kubernetes::OpenWebSocket(
 std::unique_ptr<Transport> KubernetesTransport(std::unique_ptr<net::CurlClient> client,
                                                std::unique_ptr<Credentials> credentials,
                                                std::function<void(base::Duration)> pause,
-                                               bool gives_429_on) {
+                                               bool returns_429) {
   return std::make_unique<Kubernetes>(std::move(client), std::move(credentials), std::move(pause),
-                                      gives_429_on);
+                                      returns_429);
 }
 
 }  // namespace cluster

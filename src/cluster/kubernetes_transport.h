@@ -1,5 +1,5 @@
-// Requests to a Kubernetes API server: with credentials, renewed when they are refused, and sent
-// again where the server asks for it.
+// Sends requests to a Kubernetes API server, with credentials that are renewed when they are
+// refused, and again if the server asks for it.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace cluster {
 
-// `pause` blocks for that long. `gives_429_on`: that answer is the caller's to deal with.
+// `pause` blocks for the given time. `returns_429`: returns a 429 to the caller.
 std::unique_ptr<Transport> KubernetesTransport(std::unique_ptr<net::CurlClient> client,
                                                std::unique_ptr<Credentials> credentials,
                                                std::function<void(base::Duration)> pause,
-                                               bool gives_429_on = false);
+                                               bool returns_429 = false);
 
 }  // namespace cluster

@@ -21,18 +21,18 @@ namespace {
 
 constexpr base::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestPause = std::chrono::seconds(10);
-// A watch that the server ends sooner, without an event, counts as failed.
+// A watch that ends sooner and without an event counts as failed.
 constexpr std::chrono::seconds kShortWatch{1};
-// An API server that starts refuses for a moment what it will allow: some three seconds of tries.
+// A starting API server briefly refuses what it will allow: about three seconds of attempts.
 constexpr int kRefusals = 6;
-// The server ends a watch after this, so that a connection that hangs is not waited on for ever.
+// The server ends a watch after this, so that a hanging connection is noticed.
 constexpr int64_t kWatchSeconds = 300;
-// Objects a page (client-go's number): what is read before it is trimmed.
+// Objects per page (client-go's number), which are read before they are trimmed.
 constexpr int64_t kPageObjects = 500;
 
 constexpr std::string_view kNameSelector = "metadata.name=";
 
-// Of two versions that are numbers, as those of every API server of today.
+// Compares two versions as numbers, which every current API server uses.
 bool IsBefore(std::string_view version, std::string_view other) {
   const auto a = base::ParseInt(version);
   const auto b = base::ParseInt(other);
@@ -71,10 +71,10 @@ class Reflector::Impl {
   const ReflectorHandler handler_;
   base::Backoff backoff_{kFirstPause, kLongestPause};
   bool has_watched_ = false;     // since the last list
-  bool has_broken_ = false;      // the last watch: the server may not be the one it was
-  std::string newest_;           // version that was seen
-  int refusals_ = 0;             // one after another
-  bool is_unreachable_ = false;  // and was told so
+  bool has_broken_ = false;      // the last watch; the server may have changed
+  std::string newest_;           // the newest version seen
+  int refusals_ = 0;             // in a row
+  bool is_unreachable_ = false;  // and the handler has been told
 
   std::mutex mutex_;
   std::condition_variable_any stopped_;
@@ -101,7 +101,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
       base::LogDebug("watch {}: {}", resource_.plural, watched.error().message);
       Count(watched.error());
       const bool is_expired = watched.error().code == base::Code::kExpired;
-      // A version that is too old as soon as it is listed would make a loop without a rest.
+      // A version that is too old as soon as it is listed would cause a busy loop.
       if (!is_expired || !has_watched_) Pause(stop);
       if (is_expired) break;
     }
@@ -111,7 +111,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
 base::Result<std::string> Reflector::Impl::Replace(const std::stop_token& stop) {
   ListOptions options = options_;
   options.limit = kPageObjects;
-  // A list of hundreds of pages is left where it is.
+  // A list of hundreds of pages is given up when the reflector ends.
   const ObjectReader& read = options_.read_listed ? options_.read_listed : options_.read;
   options.read_listed = [&](std::string_view object) -> base::Result<text::Json> {
     if (stop.stop_requested()) return base::Fail(base::Code::kCancelled, "stopped");
@@ -127,8 +127,8 @@ base::Result<std::string> Reflector::Impl::Replace(const std::stop_token& stop) 
 base::Result<bool> Reflector::Impl::HasHistoryGoneBack(const std::string& version) {
   ListOptions options;
   options.namespace_name = options_.namespace_name;
-  // As good as nothing, for the version that comes with it. Whoever watches one name may have the
-  // right to that name alone.
+  // An empty list is enough, because only its version is needed. The permission may be for one name
+  // only.
   const bool is_named = options_.field_selector.starts_with(kNameSelector);
   options.field_selector =
       is_named ? options_.field_selector : fmt::format("{}none", kNameSelector);
@@ -136,7 +136,7 @@ base::Result<bool> Reflector::Impl::HasHistoryGoneBack(const std::string& versio
   return IsBefore(list.resource_version, version);
 }
 
-// Success: it ended as watches do; `version` is where to go on.
+// Success: the watch ended normally, and `version` is where to go on.
 base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_token& stop) {
   const auto begin = base::SystemClock().Steady();
   ListOptions options = options_;

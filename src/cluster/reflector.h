@@ -1,6 +1,6 @@
-// Reflector: list, then watch, for ever: keeps a handler told of what exists. Resumes from the last
-// resourceVersion when a watch ends, lists again when that is too old, or younger than the server
-// itself: one that was restored from a copy of yesterday would be silent until it is there again.
+// Reflector: lists, then watches without end, and so tells a handler what exists. When a watch ends
+// it goes on from the last resourceVersion. It lists again if that version is too old, or newer
+// than the server's own, as after the server was restored from a backup.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@ namespace cluster {
 
 struct ReflectorHandler {
   // All called on the reflector's thread.
-  // The full list, at the start and after each relist: what is not in it is gone.
+  // The full list, at the start and after each relist. Objects that are not in it are gone.
   std::function<void(std::vector<text::Json> items)> replace;
   std::function<void(WatchEvent event)> apply;  // never a bookmark
-  // The server goes on refusing to list or to watch: no right to, or no such kind. Trying goes on;
-  // a caller that waits for something may rather end.
+  // The server keeps refusing to list or to watch: no permission, or no such kind. The reflector
+  // goes on trying; a caller that waits for something may give up.
   std::function<void(const base::Error& error)> refused{};
-  // Before a `replace` whose versions begin anew below those of before.
+  // Before a `replace` whose versions are lower than earlier ones.
   std::function<void()> history_lost{};
-  // A try to list or to watch came to nothing for another reason: nobody answers there. Trying goes
-  // on.
+  // An attempt to list or to watch failed for another reason: the server does not answer. The
+  // reflector goes on trying.
   std::function<void(const base::Error& error)> unreachable{};
-  // After either: it is watched again, with or without a new list.
+  // After either of them: it watches again, with or without a new list.
   std::function<void()> recovered{};
 };
 

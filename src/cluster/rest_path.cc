@@ -21,7 +21,7 @@ base::Result<std::string> ObjectPath(const api::Resource& resource, std::string_
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("{} \"{}\": no namespace given", resource.singular, name));
   }
-  // "." and ".." would be taken for steps of the path.
+  // "." and ".." would change the path.
   if (name.empty() || name == "." || name == "..") {
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("\"{}\" is not a name of a {}", name, resource.singular));

@@ -7,8 +7,8 @@
 namespace cluster {
 namespace {
 
-// Whether it may be sent twice without being done twice. An object's PUT carries the version that
-// it replaces.
+// Whether it may be sent twice without being carried out twice. An object's PUT names the version
+// that it replaces.
 bool MayRepeat(std::string_view method) {
   return method == "GET" || method == "PUT" || method == "DELETE";
 }
@@ -19,7 +19,7 @@ std::optional<std::chrono::seconds> RetryAfter(const net::HttpRequest& request, 
                                                const net::Headers& headers, int attempt) {
   if (attempt >= kMaxAttempts || (status != 429 && status != 503)) return std::nullopt;
   if (!MayRepeat(request.method)) return std::nullopt;
-  // Servers that mean it say when (k8s.io/client-go does not retry without it either).
+  // Servers that want a retry say when (k8s.io/client-go does not retry otherwise either).
   const auto seconds = base::ParseInt(net::FindHeader(headers, "Retry-After"));
   if (!seconds || *seconds < 0 || *seconds > kLongestRetryAfter.count()) return std::nullopt;
   return std::chrono::seconds(*seconds);

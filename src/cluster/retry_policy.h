@@ -1,4 +1,4 @@
-// Which answers are worth asking again for, and when. Pure.
+// Decides which answers are worth another attempt, and when. Pure.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@
 namespace cluster {
 
 inline constexpr int kMaxAttempts = 5;
-// A server that asks for more is as good as down.
+// The longest wait; a server that asks for more counts as down.
 inline constexpr std::chrono::seconds kLongestRetryAfter{30};
 
-// How long to wait before the request is sent again, its `attempt`-th try (from 1) having been
-// answered so. nullopt: the answer stands.
+// How long to wait before the request is sent again after this answer to its `attempt`-th attempt
+// (from 1). nullopt: do not send it again.
 std::optional<std::chrono::seconds> RetryAfter(const net::HttpRequest& request, int status,
                                                const net::Headers& headers, int attempt);
 

@@ -7,10 +7,10 @@
 namespace cluster {
 namespace {
 
-// Of an answer that says why there is no success.
+// The most that is read of an answer that is not a success.
 constexpr size_t kMaxErrorBody = 1 << 20;
 
-// What `take` gets of a body that came whole.
+// How much of a body that came whole is passed to `take` at once.
 constexpr size_t kPieceBytes = 256 << 10;
 
 class ClientTransport final : public Transport {

@@ -10,10 +10,10 @@
 namespace cluster {
 namespace {
 
-// One event: an object of the largest size that a server takes, escaped at worst.
+// The largest event: the largest object that a server accepts, escaped.
 constexpr size_t kMaxEventBytes = 64 << 20;
 
-// {"type": "...", "object": {...}}, of whose object is read what somebody has a use for.
+// Parses {"type": "...", "object": {...}}; of the object only what its caller uses.
 base::Result<text::Json> ReadPart(std::string_view line, const ObjectReader& read) {
   std::string_view object;
   text::Object event;
@@ -26,7 +26,7 @@ base::Result<text::Json> ReadPart(std::string_view line, const ObjectReader& rea
     return {};
   }));
   if (object.empty()) return event;
-  // What an error says is not of the reader's kind.
+  // The object of an error is a Status.
   const bool is_error = event.contains("type") && event["type"] == "ERROR";
   TRY_ASSIGN(event["object"], is_error ? text::ParseJson(object) : read(object));
   return event;
@@ -55,7 +55,7 @@ base::Result<WatchEvent> ParseEvent(std::string_view line, const ObjectReader& r
 }  // namespace
 
 base::Status Watch::ReadMore() {
-  // Waiting may take hours: keep only what is not yet given out.
+  // Waiting may take hours, so keep only what has not been returned.
   buffer_ = buffer_.substr(next_);
   scanned_ -= next_;
   next_ = 0;

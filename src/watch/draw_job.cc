@@ -16,7 +16,7 @@ using cli::Style;
 
 constexpr size_t kCurveRows = 4;
 constexpr size_t kLeastLog = 4;
-constexpr base::Duration kQuiet = std::chrono::seconds(30);  // from then on it is shown
+constexpr base::Duration kQuiet = std::chrono::seconds(30);  // quiet times are shown from then on
 
 std::string CpuText(const RankRow& rank) {
   return rank.cpu ? fmt::format("{:.0f}%", 100 * *rank.cpu) : "-";
@@ -36,7 +36,7 @@ std::string LateText(const RankRow& rank) {
                      : fmt::format("{:.0f}s", ms / 1000);
 }
 
-// The first row behind them.
+// The first row below them.
 size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   const std::vector<RankRow>& ranks = state.view->ranks;
   struct RankColumn {
@@ -149,7 +149,7 @@ void DrawJob(Screen& screen, State& state, base::Time now) {
   const size_t of_curve = has_curve && screen.height() >= 18 ? kCurveRows + 1 : 0;
   const size_t left = screen.height() - 1 - row;
   const size_t most = left > of_curve + kLeastLog + 1 ? left - of_curve - kLeastLog - 1 : 2;
-  // Half of what there is: the log below is what most look at.
+  // Half of the rows, because most users look at the log below.
   if (!view.ranks.empty()) row = DrawRanks(screen, state, row, std::min(most, 1 + left / 3));
   if (of_curve > 0) row = DrawCurve(screen, view, row);
   DrawLog(screen, state, row);

@@ -144,7 +144,7 @@ def fields_of(heading):
 def test_the_fields_of_a_job_are_in_the_reference(cluster):
     cluster.submit("failing", "exit 7", "--wait", "--selector=disk=ssd", code=1)
     job = cluster.get("failing")
-    # `progress` is there of jobs that print steps.
+    # `progress` is absent until a job tells how far it is.
     assert fields_of("muster get JOB -o json") == set(job) | set(job["instances"][0]) | {"progress"}
     listed = json.loads(cluster.run("list", "-o", "json").stdout)[0]
     assert set(job) - set(listed) == {"warnings"}

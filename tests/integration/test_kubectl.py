@@ -403,7 +403,7 @@ def test_everything_lasts_over_down_and_up(cluster, done):
 
 
 def test_off_means_off(cluster):
-    assert "no port" in cluster.up("--listen=off")
+    assert "no longer listens on a port" in cluster.up("--listen=off")
     assert "refused" in cluster.kubectl("get", "ns", code=1)[1]
     assert "muster up --listen" in cluster.muster.run("kubeconfig", code=1).stderr
     assert "https://127.0.0.1:" in cluster.up("--listen")

@@ -315,6 +315,30 @@ int flock(int fd, int operation) noexcept {
   }
 }
 
+// Locks that belong to a process, which are SQLite's, stand in nobody's way within one.
+int Control(int fd, int command, long argument) {
+  if (IsLive() && (command == F_SETLK || command == F_SETLKW)) return 0;
+  if (IsLive() && command == F_GETLK) {
+    reinterpret_cast<struct flock*>(argument)->l_type = F_UNLCK;
+    return 0;
+  }
+  return static_cast<int>(::syscall(SYS_fcntl, fd, command, argument));
+}
+int fcntl(int fd, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  const long argument = va_arg(list, long);
+  va_end(list);
+  return Control(fd, command, argument);
+}
+int fcntl64(int fd, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  const long argument = va_arg(list, long);
+  va_end(list);
+  return Control(fd, command, argument);
+}
+
 // Ports of this machine are nobody's: whether one is free here must not depend on who runs beside.
 int bind(int fd, const sockaddr* address, socklen_t length) noexcept {
   const bool is_port = address->sa_family == AF_INET || address->sa_family == AF_INET6;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -126,6 +127,7 @@ using namespace simulation;
 extern "C" {
 
 int pthread_create(pthread_t* thread, const pthread_attr_t*, void* (*run)(void*), void* argument) {
+  __libc_single_threaded = 0;  // as the C library says; libstdc++ wakes nobody before
   *thread = static_cast<pthread_t>(StartThread(run, argument));
   Step(2);
   return 0;

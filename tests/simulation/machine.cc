@@ -63,7 +63,7 @@ class Answer final : public net::BodyStream {
     if (!connection_->Await(deadline)) return base::Fail(Code::kTimeout, "no answer in time");
     if (is_cancelled_) return base::Fail(Code::kCancelled, "cancelled");
     if (connection_->is_broken) return base::Fail(Broken());
-    net::Exchange::Output output = connection_->exchange->Take();
+    net::ResponseStream::Output output = connection_->exchange->Take();
     if (output.is_broken) return base::Fail(Broken());
     if (output.head) head_ = std::move(output.head);
     size_t bytes = 0;
@@ -78,7 +78,7 @@ class Answer final : public net::BodyStream {
 
   std::shared_ptr<Connection> connection_;
   Faults& faults_;
-  std::optional<net::Exchange::Head> head_;
+  std::optional<net::ResponseStream::Head> head_;
   std::string unread_;
   bool is_finished_ = false;
   bool is_cancelled_ = false;
@@ -144,7 +144,7 @@ base::Result<std::shared_ptr<Connection>> Machine::Send(net::HttpRequest request
   auto connection = std::make_shared<Connection>();
   connection->request = std::move(request);
   connection->exchange =
-      std::make_shared<net::Exchange>([weak = std::weak_ptr(connection)] {
+      std::make_shared<net::ResponseStream>([weak = std::weak_ptr(connection)] {
         if (const auto one = weak.lock()) one->Ring();
       });
   std::erase_if(daemon_->open, [](const auto& open) { return open.expired(); });
@@ -208,12 +208,14 @@ void Machine::StopDaemon() {
   if (!daemon_) return;
   daemon_->is_asked_to_stop = true;
   WakeAll(Wait::kCondition, &daemon_->accepted);
-  Daemon* const one = daemon_.get();
-  while (daemon_.get() == one &&
-         (one->state != Daemon::State::kEnded || ThreadsOf(one->process) > 0)) {
+  // Somebody else may bury it meanwhile, and start another one.
+  const int pid = daemon_->process.pid;
+  const auto is_there = [this, pid] { return daemon_ && daemon_->process.pid == pid; };
+  while (is_there() &&
+         (daemon_->state != Daemon::State::kEnded || ThreadsOf(daemon_->process) > 0)) {
     SleepFor(kMilli);
   }
-  if (daemon_.get() == one) Bury();
+  if (is_there()) Bury();
 }
 
 void Machine::KillDaemon() {

@@ -22,7 +22,7 @@ namespace simulation {
 // One request to the daemon and its answer, as a connection of its own.
 struct Connection {
   net::HttpRequest request;
-  std::shared_ptr<net::Exchange> exchange;
+  std::shared_ptr<net::ResponseStream> exchange;
   bool is_rung = false;    // the exchange has something new
   bool is_broken = false;  // the daemon is gone, or the network's dice were so
   void Ring();
@@ -85,7 +85,7 @@ class Machine {
   std::unique_ptr<Daemon> daemon_;
 };
 
-// The whole life of a daemon's process: local/daemon/daemon.cc's Serve, but for its sockets.
+// The whole life of a daemon's process: the product's EmbeddedCluster, without sockets.
 void RunDaemon(Machine& machine, Daemon& daemon);
 
 // A command's way to the machine's daemon: a daemon that ends under a request is waited for, and the

@@ -6,6 +6,7 @@
 //   simulate_cluster --file PATH                        the seeds in it, a line each
 #include <fmt/format.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,6 +182,8 @@ int RunAll(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As the store's, which comes too late for it here: a life opens a file of its own before.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   const auto options = Parse(argc, argv);
   if (!options) {
     std::fputs("usage: simulate_cluster --seeds N [--first S] [--jobs J] | --seed S [--trace]\n",

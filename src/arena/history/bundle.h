@@ -1,4 +1,4 @@
-// Everything that tells of a job, for a colleague who looks into it (explain --bundle).
+// Packs everything about a job for a colleague who investigates it (explain --bundle).
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace arena {
 
-// A .tar.gz at `path`, readable by its owner alone: the verdict, the job and its pods as YAML,
-// their warnings, the ends of all logs; secrets masked (mask.h). kAlreadyExists when something is
-// at `path`, which stays as it is. `verdict`: its JSON; `screen`: what is shown of it.
+// Writes a .tar.gz at `path`, readable by its owner only: the verdict, the job and its pods as
+// YAML, their warnings, and the ends of all logs, with secrets masked (mask.h). kAlreadyExists if
+// `path` exists. `verdict` is its JSON, `screen` its text.
 base::Status WriteBundle(cluster::Client& client, const Context& context, const RunRecord& run,
                          const answers::Evidence& evidence, const text::Json& verdict,
                          const std::string& screen, const std::string& path);

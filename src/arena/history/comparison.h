@@ -1,4 +1,4 @@
-// What differs between runs: `compare`, and the page.
+// The differences between runs, for `compare` and the page.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace arena {
 
-// Where a run has no such value.
+// Stands for a value that a run does not have.
 inline constexpr std::string_view kAbsent = "-";
 
-// What each of the runs has by one name.
+// One name, and its value in each of the runs.
 struct ComparedValue {
   std::string name;
   std::vector<std::string> values;
@@ -27,7 +27,7 @@ struct ComparedValue {
   }
 };
 
-// A file that is not the same in two snapshots; nullptr where it is not at all.
+// A file that differs between two snapshots; nullptr in a snapshot without it.
 struct FileChange {
   const snapshot::File* from = nullptr;
   const snapshot::File* to = nullptr;
@@ -39,15 +39,15 @@ struct FileChange {
   }
 };
 
-// Of up to ten runs, which are borrowed.
+// Compares up to ten runs, which it borrows.
 class Comparison {
  public:
-  // Reads what is kept of the runs on this machine: folders, packages, snapshots.
+  // Reads what this machine keeps of the runs: folders, packages, snapshots.
   static Comparison Of(const std::vector<RunRecord>& runs, const base::Environment& environment);
 
   // In the order in which the runs have them.
   const std::vector<ComparedValue>& values() const { return values_; }
-  // Between the code of the first run and of the one at `other`; they live as long as this does.
+  // Changed files between the first run and the one at index `other`. They live as long as this.
   std::vector<FileChange> ChangesTo(size_t other) const;
   // docs/reference/json.md, "compare".
   text::Json ToJson() const;

@@ -1,4 +1,4 @@
-// What a run was, as a list of names and values: what `show` prints and `compare` compares.
+// The properties of a run as names and values, which `show` prints and `compare` compares.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@
 
 namespace arena {
 
-// Which Python the chief had.
+// The chief's Python.
 struct RunPython {
-  std::string interpreter;            // "" is not known
+  std::string interpreter;            // "" if unknown
   std::vector<std::string> packages;  // "torch 2.1.0", sorted
 };
 
 struct RunFacts {
-  std::string folder;  // on this machine; "" of none
+  std::string folder;  // on this machine; "" for none
   std::optional<RunNote> note;
   RunPython python;
-  // Of the job's object: command, image, replicas, resources, each variable as "env NAME", whether
-  // given in clear or by a secret's name.
+  // From the job's object: command, image, replicas, resources, and each variable as "env NAME",
+  // set directly or by a secret's name.
   std::vector<std::pair<std::string, std::string>> spec;
 };
 

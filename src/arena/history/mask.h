@@ -1,4 +1,4 @@
-// What may be shown to a colleague: texts without passwords, tokens and keys. Pure.
+// Removes passwords, tokens and keys from texts. Pure.
 #pragma once
 
 #include <set>
@@ -9,16 +9,16 @@
 
 namespace arena {
 
-// Whether a variable of that name holds a secret: HF_TOKEN, AWS_SECRET_ACCESS_KEY, DB_PASSWORD.
+// Whether a variable's name indicates a secret: HF_TOKEN, AWS_SECRET_ACCESS_KEY, DB_PASSWORD.
 bool IsSecretName(std::string_view name);
 
-// Knows the secrets of a job, and finds texts that look like secrets wherever they are: passwords
-// of URLs, `Bearer ...`, tokens of GitHub, Hugging Face and AWS, private keys in PEM. Each becomes
-// "***". A secret that looks like nothing and that no variable holds is not found.
+// Replaces by "***" the known secrets of a job, and everything that looks like one: passwords in
+// URLs, `Bearer ...`, tokens of GitHub, Hugging Face and AWS, private keys in PEM. It cannot find a
+// secret that no variable contains and that has no known form.
 class Mask {
  public:
-  // The values of secret variables in `object`, at any depth: {"name": N, "value": V}, and members
-  // named like a secret.
+  // Learns the values of secret variables in `object`, at any depth: {"name": N, "value": V}, and
+  // members named like a secret.
   void Learn(const text::Json& object);
   std::string Of(std::string_view text) const;
 

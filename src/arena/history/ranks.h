@@ -1,4 +1,4 @@
-// What each rank of a job does just now (get --ranks).
+// What each rank of a job is doing now (get --ranks).
 #pragma once
 
 #include <optional>
@@ -18,25 +18,25 @@ namespace arena {
 struct RankState {
   int rank = 0;
   std::string instance;
-  std::string state;                    // of its pod; "Stopped" of a process that a signal holds
-  std::string step;                     // "step 12", as its log says last; "" when it does not
+  std::string state;                    // its pod's; "Stopped" if a signal stopped the process
+  std::string step;                     // "step 12", the last one in its log; "" if there is none
   std::optional<base::Duration> quiet;  // since its last line
-  // Of its process: where it runs on this machine and is Python.
+  // About its process, if it runs on this machine and is Python.
   std::optional<int> pid;
-  std::optional<double> cpu;              // processors that it uses, its children's too
+  std::optional<double> cpu;              // processors that it and its children use
   std::optional<int64_t> memory;          // bytes, resident
-  std::optional<answers::Lateness> late;  // with a torch whose flight recorder can be asked
-  std::string place;                      // of the user's own code: "train.py:88"
-  std::string doing;                      // "waits in all_reduce"; "" when nothing is known
+  std::optional<answers::Lateness> late;  // if its torch has a flight recorder
+  std::string place;                      // the line of the user's own code: "train.py:88"
+  std::string doing;                      // "waits in all_reduce"; "" if unknown
 };
 
-// "step 12" of a line like "epoch 3, step 12: loss 0.5"; "" when it tells no progress.
+// "step 12" from a line like "epoch 3, step 12: loss 0.5"; "" if it contains no step.
 std::string StepIn(std::string_view line);
 
 enum class RankLook { kWithStacks, kWithoutStacks };
 
-// All ranks that the job is to have, in their order. Looks at this machine's processes for half a
-// second and, with stacks, has them write where they stand: `place` and `doing`.
+// All ranks of the job, in order. Observes this machine's processes for half a second. With stacks,
+// makes them report `place` and `doing`.
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
                                const TrainingJob& job, RankLook look = RankLook::kWithStacks);
 

@@ -1,4 +1,4 @@
-// What `report` prints. Pure.
+// The output of `report`. Pure.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct RunReport {
   runs::Ledger ledger;
 };
 
-// "user", "queue", "label=KEY"; kInvalidArgument for anything else. Of a run: whose it is, "-"
-// where nothing says.
+// Parses "user", "queue" and "label=KEY"; kInvalidArgument for anything else. GroupOf returns a
+// run's value, "-" if it has none.
 base::Status CheckGrouping(const std::string& by);
 std::string GroupOf(const text::Json& job, const std::string& by);
 
-// One run: its buckets that are not empty, and what would have saved the most.
+// One run: its non-empty buckets, and what would have saved the most.
 std::string RenderReport(const RunReport& report, const std::string& painted_state);
-// A row each, and the sum of all; with `by` a row for each group, the most wasteful first.
+// One row per run, and the sum; with `by` one row per group, the most wasteful first.
 std::string RenderReports(const std::vector<RunReport>& reports, const std::string& by);
 
 // docs/reference/json.md, "report".

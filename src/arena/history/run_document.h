@@ -1,4 +1,4 @@
-// A run as programs are told of it: `show -o json`, and the page.
+// A run as JSON, for `show -o json` and the page.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace arena {
 
-// A run of one instance, in its present pod or an earlier one, or before a restart of that pod's
+// One run of an instance: in its current pod or an earlier one, or before a restart of the pod's
 // container.
 struct Attempt {
   std::string instance;
-  int number = 1;  // among those of the instance
+  int number = 1;  // among the instance's attempts
   std::string status;
   std::optional<int64_t> exit_code;
   std::string reason;
@@ -26,7 +26,7 @@ struct Attempt {
   std::string node;
 };
 
-// In the order in which they were made. Of a container that was restarted in place the last two
+// In the order of their creation. For a container that was restarted in place only the last two
 // runs are known.
 std::vector<Attempt> AttemptsOf(const RunRecord& run);
 

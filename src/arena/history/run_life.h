@@ -1,4 +1,4 @@
-// A run's ledger, from its objects and the logs of its chief.
+// Makes a run's ledger from its objects and its chief's logs.
 #pragma once
 
 #include "arena/app/app.h"

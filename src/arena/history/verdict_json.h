@@ -1,4 +1,4 @@
-// What is said of why a run is as it is: `explain`, and the page.
+// Why a run is in its state, for `explain` and the page.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace arena {
 // docs/reference/json.md, "explain".
 text::Json VerdictToJson(const answers::Verdict& verdict, const answers::Evidence& evidence);
 
-// Of a run that has not failed: why it waits, or that all is well. Nullopt of one that has.
+// For a run that has not failed: why it waits, or that all is well. Nullopt if it has failed.
 std::optional<std::string> NotFailed(const RunRecord& run);
 
 }  // namespace arena

@@ -1,6 +1,6 @@
-// Submissions to Kubernetes that were broken off. Such a submission is several requests;
-// the job's is the first: until the last of them the job is marked with who makes it. Whoever comes
-// upon the mark of one who is gone takes the job back, and with it all that it owns.
+// Submissions to Kubernetes that were broken off. A submission is several requests, the first of
+// which creates the job, marked with the submitter until the last one is done. A command that finds
+// the mark of a submitter that is gone deletes the job and everything that it owns.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ namespace arena {
 // This process, as the value of api::kSubmittingAnnotation: boot id/pid namespace/pid/start.
 std::string SubmitterMark();
 
-// Whether the job is marked and its submitter is gone. Of one on another machine nothing is known:
-// it is given far longer than its requests may take.
+// Whether the job is marked and its submitter is gone. A submitter on another machine counts as
+// gone after far longer than its requests may take.
 bool IsBrokenOff(const text::Json& job, base::Time now);
 
-// Takes back such a job of this user's on Kubernetes, and says so. Whether it is gone.
+// Deletes such a job of this user on Kubernetes, and says so. Returns whether it is gone.
 bool TakeBackIfBrokenOff(cluster::Client& client, const Context& context, const text::Json& job);
 
 }  // namespace arena

@@ -1,4 +1,4 @@
-// Deletion: one job with all that belongs to it.
+// Deletion: deletes one job and everything that belongs to it.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace arena {
 
-// Begin, then AwaitEnd: several jobs are begun before the first is waited for. What the identity
-// ConfigMap lists goes first, then the job; the ConfigMap goes last, for as long as something could
-// not be deleted it says what there was.
+// Begin, then AwaitEnd, so that several deletions can begin before the first is waited for. Deletes
+// what the identity ConfigMap lists, then the job. The ConfigMap is last, because it lists what
+// remains if something could not be deleted.
 class Deletion {
  public:
   Deletion(cluster::Client& client, const Context& context, std::string namespace_name,
@@ -22,13 +22,13 @@ class Deletion {
         namespace_(std::move(namespace_name)),
         name_(std::move(name)) {}
 
-  // Deletes everything but the ConfigMap, without waiting. False when there is no such job;
-  // kPermissionDenied when it is another user's.
+  // Deletes everything but the ConfigMap, without waiting. False if there is no such job;
+  // kPermissionDenied if it is another user's.
   base::Result<bool> Begin();
-  // Once Begin has said true: the job's pods, and its TensorBoard's, end at once.
+  // After Begin returned true: ends the pods of the job and its TensorBoard at once.
   base::Status Force();
-  // Once Begin has said true: blocks until the job's pods and its TensorBoard are gone, as `ending`
-  // waits (nullptr: does not); then deletes the ConfigMap.
+  // After Begin returned true: waits by `ending` until the pods of the job and its TensorBoard are
+  // gone (nullptr: does not wait), then deletes the ConfigMap.
   base::Status AwaitEnd(Ending* ending);
 
  private:

@@ -1,4 +1,4 @@
-// Ending: how `delete` and `suspend` wait for a job's instances to end, or do not.
+// Ending: waits for a job's instances to end, for `delete` and `suspend`.
 #pragma once
 
 #include <atomic>
@@ -17,29 +17,29 @@
 
 namespace arena {
 
-// While it lives, Ctrl-C does not end the program: the first is answered with what a second one
-// does, that one leaves the instances to the cluster, which ends them all the same, and a third
-// ends the program. Made and used by the main thread; one at a time.
+// While it exists, Ctrl-C does not end the program. The first one prints what a second one does;
+// the second stops waiting, and the cluster ends the instances anyway; a third ends the program.
+// For the main thread; one at a time.
 class Ending {
  public:
-  // Says nothing when `is_quiet`.
+  // Prints nothing if `is_quiet`.
   Ending(const Context& context, bool is_quiet);
   ~Ending();
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
-  // Blocks until `left`, which counts the instances of `job` that have not ended, says 0, the user
-  // leaves, or kPatience is over, which is warned of. What takes more than a moment is told. `left`
-  // runs under the watch's lock.
+  // Blocks until `left`, the number of instances of `job` that have not ended, is 0, the user stops
+  // waiting, or kPatience is over, which is a warning. Says so if it takes more than a moment.
+  // `left` runs under the watch's lock.
   void Await(JobWatch& watch, const std::string& job,
              const std::function<size_t(const JobWatch::Snapshot&)>& left);
 
-  // Whether the user has left. Nothing is waited for any more.
+  // Whether the user has stopped waiting.
   bool IsLeft() const { return is_left_; }
-  // The command's exit code then.
+  // The command's exit code in that case.
   int exit_code() const;
 
-  // How long pods may take to end: Kubernetes' grace of 30 s, and room.
+  // How long pods may take to end: Kubernetes' grace period of 30 s, and some more.
   static constexpr std::chrono::seconds kPatience{90};
 
  private:
@@ -51,7 +51,7 @@ class Ending {
   const Context& context_;
   const bool is_quiet_;
   std::atomic<bool> is_left_{false};
-  int interrupts_ = 0;  // of the thread
+  int interrupts_ = 0;  // used by the thread only
   std::mutex mutex_;    // guards wake_
   std::function<void()> wake_;
   base::Fd signals_;
@@ -62,12 +62,11 @@ class Ending {
 // --force and --wait.
 void AddEndingFlags(cli::FlagSet& flags, bool& force, bool& wait);
 
-// Deletes the job's pods, and its TensorBoard's, without the time to end that they would have.
-// `uid` is the job's.
+// Deletes the pods of the job and its TensorBoard without a grace period. `uid` is the job's.
 base::Status EndAtOnce(cluster::Client& client, const std::string& namespace_name,
                        const std::string& pod_selector, std::string_view uid);
 
-// Whether the pod is of the job's TensorBoard: that is its Deployment's.
+// Whether the pod belongs to the job's TensorBoard, by its Deployment.
 bool IsTensorboardPod(const text::Json& pod);
 
 }  // namespace arena

@@ -1,4 +1,4 @@
-// When a job will start, as the embedded cluster foretells it (local/daemon/forecaster.h).
+// The embedded cluster's forecast of when a job will start (local/daemon/forecaster.h).
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,29 @@
 
 namespace arena {
 
-// A job that is not there yet.
+// A job that does not exist yet.
 struct WouldBe {
-  int64_t gpus = 0;  // of each replica
+  int64_t gpus = 0;  // per replica
   int64_t nodes = 1;
   std::string command;
-  std::string priority;  // a class; "" is the default's
-  int64_t deadline = 0;  // seconds; 0 is none
+  std::string priority;  // a class; "" for the default
+  int64_t deadline = 0;  // seconds; 0 for none
 };
 
-// The cluster's document. kNotFound, with words for the user, on clusters that foretell nothing.
+// The cluster's document. kNotFound, with a text for the user, on clusters without forecasts.
 base::Result<text::Json> AskForecast(cluster::Client& client, const Context& context,
                                      const std::string& namespace_name, const std::string& name);
 base::Result<text::Json> AskForecast(cluster::Client& client, const Context& context,
                                      const WouldBe& job);
 
-// One line for `get`: "about 14:05 (in 12m), by 14:20 in nine of ten cases"; "" when nothing can be
-// said. Pure.
+// One line for `get`: "about 14:05 (in 12m), by 14:20 in nine of ten cases"; "" if unknown. Pure.
 std::string ShortForecast(const text::Json& forecast, base::Time now);
 
-// The same, and how far off such forecasts were.
+// The same, and the error of earlier forecasts.
 std::string StartsLine(const text::Json& forecast, base::Time now);
 
-// Lines that end in a line break: whether it fits, when it starts, what has to end for it, and how
-// far off such forecasts were. Pure.
+// Lines, each with a newline: whether it fits, when it starts, what has to end for it, and the
+// error of earlier forecasts. Pure.
 std::string RenderForecast(const text::Json& forecast, base::Time now);
 
 }  // namespace arena

@@ -1,4 +1,4 @@
-// How busy GPUs are, as Prometheus or the embedded cluster's daemon says (compat/arena.md 4).
+// GPU utilization, from Prometheus or the embedded cluster's daemon (compat/arena.md 4).
 #pragma once
 
 #include <map>
@@ -18,41 +18,41 @@ struct GpuMetric {
   std::string uuid;
   std::string node;
   std::string pod_namespace;
-  std::string pod;                    // "" when nobody holds it
+  std::string pod;                    // "" if it is free
   std::optional<double> duty_cycle;   // percent
   std::optional<double> memory_used;  // bytes
   std::optional<double> memory_total;
 };
 
-// One value as an exporter has it: its name and labels are those of Alibaba's exporter
-// (nvidia_gpu_duty_cycle ...) or of NVIDIA's (DCGM_FI_DEV_GPU_UTIL ...).
+// One value from an exporter, with the names and labels of Alibaba's (nvidia_gpu_duty_cycle ...) or
+// NVIDIA's (DCGM_FI_DEV_GPU_UTIL ...).
 struct MetricSample {
   std::map<std::string, std::string, std::less<>> labels;  // with __name__
   double value = 0;
 };
 
-// What Prometheus answers to a query. kInvalidArgument when it is something else, or a failure.
+// Parses Prometheus' answer to a query. kInvalidArgument if it is a failure or something else.
 base::Result<std::vector<MetricSample>> ParseQueryAnswer(std::string_view json);
-// The text format that exporters speak; lines that are not of it are left out.
+// Parses the text format of exporters; ignores other lines.
 std::vector<MetricSample> ParseExposition(std::string_view text);
-// Samples of one GPU and pod put together, by node and index.
+// Joins the samples of each GPU and pod; sorted by node and index.
 std::vector<GpuMetric> ToGpuMetrics(const std::vector<MetricSample>& samples);
 
-// Of every GPU of the cluster in one request: from the embedded cluster, or from the Prometheus at
-// $PROMETHEUS_ADDRESS or `prometheus_address` of Arena's configuration. Nothing where there is no
-// source. Blocks for 10 s at most; an error says what did not answer.
+// All GPUs of the cluster in one request, to the embedded cluster or to the Prometheus at
+// $PROMETHEUS_ADDRESS or `prometheus_address` in Arena's configuration. Empty if neither exists.
+// Blocks for at most 10 s; an error names what did not answer.
 base::Result<std::vector<GpuMetric>> FetchGpuMetrics(cluster::Client& client,
                                                      const Context& context);
-// The same; a failure is logged as a warning, and leaves nothing.
+// The same, but logs a failure as a warning and returns nothing.
 std::vector<GpuMetric> GpuMetricsOrNone(cluster::Client& client, const Context& context);
 
-// Those of one pod, by index.
+// The GPUs of one pod, by index.
 std::vector<GpuMetric> MetricsOfPod(const std::vector<GpuMetric>& metrics,
                                     std::string_view pod_namespace, std::string_view pod);
 
-// "35.0%"; "N/A" when it is not known.
+// "35.0%"; "N/A" if unknown.
 std::string DutyCycleText(const GpuMetric& metric);
-// "1024.0/15360.0(MiB)"; "N/A" likewise.
+// "1024.0/15360.0(MiB)"; "N/A" if unknown.
 std::string MemoryText(const GpuMetric& metric);
 
 }  // namespace arena

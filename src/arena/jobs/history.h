@@ -16,16 +16,16 @@ inline constexpr int64_t kUsualLimit = 50;
 struct HistoryQuery {
   bool all_namespaces = false;
   std::string output;           // "", wide, json or yaml
-  int64_t limit = kUsualLimit;  // 0 is all
+  int64_t limit = kUsualLimit;  // 0 for all
 };
 
 base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli::Invocation& call);
 
-// Where standing jobs were listed they hold only what their summaries are made of: reads the rest,
-// a request each. One that has gone meanwhile stays as it is.
+// Completes jobs that a list returned with only the fields for their summary, one request each. A
+// job that is gone by now stays as it is.
 base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs);
 
-// What `-o json` says of a run, of `show` too.
+// A run for `-o json`, also of `show`.
 text::Json RunToJson(const RunRecord& run, base::Time now);
 
 }  // namespace arena

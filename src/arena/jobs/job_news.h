@@ -15,11 +15,12 @@ namespace arena {
 
 class JobNews {
  public:
-  // "" is every namespace. Borrows the client.
+  // "" for every namespace. Borrows the client.
   JobNews(cluster::Client& client, const std::string& namespace_name);
 
-  // Blocks until a job was made, has changed or has gone since the last call, and no more than that
-  // often. The first call returns when the jobs were listed. An error when the server refuses.
+  // Blocks until a job was created, changed or deleted since the last call, with a minimum interval
+  // between returns. The first call returns once the jobs are listed. An error if the server
+  // refuses.
   base::Status Await(std::chrono::milliseconds at_least);
 
  private:
@@ -30,7 +31,7 @@ class JobNews {
   bool has_news_ = false;
   std::optional<base::Error> refusal_;
   std::chrono::steady_clock::time_point last_{};
-  // Last, so that its thread ends first.
+  // The last member, so that its thread ends first.
   std::unique_ptr<cluster::Reflector> reflector_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace arena {
 
-// One row of `list`; the server's table and our own counting both come to it.
+// One row of `list`, from the server's table or from our own count.
 struct ListRow {
   std::string name;
   std::string namespace_name;
@@ -24,33 +24,33 @@ struct ListRow {
   std::string requested_gpus;
   std::string allocated_gpus;
   std::string node;
-  std::string stall{};  // who holds it up (api/stall.h); "" is nobody
+  std::string stall{};  // which rank the others wait for (api/stall.h); "" if it does not stall
 };
 ListRow ToListRow(const api::TrainingSummary& summary, base::Time now);
 
 enum class Format { kDocument, kWide, kJson, kYaml };
-// "" is kDocument, the columns of Arena's documents; the error is Arena's.
+// "" means kDocument, the columns of Arena's documents. The error is Arena's.
 base::Result<Format> ParseFormat(std::string_view text);
-// The value of the call's -o; an empty one that was typed is an error, as it is Arena's.
+// The value of the call's -o. As in Arena, an empty value on the command line is an error.
 base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call);
 constexpr bool IsForMachines(Format format) {
   return format == Format::kJson || format == Format::kYaml;
 }
 
-// How a state is shown: painted where the call's stdout has colours; under Arena's name as it is.
+// A state as it is printed: coloured if the call's stdout has colours, except under Arena's name.
 using StatePainter = std::function<std::string(const std::string& state)>;
 StatePainter PainterFor(const Context& context, const cli::Invocation& call);
-// Prints a table; on a terminal that is narrower stderr says so, but not under Arena's name.
+// Prints a table. If the terminal is narrower, says so on stderr, except under Arena's name.
 base::Status Print(const Context& context, const cli::Invocation& call, const std::string& table);
 
 std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace,
                        const StatePainter& painted);
-// Those that ask for most first.
+// Sorted by the GPUs that they ask for, most first.
 void SortByGpus(std::vector<TrainingJob>& jobs);
-// In their order.
+// In the given order.
 std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
                           base::Time now, const StatePainter& painted);
-// `metrics`: of any GPUs; the job's are picked out.
+// `metrics` may be of any GPUs; uses the job's.
 std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics,
                          const StatePainter& painted);
 
@@ -61,36 +61,35 @@ struct JobEvent {
   std::string message;  // [Reason] text
 };
 
-// What get was asked to add.
+// What flags of `get` add.
 struct GetExtras {
   std::optional<std::string> tensorboard;
-  std::string tensorboard_problem;  // why it does not run; "" is none
+  std::string tensorboard_problem;  // why it does not run; "" for none
   bool gpus = false;
   std::vector<GpuMetric> gpu_metrics;
   bool events = false;
   std::vector<JobEvent> event_rows;
-  // When a job that waits will start; "" where nobody can tell.
+  // When a pending job will start; "" if unknown.
   std::string starts;
   std::vector<std::string> progress;  // ProgressLines
-  // The command that prints the log of the instance that failed first; "" leaves its last lines
-  // out.
+  // The command that prints the log of the instance that failed first; "" omits its last lines.
   std::string logs_command;
 };
 std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras,
                       base::Time now, const StatePainter& painted);
 
-// Arena's keys in its order; then, with kAll, ours, where there is something to say: reason (of a
-// job that waits or has failed), and failedInstance, rank and exitCode of what failed first.
+// Arena's keys in its order. kAll adds ours if they have a value: reason (of a job that waits or
+// has failed), and failedInstance, rank and exitCode of the first failure.
 enum class Keys { kArenas, kAll };
 inline Keys KeysFor(const Context& context) {
   return context.program == "arena" ? Keys::kArenas : Keys::kAll;
 }
 text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard,
                      const std::vector<GpuMetric>& metrics, Keys keys);
-// 4 blanks, no final newline; YAML with the keys in their order, model keys in lower case.
+// Indented by 4, no final newline; YAML keeps the order of keys and has model keys in lower case.
 std::string RenderJson(const text::Json& value);
 std::string RenderYaml(const text::Json& value);
-// As `format` says, one of those for machines, with a line break at its end.
+// In `format`, one of the formats for machines, with a final newline.
 std::string RenderDocument(const text::Json& value, Format format);
 
 }  // namespace arena

@@ -17,10 +17,10 @@
 
 namespace arena {
 
-// A wait for something to happen is interrupted that often to see whether the server is there.
+// How often a wait is interrupted to check that the server answers.
 inline constexpr std::chrono::seconds kProbeInterval{20};
 
-// Driven by two reflectors' threads; Wait from one thread. Borrows the client.
+// Two reflectors' threads update it; Wait from one thread. Borrows the client.
 class JobWatch {
  public:
   struct Snapshot {
@@ -34,15 +34,14 @@ class JobWatch {
   JobWatch(cluster::Client& client, const std::string& namespace_name, const std::string& job,
            const std::string& pod_selector);
 
-  // Blocks until `done` holds of what exists, both lists having come; false when `timeout` ran out
-  // before, or the server refuses to be watched. `done` runs under the lock: it looks, and does
-  // nothing else.
+  // Once both lists have come, blocks until `done` returns true for the current state. False at
+  // `timeout`, or if the server refuses the watch. `done` runs under the lock and must only look.
   bool Wait(std::chrono::milliseconds timeout, const std::function<bool(const Snapshot&)>& done);
 
-  // Why the server refuses: for callers that wait in a loop, to end it.
+  // Why the server refuses, so that callers can end their loop.
   base::Status Refusal();
 
-  // From any thread: Wait looks again, for something else than the job or its pods.
+  // From any thread. Makes Wait call `done` again, for a reason other than the job or its pods.
   void Wake();
 
  private:
@@ -55,23 +54,23 @@ class JobWatch {
   base::Guarded<Snapshot> snapshot_;
   std::condition_variable changed_;
   std::string job_name_;
-  // Last, so that their threads end first.
+  // The last members, so that their threads end first.
   std::unique_ptr<cluster::Reflector> jobs_;
   std::unique_ptr<cluster::Reflector> pods_;
 };
 
-// Probes without an answer, one after another, at which a wait is given up: an API server that
-// restarts is back sooner.
+// After this many probes in a row without an answer a wait is given up. An API server that restarts
+// is back sooner.
 inline constexpr int kMaxMisses = 6;
 
-// For callers that wait in a loop: whether there is still something to wait for.
+// For callers that wait in a loop: checks whether there is still something to wait for.
 class JobProbe {
  public:
   JobProbe(cluster::Client& client, std::string namespace_name, std::string job)
       : client_(client), namespace_name_(std::move(namespace_name)), job_(std::move(job)) {}
 
-  // An error when `watch` is refused, or the server does not answer for the kMaxMisses-th time; the
-  // first time is logged. That the job is gone is none.
+  // An error if `watch` is refused, or at the kMaxMisses-th time that the server does not answer;
+  // the first time is logged. A missing job is not an error.
   base::Status Look(JobWatch& watch);
 
  private:

@@ -1,4 +1,4 @@
-// What Kueue says of a job that it holds.
+// Kueue's reason for holding a job.
 #pragma once
 
 #include "arena/jobs/jobs.h"
@@ -6,8 +6,8 @@
 
 namespace arena {
 
-// Puts behind the reason of a job that waits for its admission what its Workload says of that. As
-// it was where Workloads cannot be read.
+// Appends the Workload's message to the reason of a job that waits for admission. Unchanged if
+// Workloads cannot be read.
 void AddWordsOfKueue(cluster::Client& client, TrainingJob& job);
 
 }  // namespace arena

@@ -1,4 +1,4 @@
-// The pods of a long list, kept as they came: those of one job at a time are read.
+// The pods of a long list, kept as text: only the pods of one job at a time are parsed.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace arena {
 
 class ListedPods {
  public:
-  // Keeps what is summarized of a pod. For cluster::ListOptions::read_listed: gives null.
+  // Keeps what a summary needs of a pod. For cluster::ListOptions::read_listed; returns null.
   base::Result<text::Json> Take(std::string_view pod);
-  // Whether there is one that says it is of the job.
+  // Whether there is a pod of the job.
   bool HasAny(const text::Json& job) const;
-  // Those of the job. kInvalidArgument when one cannot be read. Several threads at once.
+  // The job's pods. kInvalidArgument if one cannot be parsed. For several threads at a time.
   base::Result<std::vector<text::Json>> Of(const text::Json& job) const;
 
  private:

@@ -1,5 +1,4 @@
-// Training jobs as JSON and YAML, with all that programs are told: what list, get and top job
-// share.
+// Training jobs as JSON and YAML, shared by list, get and top job.
 #pragma once
 
 #include <string>
@@ -10,11 +9,11 @@
 
 namespace arena {
 
-// Of the GPUs, when a job that runs asked for any; else nothing, and nobody is asked.
+// GPU metrics if a running job asked for GPUs; otherwise empty, without a request.
 std::vector<GpuMetric> MetricsOfRunning(cluster::Client& client, const Context& context,
                                         const std::vector<TrainingJob>& jobs);
 
-// The array of them. `namespace_name` is theirs, "" for several.
+// The jobs as an array. `namespace_name` is theirs; "" if they are of several.
 std::string RenderJobs(cluster::Client& client, const Context& context,
                        const std::vector<TrainingJob>& jobs, const std::string& namespace_name,
                        Format format);

@@ -1,5 +1,5 @@
-// Jobs of every kind that a cluster has: PyTorchJobs, and on Kubernetes the other kinds of
-// Kubeflow's training operator, which muster shows and does not run.
+// Jobs of every kind: PyTorchJobs, and on Kubernetes the other kinds of Kubeflow's training
+// operator, which muster shows but does not run.
 #pragma once
 
 #include <string>
@@ -13,24 +13,23 @@
 
 namespace arena {
 
-// Those of OtherKinds that the cluster serves, from one discovery request, or from none when one
-// was answered in the last kKindsLifetime: that answer is kept in a private file of CacheDir(), one
-// a server. None on the embedded cluster, nor where the user may not ask.
+// The kinds of OtherKinds that the cluster serves, by one discovery request. Its answer is cached
+// for kKindsLifetime in a private file per server in CacheDir(). Empty on the embedded cluster, and
+// if the user may not ask.
 base::Result<std::vector<const api::Resource*>> ServedOtherKinds(cluster::Client& client,
                                                                  const Context& context);
 inline constexpr std::chrono::minutes kKindsLifetime{10};
 
-// The jobs that the value of -T/--type means ("" is every kind), newest first. PyTorchJobs are
-// Arena's, as ListJobs finds them; of another kind they are all that the user may see, whoever made
-// them, one LIST a kind and none for their pods: GPUs are the ones that the job asks for, all of
-// them allocated while it is RUNNING, and it is on no node. With "" a kind that the user may not
-// list is passed over.
+// The jobs that -T/--type selects ("" for every kind), newest first. PyTorchJobs are Arena's, from
+// ListJobs. Of other kinds they are all that the user may see, with one LIST per kind and none for
+// pods: GPUs are the requested ones, which count as allocated while the job is RUNNING, and it has
+// no node. With "" a kind that the user may not list is skipped.
 base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
                                                       const Context& context,
                                                       const std::string& namespace_name,
                                                       std::string_view type);
 
-// FindJob for any kind; "" is a PyTorchJob.
+// FindJob for any kind; "" means PyTorchJob.
 base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name, const std::string& name,
                                         std::string_view type);

@@ -1,4 +1,4 @@
-// The names of what is made beside a job (compat/arena.md 3).
+// The names of objects that belong to a job (compat/arena.md 3).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace arena {
 
 // `<job>-pytorchjob`, the ConfigMap by which Arena knows a job.
 std::string IdentityName(std::string_view job);
-// Of the Service and the Deployment.
+// The TensorBoard's Service and Deployment.
 std::string TensorboardName(std::string_view job);
 
 }  // namespace arena

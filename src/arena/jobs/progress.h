@@ -1,4 +1,4 @@
-// How far jobs are, as the embedded cluster's daemon knows it (local/daemon/progress).
+// The progress of jobs, from the embedded cluster's daemon (local/daemon/progress).
 #pragma once
 
 #include <map>
@@ -12,23 +12,23 @@
 
 namespace arena {
 
-// The last of each source, the newest first; empty where nothing is known, on another cluster, or
-// when the daemon is older.
+// The latest of each source, newest first; empty if nothing is known, on another cluster, and with
+// an older daemon.
 std::vector<runs::SourceProgress> ProgressOf(cluster::Client& client, const Context& context,
                                              std::string_view job_uid);
-// Of the jobs that run, by uid.
+// The running jobs' progress, by uid.
 std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(cluster::Client& client,
                                                                            const Context& context);
 
-// What the daemon keeps of a run's scalars, with at most `points` values of each
-// (docs/reference/json.md, "progress"); null where nothing is kept.
+// A run's scalars, with at most `points` values of each (docs/reference/json.md, "progress"); null
+// if there are none.
 text::Json ProgressJson(cluster::Client& client, const Context& context, std::string_view job_uid,
                         int64_t points);
 
 text::Json SourcesToJson(const std::vector<runs::SourceProgress>& sources);
 
-// "step 120/1000 (12%), loss 0.51 (log of train-master-0)", and a line for each source that says
-// otherwise; empty when nothing is known.
+// "step 120/1000 (12%), loss 0.51 (log of train-master-0)", and a line for each source that
+// disagrees; empty if nothing is known.
 std::vector<std::string> ProgressLines(const std::vector<runs::SourceProgress>& sources);
 
 }  // namespace arena

@@ -1,6 +1,6 @@
-// Runs of now and of before: jobs, and what the embedded cluster remembers of jobs that were
-// deleted (local/server/routing/records.h). Of another cluster it is what this machine submitted
-// there, as it saw it last (seen_runs.h).
+// Existing and former runs: jobs, and the embedded cluster's records of deleted jobs
+// (local/server/routing/records.h). For another cluster: what this machine submitted there, as it
+// was last seen (seen_runs.h).
 #pragma once
 
 #include <cstdint>
@@ -17,41 +17,40 @@
 namespace arena {
 
 struct RunRecord {
-  // Of one that is gone: as it was last, with the last pod of each name.
+  // A deleted one in its last state, with the last pod of each name.
   TrainingJob job;
-  std::vector<text::Json> past_pods;  // that are gone, of earlier attempts too; the oldest first
+  std::vector<text::Json> past_pods;  // deleted pods, of earlier attempts too; oldest first
   std::vector<base::Time> past_ends;  // when each of them was deleted
-  // Of a run that is gone: when it was deleted, on another cluster when it was seen last.
+  // When a deleted run was deleted; on another cluster, when it was last seen.
   std::optional<base::Time> deleted;
 
-  // What tells runs of one name apart: the beginning of the uid.
+  // Distinguishes runs of one name: the beginning of the uid.
   std::string id() const;
 };
 
 inline constexpr std::string_view kDeletedStatus = "DELETED";
 
-// By a job's name, or the beginning of an id (four digits or more). A job that is there comes
-// before one that is gone, of those the newest. kNotFound; kInvalidArgument when an id begins
-// several.
+// Finds a run by a job's name, or by the first four or more digits of an id. Prefers an existing
+// job, then the newest deleted one. kNotFound; kInvalidArgument if several ids match.
 base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
                                 const std::string& run);
 
-// A gone run of that name or id; nullopt when there is none.
+// A deleted run of that name or id; nullopt if there is none.
 base::Result<std::optional<RunRecord>> FindGoneRun(cluster::Client& client, const Context& context,
                                                    const std::string& run);
 
 struct KnownRuns {
-  std::vector<RunRecord> runs;  // the newest first, without past_pods; gone ones without pods
-  int64_t total = 0;            // without the limit
+  std::vector<RunRecord> runs;  // newest first, without past_pods; deleted ones without pods
+  int64_t total = 0;            // regardless of the limit
 };
-// Of a namespace, "" is all; at most `limit`, 0 is all.
+// The runs of a namespace ("" for all), at most `limit` (0 for all).
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
                                  const std::string& namespace_name, int64_t limit);
 
-// Reads what a list leaves out: the whole job, and the pods.
+// Reads what lists leave out: the whole job, and the pods.
 base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecord& run);
 
-// Nothing of a run that is gone is remembered any more.
+// Forgets a deleted run.
 base::Status ForgetRun(cluster::Client& client, const Context& context, const text::Json& job);
 
 }  // namespace arena

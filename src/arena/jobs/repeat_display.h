@@ -8,9 +8,9 @@
 
 namespace arena {
 
-// Calls `show` once, or with `repeats` every two seconds: it then logs the errors of `show` and
-// prints `before`, the time and `after` as a line each time. Returns the error of `show` (without
-// `repeats`) or of writing to `out`.
+// Calls `show` once, or with `repeats` every two seconds; then it also prints a line of `before`,
+// the time and `after`, and logs errors of `show`. Returns the error of `show` (without `repeats`)
+// or of writing to `out`.
 base::Status ShowRepeatedly(const Context& context, cli::Output& out, bool repeats,
                             std::string_view before, std::string_view after,
                             const std::function<base::Status()>& show);

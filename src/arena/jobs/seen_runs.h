@@ -1,5 +1,5 @@
-// Runs on clusters that remember none themselves: what this machine submitted there, as it saw it
-// last. A file for each (formats/snapshots.md).
+// Runs on clusters that keep no records: what this machine submitted there, as it was last seen. A
+// file for each (formats/snapshots.md).
 #pragma once
 
 #include <optional>
@@ -16,35 +16,37 @@ namespace arena {
 struct SeenRun {
   text::Json job;
   std::vector<text::Json> pods;
-  text::Json note;    // RunNote's, what it can be run again by; null of none
-  base::Time seen{};  // when it was looked at last
+  text::Json note;    // a RunNote, from which it can be run again; null for none
+  base::Time seen{};  // when it was last seen
 };
 
-// Of the cluster that `context` has found. Of the embedded cluster, which remembers by itself, and
-// under Arena's name there are none, and none are made.
+// The runs on the cluster that `context` has found. Empty, and never written, on the embedded
+// cluster, which keeps records itself, and under Arena's name.
 class SeenRuns {
  public:
   explicit SeenRuns(const Context& context);
 
-  // Of a job that this machine has made. When it cannot be written, the next look finds nothing to
-  // renew: said at --loglevel debug.
+  // Remembers a job that this machine has created. If it cannot be written, nothing is remembered,
+  // which --loglevel debug shows.
   void Remember(const text::Json& job, const text::Json& note) const;
-  // Renews what is known of a job that is remembered, and does nothing for others. Pods that were
-  // seen stay where `pods` has none.
+  // Updates a remembered job, and ignores others. Keeps the pods seen earlier if `pods` is empty.
   void Renew(const text::Json& job, const std::vector<text::Json>& pods) const;
-  // Of a namespace, "" is all; the newest job first.
+  // The same from a long list, whose jobs have only the fields for a summary
+  // (api::SummarizedJobParts): updates the status, and keeps the rest as it was last seen whole.
+  void RenewStatus(const text::Json& listed) const;
+  // The runs of a namespace ("" for all), newest first.
   std::vector<SeenRun> List(const std::string& namespace_name) const;
   std::optional<SeenRun> Find(std::string_view uid) const;
   void Forget(std::string_view uid) const;
 
-  // Of all clusters: the snapshots that these runs were of.
+  // The snapshots of the runs on all clusters.
   static std::vector<std::string> Snapshots(const base::Environment& environment);
 
  private:
   std::string PathOf(std::string_view uid) const;
   void Write(const SeenRun& run) const;
 
-  std::string folder_;  // "" where nothing is remembered
+  std::string folder_;  // "" if nothing is remembered
   base::Clock& clock_;
 };
 

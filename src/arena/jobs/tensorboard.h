@@ -1,4 +1,4 @@
-// How the TensorBoard beside a job is doing.
+// The state of a job's TensorBoard.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace arena {
 
-// Where it listens, in its pod.
+// The port on which it listens in its pod.
 inline constexpr int kTensorboardPort = 6006;
 
 struct TensorboardState {
   bool is_running = false;
-  // Why it does not run, one line; "" while it runs, and while it is only being started.
+  // Why it does not run, in one line; "" while it runs or starts.
   std::string problem;
 };
 
-// By the pods of its Deployment. Pure.
+// From the pods of its Deployment. Pure.
 TensorboardState StateOfTensorboard(const std::vector<text::Json>& pods);
 
-// Asks for those pods. Never an error: what cannot be read is left to the TensorBoard.
+// Reads those pods. No error if it cannot, because the TensorBoard itself may still answer.
 TensorboardState FindTensorboardState(cluster::Client& client, const TrainingJob& job);
 
 }  // namespace arena

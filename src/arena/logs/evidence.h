@@ -1,4 +1,4 @@
-// What a cluster, or a folder of logs, tells of a job that failed, for `answers` to judge.
+// Collects what a cluster or a folder of logs says about a failed job, for `answers` to judge.
 #pragma once
 
 #include <optional>
@@ -18,21 +18,19 @@ struct Judged {
 };
 Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run);
 
-// Pods with how they ended, the end of the log of each that did not end well, the job's events.
-// What cannot be read is left out: a verdict names the logs that are missing.
+// How the pods ended, the end of each failed pod's log, and the job's events. Leaves out what
+// cannot be read; a verdict names the missing logs.
 answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run);
 
-// The last `lines` of a pod's log with their times, at most 16 MiB; nullopt where there is none any
-// more, or none can be had.
+// The last `lines` of a pod's log with their times, at most 16 MiB; nullopt if it cannot be read.
 std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,
                                     const text::Json& pod, bool is_gone, int64_t lines);
 
-// The first line of its logs' ends that tells of a loss that is NaN or infinite; "" of
-// none.
+// The first line in the ends of its logs with a loss that is NaN or infinite; "" if there is none.
 std::string LostLoss(cluster::Client& client, const RunRecord& run);
 
-// Files and all files below folders, "-" is stdin, of each at most the last 16 MiB. kNotFound when
-// one is not there or holds no file.
+// Reads files, all files below folders, and stdin ("-"), at most the last 16 MiB of each. kNotFound
+// if one does not exist or a folder contains no file.
 base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths);
 
 }  // namespace arena

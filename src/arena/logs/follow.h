@@ -1,4 +1,4 @@
-// Following one instance's log until the instance ends (logs -f).
+// Follows one instance's log until the instance ends (logs -f).
 #pragma once
 
 #include <atomic>
@@ -15,15 +15,15 @@ namespace arena {
 // Ends a Follow from another thread.
 class FollowStop {
  public:
-  // The Follow that has this prints what there is by now, and returns.
+  // The Follow with this FollowStop prints what has come so far, and returns.
   void Stop();
 
-  // For Follow: while it waits, `wake` is what wakes it. At once when stopped already.
+  // For Follow: `wake` ends its wait, at once if stopped already.
   void SetWake(std::function<void()> wake);
   bool IsStopped() const { return is_stopped_; }
 
  private:
-  std::atomic<bool> is_stopped_{false};  // asked under other locks
+  std::atomic<bool> is_stopped_{false};  // read under other locks
   std::mutex mutex_;                     // guards wake_
   std::function<void()> wake_;
 };
@@ -33,17 +33,17 @@ struct FollowRequest {
   std::string job;
   std::string pod_selector;
   std::string instance;                // pod name
-  std::string container;               // "" is the training container
+  std::string container;               // "" for the training container
   cluster::LogOptions options;         // tail, since, timestamps
-  std::shared_ptr<FollowStop> stop{};  // nullptr: nobody will stop it
-  // Told of the line that has no end yet, as it grows: a progress bar. On Follow's thread.
+  std::shared_ptr<FollowStop> stop{};  // may be null
+  // Called with the unfinished line (a progress bar) as it grows. On Follow's thread.
   std::function<void(std::string_view)> on_open_line{};
 };
 
-// Waits for the instance to start, streams its log to `out` line by line through restarts of the
-// container and of the server, and returns when the instance has ended or is gone. An instance
-// whose training never started because its code could not be fetched: that log instead.
-// kUnavailable when the server stays away for half a minute.
+// Waits for the instance to start, and writes its log to `out` line by line, through restarts of
+// the container and the server, until the instance has ended or is gone. If the training never
+// started because its code could not be fetched, writes that log instead. kUnavailable if the
+// server stays away for half a minute.
 base::Status Follow(cluster::Client& client, const Context& context, const FollowRequest& request,
                     cli::Output& out);
 

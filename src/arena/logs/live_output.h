@@ -1,4 +1,4 @@
-// The output of a job that is followed, with lines below it on a terminal.
+// The output of a followed job, with status lines below it on a terminal.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@
 
 namespace arena {
 
-// Passes on what is written. On a terminal the progress bars of ranks stand below it, and a line
-// that says how many ranks are up, for how long and since when they are quiet, renewed each second
-// by a thread of its own; what the command itself logs goes above them. Elsewhere nothing is added.
-// Thread safe. Borrows all but the job.
+// Passes on what is written. On a terminal it shows below it the ranks' progress bars, and a line
+// with the number of running ranks, the elapsed time and since when they are quiet, which a thread
+// of its own updates each second; log messages of the command go above. Otherwise adds nothing.
+// Thread safe. Borrows everything but the job.
 class LiveOutput : public cli::Output {
  public:
   LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
@@ -31,7 +31,7 @@ class LiveOutput : public cli::Output {
   LiveOutput& operator=(const LiveOutput&) = delete;
 
   base::Status Write(std::string_view text) override;
-  // Instead of those of before.
+  // Replaces the earlier ones.
   void SetBars(std::vector<std::string> bars);
 
   bool IsTerminal() const override { return out_.IsTerminal(); }
@@ -58,15 +58,15 @@ class LiveOutput : public cli::Output {
   bool is_at_line_start_ = true;
   bool is_taken_away_ = false;
   std::chrono::steady_clock::time_point last_output_;
-  std::atomic<bool> is_over_{false};  // asked under the watch's lock
+  std::atomic<bool> is_over_{false};  // read under the watch's lock
   std::unique_ptr<JobWatch> watch_;   // on a terminal
   std::thread thread_;
 };
 
-// Before a thread ends the process at once: the lines go, and do not come back. From any thread.
+// Removes the lines for good, before a thread ends the process at once. From any thread.
 void TakeAwayLiveLines();
 
-// The same for the log of one instance: some of its lines, and the bars of its ranks.
+// The same for one instance's log: selects lines, and shows its ranks' bars.
 class LiveLines : public cli::Output {
  public:
   // A default `choice` passes everything on as it comes.
@@ -74,7 +74,7 @@ class LiveLines : public cli::Output {
             LineChoice choice, std::string instance, bool has_timestamps, cli::Output& out);
 
   base::Status Write(std::string_view text) override { return lines_.Write(text); }
-  // A last line without an end.
+  // Writes a last line without a newline.
   base::Status Finish() { return lines_.Finish(); }
   bool IsTerminal() const override { return live_.IsTerminal(); }
   bool HasColour() const override { return live_.HasColour(); }

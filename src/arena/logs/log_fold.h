@@ -1,4 +1,4 @@
-// LogFold: the merged lines of a job's ranks, with what several ranks say shown once. Pure.
+// LogFold: shows lines that several ranks print once. Pure.
 #pragma once
 
 #include <chrono>
@@ -17,20 +17,19 @@
 
 namespace arena {
 
-// "0-3,7" of {0,1,2,3,7}; "all but 5" where few of `total` are missing.
+// {0,1,2,3,7} as "0-3,7"; "all but 5" if few of `total` are missing.
 std::string NameRanks(const std::set<int>& ranks, int total);
 
-// A line of one rank waits kWindow for the same line of the others. The same: equal but for its
-// numbers, which are then shown from the least to the greatest ("loss 0.51..0.53"). Lines of a rank
-// keep their order. A line that repeats the one before it is counted, and of a progress bar the
-// last state is shown.
+// A line of one rank waits kWindow for the same line of the others. Lines are the same if they
+// differ only in numbers, which are shown as a range ("loss 0.51..0.53"). Lines of a rank keep
+// their order. Repetitions of a line are counted, and a progress bar's last state is shown.
 class LogFold {
  public:
   using Moment = std::chrono::steady_clock::time_point;
 
   static constexpr std::chrono::milliseconds kWindow{500};
-  static constexpr std::chrono::seconds kRepeatWindow{2};  // then a count is shown
-  static constexpr size_t kMaxHeld = 16384;                // lines; past it the oldest go at once
+  static constexpr std::chrono::seconds kRepeatWindow{2};  // then the count is shown
+  static constexpr size_t kMaxHeld = 16384;                // lines; beyond, the oldest do not wait
 
   struct Style {
     int ranks = 1;            // of the job
@@ -39,18 +38,18 @@ class LogFold {
   };
   explicit LogFold(const Style& style) : style_(style) {}
 
-  // `rank`: nullopt for a line of `name` that is of none of its ranks. In the order of the lines'
-  // times.
+  // `rank`: nullopt for a line of `name` that belongs to none of its ranks. Call it in the order of
+  // the lines' times.
   void Add(std::optional<int> rank, const std::string& name, TimedLine line, Moment arrival);
-  // What nobody is waited for any more: by the clock, or by the times of later lines.
+  // The lines that no longer wait, by the clock or the times of later lines.
   std::string Take(Moment now);
   // The rest.
   std::string TakeAll();
-  // When Take will have something; nullopt while nothing is held.
+  // When Take will return something; nullopt while nothing is held.
   std::optional<Moment> NextAt() const;
 
  private:
-  // A number of a line, as the ranks have it.
+  // A number in a line, with the ranks' values.
   struct Number {
     std::string least, greatest;
     double low = 0, high = 0;
@@ -78,7 +77,7 @@ class LogFold {
   std::unordered_map<std::string, std::set<uint64_t>> open_;  // by key: numbers in held_
   std::map<int, uint64_t> last_of_;                           // by rank: its newest line's number
   std::optional<base::Time> newest_;
-  std::string last_;  // that was shown, without its stamp
+  std::string last_;  // the last line shown, without its stamp
   std::string last_label_;
   Moment last_repeat_{};
   size_t repeats_ = 0;

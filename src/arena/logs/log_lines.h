@@ -1,4 +1,4 @@
-// LogLines: pieces of a log stream with timestamps to whole lines, each printed once even when the
+// LogLines: turns pieces of a log stream with timestamps into whole lines, each once even if the
 // stream is opened again. Pure.
 #pragma once
 
@@ -11,57 +11,57 @@ namespace arena {
 
 // A line with its time.
 struct TimedLine {
-  std::string time;   // UTC, compares as text; "" when none was ever seen
-  std::string stamp;  // as it stood before the line, with a blank; "" when there was none
+  std::string time;   // UTC, compares as text; "" before the first timestamp
+  std::string stamp;  // as it was before the line, with a space; "" if there was none
   std::string text;   // ends with a newline
 
   std::string Text(bool with_stamp) const { return with_stamp ? stamp + text : text; }
 };
-// Whole lines that begin with timestamps. One without takes the time of the line before it, which
-// `last` carries from call to call.
+// Splits text into whole lines. A line without a timestamp gets the time of the line before, which
+// `last` keeps between calls.
 std::vector<TimedLine> SplitTimedLines(std::string_view text, std::string& last);
 
 inline constexpr size_t kMaxLogLine = 4 << 20;  // longer lines are passed on in pieces
 
-// A stream that breaks is opened again from Since(); the lines that come twice have the same
-// timestamps in the same order, so those up to the last one printed are dropped.
+// If a stream breaks, it is opened again from Since(). The lines that come twice have the same
+// timestamps in the same order, so the ones up to the last one printed are dropped.
 class LogLines {
  public:
   explicit LogLines(bool keep_timestamps) : keep_timestamps_(keep_timestamps) {}
-  // Feed gives what there is of a line that has no end yet, too: a progress bar moves. Without
-  // timestamps only.
+  // Makes Feed return unfinished lines as well, so that progress bars move. Only without
+  // timestamps.
   void ShowOpenLine() { shows_open_line_ = !keep_timestamps_; }
 
-  // A stream begins; what was left of the last line of the one before is forgotten.
+  // A stream begins. Drops the unfinished line of the stream before.
   void Begin();
-  // The text to print for the next bytes of it.
+  // The text to print for the stream's next bytes.
   std::string Feed(std::string_view bytes);
-  // The text of a last line without an end.
+  // The text of a last line without a newline.
   std::string End();
 
-  // What there is of the line that has no end yet, without its timestamp.
+  // The unfinished line, without its timestamp.
   std::string_view OpenText() const;
 
-  // The timestamp to resume from, to the second and so never too late; "" before the first line.
+  // The timestamp to resume from, rounded down to the second; "" before the first line.
   std::string Since() const;
-  // Whether the stream since Begin brought a line that was new.
+  // Whether a new line has come since Begin.
   bool has_progress() const { return has_progress_; }
 
  private:
   void Take(std::string_view line, std::string& out);
   void Show(std::string_view line, std::string& out);
-  // Adds what has not been printed yet of a line's text.
+  // Appends the part of a line's text that has not been printed.
   void AddRest(const std::string& timestamp, std::string_view text, std::string& out) const;
 
   bool keep_timestamps_;
   bool shows_open_line_ = false;
-  std::string open_line_;    // timestamp of the line that was printed in part; "" is none
-  size_t open_printed_ = 0;  // how much of its text
+  std::string open_line_;    // timestamp of the line that was printed in part; "" for none
+  size_t open_printed_ = 0;  // how much of it was printed
   bool has_progress_ = false;
   std::string buffer_;
   std::string last_;       // timestamp of the last line printed, comparable as text
-  size_t last_count_ = 0;  // lines printed with it
-  size_t skip_ = 0;        // of them still to be dropped in this stream
+  size_t last_count_ = 0;  // lines printed with that timestamp
+  size_t skip_ = 0;        // how many of them are still to be dropped
 };
 
 }  // namespace arena

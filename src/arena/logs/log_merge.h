@@ -1,4 +1,4 @@
-// LogMerge: lines of several logs to one, in the order of their times. Pure.
+// LogMerge: merges lines of several logs in the order of their times. Pure.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@
 
 namespace arena {
 
-// A line is held back for a moment, so that one of another log which is older and comes a little
-// later still goes before it. Lines of one log keep their order.
+// Holds each line back for a moment, so that an older line of another log that comes a little later
+// still goes first. Lines of one log keep their order.
 class LogMerge {
  public:
   using Moment = std::chrono::steady_clock::time_point;
 
   static constexpr std::chrono::milliseconds kWindow{200};
-  static constexpr size_t kMaxHeld = 64 << 20;  // bytes; past it the oldest go at once
+  static constexpr size_t kMaxHeld = 64 << 20;  // bytes; beyond, the oldest do not wait
 
   struct Line {
     std::string instance;
@@ -28,11 +28,11 @@ class LogMerge {
   };
 
   void Add(std::string instance, TimedLine line, Moment arrival);
-  // What may be printed at `now`.
+  // The lines to print at `now`.
   std::vector<Line> Take(Moment now);
   // The rest.
   std::vector<Line> TakeAll();
-  // When Take will have something; nothing while no line is held.
+  // When Take will return something; nullopt while no line is held.
   std::optional<Moment> NextAt() const;
 
  private:

@@ -1,4 +1,4 @@
-// Lines of some ranks out of a log that has those of all (logs --rank, --grep).
+// Selects lines from a log by rank and text (logs --rank, --grep).
 #pragma once
 
 #include <functional>
@@ -13,57 +13,56 @@
 
 namespace arena {
 
-// "3,5-7": from and to, both included. kInvalidArgument for anything else.
+// Parses "3,5-7"; both ends are included. kInvalidArgument for anything else.
 using Ranks = std::vector<std::pair<int, int>>;
 base::Result<Ranks> ParseRanks(std::string_view text);
 bool Contains(const Ranks& ranks, int rank);
 
-// A job's instances by their node's rank, and how many ranks each of them runs (nprocPerNode; 1
-// unless it is a number).
+// A job's instances by node rank, and how many ranks each of them runs (nprocPerNode; 1 unless it
+// is a number).
 struct RankMap {
   std::vector<std::string> instances;
   int processes = 1;
 
   static RankMap Of(const text::Json& job);
   int size() const { return static_cast<int>(instances.size()) * processes; }
-  // Of an instance's process; nullopt when there is none.
+  // The rank of an instance's process; nullopt if there is none.
   std::optional<int> RankAt(std::string_view instance, int local) const;
-  // That run one of these ranks.
+  // The instances that run one of these ranks.
   std::vector<std::string> InstancesOf(const Ranks& ranks) const;
 };
 
-// Takes the launcher's or torch's prefix "[rank3]:" off `line`: that rank; nullopt without one.
+// Removes the launcher's or torch's prefix "[rank3]:" from `line`, and returns the rank; nullopt
+// without a prefix.
 std::optional<int> TakeRank(std::string_view& line);
 
-// `label` in the colour of a rank; neighbours have different ones.
+// `label` in the colour of a rank; neighbours differ.
 std::string ColouredRank(int rank, std::string_view label);
 
-// What the launcher of a pod tells of a rank's line that has no end yet: "[rank3]> 40%|###".
+// A rank's unfinished line as a pod's launcher reports it: "[rank3]> 40%|###".
 struct RankBar {
   int rank = 0;
   std::string text;
 };
-// Nullopt for any other line, and where no launcher starts several ranks in a pod.
+// Nullopt for any other line, and if no launcher starts several ranks in a pod.
 std::optional<RankBar> TakeBar(const RankMap& map, std::string_view instance,
                                std::string_view line);
 
-// The rank that a line of an instance is of, whose prefix is taken off: the one it names (among the
-// job's, or among the instance's: "[local-rank1]:"), or the instance's only one. Nullopt where an
-// instance has several.
+// The rank of an instance's line, whose prefix it removes: the rank in the prefix (of the job, or
+// of the instance: "[local-rank1]:"), else the instance's only rank. Nullopt if it has several.
 std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::string_view& line);
 
-// Lines of these ranks (none given: of all) with that text in them.
+// Selects the lines of these ranks (empty: all) that contain a text.
 struct LineChoice {
   Ranks ranks;
-  std::string grep;  // "" is any
+  std::string grep;  // "" for any
   RankMap map;
 
   bool Wants(std::string_view instance, std::string_view line) const;
 };
 
-// Passes on whole lines of one instance's log, on a terminal with the ranks in colours. Bars are
-// told of, and are not passed on. Where all lines of a single rank are wanted, all is passed on as
-// it comes.
+// Passes on whole lines of one instance's log, on a terminal with the ranks in colours. Reports
+// bars separately. If all lines of a single rank are selected, passes everything on as it comes.
 class ChosenLines : public cli::Output {
  public:
   using TellBar = std::function<void(const RankBar& bar)>;
@@ -76,16 +75,16 @@ class ChosenLines : public cli::Output {
         is_plain_(choice_.ranks.empty() && choice_.grep.empty() && choice_.map.processes == 1) {}
 
   base::Status Write(std::string_view text) override;
-  // A last line without an end.
+  // Passes on a last line without a newline.
   base::Status Finish();
-  // Of the bars, and with "" of a rank whose bar has become a line.
+  // Reports the bars; "" for a rank whose bar has become a line.
   void TellBars(TellBar tell) { tell_bar_ = std::move(tell); }
   bool IsTerminal() const override { return out_.IsTerminal(); }
   bool HasColour() const override { return out_.HasColour(); }
   int Width() const override { return out_.Width(); }
 
  private:
-  // What is printed of it; "" is nothing.
+  // What is printed of the line; "" for nothing.
   std::string Shown(std::string_view line);
 
   cli::Output& out_;

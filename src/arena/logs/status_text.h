@@ -1,4 +1,4 @@
-// The line that says how a followed job is. Pure.
+// The status line of a followed job. Pure.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace arena {
 
 struct FollowedJob {
   int up = 0, ranks = 0;
-  std::string reason;        // why it waits, or who holds it up; "" is none
-  base::Duration elapsed{};  // since it began; of one that waits, since it is followed
+  std::string reason;        // why it waits, or which rank stalls it; "" for none
+  base::Duration elapsed{};  // since it began; while it waits, since it is followed
   base::Duration quiet{};    // since its last output
 };
 

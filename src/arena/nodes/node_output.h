@@ -10,16 +10,15 @@
 
 namespace arena {
 
-// kDocument: the documents' table; kWide: that of v0.15. `are_named`: only some nodes were asked
-// for, so that v0.15 sums nothing up.
+// kDocument: the documents' table; kWide: v0.15's. `are_named`: the user named nodes, so v0.15
+// prints no sum.
 std::string RenderNodes(const std::vector<NodeUse>& nodes, Format format, bool are_named);
-// One block a node, those without GPUs first. `has_arenas_words`: scripts that know Arena read
-// them.
+// One block per node, nodes without GPUs first. `has_arenas_words`: Arena's texts, for scripts.
 std::string RenderNodeDetails(const std::vector<NodeUse>& nodes, bool has_arenas_words);
 // Arena's keys in its order.
 text::Json NodesToJson(const std::vector<NodeUse>& nodes);
 
-// What v0.15 prints: Ready, NotReady or Unknown, and whether pods may be put there.
+// As v0.15 prints it: Ready, NotReady or Unknown, and whether pods may be scheduled there.
 std::string NodeStatus(const NodeUse& node);
 
 }  // namespace arena

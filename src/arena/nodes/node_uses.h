@@ -1,4 +1,4 @@
-// Asking a cluster for its nodes and who uses them: `top node`, and the page.
+// Reads a cluster's nodes and who uses them, for `top node` and the page.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace arena {
 
-// Every node, in the server's order. `with_metrics`: how busy the GPUs are too, where somebody
-// knows; that nobody does is logged.
+// Every node, in the server's order. `with_metrics`: adds the GPUs' utilization, or logs that it is
+// unknown.
 base::Result<std::vector<NodeUse>> NodeUsesOf(cluster::Client& client, const Context& context,
                                               bool with_metrics);
 

@@ -1,4 +1,4 @@
-// The nodes of a cluster and who uses their GPUs, counted as Arena counts (compat/arena.md 2.8).
+// Counts the nodes of a cluster and the use of their GPUs as Arena does (compat/arena.md 2.8).
 // Pure.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace arena {
 
 inline constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
-// What GPUs of a node may be asked for. A node is of the last one that it fits.
+// How a node's GPUs are requested. The last one that fits a node applies.
 enum class NodeKind {
-  kNormal,     // it has none
+  kNormal,     // no GPUs
   kExclusive,  // nvidia.com/gpu: whole ones
   kTopology,   // aliyun.com/gpu: whole ones that are close to each other
   kShare,      // aliyun.com/gpu-mem, aliyun.com/gpu-core.percentage: parts of one
@@ -29,7 +29,7 @@ std::string_view ModeOf(NodeKind kind);
 // Normal, GPUExclusive, GPUTopology, GPUShare
 std::string_view TypeOf(NodeKind kind);
 
-// A pod that asks for GPUs of its node's kind.
+// A pod that requests its node's kind of GPUs.
 struct NodeInstance {
   std::string namespace_name;
   std::string name;
@@ -80,17 +80,17 @@ struct NodeUse {
   std::vector<GpuMetric> metrics;
 };
 
-// What Arena says of nodes of that kind; begins and ends with a line break.
+// Arena's text for nodes of that kind; begins and ends with a newline.
 std::string_view DescriptionOf(const NodeUse& node);
 
-// In the order of `nodes`. `topologies`: the ConfigMaps of kTopologySelector in kube-system, which
-// say which GPUs of which node are how close. `metrics` count a node's GPUs where there are any.
+// In the order of `nodes`. `topologies`: the ConfigMaps of kTopologySelector in kube-system, with
+// the distances between each node's GPUs. `metrics`, if there are any, count a node's GPUs.
 std::vector<NodeUse> CountNodes(const std::vector<text::Json>& nodes,
                                 const std::vector<text::Json>& pods,
                                 const std::vector<text::Json>& topologies,
                                 const std::vector<GpuMetric>& metrics);
 inline constexpr std::string_view kTopologySelector = "ack.node.gpu.schedule=topology";
-// Whether any of the nodes says that its topology is known.
+// Whether a node declares that its topology is known.
 bool HasTopologyNode(const std::vector<text::Json>& nodes);
 
 }  // namespace arena

@@ -1,4 +1,4 @@
-// The jobs of --wait-for, as they stand when another is submitted.
+// The jobs of --wait-for, in their state at the submission.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace arena {
 
-// Those of `flags.wait_for` that have not succeeded yet, each once. kInvalidArgument when one has
-// failed; kNotFound when there is none of that name, now or remembered.
+// The jobs of `flags.wait_for` that have not succeeded yet, each once. kInvalidArgument if one has
+// failed; kNotFound if there is neither a job nor a record of that name.
 base::Result<std::vector<api::AwaitedJob>> FindAwaited(cluster::Client& client,
                                                        const Context& context,
                                                        const SubmitFlags& flags);

@@ -1,4 +1,4 @@
-// Creation: a submitted job's objects, all of them or none.
+// Creation: creates all of a submitted job's objects, or none.
 #pragma once
 
 #include <functional>
@@ -13,28 +13,30 @@
 
 namespace arena {
 
-// Creates the objects of one job. The embedded cluster makes all of them in one write. On
-// Kubernetes there are steps, and when one fails the others are taken back:
-//   1. the PyTorchJob    decides who has the name: of two submissions at once one makes it. It is
-//                        marked (broken_submission.h), so that a submission that died can be told
-//   2. all the others    at once, owned by the job; pods wait for the Secret and the ConfigMaps
-//                        that they mount
-//   3. the mark goes
-// A request whose answer was lost may have been carried out: then it is looked up whether what is
-// there is this submission's.
+// Creates the objects of one job. The embedded cluster creates all of them in one write. On
+// Kubernetes there are steps, and if one fails the earlier ones are undone:
+//   1. the PyTorchJob    takes the name: of two simultaneous submissions only one can create it. It
+//                        is marked (broken_submission.h), so that a broken-off submission is
+//                        noticed
+//   2. the others        together, owned by the job; pods wait for the Secret and the ConfigMaps
+//   that
+//                        they mount
+//   3. the mark is removed
+// A request whose answer was lost may have been carried out; then looks up whether the existing
+// object is from this submission.
 class Creation {
  public:
-  // Whether a job of the same name is another user's, whom this one may know nothing of.
+  // Whether a job of the same name is another user's that this user may not see.
   using IsForeign = std::function<bool(const text::Json& job)>;
 
-  // Borrows all but `is_foreign`.
+  // Borrows everything but `is_foreign`.
   Creation(cluster::Client& client, const Context& context, const SubmitOptions& options,
            const Submission& submission, IsForeign is_foreign);
 
-  // An error says what has become of the job.
+  // An error says what happened to the job.
   base::Status Run();
-  // Has the server check every object; nothing is changed. What the server would make of them, the
-  // job first, without the Secret.
+  // Makes the server check every object without changing anything. Returns them as the server would
+  // store them, the job first, without the Secret.
   base::Result<std::vector<text::Json>> DryRun();
 
   // After Run.
@@ -44,7 +46,7 @@ class Creation {
   struct Part {
     const api::Resource* resource;
     text::Json object;
-    bool may_exist = false;  // made, or perhaps made
+    bool may_exist = false;  // created, or perhaps created
   };
 
   enum class Fate { kNotMade, kNameTaken, kUnknown };

@@ -1,4 +1,4 @@
-// How the objects of a dry run are shown.
+// Prints the objects of a dry run.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace arena {
 // Everything that would be created but the Secret.
 std::vector<text::Json> VisibleObjects(const SubmitOptions& options, const Submission& submission);
 
-// As YAML documents, or a JSON List. The Secret is said to be left out.
+// As YAML documents, or a JSON List. Says that the Secret is left out.
 base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::Json>& objects,
                           cli::Output& out);
 
@@ -22,7 +22,7 @@ base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::
 // them; `suffix` follows each word "created".
 std::string CreatedLines(const SubmitOptions& options, std::string_view suffix);
 
-// Of --dry-run=schedule: what the job would be to the scheduler.
+// For --dry-run=schedule: the job as the scheduler would see it.
 WouldBe WouldBeOf(const SubmitOptions& options);
 
 }  // namespace arena

@@ -1,4 +1,4 @@
-// The MLflow model registry, as far as submit needs it: --model-name.
+// A client of the MLflow model registry for --model-name.
 #pragma once
 
 #include <string>
@@ -15,10 +15,9 @@ struct ModelVersion {
   std::string description;
 };
 
-// Registers the model unless it is registered already, and a version of it with the registry that
-// MLFLOW_TRACKING_URI names, with MLflow's other variables: _USERNAME and _PASSWORD, _TOKEN,
-// _SERVER_CERT_PATH, _INSECURE_TLS. Returns the version, as "3". Blocks for some ten seconds at
-// most. Errors have the registry's own words.
+// Registers the model, unless it exists, and a version of it at MLFLOW_TRACKING_URI, with MLflow's
+// other variables: _USERNAME and _PASSWORD, _TOKEN, _SERVER_CERT_PATH, _INSECURE_TLS. Returns the
+// version, as "3". Blocks for about ten seconds at most. Errors contain the registry's own message.
 base::Result<std::string> RegisterModelVersion(const base::Environment& environment,
                                                const ModelVersion& version);
 

@@ -12,26 +12,26 @@
 
 namespace arena {
 
-// The version of Arena's chart whose objects these are; on labels and in the identity ConfigMap.
+// The version of Arena's chart that these objects follow, for labels and the identity ConfigMap.
 inline constexpr std::string_view kChartVersion = "0.5.2";
 
-// On a job: who submitted it.
+// The annotation of a job that names its submitter.
 inline constexpr std::string_view kUserAnnotation = "arena.kubeflow.org/username";
 
-// Who submits, where to.
+// Who submits, and to which cluster.
 struct Submission {
   std::string namespace_name;
   std::string user;
-  std::string image;           // of every replica without one of its own
-  std::string log_host_dir;    // host path for TensorBoard's events when --logdir is on no claim
+  std::string image;           // for replicas without their own
+  std::string log_host_dir;    // host path for TensorBoard's events if --logdir is on no claim
   bool has_run_policy = true;  // false: the old operator's CRD, which has its fields in spec
-  std::vector<api::AwaitedJob> awaited{};  // that have to succeed before the job starts
-  // Containers say in their status what they said last when they fail; Arena's chart is silent.
+  std::vector<api::AwaitedJob> awaited{};  // must succeed before the job starts
+  // Makes failing containers put their last output into their status, which Arena's chart does not.
   bool keeps_last_lines = false;
 };
 
 text::Json RenderJob(const SubmitOptions& options, const Submission& submission);
-// One per directory that --config-file's files go to.
+// One per target directory of --config-file.
 std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options,
                                          const Submission& submission);
 // With --tensorboard only.
@@ -39,15 +39,15 @@ std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
                                                    const Submission& submission);
 std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& options,
                                                       const Submission& submission);
-// Holds what only the container that fetches the code may see; nullopt when there is nothing.
+// Contains what only the container that fetches the code may see; nullopt if there is nothing.
 std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
                                            const Submission& submission);
-// Holds SubmitOptions::callers_env; none when that is empty.
+// Contains SubmitOptions::callers_env; nullopt if that is empty.
 std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
                                                   const Submission& submission);
-// SubmitOptions::code_archive in pieces that a ConfigMap can hold.
+// SubmitOptions::code_archive in pieces that fit into a ConfigMap.
 std::vector<text::Json> RenderCodeParts(const SubmitOptions& options, const Submission& submission);
-// The ConfigMap by which Arena knows a job: `app` names everything else that was rendered.
+// The ConfigMap by which Arena knows a job; its `app` names all other rendered objects.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
 
 // <job>-environment

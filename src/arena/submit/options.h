@@ -1,5 +1,5 @@
-// What `submit pytorchjob` was told: the flags of compat/arena.md 1.4, their checks, and the values
-// that come of them. Pure but for CheckSubmit, which looks at --config-file's files.
+// The flags of `submit pytorchjob` (compat/arena.md 1.4), their checks, and the resulting values.
+// Pure except for CheckSubmit, which looks at --config-file's files.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace arena {
 
-// As typed.
+// As the user typed them.
 struct SubmitFlags {
   std::string name, image, master_image, worker_image, working_dir, priority, image_pull_policy;
   std::string shell, scheduler, model_name, model_source, clean_task_policy, restart_policy;
@@ -32,26 +32,26 @@ struct SubmitFlags {
       labels;
   std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets, wait_for;
   int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
-  int64_t grace = 0;  // seconds between SIGTERM and SIGKILL; 0 is Kubernetes' 30. `run` alone
+  int64_t grace = 0;  // seconds between SIGTERM and SIGKILL; 0 for Kubernetes' 30. `run` only
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
   bool follow = false, host_network = false, host_ipc = false, host_pid = false;
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
-  LocalCodeFlags code;  // of --sync-mode=local, and of `run`
-  // Of flags whose default means something else than the same value typed.
+  LocalCodeFlags code;  // for --sync-mode=local, and `run`
+  // Whether flags were given whose default differs from the same value typed.
   bool are_workers_given = false, is_output_given = false;
 
   void Declare(cli::FlagSet& set);
-  // `was_given` of a flag's name; after parsing.
+  // `was_given` takes a flag's name. Call it after parsing.
   void NoteGiven(const std::function<bool(std::string_view)>& was_given);
 };
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;  // in the order they were given
 
 struct Toleration {
-  std::string key, value, effect, op;  // all but `op` empty: tolerates everything
+  std::string key, value, effect, op;  // only `op` set: tolerates everything
 };
 
-// Of --data: `claim:/path`, `claim:/path:ro`.
+// A value of --data: `claim:/path`, `claim:/path:ro`.
 struct DataMount {
   std::string claim, path;
   bool read_only = false;
@@ -59,13 +59,13 @@ struct DataMount {
   auto operator<=>(const DataMount&) const = default;
 };
 
-// A folder of a claim, at a path of the replicas.
+// A folder of a claim, mounted at a path of the replicas.
 struct ClaimFolder {
   std::string claim, folder, path;
   bool read_only = false;
 };
 
-// Of --data-dir: `/host`, `/host:/container`, either with `:ro`.
+// A value of --data-dir: `/host`, `/host:/container`, either with `:ro`.
 struct HostDir {
   std::string host_path, container_path;
   bool read_only = false;
@@ -76,7 +76,7 @@ struct ConfigFile {
   std::string content;
 };
 
-// Of --env-from-secret: `NAME=SECRET:KEY`, or `SECRET` for all of its keys.
+// A value of --env-from-secret: `NAME=SECRET:KEY`, or `SECRET` for all of its keys.
 struct SecretEnv {
   std::string name, secret, key;  // `name` and `key` are empty for all keys
 };
@@ -85,11 +85,12 @@ struct Elastic {
   int64_t min = 0, max = 0;
 };
 
-// What only the container that fetches the code may see; kept in a Secret of the job's own.
+// What only the container that fetches the code may see; kept in a Secret of the job.
 struct CodeSecrets {
-  std::optional<std::string> password;  // of git or rsync: of the environment or the source's URL
-  std::optional<std::string> ssh_key;   // what --git-ssh-key holds
-  std::optional<std::string> known_hosts;  // what --git-known-hosts holds
+  std::optional<std::string>
+      password;                        // for git or rsync, from the environment or the source's URL
+  std::optional<std::string> ssh_key;  // the content of --git-ssh-key
+  std::optional<std::string> known_hosts;  // the content of --git-known-hosts
 
   bool empty() const { return !password && !ssh_key && !known_hosts; }
 };
@@ -100,62 +101,61 @@ struct SubmitOptions {
   std::string command;
   std::map<std::string, std::string> env;  // without passwords
   std::vector<SecretEnv> secret_env;
-  // What the job inherits of its caller's own environment, kept in a Secret of the job's own; all
-  // else that names a variable wins. `run` alone.
+  // The variables that the job inherits from its caller, kept in a Secret of the job. Every other
+  // source of a variable overrides them. `run` only.
   std::map<std::string, std::string> callers_env;
-  // A tar archive, compressed by gzip, of what the replicas are to have at `code_folder`; it
-  // travels in ConfigMaps of the job's own. "" is none.
+  // A tar.gz archive of the code for `code_folder`, which travels in ConfigMaps of the job. "" for
+  // none.
   std::string code_archive, code_folder;
-  std::map<std::string, std::string> code_env;  // of the container that fetches the code alone
+  std::map<std::string, std::string> code_env;  // only for the container that fetches the code
   std::map<std::string, std::string> labels, annotations, selectors;
   std::vector<DataMount> data;  // sorted by claim
   std::vector<HostDir> data_dirs;
-  std::vector<ClaimFolder> claim_folders;  // of `run --run-volume` alone
+  std::vector<ClaimFolder> claim_folders;  // `run --run-volume` only
   Pairs devices;
   std::vector<Toleration> tolerations;
   std::vector<ConfigFile> config_files;
-  std::optional<Elastic> elastic;  // then there is no master, and `flags.workers` is the start
+  std::optional<Elastic> elastic;  // if set: no master, and `flags.workers` is the initial number
   CodeSecrets code_secrets;
-  // --sync-source as typed when it is a path, which is of this machine; flags.sync_source is
-  // absolute then.
+  // --sync-source as typed, if it is a path on this machine; flags.sync_source is then absolute.
   std::string local_source;
-  text::Json note;  // RunNote's, for a job on another cluster: what it can be run again by
+  text::Json note;  // a RunNote, from which a job on another cluster can be run again
   std::vector<std::string> warnings;  // for the user, one line each
 
-  // By git or rsync, in a container of its own before the replica's.
+  // Whether an init container fetches the code by git or rsync.
   bool FetchesCode() const { return flags.sync_mode == "git" || flags.sync_mode == "rsync"; }
 };
 
-// The checks of compat/arena.md 2.2 in its order, except for checks that need the cluster (priority
-// class, image, name already taken). Errors have its texts, with its prefix.
+// The checks of compat/arena.md 2.2 in its order, except the ones that need the cluster (priority
+// class, image, name already taken). Errors have its texts and prefix.
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,
                                         const base::Environment& environment);
 
-// The part of CheckSubmit that is about the code: --sync-*, --git-* and git-sync's variables. The
-// secrets leave the environment and the source here: nothing after this sees them in clear.
+// The part of CheckSubmit for the code: --sync-*, --git-* and git-sync's variables. Moves secrets
+// out of the environment and the source, so that no later code sees them there.
 base::Status CheckCode(SubmitOptions& options, const base::Environment& environment);
 
-// The part of CheckSubmit that is about where everything is mounted: two mounts at one place hide
-// each other, and Kubernetes refuses them; none is the root, none goes up by "..".
+// The part of CheckSubmit for mounts: no two at the same path, which Kubernetes refuses; none at
+// the root, none with "..".
 base::Status CheckMounts(const SubmitOptions& options);
 
-// The part of CheckSubmit that is about torchrun: --nproc-per-node, which a variable may say too,
-// and the variables that do not reach it.
+// The part of CheckSubmit for torchrun: --nproc-per-node, which a variable may set too, and the
+// variables that do not reach it.
 base::Status CheckTorchrun(SubmitOptions& options);
 
-// Where replicas find the code of --sync-mode=local: WORKING-DIR/code/NAME, by the name of the
-// folder's tree.
+// Where replicas find the code of --sync-mode=local: WORKING-DIR/code/NAME, with the name of the
+// tree's folder.
 std::string LocalCodeFolder(const SubmitFlags& flags, const snapshot::Folder& folder);
 
 // The last part of a git URL before the first ".git": https://h/o/r.git -> r.
 std::string GitProject(std::string_view source);
 
-// `https://user:password@host/path` without the password, which is returned decoded; nullopt when
+// Removes the password from `https://user:password@host/path` and returns it decoded; nullopt if
 // there is none.
 std::optional<std::string> TakePasswordOfUrl(std::string& url);
 
-// Of the parts of CheckSubmit, for its tests.
+// Parts of CheckSubmit, declared for its tests.
 base::Status CheckJobName(std::string_view name);
 base::Result<std::vector<DataMount>> ParseData(const std::vector<std::string>& values);
 base::Result<std::vector<HostDir>> ParseDataDirs(const std::vector<std::string>& values);
@@ -163,13 +163,13 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values);
 base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::string>& values);
 base::Result<std::vector<ConfigFile>> ReadConfigFiles(const std::vector<std::string>& values,
                                                       const base::Environment& environment);
-// `K=V` each; the last of equal keys wins. The error names the flag.
+// Parses `K=V` values; the last of equal keys wins. The error names the flag.
 base::Result<std::map<std::string, std::string>> ParsePairs(std::string_view flag,
                                                             const std::vector<std::string>& values);
-// The same for --label and --selector, and for --annotation: keys and values that Kubernetes takes.
+// The same for --label, --selector and --annotation: with keys and values that Kubernetes accepts.
 base::Result<std::map<std::string, std::string>> ParseLabels(
     std::string_view flag, const std::vector<std::string>& values);
-// Without those by which jobs are found.
+// Refuses the labels by which jobs are found.
 base::Result<std::map<std::string, std::string>> ParseJobLabels(
     const std::vector<std::string>& values);
 base::Result<std::map<std::string, std::string>> ParseAnnotations(

@@ -1,5 +1,5 @@
-// What a submission needs of the place that it goes to: folders of this machine, claims of its
-// cluster. On Kubernetes the server and the kubelets know.
+// Checks what a submission needs: folders on this machine, claims of the embedded cluster. On
+// Kubernetes the server and the kubelets check.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace arena {
 
-// Whether what --sync-source and --data-dir name on this machine is there, and of use to pods of
-// the cluster. Asks no cluster.
+// Checks that the paths of --sync-source and --data-dir exist on this machine and that the
+// cluster's pods can use them. Sends no request.
 base::Status CheckFolders(const SubmitOptions& options, bool cluster_is_this_machine,
                           const base::Environment& environment);
 
-// Whether the embedded cluster has the claims of --data, and their folders are there.
+// Checks that the embedded cluster has the claims of --data, and that their folders exist.
 base::Status CheckClaims(cluster::Client& client, const SubmitOptions& options,
                          const std::string& namespace_name);
 

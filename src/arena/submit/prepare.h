@@ -1,4 +1,4 @@
-// What a submission asks of its cluster before anything is made.
+// Checks a submission with its cluster before anything is created.
 #pragma once
 
 #include "arena/app/app.h"
@@ -15,10 +15,10 @@ struct Prepared {
 
 struct Unprepared {
   base::Error error;
-  bool is_misuse = false;  // it is the command line's: exit code 2
+  bool is_misuse = false;  // the command line is wrong: exit code 2
 };
 
-// Reaches the cluster, and checks what of the options only it knows: image, folders, priority
+// Connects to the cluster, and checks the options that depend on it: image, folders, priority
 // class, claims.
 tl::expected<Prepared, Unprepared> PrepareSubmission(Context& context,
                                                      const SubmitOptions& options);

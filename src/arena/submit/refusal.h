@@ -1,4 +1,4 @@
-// What submit's checks share: the refusal, and the characters that names are made of.
+// Shared by submit's checks: the refusal, and the characters of names.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ inline base::Status Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-// ~/x is in the home folder, wherever the shell has left it as it was typed.
+// Replaces ~/ by the home folder, for words that the shell has not expanded.
 inline std::string AtHome(const std::string& typed, const base::Environment& environment) {
   return typed.starts_with("~/") ? environment.Home() + typed.substr(1) : typed;
 }
 
-// Arena ends on it by log.Fatal, where its other refusals are errors.
+// Arena ends by log.Fatal here; its other refusals are errors.
 inline std::string UnknownSyncMode(std::string_view mode) {
   return "Unknown sync mode: " + std::string(mode);
 }

@@ -1,4 +1,4 @@
-// Pieces that several rendered objects share. Private to the submit files.
+// Parts that several rendered objects share. Private to the submit files.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ text::Object ToObject(const std::map<std::string, std::string>& pairs);
 // app, chart, release, heritage, createdBy.
 text::Object ChartLabels(const SubmitOptions& options);
 
-// Whether --logdir lies on none of the --data and --data-dir mounts, so that it needs a host path.
+// Whether --logdir is on none of the --data and --data-dir mounts, so that it needs a host path.
 bool HasLocalLogs(const SubmitOptions& options);
 
-// <job>-master-0, or the first worker of an elastic job.
+// <job>-master-0, or an elastic job's first worker.
 std::string ChiefName(const SubmitOptions& options);
 
 // The Secret of the container that fetches the code: its keys, and where its files are.
@@ -30,7 +30,7 @@ inline constexpr std::string_view kKnownHostsFile = "known_hosts";
 inline constexpr std::string_view kCodeFilesVolume = "git-secret";
 inline constexpr std::string_view kCodeFilesDirectory = "/etc/git-secret";  // git-sync's own
 std::string SecretFile(std::string_view key);
-// Whether it holds files that are mounted.
+// Whether it contains files to mount.
 bool HasCodeFiles(const SubmitOptions& options);
 text::Json CodeFilesVolume(const SubmitOptions& options);
 // GIT_SYNC_PASSWORD or RSYNC_PASSWORD.
@@ -38,8 +38,8 @@ std::string_view PasswordVariable(const SubmitOptions& options);
 // Whether only the container that fetches the code may have this variable.
 bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable);
 
-// The volume of options.data[index]: named as its claim, where a volume may have that name (no
-// dots, 63 characters) and no other volume of the job has it.
+// The volume of options.data[index], named after its claim if that is a valid volume name (no dots,
+// 63 characters) that no other volume of the job has.
 std::string ClaimVolume(const SubmitOptions& options, size_t index);
 
 // An entry of volumeMounts.
@@ -47,7 +47,7 @@ text::Object VolumeMount(std::string_view volume, std::string_view path, bool re
 text::Array Tolerations(const SubmitOptions& options);
 text::Array ImagePullSecrets(const SubmitOptions& options);
 
-// A container directory of --config-file's, and the ConfigMap that stands for it.
+// A container directory of --config-file, and its ConfigMap.
 struct ConfigDirectory {
   std::string path;
   std::string config_map;
@@ -55,10 +55,10 @@ struct ConfigDirectory {
 };
 std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options);
 
-// Where the container that unpacks SubmitOptions::code_archive sees the volume of the code; so do
-// the replicas of `run`.
+// Where the code's volume is mounted in the container that unpacks SubmitOptions::code_archive, and
+// in the replicas of `run`.
 inline constexpr std::string_view kCodeFolder = "/muster/code";
-// A ConfigMap holds 1 MiB with all that is said of it, and a byte of an archive takes 4/3.
+// A ConfigMap's limit is 1 MiB with its metadata, and base64 needs 4/3 of an archive's bytes.
 inline constexpr size_t kCodePartBytes = 675 << 10;
 // The ConfigMaps of the archive, in order.
 std::vector<std::string> CodePartNames(const SubmitOptions& options);

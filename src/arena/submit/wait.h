@@ -1,4 +1,4 @@
-// What submit does once the job is there: --wait and --follow.
+// Waits for a submitted job and follows it: --wait and --follow.
 #pragma once
 
 #include <string>
@@ -10,17 +10,16 @@
 
 namespace arena {
 
-// Prints the log of the job's `chief` to `out` until that instance has ended.
+// Prints the log of the job's `chief` to `out` until the instance has ended.
 base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
                          const std::string& chief, cli::Output& out);
 
-// What a command ends with whose job has failed: 1, or what the replica ended with that failed
-// first.
+// The exit code of a command whose job has failed: 1, or the exit code of the first replica to
+// fail.
 enum class FailedCode { kOne, kReplicas };
 
-// Blocks until the job has ended. The exit code: 0 when it succeeded, `failed` when it failed,
-// which is logged with its reason. An error when the job is deleted, or out of sight because the
-// server is away.
+// Blocks until the job has ended. Returns the exit code: 0 if it succeeded, `failed` if it failed,
+// which it logs with the reason. An error if the job is deleted, or the server stays away.
 base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job,
                            FailedCode failed = FailedCode::kOne);
 

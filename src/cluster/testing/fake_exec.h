@@ -1,4 +1,4 @@
-// For tests: the client's end of a WebSocket whose server is a script.
+// For tests: the client's end of a WebSocket whose server follows a script.
 #pragma once
 
 #include <condition_variable>
@@ -14,10 +14,10 @@
 
 namespace cluster {
 
-// What the test and the socket share. Thread safe.
+// Shared by the test and the socket. Thread safe.
 class ExecScript {
  public:
-  // What the server says next, a whole message; the last one is followed by Close or Break.
+  // Queues the server's next message. Close or Break follows the last one.
   void Say(char channel, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
     messages_.push_back(std::string(1, channel).append(bytes));
@@ -32,7 +32,7 @@ class ExecScript {
     is_closed_ = true;
     changed_.notify_all();
   }
-  // Waits until so many messages have come.
+  // Waits until this many messages have come.
   std::vector<std::string> Heard(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(60), [&] { return heard_.size() >= count; });

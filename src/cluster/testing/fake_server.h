@@ -1,4 +1,4 @@
-// For tests: an API server that answers as a test tells it to, in this process.
+// For tests: an API server in this process that gives the answers that a test queues.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace cluster {
 // Longer than any test takes: reaching it is a failure.
 inline constexpr std::chrono::seconds kTestPatience{60};
 
-// Answers the requests in turn with what was queued; keeps them for the test. Thread safe.
+// Answers the requests in turn with the queued answers, and keeps them for the test. Thread safe.
 class FakeServer {
  public:
   using Answer = std::function<void(std::shared_ptr<net::Responder>)>;
@@ -60,7 +60,7 @@ class FakeServer {
         });
   }
 
-  // The n-th request from 0, waited for.
+  // Waits for the n-th request (from 0).
   net::HttpRequest Request(size_t n) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, kTestPatience, [&] { return requests_.size() > n; })) {

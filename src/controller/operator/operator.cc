@@ -20,7 +20,7 @@
 namespace controller {
 namespace {
 
-using Lane = cluster::FlowControl::Lane;
+using Priority = cluster::FlowControl::Priority;
 
 // glibc gives each thread an arena of its own, but few threads here allocate much at once.
 constexpr int kMaxArenas = 2;
@@ -125,8 +125,8 @@ class Operator {
         flow_(clock, FlowOptions()),
         term_(clock),
         // The term is checked last, after a write has waited for its turn.
-        client_(FlowControlled(BoundToTerm(transport, term_), flow_, Lane::kCritical)),
-        event_client_(FlowControlled(BoundToTerm(transport, term_), flow_, Lane::kBackground)),
+        client_(FlowControlled(BoundToTerm(transport, term_), flow_, Priority::kCritical)),
+        event_client_(FlowControlled(BoundToTerm(transport, term_), flow_, Priority::kBackground)),
         lease_client_(SharedTransport(transport, kLeaseRequestDeadline)),
         other_client_(SharedTransport(std::move(transport))) {
     options_.controller.is_operator = true;

@@ -1,4 +1,4 @@
-// The texts that end a failed job: torchrun's table, ours, and JSON. Pure.
+// The texts that a failed job ends with: torchrun's table, our own, and JSON. Pure.
 #pragma once
 
 #include <string>
@@ -8,25 +8,25 @@
 
 namespace launch {
 
-// The table that torchrun prints (compat/torchrun.md 2.6), with the line of its exception before
-// it. `failures` in order of discovery, not empty. Times in the local zone.
+// torchrun's table (compat/torchrun.md 2.6) after the line of its exception. `failures` is in order
+// of discovery, not empty. Times are in the local zone.
 std::string FailureTable(const std::string& title, const std::vector<Failure>& failures);
 
-// What --explain knows beside the failures.
+// What --explain knows besides the failures.
 struct FailureContext {
   std::string title;  // script, module or program
   std::string python;
   int world_size = 1;
   int restarts_used = 0;
   int max_restarts = 0;
-  std::string report_file;  // "" is none
-  std::string stderr_file;  // of the root cause; "" is none
+  std::string report_file;  // "" for none
+  std::string stderr_file;  // of the root cause; "" for none
   bool is_log_disk_full = false;
-  std::vector<int> ended_early{};  // ranks that had ended with 0 before
+  std::vector<int> ended_early{};  // ranks that had ended before, with 0
 };
 
 struct Explanation {
-  std::string cause;  // "ValueError: boom", "killed for want of memory"
+  std::string cause;  // "ValueError: boom", "killed for lack of memory"
   std::string kind;   // one word for programs: "exception", "out-of-memory" ...
   std::vector<std::string> evidence;
   std::string advice;
@@ -36,7 +36,7 @@ Explanation Explain(const Failure& root, const FailureContext& context);
 // One screen: who failed first, why, the evidence, what to do.
 std::string ExplainText(const std::vector<Failure>& failures, const FailureContext& context);
 
-// The same for programs.
+// The same as JSON.
 std::string FailureJson(const std::vector<Failure>& failures, const FailureContext& context);
 
 }  // namespace launch

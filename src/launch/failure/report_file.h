@@ -1,4 +1,4 @@
-// Files that somebody else named for the launcher's words on a failure.
+// Writes a failure to the files that the environment or a flag names.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace launch {
 
-// Writes in place: /dev/null, /dev/stderr and a pod's /dev/termination-log (a mount) stay what they
-// are. Does not wait for the reader of a pipe.
+// Writes in place, because /dev/null, /dev/stderr and a pod's /dev/termination-log (a mount) cannot
+// be replaced. Does not wait for the reader of a pipe.
 base::Status WriteReport(const std::string& path, std::string_view text);
 
-// An error file's text, as a worker's @record writes it.
+// The text of an error file, as a worker's @record writes it.
 std::string ErrorFileText(std::string_view message, base::Time now);
 
-// An error that no worker is the cause of, to TORCHELASTIC_ERROR_FILE, where whoever started the
-// launcher looks for why it failed. One that cannot be written is not worth a second error.
+// Writes an error that no worker caused to TORCHELASTIC_ERROR_FILE, for the program that started
+// the launcher. A failure to write is ignored.
 void RecordOwnError(const base::Environment& environment, std::string_view message, base::Time now);
 
 }  // namespace launch

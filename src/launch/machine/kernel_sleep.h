@@ -1,4 +1,4 @@
-// Workers that the kernel does not let go: uninterruptible sleep, state D.
+// Finds workers that are stuck in the kernel: uninterruptible sleep, state D.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@
 
 namespace launch {
 
-// TORCHELASTIC_UNINTERRUPTIBLE_STATE_TIMEOUT, in seconds as Python's float() reads them. Nothing
-// when it is empty, malformed or not above 0: nobody looks then.
+// TORCHELASTIC_UNINTERRUPTIBLE_STATE_TIMEOUT, in seconds as Python's float() reads them. Nullopt if
+// it is empty, malformed or not above 0; nothing is watched then.
 std::optional<base::Duration> KernelSleepLimit(std::string_view text);
 
-// Remembers who was found asleep, and since when. Pure but for `state_of`; one thread.
+// Remembers which workers sleep, and since when. Pure except for `state_of`; one thread.
 class KernelSleepWatch {
  public:
   struct Stuck {
@@ -25,17 +25,17 @@ class KernelSleepWatch {
     pid_t pid = 0;
     base::Duration time{};
   };
-  using StateOf = std::function<char(pid_t)>;  // R, S, D ...; '?' of one that has gone
+  using StateOf = std::function<char(pid_t)>;  // R, S, D ...; '?' if it has gone
   using Instant = std::chrono::steady_clock::time_point;
 
   KernelSleepWatch(base::Duration limit, StateOf state_of)
       : limit_(limit), state_of_(std::move(state_of)) {}
 
-  // Looks at the workers, by local rank (0: it has ended). The first that every look for the limit
-  // has found asleep.
+  // Looks at the workers by local rank (pid 0: it has ended). Returns the first that has been
+  // asleep at every look for as long as the limit.
   std::optional<Stuck> Look(const std::vector<pid_t>& pids, Instant now);
 
-  // Until the next look.
+  // The time until the next look.
   base::Duration Interval() const;
 
  private:

@@ -1,4 +1,4 @@
-// What the launcher must know of the machine it runs on.
+// What the launcher needs to know about its machine.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace launch {
 int UsableCpus();
 int UsableXpus();
 
-// What a GPU's number means to the workers: HIP_VISIBLE_DEVICES when it is set, which goes before
+// Which GPUs the workers see: HIP_VISIBLE_DEVICES if it is set, which wins over
 // CUDA_VISIBLE_DEVICES on ROCm.
 struct VisibleDevices {
   std::string variable;
@@ -23,13 +23,13 @@ struct VisibleDevices {
 };
 VisibleDevices VisibleDevicesOf(const base::Environment& environment);
 
-// --nproc-per-node: a number above 0, cpu, gpu, xpu or auto. kInvalidArgument otherwise, and when
-// the device is missing.
+// Reads --nproc-per-node: a number above 0, cpu, gpu, xpu or auto. kInvalidArgument for other
+// values, and if the device is missing.
 base::Result<int> CountProcesses(std::string_view text, const base::Environment& environment);
 
-// Pins the calling thread, and what it starts, to the CPUs that `how` (--numa-binding) gives the
-// worker `local_rank` of `count`; the destructor takes it back. Where the machine has one NUMA node
-// only, node and socket mean all its CPUs.
+// Pins the calling thread, and what it starts, to the CPUs that `how` (--numa-binding) assigns to
+// worker `local_rank` of `count`, until destroyed. On a machine with a single NUMA node, node and
+// socket mean all its CPUs.
 class CpuBinding {
  public:
   CpuBinding(std::string_view how, int local_rank, int count, const base::Environment& environment);
@@ -41,7 +41,7 @@ class CpuBinding {
   std::vector<int> before_;
 };
 
-// The CPUs of "0-3,8"; empty when malformed.
+// The CPUs in "0-3,8"; empty if malformed.
 std::vector<int> ParseCpuList(std::string_view text);
 
 }  // namespace launch

@@ -1,4 +1,4 @@
-// The processes that hang below this one, and the end of all of them.
+// Finds and ends all descendants of this process.
 #pragma once
 
 #include <sys/types.h>
@@ -9,32 +9,32 @@
 
 namespace launch {
 
-// From now on an orphan among our descendants becomes our child (PR_SET_CHILD_SUBREAPER): nothing
-// that a worker started can leave the tree.
+// Makes orphans among our descendants our children (PR_SET_CHILD_SUBREAPER), so that nothing that a
+// worker starts can leave the tree.
 void AdoptOrphans();
 
-// Descendants that still run (no zombies), without `except` and what hangs below those.
+// Descendants that still run (no zombies), without `except` and their descendants.
 std::vector<pid_t> RunningDescendants(const std::vector<pid_t>& except = {});
-// Of another process.
+// The same for another process.
 std::vector<pid_t> RunningDescendantsOf(pid_t root, const std::vector<pid_t>& except);
 
 void SignalAll(const std::vector<pid_t>& pids, int signal);
 
-// Whether `signal` would end a process that still runs: it has not ended, and the signal is neither
-// caught nor ignored nor blocked.
+// Whether `signal` would end a process: it still runs, and neither catches, ignores nor blocks the
+// signal.
 enum class EndedBySignal { kYes, kNo, kHasEnded };
 EndedBySignal WouldEnd(pid_t pid, int signal);
-// The same from the text of /proc/<pid>/status.
+// The same, from the text of /proc/<pid>/status.
 EndedBySignal WouldEnd(std::string_view status, int signal);
 
-// Reaps children that have ended and are none of `kept`.
+// Reaps children that have ended, except `kept`.
 void ReapOrphans(const std::vector<pid_t>& kept);
 
-// SIGKILL to every descendant until none is left, reaping all. Blocks; gives up on processes that
-// the kernel does not let go (state D) after some seconds.
+// Sends SIGKILL to every descendant until none is left, and reaps them. Blocks, but gives up after
+// a few seconds on processes that are stuck in the kernel (state D).
 void KillTree();
 
-// The kernel's count of processes killed for want of memory in this process's cgroup, else on the
+// How many processes the kernel has killed for lack of memory in this process's cgroup, else on the
 // machine.
 uint64_t OutOfMemoryKills();
 

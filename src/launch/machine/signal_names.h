@@ -1,4 +1,4 @@
-// Signals by the names that people type.
+// Names of signals.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace launch {
 
-// "SIGTERM" or "TERM", any case; nullopt when unknown or when no handler can be set for it.
+// "SIGTERM" or "TERM", in any case; nullopt if unknown or if it cannot have a handler.
 std::optional<int> SignalNumber(std::string_view name);
 
-// "SIGTERM"; "" for a number without a name.
+// "SIGTERM"; "" if the number has no name.
 std::string SignalName(int signal);
 
 }  // namespace launch

@@ -1,4 +1,4 @@
-// Lines of many writers on one descriptor, never torn. Used by one thread.
+// Writes lines of many writers to one descriptor without mixing them. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,28 @@
 
 namespace launch {
 
-// Collects what is to be written and writes it at once. Does not own the descriptor. After a
-// failed write everything is dropped.
+// Collects text and writes it with Flush. Does not own the descriptor. After a failed write it
+// drops everything.
 class LineSink {
  public:
   explicit LineSink(int fd) : fd_(fd) {}
 
-  // Whole lines of the writer `owner`; each gets `prefix`.
+  // Adds whole lines of the writer `owner`, each with `prefix`.
   void AppendLines(uint64_t owner, std::string_view prefix, std::string_view lines);
-  // A piece of a line whose end is still to come.
+  // Adds part of a line whose end has not come yet.
   void AppendPart(uint64_t owner, std::string_view prefix, std::string_view part);
   // Blocks while the reader is slow.
   void Flush();
-  // Called around what Flush writes, when that is something.
+  // Called before and after Flush writes, if there is something to write.
   void SetAround(std::function<void()> before, std::function<void()> after) {
     before_ = std::move(before);
     after_ = std::move(after);
   }
 
-  // Whose unfinished line stands last; 0 is nobody.
+  // The writer of the unfinished line; 0 if there is none.
   uint64_t open_owner() const { return open_owner_; }
   bool has_open_line() const { return open_owner_ != 0; }
-  // The unfinished line is one that its writer overwrites: a progress bar.
+  // Whether its writer overwrites the unfinished line: a progress bar.
   bool is_overwritten() const { return is_overwritten_; }
 
  private:

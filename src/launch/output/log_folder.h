@@ -12,20 +12,20 @@ namespace launch {
 
 struct WorkerFiles {
   std::string error_file;   // always
-  std::string stdout_file;  // "" when that stream has no file
+  std::string stdout_file;  // "" if that stream has no file
   std::string stderr_file;
 };
 
-// Made once per launcher. A folder that nobody asked for is removed by Finish unless it holds
-// something worth reading; what the user named is never removed.
+// One per launcher. Finish removes a folder that the user did not ask for, unless it contains
+// something worth reading.
 class LogFolder {
  public:
   static base::Result<LogFolder> Create(const Options& options,
                                         const base::Environment& environment);
 
-  // Makes the folders of one worker; those of an attempt that is repeated are emptied.
+  // Makes one worker's folders; empties them if the attempt is repeated.
   base::Result<WorkerFiles> MakeWorker(const Options& options, int attempt, int local_rank) const;
-  // Of an attempt: where filtered_stdout.log and filtered_stderr.log stand.
+  // An attempt's folder, which contains filtered_stdout.log and filtered_stderr.log.
   std::string AttemptPath(int attempt) const;
   const std::string& run_path() const { return run_path_; }
   // With --log-dir /dev/null there are only error files.
@@ -33,7 +33,7 @@ class LogFolder {
   void Finish(bool is_worth_keeping) const;
 
  private:
-  std::string root_;  // a temporary folder that is ours; "" when the user named one
+  std::string root_;  // our temporary folder; "" if the user named one
   std::string run_path_;
   bool has_logs_ = true;
 };

@@ -1,4 +1,4 @@
-// Output: the thread that carries what workers write to files and to the console.
+// Output: the thread that copies what workers write to files and to the console.
 #pragma once
 
 #include <map>
@@ -17,40 +17,40 @@
 
 namespace launch {
 
-// One stream of one worker, from the pipe that it writes to.
+// One stream of one worker.
 struct StreamPlan {
   int console_fd = 0;                // 1 or 2; 0: not shown
   std::string prefix;                // of each line on the console
-  std::string file;                  // "" is none
-  std::vector<std::string> filters;  // lines that hold one of them go to filter_file too
+  std::string file;                  // "" for none
+  std::vector<std::string> filters;  // lines that contain one of them go to filter_file too
   std::string filter_file;
   bool keeps_tail = false;  // for Tail
-  // Of a line without an end that its writer overwrites, a progress bar, the console is told now
-  // and then what it says: "[rank3]> 40%|###" where lines are prefixed by "[rank3]:".
+  // Shows a progress bar (a line that its writer overwrites) on the console now and then, as
+  // "[rank3]> 40%|###" if lines are prefixed by "[rank3]:".
   bool tells_bars = false;
 };
 
-// A thread of its own, so that a console that is read slowly stops neither the store nor the
-// supervision: it stops the workers that write, as it would without a launcher. Public functions
-// may be called from one other thread.
+// Has a thread of its own, so that a slow console stops the workers that write to it, as without a
+// launcher, but not the store and the supervision. Public functions may be called from one other
+// thread.
 class Output {
  public:
   static base::Result<std::unique_ptr<Output>> Start(base::Clock& clock);
   ~Output();
 
-  // Reads `pipe` to its end. Ids are never given twice. An error when the file cannot be made.
+  // Reads `pipe` to its end. Never returns an id twice. An error if the file cannot be made.
   base::Result<uint64_t> Add(base::Fd pipe, StreamPlan plan);
 
-  // Calls `done`, in this thread, when all streams have ended and all is written.
+  // Calls `done` in this thread once all streams have ended and everything is written.
   void WhenDrained(std::function<void()> done);
-  // Calls `done`, in this thread, when the stream has ended; at once when it has already.
+  // Calls `done` in this thread once the stream has ended, which may be at once.
   void WhenEnded(uint64_t id, std::function<void()> done);
-  // The last bytes of an ended stream that keeps them, whole lines.
+  // The last whole lines of an ended stream that keeps them.
   std::string Tail(uint64_t id);
-  // Text of the launcher itself to stderr, never inside somebody's line. Blocks until written.
+  // Writes the launcher's own text to stderr, never inside a worker's line. Blocks until written.
   void Say(const std::string& text);
-  // A line below everything else, on a terminal; the last line that a worker wrote is added. "" and
-  // it is gone when this returns; otherwise this does not block.
+  // Shows a line below everything else on a terminal, with the last line that a worker wrote. ""
+  // removes it, and blocks until it is gone.
   void SetStatus(std::string text);
 
  private:

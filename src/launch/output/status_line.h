@@ -1,4 +1,4 @@
-// One line at the bottom of a terminal that says how the ranks are. Program output goes above it.
+// A line at the bottom of a terminal that shows the ranks' state, below the programs' output.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace launch {
 
-// stdout and stderr are terminals that understand cursor movements.
+// Whether stdout and stderr are terminals that understand cursor movements.
 bool CanShowStatus(const base::Environment& environment);
 
-// What a terminal is left with of a line: nothing of colours and the like, and what has been
-// written over by a progress bar is gone.
+// A line's text as a terminal finally shows it: without escape sequences and what a progress bar
+// has overwritten.
 std::string VisibleText(std::string_view line);
 
-// `text` without control characters, cut to `columns` (bytes count as columns; characters are not
-// cut in two).
+// `text` without control characters, cut to `columns` (bytes count as columns; never cuts inside a
+// character).
 std::string FitToColumns(std::string_view text, size_t columns);
 
 // Used by one thread. Does not own the descriptor; a failed write is ignored.
@@ -24,9 +24,9 @@ class StatusLine {
  public:
   explicit StatusLine(int fd) : fd_(fd) {}
 
-  // Does not draw a line that is there already.
+  // Does nothing if the line is unchanged.
   void Draw(std::string_view text);
-  // Before anything else is written to the terminal.
+  // Call it before anything else is written to the terminal.
   void Erase();
 
  private:

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,38 +21,30 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "api/resources.h"
+#include "base/defer.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "cluster/client.h"
-#include "cluster/transport.h"
-#include "controller/loop/controller.h"
 #include "local/client/config.h"
 #include "local/client/connect.h"
 #include "local/client/start_daemon.h"
 #include "local/daemon/admission.h"
-#include "local/daemon/deployments/deployments.h"
-#include "local/daemon/event_janitor.h"
+#include "local/daemon/embedded_cluster.h"
 #include "local/daemon/forecaster.h"
 #include "local/daemon/gpu_metrics.h"
 #include "local/daemon/listener.h"
-#include "local/daemon/node_name.h"
 #include "local/daemon/notifier.h"
 #include "local/daemon/path_keeper.h"
-#include "local/daemon/pods/node_ports.h"
 #include "local/daemon/pods/pod_execs.h"
-#include "local/daemon/pods/pod_logs.h"
 #include "local/daemon/pods/pod_ports.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/progress_keeper.h"
 #include "local/daemon/progress/progress_page.h"
-#include "local/daemon/scheduling/scheduling.h"
 #include "local/daemon/stall_keeper.h"
 #include "local/daemon/status_server.h"
 #include "local/daemon/submitter.h"
 #include "local/daemon/upkeep.h"
-#include "local/node/agent/agent.h"
 #include "local/node/agent/lost_and_found.h"
 #include "local/node/devices/gpu.h"
 #include "local/node/devices/ports.h"
@@ -60,7 +53,6 @@
 #include "local/node/plan/launcher_path.h"
 #include "local/node/programs/warm_broker.h"
 #include "local/scheduler/messages.h"
-#include "local/server/routing/api_server.h"
 #include "net/http/server.h"
 #include "process/file_lock.h"
 #include "process/spawn.h"
@@ -72,25 +64,6 @@ namespace {
 // Notifications about jobs that have just ended may come after the answer to the first command.
 constexpr std::chrono::seconds kFirstNotices{1};
 
-bool IsDryRun(const net::HttpRequest& request) {
-  const auto target = net::ParseTarget(request.target);
-  return target && !target->Query("dryRun").empty();
-}
-
-server::Admission MakeAdmission(AdmissionDefaults defaults, node::PortAllocator& ports) {
-  return [defaults = std::move(defaults), &ports](
-             server::Operation operation, const api::Resource& resource,
-             const net::HttpRequest& request, text::Json& object,
-             const text::Json* old) -> base::Result<std::vector<std::string>> {
-    if (&resource == &api::kPersistentVolumeClaims) AdmitClaim(object);
-    if (&resource == &api::kServices && !IsDryRun(request)) {
-      TRY(AssignNodePorts(ports, old, object));
-    }
-    if (operation != server::Operation::kCreate) return std::vector<std::string>();
-    return AdmitCreate(resource, request.headers, defaults, object);
-  };
-}
-
 base::Result<AdmissionDefaults> DefaultsOf(const Config& config,
                                            const base::Environment& environment) {
   AdmissionDefaults defaults;
@@ -98,50 +71,6 @@ base::Result<AdmissionDefaults> DefaultsOf(const Config& config,
              node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
   defaults.environment = PodEnvironmentJson(environment);
   return defaults;
-}
-
-controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& agent) {
-  controller::Options options;
-  // Pods share the machine's network: their hosts file has the master's name from the start.
-  options.reconcile.init_container = false;
-  options.reconcile.ends_pods_in_place = true;
-  options.reconcile.success_grace = std::chrono::seconds(10);
-  options.assign_master_port = [&ports](const std::string& uid, std::optional<int> existing) {
-    return ports.Assign(uid, existing);
-  };
-  options.release_master_port = [&ports](const std::string& uid) { ports.Release(uid); };
-  options.job_deleted = [&agent](const std::string& uid) { agent.JobGone(uid); };
-  return options;
-}
-
-// So that the first command finds the node; the agent maintains it.
-base::Status RegisterNode(cluster::Client& client, const node::Machine& machine, base::Time now) {
-  const auto made = client.Create(api::kNodes, "", node::MakeNode(machine, now));
-  if (!made && made.error().code != base::Code::kAlreadyExists) return base::Fail(made.error());
-  return {};
-}
-
-// With the stored name, so that the pods in the state stay on this machine.
-base::Result<node::Machine> ThisMachine(cluster::Client& client, const std::string& state) {
-  node::Machine machine = node::DescribeMachine();
-  TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
-  std::vector<std::string> stored;
-  for (const text::Json& node : nodes.items) stored.emplace_back(api::Name(node));
-  TRY_ASSIGN(machine.node_name, KeepNodeName(state, stored, machine.node_name));
-  return machine;
-}
-
-base::Result<node::Fate> FateOf(store::Store& store, const std::string& uid) {
-  TRY_ASSIGN(const store::Fate fate, store.FateOf(uid));
-  switch (fate) {
-    case store::Fate::kStored:
-      return node::Fate::kStored;
-    case store::Fate::kDeleted:
-      return node::Fate::kDeleted;
-    case store::Fate::kUnknown:
-      break;
-  }
-  return node::Fate::kUnknown;
 }
 
 SchedulingOptions SchedulingOptionsOf(const Config& config) {
@@ -225,10 +154,51 @@ void TellOf(const std::string& program, const base::Environment& environment,
   }
 }
 
+// What the cluster is made of on this machine; `launcher` is the program beside this one.
+base::Result<ClusterOptions> ClusterOptionsOf(const base::Environment& environment,
+                                              const Config& config, const Paths& paths,
+                                              const std::string& launcher) {
+  ClusterOptions options;
+  options.state = paths.state;
+  options.database = paths.database;
+  options.server.user = environment.GetOr("USER", "admin");
+  AdmissionDefaults& defaults = options.defaults;
+  TRY_ASSIGN(defaults, DefaultsOf(config, environment));
+  defaults.image_map = node::ImageMapPath(paths.state);
+  defaults.has_podman = config.has_podman;
+  defaults.notify = base::Join(config.notify, "\n");
+  defaults.notify_on = config.notify_on;
+  if (::access(launcher.c_str(), X_OK) != 0) defaults.missing_launcher = launcher;
+  node::AgentOptions& agent = options.agent;
+  agent.machine = node::DescribeMachine();
+  agent.socket = paths.socket;
+  agent.log_limit = static_cast<uint64_t>(config.log_limit);
+  agent.environment = environment;
+  agent.configured_python = config.python.value_or("");
+  agent.has_podman = config.has_podman;
+  agent.cgroups = node::FindCgroupPlace(geteuid(), environment);
+  if (!agent.cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = agent.cgroups.why;
+  TRY_ASSIGN(agent.launcher, node::MakeLauncherPath(launcher, paths.state, config.redirects_launch,
+                                                    config.is_warm));
+  options.scheduling = SchedulingOptionsOf(config);
+  return options;
+}
+
+std::function<std::string(int64_t)> WhyWithoutGpusOf(node::GpuAllocator& gpus,
+                                                     scheduler::GpuPolicy policy) {
+  return [&gpus, policy](int64_t wish) {
+    if (!gpus.IsKnown()) return std::string();
+    scheduler::Node node;
+    node.gpus.resize(gpus.Units().size());
+    node.no_gpu_reason = gpus.Reason();
+    node.gpu_resource = gpus.Vendor().resource;
+    return scheduler::WhyWithoutGpus(wish, node, policy);
+  };
+}
+
 // Jobs run without it, too.
-std::unique_ptr<StatusServer> StartStatusServer(const std::string& state, cluster::Client& client,
-                                                ProgressFiles& progress, base::Clock& clock) {
-  auto server = StatusServer::Start(state, client, progress, clock);
+std::unique_ptr<StatusServer> ListenForStatusPosts(const std::string& state) {
+  auto server = StatusServer::Listen(state);
   if (server) return std::move(*server);
   base::LogWarn("programs cannot report their progress: {}", server.error().message);
   return nullptr;
@@ -244,101 +214,53 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   WriteOwnRecord(lock, build, paths.socket);
   ::unlink(paths.down.c_str());
   TRY_ASSIGN(const Config config, LoadConfig(environment));
-  TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
-  defaults.image_map = node::ImageMapPath(paths.state);
-  defaults.has_podman = config.has_podman;
-  defaults.notify = base::Join(config.notify, "\n");
-  defaults.notify_on = config.notify_on;
-  node::CgroupPlace cgroups = node::FindCgroupPlace(geteuid(), environment);
-  if (!cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = cgroups.why;
-  node::GpuAllocator gpus;
-  SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
-  defaults.abilities.why_without_gpus = [&gpus,
-                                         policy = scheduling_options.gpu_policy](int64_t wish) {
-    if (!gpus.IsKnown()) return std::string();
-    scheduler::Node node;
-    node.gpus.resize(gpus.Units().size());
-    node.no_gpu_reason = gpus.Reason();
-    node.gpu_resource = gpus.Vendor().resource;
-    return scheduler::WhyWithoutGpus(wish, node, policy);
-  };
   TRY_ASSIGN(const std::string executable, OwnExecutable());
-  const std::string launcher = base::DirectoryOf(executable) + "/muster-launch";
-  if (::access(launcher.c_str(), X_OK) != 0) defaults.missing_launcher = launcher;
-
-  TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state));
+  TRY_ASSIGN(ClusterOptions options,
+             ClusterOptionsOf(environment, config, paths,
+                              base::DirectoryOf(executable) + "/muster-launch"));
+  node::GpuAllocator gpus;
+  options.defaults.abilities.why_without_gpus =
+      WhyWithoutGpusOf(gpus, options.scheduling.gpu_policy);
+  const StoreCheck check = StoreCheckOf(paths);
+  options.check_store = [&](node::LostAndFound& lost) -> base::Status {
+    if (check == StoreCheck::kAtOnce) TRY(CheckStore(paths, lost, clock));
+    return {};
+  };
   TRY_ASSIGN(const auto execs, PodExecs::Start(paths.state + "/pods"));
   TRY_ASSIGN(const auto pod_ports, PodPorts::Start());
-  server::ApiServer::Options server_options;
-  server_options.clock = &clock;
-  node::PortAllocator ports = node::PortAllocator::OfMachine();
-  server_options.admission = MakeAdmission(std::move(defaults), ports);
-  server_options.log_source = logs.get();
-  server_options.user = environment.GetOr("USER", "admin");
-  server_options.exec_source = execs.get();
-  server_options.port_source = pod_ports.get();
-  node::LostAndFound lost(paths.state);
-  const StoreCheck check = StoreCheckOf(paths);
-  if (check == StoreCheck::kAtOnce) TRY(CheckStore(paths, lost, clock));
-  server_options.notices = [&lost] { return lost.Notices(); };
-  server_options.store_reserve = paths.state + "/reserve";
-  TRY_ASSIGN(const auto api_server,
-             server::ApiServer::Open(paths.database, std::move(server_options)));
-  cluster::Client client(cluster::InProcessTransport(api_server->handler()));
-  // Before the lists of the parts below, because whoever started the daemon may be waiting for a
-  // table.
-  api_server->ReadSummaries();
-
-  ProgressFiles progress(paths.state);
-  const std::unique_ptr<StatusServer> status_server =
-      config.takes_status_posts ? StartStatusServer(paths.state, client, progress, clock) : nullptr;
+  options.server.exec_source = execs.get();
+  options.server.port_source = pod_ports.get();
+  std::unique_ptr<StatusServer> status_server;
+  if (config.takes_status_posts) status_server = ListenForStatusPosts(paths.state);
+  if (status_server) options.agent.status = status_server->endpoint();
+  std::unique_ptr<node::WarmBroker> broker;
+  if (node::LauncherPath& own = options.agent.launcher; !own.warm_python.empty()) {
+    own.broker = paths.runtime + "/warm.socket";
+    TRY_ASSIGN(broker, node::WarmBroker::Start(own.warm_python, own.broker, paths.runtime));
+  }
   // This very program, even if its file was replaced by an upgrade or removed.
   const std::string this_program = fmt::format("/proc/{}/exe", ::getpid());
   const auto shims = node::ProcessShims(this_program);
-  node::AgentOptions agent_options;
-  agent_options.state_directory = paths.state;
-  TRY_ASSIGN(agent_options.machine, ThisMachine(client, paths.state));
-  agent_options.socket = paths.socket;
-  if (status_server) agent_options.status = status_server->endpoint();
-  agent_options.log_limit = static_cast<uint64_t>(config.log_limit);
-  agent_options.fate_of = [&store = api_server->store()](const std::string& uid) {
-    return FateOf(store, uid);
-  };
-  agent_options.environment = environment;
-  agent_options.configured_python = config.python.value_or("");
-  agent_options.has_podman = config.has_podman;
-  agent_options.cgroups = std::move(cgroups);
-  TRY_ASSIGN(
-      agent_options.launcher,
-      node::MakeLauncherPath(launcher, paths.state, config.redirects_launch, config.is_warm));
-  std::unique_ptr<node::WarmBroker> broker;
-  if (!agent_options.launcher.warm_python.empty()) {
-    agent_options.launcher.broker = paths.runtime + "/warm.socket";
-    TRY_ASSIGN(broker, node::WarmBroker::Start(agent_options.launcher.warm_python,
-                                               agent_options.launcher.broker, paths.runtime));
-  }
-  const std::string node_name = agent_options.machine.node_name;
-  scheduling_options.node_name = node_name;
-  TRY(RegisterNode(client, agent_options.machine, clock.Now()));
-  TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, lost, clock,
-                                                  std::move(agent_options)));
-  Scheduling scheduling(client, gpus, clock, std::move(scheduling_options));
+  node::PortAllocator ports = node::PortAllocator::OfMachine();
+  TRY_ASSIGN(const auto cluster,
+             EmbeddedCluster::Start(*shims, gpus, ports, clock, std::move(options)));
+  cluster::Client& client = cluster->client();
   const node::GpuDiscovery discovery(gpu::Places::Of(environment),
                                      [&](const gpu::Inventory& inventory) {
                                        gpus.SetInventory(inventory);
-                                       agent->GpusAreKnown();
-                                       scheduling.GpusAreKnown();
+                                       cluster->agent().GpusAreKnown();
+                                       cluster->scheduling().GpusAreKnown();
                                      });
-  const controller::Controller controller(client, clock, ControllerOptions(ports, *agent));
-  const NodePortKeeper node_ports(client, ports);
-  const Deployments deployments(client, clock);
-  const EventJanitor janitor(client, clock);
 
-  GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
+  GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), cluster->node_name());
+  ProgressFiles progress(paths.state);
+  // It was there before them, for their pods, and uses them.
+  const base::Defer end_posts([&status_server] { status_server.reset(); });
+  if (status_server) status_server->Serve(client, progress, clock);
   TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
-  Forecaster forecaster(client, api_server->store(), scheduling, clock);
+  Forecaster forecaster(client, cluster->api().store(), cluster->scheduling(), clock);
   const net::HttpHandler handler =
-      [&gpu_metrics, &progress, &forecaster, api = api_server->handler()](
+      [&gpu_metrics, &progress, &forecaster, api = cluster->api().handler()](
           net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
         if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
         if (IsForecastRequest(request)) {
@@ -396,11 +318,11 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
   upkeep_options.forget_progress = [&](const std::set<std::string>& remembered) {
     progress.ForgetUnless([&](const std::string& uid) {
-      const auto fate = FateOf(api_server->store(), uid);
+      const auto fate = cluster->FateOf(uid);
       return remembered.contains(uid) || !fate || *fate == node::Fate::kStored;
     });
   };
-  const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
+  const Upkeep upkeep(client, cluster->lost(), clock, std::move(upkeep_options));
   const Notifier notifier(
       client, clock,
       [&](const text::Json& job, const std::string& event) {

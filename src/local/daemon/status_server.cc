@@ -91,18 +91,15 @@ net::HttpResponse AnswerStatusPost(cluster::Client& client, ProgressFiles& files
   return server::JsonResponse(200, std::move(post->answer));
 }
 
-base::Result<std::unique_ptr<StatusServer>> StatusServer::Start(const std::string& state,
-                                                                cluster::Client& client,
-                                                                ProgressFiles& files,
-                                                                base::Clock& clock) {
+base::Result<std::unique_ptr<StatusServer>> StatusServer::Listen(const std::string& state) {
   const std::string folder = state + "/status";
   TRY(base::MakeDirs(folder, 0700));
-  node::StatusEndpoint endpoint;
-  TRY_ASSIGN(endpoint.key, EnsureStatusKey(folder + "/key"));
-  const net::HttpHandler handler = [&client, &files, &clock, key = endpoint.key](
+  std::unique_ptr<StatusServer> made(new StatusServer);
+  TRY_ASSIGN(made->endpoint_.key, EnsureStatusKey(folder + "/key"));
+  const net::HttpHandler handler = [self = made.get()](
                                        const net::HttpRequest& request,
                                        const std::shared_ptr<net::Responder>& responder) {
-    responder->Send(AnswerStatusPost(client, files, key, clock.Now(), request));
+    responder->Send(self->answer_(request));
   };
   net::HttpServerOptions options;
   options.max_connections = kMostPosters;
@@ -110,18 +107,22 @@ base::Result<std::unique_ptr<StatusServer>> StatusServer::Start(const std::strin
   auto server = net::HttpServer::ListenTcp("127.0.0.1", last, handler, options);
   if (!server && last != 0) server = net::HttpServer::ListenTcp("127.0.0.1", 0, handler, options);
   if (!server) return base::Fail(std::move(server.error()));
-  endpoint.address = fmt::format("127.0.0.1:{}", (*server)->port());
-  TRY(base::WriteFileAtomic(folder + "/address", endpoint.address + "\n", 0600,
+  made->server_ = std::move(*server);
+  made->endpoint_.address = fmt::format("127.0.0.1:{}", made->server_->port());
+  TRY(base::WriteFileAtomic(folder + "/address", made->endpoint_.address + "\n", 0600,
                             base::Durability::kNone));
-  return std::unique_ptr<StatusServer>(new StatusServer(std::move(endpoint), std::move(*server)));
+  return made;
 }
 
-StatusServer::StatusServer(node::StatusEndpoint endpoint, std::unique_ptr<net::HttpServer> server)
-    : endpoint_(std::move(endpoint)),
-      server_(std::move(server)),
-      thread_([this] { server_->Run(); }) {}
+void StatusServer::Serve(cluster::Client& client, ProgressFiles& files, base::Clock& clock) {
+  answer_ = [&client, &files, &clock, this](const net::HttpRequest& request) {
+    return AnswerStatusPost(client, files, endpoint_.key, clock.Now(), request);
+  };
+  thread_ = std::thread([this] { server_->Run(); });
+}
 
 StatusServer::~StatusServer() {
+  if (!thread_.joinable()) return;
   server_->Stop();
   thread_.join();
 }

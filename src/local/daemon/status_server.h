@@ -12,6 +12,7 @@
 // outlives the daemon finds the next one there.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -36,20 +37,20 @@ net::HttpResponse AnswerStatusPost(cluster::Client& client, ProgressFiles& files
 // One thread, which sleeps while nobody posts.
 class StatusServer {
  public:
-  // Listens on the port of the last daemon where it is free, else on another. Borrows everything.
-  static base::Result<std::unique_ptr<StatusServer>> Start(const std::string& state,
-                                                           cluster::Client& client,
-                                                           ProgressFiles& files,
-                                                           base::Clock& clock);
+  // Listens on the port of the last daemon where it is free, else on another.
+  static base::Result<std::unique_ptr<StatusServer>> Listen(const std::string& state);
   ~StatusServer();
 
   const node::StatusEndpoint& endpoint() const { return endpoint_; }
+  // Answers from now on; who came before has waited. Once. Borrows everything.
+  void Serve(cluster::Client& client, ProgressFiles& files, base::Clock& clock);
 
  private:
-  StatusServer(node::StatusEndpoint endpoint, std::unique_ptr<net::HttpServer> server);
+  StatusServer() = default;
 
-  const node::StatusEndpoint endpoint_;
-  const std::unique_ptr<net::HttpServer> server_;
+  node::StatusEndpoint endpoint_;
+  std::function<net::HttpResponse(const net::HttpRequest&)> answer_;  // set before the thread is
+  std::unique_ptr<net::HttpServer> server_;
   std::thread thread_;
 };
 

@@ -97,16 +97,17 @@ TEST_F(StatusPostTest, WhatIsTooLargeOrWrongIsRefusedAndNothingNoted) {
 TEST_F(StatusPostTest, TheNextServerHasTheSameAddressAndKey) {
   node::StatusEndpoint first;
   {
-    const auto server = StatusServer::Start(state, client, *files, base::SystemClock());
+    const auto server = StatusServer::Listen(state);
     ASSERT_TRUE(server) << server.error().message;
+    (*server)->Serve(client, *files, base::SystemClock());
     first = (*server)->endpoint();
   }
-  const auto next = StatusServer::Start(state, client, *files, base::SystemClock());
+  const auto next = StatusServer::Listen(state);
   ASSERT_TRUE(next);
   EXPECT_EQ((*next)->endpoint().address, first.address);
   EXPECT_EQ((*next)->endpoint().key, first.key);
   // A second one beside it takes another port.
-  const auto beside = StatusServer::Start(state, client, *files, base::SystemClock());
+  const auto beside = StatusServer::Listen(state);
   ASSERT_TRUE(beside);
   EXPECT_NE((*beside)->endpoint().address, first.address);
 }

@@ -13,17 +13,17 @@
 namespace net {
 namespace {
 
-// Connections that wait for the next request.
+// How many connections are kept for later requests.
 constexpr size_t kMaxKept = 32;
-// Requests of SendAll under way at once.
+// How many requests SendAll sends at the same time.
 constexpr size_t kMaxParallel = 32;
-// Of the words with which an upgrade is refused.
+// The most that is read of the answer that refuses an upgrade.
 constexpr size_t kMaxRefusalBytes = 1 << 20;
 
 using OwnedConnection = std::unique_ptr<ClientConnection>;
 using Clock = std::chrono::steady_clock;
 
-// The answer to a request for a stream, on its own connection.
+// The answer to a request of Open, on its own connection.
 class BlockingBodyStream final : public BodyStream {
  public:
   BlockingBodyStream(OwnedConnection connection, ClientConnection::Deadline deadline)
@@ -106,7 +106,7 @@ class BlockingHttpClient final : public HttpClient {
   base::Guarded<std::vector<OwnedConnection>> kept_;
 };
 
-// Carried out twice, it does what it does once (RFC 9110, 9.2.2).
+// Whether it may be carried out twice with the effect of once (RFC 9110, 9.2.2).
 bool IsIdempotent(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" ||
          method == "OPTIONS";
@@ -125,7 +125,7 @@ base::Result<OwnedConnection> BlockingHttpClient::ConnectAnew(
   return ClientConnection::Over(std::move(socket));
 }
 
-// The last one kept is the likeliest to be alive.
+// The one kept last is most likely to be alive.
 OwnedConnection BlockingHttpClient::TakeKept() {
   auto kept = kept_.Lock();
   while (!kept->empty()) {

@@ -21,33 +21,33 @@ class ClientConnection {
 
   static std::unique_ptr<ClientConnection> Over(std::unique_ptr<ClientSocket> socket);
 
-  // Writes a whole request and gets ready for its answer of at most `body_limit` bytes. When the
-  // server closes instead of reading on, the answer may still tell why: read it.
+  // Writes a whole request and prepares for an answer of at most `body_limit` bytes. If the server
+  // closes before it has read everything, its answer may still say why: read it.
   base::Status Write(const HttpRequest& request, size_t body_limit, Deadline deadline);
-  // Until the headers of the final answer (not 1xx, but 101) are read.
+  // Reads up to the end of the final answer's headers (101 is final, other 1xx are not).
   base::Status ReadHeader(Deadline deadline);
-  // Until the whole body is.
+  // Reads the whole body.
   base::Status ReadBody(Deadline deadline);
-  // Some more of the body, or its end. After ReadHeader.
+  // Reads more of the body, or its end. After ReadHeader.
   base::Status ReadSome(Deadline deadline);
   MessageParser::Message& message() { return parser_.message(); }
   bool is_done() const { return parser_.is_done(); }
 
-  // After a 101: the bytes that follow it, at least one; nullopt when the server has closed.
+  // After a 101: the next bytes, at least one; nullopt if the server has closed.
   base::Result<std::optional<std::string>> ReadRaw();
-  // All of them. kUnavailable when the server is gone.
+  // Writes all of them. kUnavailable if the server is gone.
   base::Status WriteRaw(std::string_view bytes);
 
-  // Whether the socket has taken any byte of the request: what was not sent was not carried out.
+  // Whether the socket has taken any byte of the request. If not, it was not carried out.
   bool has_sent() const { return has_sent_; }
   // Whether any byte of the answer has come.
   bool has_answer_begun() const { return has_answer_begun_; }
-  // Whether another request may follow the answer, and the server has not hung up meanwhile.
+  // Whether another request may follow, and the server has not hung up in the meantime.
   bool IsReusable() const;
 
-  // Gives Cancel something to wake. Before the waits that are to be woken.
+  // Call it before the waits that Cancel is to end.
   base::Status MakeCancellable();
-  // Every wait, from now on, fails with kCancelled.
+  // Ends the wait in progress, and every later one, with kCancelled.
   void Cancel();
 
  private:
@@ -56,7 +56,7 @@ class ClientConnection {
   base::Status Wait(short events, Deadline deadline) {
     return AwaitSocket(socket_->fd(), events, deadline, cancel_.get());
   }
-  // Keeps what the parser does not use. `input` is nothing of input_'s.
+  // Keeps what the parser does not use. `input` must not point into input_.
   base::Status Feed(std::string_view input);
 
   std::unique_ptr<ClientSocket> socket_;

@@ -20,15 +20,15 @@ using base::Code;
 using base::Fail;
 using std::chrono::milliseconds;
 
-// libcurl makes a buffer for each request: a large one for what may be long.
+// libcurl allocates a receive buffer per request; answers that may be long get a large one.
 constexpr long kLongAnswerBuffer = 256 << 10;
 constexpr long kShortAnswerBuffer = 16 << 10;
-// What is read of a file at once.
+// How much of a file is read at once.
 constexpr long kUploadBuffer = 512 << 10;
-// And another to send a body from, 64 KiB unless told: 16 is the least that it makes.
+// The buffer to send a body from. libcurl's default is 64 KiB, its minimum 16.
 constexpr size_t kShortBody = 16 << 10;
 constexpr long kShortBodyBuffer = 16 << 10;
-// Requests of SendAll under way at once.
+// How many requests SendAll sends at the same time.
 constexpr size_t kMaxUnderWay = 64;
 
 size_t OnHeader(char* data, size_t, size_t size, void* transfer) {
@@ -64,7 +64,7 @@ base::Status CheckRequest(const HttpRequest& request) {
   bool is_safe = !request.method.empty() && request.target.starts_with('/') &&
                  IsSafe(request.method) && IsSafe(request.target) &&
                  request.target.find(' ') == std::string::npos;
-  // A line end in a value would begin another header.
+  // A line end in a value would start another header.
   for (const auto& [name, value] : request.headers) is_safe &= IsSafe(name) && IsSafe(value);
   if (is_safe) return {};
   return Fail(Code::kInvalidArgument,
@@ -75,7 +75,7 @@ std::string UrlOf(const Url& server, const HttpRequest& request) {
   return fmt::format("{}://{}{}{}", server.scheme, server.Authority(), server.path, request.target);
 }
 
-// An open answer; takes its transfer from the loop when it goes.
+// The answer to a request of Open. Removes its transfer from the loop when destroyed.
 class CurlBodyStream final : public BodyStream {
  public:
   CurlBodyStream(CurlLoop& loop, std::shared_ptr<CurlTransfer> transfer)
@@ -171,7 +171,7 @@ class Client final : public CurlClient {
     if (changed != **security) *security = std::make_shared<const Security>(std::move(changed));
   }
   std::stop_token StopToken() const { return options_.stop ? options_.stop() : std::stop_token(); }
-  // As the transfer's own, until it is broken off.
+  // As Transfer's, but ends when the request is broken off.
   base::Result<HttpResponse> AwaitWhole(const std::shared_ptr<CurlTransfer>& transfer,
                                         bool& is_cut) {
     const std::stop_callback on_stop(StopToken(), [&] { loop_->Remove(transfer); });
@@ -194,7 +194,7 @@ class Client final : public CurlClient {
   }
   base::Result<HttpResponse> Complete(const HttpRequest& request,
                                       const std::shared_ptr<CurlTransfer>& transfer);
-  // Whether handles that have sent such requests differ in what SetSmallWrite sets alone.
+  // Whether the request differs from others of its kind only in what SetSmallWrite sets.
   bool IsSmallWrite(const HttpRequest& request) const;
   void SetSmallWrite(CurlTransfer& transfer) const;
   void SetTarget(CurlHandle& handle, const HttpRequest& request) const;
@@ -239,8 +239,8 @@ void Client::SetTarget(CurlHandle& handle, const HttpRequest& request) const {
   const bool is_renamed = !options_.tls_server_name.empty();
   Url url = options_.url;
   if (is_renamed) {
-    // libcurl greets and verifies by the URL's name: the certificate's goes there, and the
-    // connection where the server is.
+    // libcurl verifies the certificate by the URL's host. So the URL gets the certificate's name,
+    // and the connection goes to the server.
     handle.SetRoute("::" + url.Authority());
     url.host = options_.tls_server_name;
   }
@@ -281,7 +281,7 @@ void Client::SetConnection(CURL* handle, const Security& security) const {
   Set(handle, CURLOPT_PIPEWAIT, 1L);
   Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   Set(handle, CURLOPT_TCP_NODELAY, 1L);
-  // The environment's proxies are the caller's business.
+  // The caller has chosen the proxy.
   Set(handle, CURLOPT_PROXY, proxy_.c_str());
   Set(handle, CURLOPT_NOPROXY, "");
   Set(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -320,9 +320,9 @@ void Client::SetDeadlines(const CurlTransfer& transfer, bool is_stream) const {
   }
 }
 
-// A server that refuses a request before it has read its body (401 and 403 of a kube-apiserver)
-// resets the HTTP/2 stream after its answer, and libcurl 7.88 then loses the answer's body. It was
-// not done, so it may be asked once more, by HTTP/1.1, where the reason arrives.
+// A server that refuses a request before it has read the body (a kube-apiserver's 401 and 403)
+// resets the HTTP/2 stream after its answer, and libcurl 7.88 then loses the answer's body. The
+// request was not carried out, so it is sent once more by HTTP/1.1, where the reason arrives.
 base::Result<HttpResponse> Client::Complete(const HttpRequest& request,
                                             const std::shared_ptr<CurlTransfer>& transfer) {
   bool is_cut = false;

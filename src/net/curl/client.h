@@ -16,33 +16,34 @@
 namespace net {
 
 struct CurlClientOptions {
-  Url url;                       // requests' targets come after its path
-  std::string ca_pem;            // trusted instead of the system's authorities; "" is the system's
-  bool is_insecure = false;      // any certificate will do
-  std::string tls_server_name;   // in the certificate, where it is not the URL's host
-  std::string proxy;             // URL, "" is none
-  bool is_of_kubeconfig = true;  // for the errors' words: CurlFailure
+  Url url;                       // each request's target is appended to its path
+  std::string ca_pem;            // trusted authorities; "" for the system's
+  bool is_insecure = false;      // accept any certificate
+  std::string tls_server_name;   // the certificate's name, if it is not the URL's host
+  std::string proxy;             // URL; "" for none
+  bool is_of_kubeconfig = true;  // for the text of errors: see CurlFailure
   bool is_compressed = true;     // ask for gzip
-  // Thousands of small writes, with watches that tell of each: what comes of these within some
-  // milliseconds is read together.
+  // For thousands of small writes with watches that report each of them: reads together what comes
+  // within a few milliseconds.
   bool is_write_heavy = false;
   std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
-  // Without a byte for so long an answer is given up; a kube-apiserver itself gives up after 60 s.
+  // Gives up on an answer when no byte comes for this long; a kube-apiserver itself gives up after
+  // 60 s.
   std::chrono::seconds idle_timeout{70};
-  // Asked at each request whose whole answer is waited for: once a stop is requested there, the
-  // request is broken off and ends as kCancelled. Its server may have done what it asked for.
+  // The caller's stop token, read at each request that waits for its whole answer. A stop breaks
+  // the request off with kCancelled; the server may have carried it out.
   std::function<std::stop_token()> stop = {};
 };
 
-// Thread safe; a thread of its own, or two, move the bytes.
+// Thread safe. Has one or two threads of its own that move the bytes.
 class CurlClient : public HttpClient, public FileUploader {
  public:
-  // Does not connect yet. kUnavailable when libcurl is missing.
+  // Does not connect yet. kUnavailable if libcurl is missing.
   static base::Result<std::unique_ptr<CurlClient>> Create(CurlClientOptions options);
 
   // For connections made from now on.
   virtual void UseIdentity(ClientIdentity identity) = 0;
-  // Likewise; "" is the system's authorities. PEM.
+  // Likewise. PEM; "" for the system's authorities.
   virtual void UseAuthorities(std::string ca_pem) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What TLS connections show and trust, as PEM.
+// The certificates that TLS connections present and trust, as PEM.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace net {
 
 // A client certificate and its key.
 struct ClientIdentity {
-  std::string cert_pem;  // "" is none
+  std::string cert_pem;  // "" for none
   std::string key_pem;   // secret
 
   bool operator==(const ClientIdentity&) const = default;
@@ -15,7 +15,7 @@ struct ClientIdentity {
 
 struct Security {
   ClientIdentity identity;
-  std::string ca_pem;  // trusted instead of the system's authorities; "" is the system's
+  std::string ca_pem;  // trusted authorities; "" for the system's
 
   bool operator==(const Security&) const = default;
 };

@@ -19,7 +19,7 @@ bool Holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Proxies are named without their password.
+// Leaves out a proxy's password.
 std::string_view ProxyName(std::string_view proxy) {
   const size_t scheme = proxy.find("://");
   if (scheme != std::string_view::npos) proxy.remove_prefix(scheme + 3);
@@ -28,7 +28,7 @@ std::string_view ProxyName(std::string_view proxy) {
   return proxy;
 }
 
-// What says where the server is.
+// Where the server's address comes from.
 std::string_view Address(const CurlFailure& failure) {
   return failure.is_of_kubeconfig ? "server in the kubeconfig" : "the address";
 }
@@ -95,7 +95,7 @@ base::Error NotConnected(const CurlFailure& failure, const std::string& server) 
   }
 }
 
-// A handshake that failed, or a connection that an alert ended.
+// For a handshake that failed, or a connection that an alert ended.
 base::Error TlsFailed(const CurlFailure& failure, const std::string& server) {
   const std::string_view detail = failure.detail;
   if (Holds(detail, "wrong version number") || Holds(detail, "packet length too long") ||

@@ -5,7 +5,7 @@
 namespace net {
 namespace {
 
-// They keep their buffers.
+// How many idle handles are kept, because each keeps its buffers.
 constexpr size_t kMostIdle = 32;
 
 }  // namespace
@@ -44,7 +44,7 @@ CurlFailure CurlHandle::FailureOf(int curl_code) const {
 }
 
 void CurlHandle::SetHeaders(const Headers& headers, const std::string& host) {
-  // As a rule those of the request before.
+  // Usually the same as the last request's.
   if (lines_ != nullptr && headers == headers_ && host == host_) return;
   curl_slist* lines = nullptr;
   const auto add = [&](const std::string& line) {

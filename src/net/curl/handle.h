@@ -1,4 +1,4 @@
-// A handle of libcurl's with what it borrows, and the pool of idle handles.
+// A libcurl handle with everything that it borrows, and the pool of idle handles.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace net {
 
-// Of one user at a time.
+// For one thread at a time.
 class CurlHandle {
  public:
   // Takes `handle`; its options may point into `security`.
@@ -24,11 +24,11 @@ class CurlHandle {
 
   CURL* get() const { return handle_; }
   const Security* security() const { return security_.get(); }
-  // Whether nothing of what it has done can be seen in the errors of what it does next.
+  // Whether its next errors cannot be confused with those of earlier requests.
   bool IsClean() const;
-  // What libcurl knows of its end with `curl_code`.
+  // What libcurl knows after it ended with `curl_code`.
   CurlFailure FailureOf(int curl_code) const;
-  // The headers of the next request. `host`: another than the URL's; "" is none.
+  // The headers of the next request. `host` replaces the URL's; "" keeps it.
   void SetHeaders(const Headers& headers, const std::string& host);
   // Where to connect in place of the URL's host (CURLOPT_CONNECT_TO).
   void SetRoute(const std::string& route);
@@ -44,11 +44,11 @@ class CurlHandle {
   char error_buffer_[CURL_ERROR_SIZE] = {};
 };
 
-// Handles that have sent a small request well, with all their options set: for the next only those
-// are set that are the request's. Thread safe.
+// Handles that have sent a small request successfully. Their options stay set, so that the next
+// request sets only its own. Thread safe.
 class CurlHandlePool {
  public:
-  // One whose options point into `security`; null when there is none.
+  // A handle whose options point into `security`; null if there is none.
   std::unique_ptr<CurlHandle> Take(const Security* security);
   void Give(std::unique_ptr<CurlHandle> handle);
 

@@ -16,12 +16,12 @@
 namespace net {
 namespace {
 
-// On one connection, as many as a kube-apiserver permits; libcurl opens another beyond it.
+// Streams on one connection: as many as a kube-apiserver permits. For more, libcurl opens another.
 constexpr long kMaxStreams = 250;
 // Each round of libcurl calls poll(2) once for every request under way, even if only one has bytes.
 // From this many requests on, the loop waits for kMoment and reads all answers that came in one
-// round. That takes a third less CPU for a thousand jobs of `muster operator`, and does not keep
-// the server waiting, which has the other requests to work on.
+// round. `muster operator` then needs a third less CPU for a thousand jobs, and the server does not
+// wait, because it has the other requests to work on.
 constexpr size_t kManyUnderWay = 12;
 constexpr std::chrono::milliseconds kMoment{4};
 
@@ -29,18 +29,18 @@ constexpr std::chrono::milliseconds kMoment{4};
 
 base::Result<std::unique_ptr<CurlLoop>> CurlLoop::Start(const CurlLibrary& curl,
                                                         ExplainFailure explain,
-                                                        bool gathers_streams) {
+                                                        bool batches_streams) {
   CURLM* const multi = curl.multi_init();
   if (multi == nullptr) return base::Fail(base::Code::kExhausted, "libcurl could not be started");
   curl.multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
   curl.multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kMaxStreams);
-  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain), gathers_streams));
+  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain), batches_streams));
 }
 
 CurlLoop::CurlLoop(const CurlLibrary& curl, CURLM* multi, ExplainFailure explain,
-                   bool gathers_streams)
-    : curl_(curl), multi_(multi), explain_(std::move(explain)), gathers_streams_(gathers_streams) {
-  // Nor is SIGPIPE for it: a connection that breaks is an error.
+                   bool batches_streams)
+    : curl_(curl), multi_(multi), explain_(std::move(explain)), batches_streams_(batches_streams) {
+  // Blocks SIGPIPE too: a connection that breaks is an error.
   const base::BlockSignals in_the_thread;
   thread_ = std::thread([this] { Run(); });
 }
@@ -155,8 +155,8 @@ void CurlLoop::Await() {
   mail_.Lock()->is_awaited = false;
 }
 
-// libcurl sends each frame of HTTP/2 by itself. Those of several requests leave this machine
-// together, which saves a sixth of the CPU that a small write takes.
+// libcurl sends each HTTP/2 frame by itself. Corking sends the frames of several requests together,
+// which saves a sixth of the CPU time of a small write.
 void CurlLoop::Perform(bool is_corked) {
   const auto cork = [&](int is_on) {
     for (const int fd : sockets_) ::setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_on, sizeof is_on);
@@ -169,7 +169,7 @@ void CurlLoop::Perform(bool is_corked) {
 
 bool CurlLoop::IsBusy() const {
   if (running_.size() >= kManyUnderWay) return true;
-  return gathers_streams_ && !running_.empty() &&
+  return batches_streams_ && !running_.empty() &&
          std::chrono::steady_clock::now() - last_round_ < kMoment &&
          std::all_of(
              running_.begin(), running_.end(),

@@ -1,4 +1,4 @@
-// The thread that moves every request's bytes (libcurl's multi interface).
+// The thread that moves the bytes of all requests (libcurl's multi interface).
 #pragma once
 
 #include <atomic>
@@ -22,20 +22,21 @@ namespace net {
 // Thread safe. One connection carries all requests to a server that speaks HTTP/2.
 class CurlLoop {
  public:
-  // `gathers_streams`: what comes of streams within some milliseconds is read, and told, together.
+  // `batches_streams`: reads together what streams receive within a few milliseconds, and wakes
+  // their readers once.
   static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl,
                                                        ExplainFailure explain,
-                                                       bool gathers_streams = false);
+                                                       bool batches_streams = false);
   ~CurlLoop();  // transfers under way end as kCancelled
 
-  // Before a transfer of the handle is added: its connections are the loop's.
+  // Makes the handle use the loop's connections. Call it before a transfer is added.
   void SetConnection(CURL* handle);
   void Add(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kAdd, std::move(transfer)); }
-  // All of them with one waking of the thread.
+  // Adds all of them, and wakes the thread once.
   void AddAll(std::span<const std::shared_ptr<CurlTransfer>> transfers);
-  // After it was paused for want of room.
+  // Goes on with a transfer that was paused because its consumer had no room.
   void Resume(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kResume, std::move(transfer)); }
-  // Ends it, if it has not.
+  // Ends the transfer unless it has ended.
   void Remove(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kRemove, std::move(transfer)); }
 
  private:
@@ -46,12 +47,12 @@ class CurlLoop {
     bool is_awaited = false;  // the thread sleeps until it is woken
   };
 
-  CurlLoop(const CurlLibrary& curl, CURLM* multi, ExplainFailure explain, bool gathers_streams);
+  CurlLoop(const CurlLibrary& curl, CURLM* multi, ExplainFailure explain, bool batches_streams);
   void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
   void Wake(base::Guarded<Mail>::Access mail);
   void Run();
   void Await();
-  // Whether more is to come at once than is worth a round each.
+  // Whether enough requests are under way to wait and read their answers together.
   bool IsBusy() const;
   void Gather();
   void CarryOut(Orders orders);
@@ -66,12 +67,12 @@ class CurlLoop {
   const CurlLibrary& curl_;
   CURLM* const multi_;
   const ExplainFailure explain_;
-  const bool gathers_streams_;
+  const bool batches_streams_;
   base::Guarded<Mail> mail_;
   std::atomic<bool> is_stopped_{false};
   std::mutex stop_mutex_;
   std::condition_variable stopped_;
-  // The loop's thread only.
+  // For the loop's thread only.
   std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;
   std::vector<int> sockets_;
   std::chrono::steady_clock::time_point last_round_{};

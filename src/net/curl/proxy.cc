@@ -57,8 +57,8 @@ bool IsInNetwork(const IpAddress& address, std::string_view network) {
   return true;
 }
 
-// One entry of NO_PROXY: an address, a network, a name that stands for those below it too, `.name`
-// or `*.name` for only those; each but a network with an optional port.
+// Matches one entry of NO_PROXY: an address, a network, a name (which includes its subdomains), or
+// `.name` or `*.name` (only the subdomains). All but networks may have a port.
 bool Matches(std::string_view entry, const Url& target, const std::optional<IpAddress>& address) {
   if (entry == "*") return true;
   if (address && IsInNetwork(*address, entry)) return true;

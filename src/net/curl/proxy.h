@@ -1,5 +1,5 @@
-// Which proxy the environment asks for, by Go's rules (golang.org/x/net/http/httpproxy), so that
-// muster goes where kubectl goes. Pure.
+// Chooses the proxy from the environment by Go's rules (golang.org/x/net/http/httpproxy), so that
+// muster takes the same way as kubectl. Pure.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 namespace net {
 
 // HTTPS_PROXY or HTTP_PROXY (or their lower-case names) by the scheme of `target`, unless NO_PROXY
-// names its host; "" is none. Never for this machine's own addresses.
+// names its host or the host is this machine; "" for none.
 std::string ProxyFor(const Url& target, const base::Environment& environment);
 
-// `proxy` in libcurl's words: it has another port in mind where none is named, and would look names
-// up itself that kubectl leaves to a SOCKS proxy.
+// `proxy` as libcurl must be told: libcurl's default port is another, and it would resolve names
+// itself that kubectl leaves to a SOCKS proxy.
 std::string ProxyForCurl(const std::string& proxy);
 
 }  // namespace net

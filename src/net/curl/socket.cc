@@ -34,8 +34,8 @@ class WithoutSigpipe {
   sigset_t before_;
 };
 
-// Whether the server has gone, though it did not take its leave of TLS. libcurl tells that in words
-// alone.
+// Whether the server has closed the connection without TLS's close notification. libcurl says so
+// only in its message.
 bool IsGone(const CurlFailure& failure) {
   const auto says = [&](std::string_view words) {
     return failure.detail.find(words) != std::string::npos;
@@ -79,7 +79,7 @@ class CurlSocket final : public ClientSocket {
       return curl_.easy_send(handle_->get(), bytes.data(), bytes.size(), &count);
     });
   }
-  // There may be messages of TLS itself: such a connection carries one exchange.
+  // Pending bytes may be TLS's own messages, so the connection carries one request only.
   bool IsIdle() const override { return false; }
 
  private:

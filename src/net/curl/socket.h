@@ -1,5 +1,5 @@
-// A connection that libcurl makes, through proxies and TLS where there are some, for the caller to
-// speak on (CURLOPT_CONNECT_ONLY).
+// A connection that libcurl makes, through proxies and TLS if need be, and that the caller then
+// reads and writes (CURLOPT_CONNECT_ONLY).
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace net {
 
-// Connects by the options of `handle`, which say where to and for how long; blocks until it stands.
-// HTTP/1.1 can be spoken on it. What goes wrong now or later is told in `explain`'s words.
+// Connects as the options of `handle` say, within their timeout, and blocks until it is connected.
+// The connection is for HTTP/1.1. `explain` turns failures, also later ones, into errors.
 base::Result<std::unique_ptr<ClientSocket>> ConnectByCurl(const CurlLibrary& curl,
                                                           std::unique_ptr<CurlHandle> handle,
                                                           ExplainFailure explain);

@@ -16,7 +16,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// "HTTP/2 200", "HTTP/1.1 404 Not Found"; 0 when it is none.
+// The status of "HTTP/2 200" or "HTTP/1.1 404 Not Found"; 0 for other lines.
 int StatusOf(std::string_view line) {
   const size_t blank = line.find(' ');
   if (blank == std::string_view::npos) return 0;
@@ -42,7 +42,7 @@ size_t CurlTransfer::TakeHeader(std::string_view line) {
   }
   const std::string_view text = base::Trim(line);
   if (text.starts_with("HTTP/")) {
-    // One answer may follow another: 100 Continue, then the one that counts.
+    // A final answer may follow an interim one (100 Continue).
     response_.status = StatusOf(text);
     response_.headers.clear();
   } else if (text.empty()) {
@@ -131,7 +131,7 @@ base::Status CurlTransfer::AwaitHead(TimePoint deadline) {
 
 base::Result<HttpResponse> CurlTransfer::AwaitWhole(bool& is_cut) {
   std::unique_lock lock(mutex_);
-  // libcurl's own deadlines end it.
+  // libcurl's own timeouts end it.
   changed_.wait(lock, [this] { return end_.has_value(); });
   is_cut = !*end_ && end_->error().code != Code::kCancelled && !refusal_ && has_head_ &&
            response_.status >= 400;

@@ -1,4 +1,4 @@
-// One request under way through libcurl, and what has come back of its answer.
+// One request that libcurl carries out, and the part of its answer that has come.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,14 @@
 
 namespace net {
 
-// The loop's thread puts in what libcurl gives (Take*, End); one consumer takes it out (Await*,
-// Read). Destroyed after libcurl has let go of its handle.
+// The loop's thread fills it from libcurl (Take*, End); one consumer empties it (Await*, Read).
+// Destroyed after libcurl has released its handle.
 class CurlTransfer {
  public:
-  // A consumer that does not read is not sent more than this, and what libcurl holds itself.
+  // How much is kept for a consumer that does not read, besides what libcurl holds itself.
   static constexpr size_t kMaxBuffered = 1 << 20;
 
-  // `body_limit`: bytes of a whole answer; with none it is a stream.
+  // `body_limit`: the most bytes of a whole answer; nullopt for a stream.
   CurlTransfer(std::unique_ptr<CurlHandle> handle, HttpRequest request,
                std::optional<size_t> body_limit);
   ~CurlTransfer();
@@ -36,34 +36,34 @@ class CurlTransfer {
   CurlHandle& curl_handle() { return *handle_; }
   const HttpRequest& request() const { return request_; }
   bool is_stream() const { return !body_limit_; }
-  // The handle goes there when the transfer has ended well.
+  // Where the handle goes after a successful transfer.
   void ReturnHandleTo(std::shared_ptr<CurlHandlePool> pool) { pool_ = std::move(pool); }
-  // To be told of the end; before the loop has the transfer.
+  // Who is told of the end. Set it before the transfer is added to the loop.
   void CountEndIn(std::shared_ptr<std::latch> ends) { ends_ = std::move(ends); }
 
-  // The request's body is this; before the loop has the transfer.
+  // The request's body. Set it before the transfer is added to the loop.
   void SendFrom(const FileRange& range) { file_ = range; }
   const std::optional<FileRange>& file() const { return file_; }
 
-  // libcurl's callbacks: the next bytes of the file into `to`, at most `room`; from where on they
-  // are to come.
+  // libcurl's callbacks: reads the next bytes of the file into `to`, at most `room`; seeks.
   size_t GiveBody(char* to, size_t room);
   bool SeekBody(uint64_t position);
-  // And: how many bytes were taken, another number ends the transfer.
+  // libcurl's callbacks: return how many bytes were taken; another number ends the transfer.
   size_t TakeHeader(std::string_view line);
   size_t TakeBody(std::string_view bytes);
-  // Of a stream: wakes its reader if something has come since the last call. The reader is not
-  // woken for each of the pieces that come together.
+  // Wakes a stream's reader if something has come since the last call, so that pieces that come
+  // together wake it once.
   void TellOfNews();
   void End(base::Status status);
 
   using TimePoint = std::chrono::steady_clock::time_point;
-  // Until the answer's head has come; an error where the request failed, or at `deadline`.
+  // Waits for the answer's head. An error if the request failed, or at `deadline`.
   base::Status AwaitHead(TimePoint deadline);
-  // Until the answer is whole. Of an answer that is an error (4xx, 5xx) what came of it counts,
-  // though the connection broke after its head: `is_cut` then. kCancelled says nothing of it.
+  // Waits for the whole answer. If the connection broke after the head of an error (4xx, 5xx), the
+  // part that came is returned, with `is_cut`. kCancelled does not say whether it was carried out.
   base::Result<HttpResponse> AwaitWhole(bool& is_cut);
-  // A piece of the body; nothing at its end. `must_resume`: Read made room that libcurl waits for.
+  // A piece of the body; empty at its end. `must_resume`: libcurl waits for the room that this
+  // made.
   base::Result<std::optional<std::string>> Read(bool& must_resume);
   void Cancel();
 

@@ -5,7 +5,7 @@
 namespace net {
 namespace {
 
-// Where a page has its title, and how much of one is worth showing.
+// How far into a page its title is looked for, and how much of it is shown.
 constexpr size_t kPageHead = 64 << 10;
 constexpr size_t kMaxTitle = 100;
 

@@ -1,4 +1,4 @@
-// What an answer that is not a success means, whoever gave it. Pure.
+// Turns an answer that is not a success into an error. Pure.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace net {
 // kInternal for a status that has no better one.
 base::Code CodeFromStatus(int http_status);
 
-// Of a web page, which a proxy or a login puts in an API's place: what it calls itself, "" where it
-// does not. Nullopt when the body is no page.
+// The title of a web page, which a proxy or a login may send in place of an API's answer; "" if it
+// has none. Nullopt if the body is not a page.
 std::optional<std::string> TitleOfWebPage(const Headers& headers, std::string_view body);
 
 }  // namespace net

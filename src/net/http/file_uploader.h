@@ -1,4 +1,4 @@
-// Requests whose body is a piece of a file: it is sent as it is read, and never whole in memory.
+// Requests whose body is part of a file, which is sent as it is read and is never whole in memory.
 #pragma once
 
 #include <cstdint>

@@ -8,23 +8,23 @@
 
 namespace net {
 
-// How the end of a body is told (RFC 9112 section 6).
+// How the receiver recognizes the end of a body (RFC 9112 section 6).
 enum class Framing {
   kNone,     // no body may follow: 1xx, 204, 304
   kLength,   // Content-Length
   kChunked,  // Transfer-Encoding: chunked
   kToClose,  // until the connection ends (HTTP/1.0)
-  kUpgrade,  // none of HTTP's: another protocol follows (101)
+  kUpgrade,  // not an HTTP body: another protocol follows (101)
 };
 
 // "Not Found"; "Unknown" for a status that RFC 9110 does not name.
 std::string_view ReasonPhrase(int status);
 
-// Both leave out the headers of `headers` that framing owns (Content-Length, Transfer-Encoding,
-// Connection) and headers whose name or value would break the message apart.
+// Both leave out the headers that framing sets itself (Content-Length, Transfer-Encoding,
+// Connection), and headers whose name or value would end the head early.
 std::string FormatResponseHead(int status, const Headers& headers, Framing framing,
                                size_t content_length, bool closes);
-// Names the host "localhost" unless `request` does. With an Upgrade header it asks for the upgrade.
+// The host is "localhost" unless `request` names one. An Upgrade header asks for the upgrade.
 std::string FormatRequestHead(const HttpRequest& request);
 
 // "1f4\r\n"

@@ -10,7 +10,7 @@
 namespace net {
 namespace {
 
-// Of one system call; IOV_MAX is 1024.
+// The most pieces per system call; IOV_MAX is 1024.
 constexpr size_t kMaxIovecs = 64;
 
 }  // namespace

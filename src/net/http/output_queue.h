@@ -1,4 +1,4 @@
-// OutputQueue: bytes on their way to a socket, in pieces that are never copied.
+// OutputQueue: bytes that wait to be written to a socket, in pieces that are never copied.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ class OutputQueue {
   void Clear() { *this = {}; }
 
   enum class Outcome { kAllWritten, kWouldBlock, kBroken };
-  // Writes what `socket` takes now, many pieces in one system call. Never blocks, raises no
-  // SIGPIPE. When all is written no memory is kept.
+  // Writes what `socket` takes now, many pieces in one system call. Never blocks, never raises
+  // SIGPIPE. Frees its memory once everything is written.
   Outcome WriteTo(int socket);
 
  private:
   void Drop(size_t bytes);
 
   std::vector<std::string> pieces_;
-  size_t first_ = 0;   // of the pieces that are not all written
-  size_t offset_ = 0;  // in that one
+  size_t first_ = 0;   // the first piece that is not written whole
+  size_t offset_ = 0;  // within that piece
   size_t bytes_ = 0;   // not yet written
 };
 

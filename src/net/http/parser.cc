@@ -12,8 +12,8 @@ namespace http = boost::beast::http;
 using BeastError = boost::beast::error_code;
 using BeastView = boost::beast::string_view;
 
-// A body is reserved in one piece up to here; beyond, it grows as it comes, so that a
-// Content-Length alone takes no memory.
+// Up to this size the memory for a body is reserved at once. A larger body's memory grows as it
+// comes, so that a Content-Length alone costs nothing.
 constexpr size_t kMaxReserve = 1 << 20;
 
 constexpr size_t kShortestLastChunk = std::string_view("0\r\n\r\n").size();
@@ -79,7 +79,7 @@ class MessageParser::BeastImpl final : public MessageParser::Impl,
   void on_field_impl(http::field field, BeastView name, BeastView value,
                      BeastError& error) override {
     Count(name.size() + value.size(), error);
-    if (error || Parser::is_header_done()) return;  // trailers are read over
+    if (error || Parser::is_header_done()) return;  // trailers are ignored
     // Beast takes a coding it does not know for "no body", which would make the body the next
     // request (RFC 9112 section 6.3, 4).
     if (field == http::field::transfer_encoding &&

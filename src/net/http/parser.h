@@ -1,4 +1,4 @@
-// Reads one HTTP/1.x message from bytes as they come. Pure; Boost.Beast's parser inside.
+// Reads one HTTP/1.x message from bytes as they come, by Boost.Beast's parser. Pure.
 #pragma once
 
 #include <limits>
@@ -23,7 +23,7 @@ class MessageParser {
     int status = 0;  // of a response
     bool is_http_1_0 = false;
     Headers headers;
-    std::string body;  // whoever streams takes from it between calls of Feed
+    std::string body;  // a caller that streams takes from it between calls of Feed
   };
 
   MessageParser(Kind kind, size_t body_limit);
@@ -31,14 +31,16 @@ class MessageParser {
   MessageParser(MessageParser&&) noexcept;
   MessageParser& operator=(MessageParser&&) noexcept;
 
-  // Before the first Feed of a response: it answers HEAD, so its headers promise no body.
+  // Before the first Feed of a response: it answers HEAD, so it has no body, whatever its headers
+  // say.
   void ExpectNoBody();
 
-  // `input` begins with what the last call left. Answers how many bytes were used: what is left
-  // belongs to the next message when is_done(), else more is needed (at most kMaxHeaderBytes are
-  // ever left). kInvalidArgument when malformed, kExhausted over a limit; no further use then.
+  // `input` begins with what the last call left. Returns how many bytes were used. What is left
+  // belongs to the next message if is_done(); otherwise pass it again with more (it is never longer
+  // than kMaxHeaderBytes). kInvalidArgument when malformed, kExhausted over a limit; the parser
+  // must not be used afterwards.
   base::Result<size_t> Feed(std::string_view input);
-  // The peer will send no more. kUnavailable when the message is not whole.
+  // The peer will send no more. kUnavailable if the message is incomplete.
   base::Status End();
 
   bool has_begun() const;
@@ -46,7 +48,7 @@ class MessageParser {
   bool is_done() const;
   // Whether another message may follow on the connection.
   bool keeps_alive() const;
-  // Whether a header over kMaxHeaderBytes, or else a body, was what Feed refused with kExhausted.
+  // After kExhausted: whether the header was too large; otherwise the body was.
   bool is_header_too_large() const;
   Message& message();
 

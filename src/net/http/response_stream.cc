@@ -6,39 +6,39 @@
 namespace net {
 namespace {
 
-// Pieces below this are put together: one chunk and one system call for many lines.
+// Smaller pieces are joined, so that many lines need one chunk and one system call.
 constexpr size_t kSmallPiece = 4 << 10;
 
-class ExchangeResponder final : public Responder {
+class StreamResponder final : public Responder {
  public:
-  explicit ExchangeResponder(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
-  ~ExchangeResponder() override { exchange_->Abandon(); }
+  explicit StreamResponder(std::shared_ptr<ResponseStream> stream) : stream_(std::move(stream)) {}
+  ~StreamResponder() override { stream_->Abandon(); }
 
-  void Send(HttpResponse response) override { exchange_->Send(std::move(response)); }
-  void Start(int status, Headers headers) override { exchange_->Start(status, std::move(headers)); }
-  void Write(std::string chunk) override { exchange_->Write(std::move(chunk)); }
-  void Finish() override { exchange_->Finish(); }
-  void CutShort(std::string last) override { exchange_->CutShort(std::move(last)); }
+  void Send(HttpResponse response) override { stream_->Send(std::move(response)); }
+  void Start(int status, Headers headers) override { stream_->Start(status, std::move(headers)); }
+  void Write(std::string chunk) override { stream_->Write(std::move(chunk)); }
+  void Finish() override { stream_->Finish(); }
+  void CutShort(std::string last) override { stream_->CutShort(std::move(last)); }
   void Upgrade(Headers headers, std::function<void(std::string_view)> receive) override {
-    exchange_->Upgrade(std::move(headers), std::move(receive));
+    stream_->Upgrade(std::move(headers), std::move(receive));
   }
-  void Used(size_t bytes) override { exchange_->Used(bytes); }
+  void Used(size_t bytes) override { stream_->Used(bytes); }
   void WhenTaken(size_t limit, std::function<void()> callback) override {
-    exchange_->WhenTaken(limit, std::move(callback));
+    stream_->WhenTaken(limit, std::move(callback));
   }
-  size_t PendingBytes() const override { return exchange_->pending_bytes(); }
-  bool IsClosed() const override { return exchange_->is_closed(); }
-  void OnClose(std::function<void()> callback) override { exchange_->OnClose(std::move(callback)); }
+  size_t PendingBytes() const override { return stream_->pending_bytes(); }
+  bool IsClosed() const override { return stream_->is_closed(); }
+  void OnClose(std::function<void()> callback) override { stream_->OnClose(std::move(callback)); }
 
  private:
-  const std::shared_ptr<Exchange> exchange_;
+  const std::shared_ptr<ResponseStream> stream_;
 };
 
 }  // namespace
 
-bool Exchange::Push() { return !std::exchange(is_wake_outstanding_, true); }
+bool ResponseStream::Push() { return !std::exchange(is_wake_outstanding_, true); }
 
-Exchange::Output Exchange::Take(size_t room) {
+ResponseStream::Output ResponseStream::Take(size_t room) {
   const std::lock_guard lock(mutex_);
   is_wake_outstanding_ = false;
   Output output;
@@ -60,14 +60,14 @@ Exchange::Output Exchange::Take(size_t room) {
   return output;
 }
 
-void Exchange::Taken(size_t bytes) {
+void ResponseStream::Taken(size_t bytes) {
   pending_bytes_.fetch_sub(bytes);
   if (has_when_taken_.load()) CallWhenTaken();
 }
 
-// Its setter and Taken each change one of the two values before they look at the other: one of them
-// sees both.
-void Exchange::CallWhenTaken() {
+// WhenTaken and Taken each change one of two values before they read the other, so at least one of
+// them sees both changes.
+void ResponseStream::CallWhenTaken() {
   std::function<void()> callback;
   {
     const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ void Exchange::CallWhenTaken() {
   callback();
 }
 
-void Exchange::WhenTaken(size_t limit, std::function<void()> callback) {
+void ResponseStream::WhenTaken(size_t limit, std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
     taken_limit_ = limit;
@@ -88,7 +88,7 @@ void Exchange::WhenTaken(size_t limit, std::function<void()> callback) {
   CallWhenTaken();
 }
 
-void Exchange::Receive(std::string_view bytes) {
+void ResponseStream::Receive(std::string_view bytes) {
   std::shared_ptr<std::function<void(std::string_view)>> receive;
   {
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ void Exchange::Receive(std::string_view bytes) {
   (*receive)(bytes);
 }
 
-void Exchange::Used(size_t bytes) {
+void ResponseStream::Used(size_t bytes) {
   const size_t before = unused_bytes_.fetch_sub(bytes);
   if (before < kMaxUnusedBytes || before - bytes >= kMaxUnusedBytes) return;
   {
@@ -109,7 +109,7 @@ void Exchange::Used(size_t bytes) {
   wake_();
 }
 
-void Exchange::Close() {
+void ResponseStream::Close() {
   std::vector<std::function<void()>> callbacks;
   std::vector<std::string> dropped;
   std::shared_ptr<std::function<void(std::string_view)>> receive;
@@ -124,7 +124,7 @@ void Exchange::Close() {
   if (has_when_taken_.load()) CallWhenTaken();
 }
 
-void Exchange::Send(HttpResponse response) {
+void ResponseStream::Send(HttpResponse response) {
   {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kSilent) return;
@@ -137,7 +137,7 @@ void Exchange::Send(HttpResponse response) {
   wake_();
 }
 
-void Exchange::Start(int status, Headers headers) {
+void ResponseStream::Start(int status, Headers headers) {
   {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kSilent) return;
@@ -148,7 +148,7 @@ void Exchange::Start(int status, Headers headers) {
   wake_();
 }
 
-void Exchange::Upgrade(Headers headers, std::function<void(std::string_view)> receive) {
+void ResponseStream::Upgrade(Headers headers, std::function<void(std::string_view)> receive) {
   {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kSilent) return;
@@ -160,7 +160,7 @@ void Exchange::Upgrade(Headers headers, std::function<void(std::string_view)> re
   wake_();
 }
 
-void Exchange::Write(std::string chunk) {
+void ResponseStream::Write(std::string chunk) {
   if (chunk.empty()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -176,7 +176,7 @@ void Exchange::Write(std::string chunk) {
   wake_();
 }
 
-void Exchange::Finish() {
+void ResponseStream::Finish() {
   {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kStarted) return;
@@ -186,7 +186,7 @@ void Exchange::Finish() {
   wake_();
 }
 
-void Exchange::CutShort(std::string last) {
+void ResponseStream::CutShort(std::string last) {
   bool is_to_wake = false;
   {
     const std::lock_guard lock(mutex_);
@@ -203,7 +203,7 @@ void Exchange::CutShort(std::string last) {
   if (has_when_taken_.load()) CallWhenTaken();
 }
 
-void Exchange::Abandon() {
+void ResponseStream::Abandon() {
   {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ == Phase::kFinished) return;
@@ -220,7 +220,7 @@ void Exchange::Abandon() {
   wake_();
 }
 
-void Exchange::OnClose(std::function<void()> callback) {
+void ResponseStream::OnClose(std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
     if (!is_closed()) {
@@ -231,8 +231,8 @@ void Exchange::OnClose(std::function<void()> callback) {
   callback();
 }
 
-std::shared_ptr<Responder> MakeResponder(std::shared_ptr<Exchange> exchange) {
-  return std::make_shared<ExchangeResponder>(std::move(exchange));
+std::shared_ptr<Responder> MakeResponder(std::shared_ptr<ResponseStream> stream) {
+  return std::make_shared<StreamResponder>(std::move(stream));
 }
 
 }  // namespace net

@@ -1,12 +1,12 @@
-// Exchange: the answer to one request on its way from a producer (any thread, through a Responder)
-// to a consumer (a connection's loop, or a caller in this process).
+// ResponseStream: carries the answer to one request from a producer (any thread, through a
+// Responder) to a consumer (a connection's loop, or a caller in this process).
 //
-//   producer:  Send | Start Write* (Finish | CutShort)   consumer:  woken -> Take -> Taken* ->
-//   Close
-//              Upgrade (Write, Used)* Finish                  Receive* as bytes come
+//   producer:  Send | Start Write* (Finish | CutShort)
+//              Upgrade (Write, Used)* Finish
+//   consumer:  woken -> Take -> Taken* -> Close;  Receive* as bytes come
 //
-// The producer's pieces gather here until the consumer takes them, so many small writes cost one
-// wake-up and become one chunk.
+// It collects the producer's pieces until the consumer takes them, so that many small writes cost
+// one wake-up and become one chunk.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@
 
 namespace net {
 
-class Exchange {
+class ResponseStream {
  public:
   // `wake` is called on the producer's thread, without a lock held, when there is something new to
   // take and no wake-up is outstanding.
-  explicit Exchange(std::function<void()> wake) : wake_(std::move(wake)) {}
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  explicit ResponseStream(std::function<void()> wake) : wake_(std::move(wake)) {}
+  ResponseStream(const ResponseStream&) = delete;
+  ResponseStream& operator=(const ResponseStream&) = delete;
 
   struct Head {
     int status = 200;
@@ -39,27 +39,27 @@ class Exchange {
     std::optional<Head> head;         // once
     std::vector<std::string> pieces;  // of the body, in order, none empty
     bool is_finished = false;         // no more will come
-    bool is_broken = false;           // the producer went away in the middle
-    bool is_cut_short = false;        // finished, for the peer is too slow
+    bool is_broken = false;           // the producer went away before the end
+    bool is_cut_short = false;        // finished early, because the peer is too slow
   };
 
-  // Of the consumer. Pieces until there are `room` bytes; the rest stays where the producer may
-  // still drop it, and is there for the next call.
+  // For the consumer: pieces of at least `room` bytes together, or all there are. The rest stays
+  // for the next call; until then the producer may still drop it.
   Output Take(size_t room = std::string::npos);
-  // The consumer puts `bytes` of framing around what it took.
+  // The consumer added `bytes` of framing to what it took.
   void Framed(size_t bytes) { pending_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   // `bytes` of what was written or framed have reached the peer.
   void Taken(size_t bytes);
-  // After an upgrade: bytes of the peer.
+  // After an upgrade: the peer sent these bytes.
   void Receive(std::string_view bytes);
-  // Received so much that no more should be read until the next wake-up.
+  // Whether so much is unused that the peer should not be read from until the next wake-up.
   bool IsFarAhead() const {
     return unused_bytes_.load(std::memory_order_acquire) >= kMaxUnusedBytes;
   }
-  // The peer is gone or has it all: everything later is dropped, and OnClose's callbacks run.
+  // The peer is gone or has everything: drops what comes later, and runs OnClose's callbacks.
   void Close();
 
-  // Of the producer, as Responder has them.
+  // For the producer: see Responder.
   void Send(HttpResponse response);
   void Start(int status, Headers headers);
   void Write(std::string chunk);
@@ -68,7 +68,7 @@ class Exchange {
   void Upgrade(Headers headers, std::function<void(std::string_view)> receive);
   void Used(size_t bytes);
   void WhenTaken(size_t limit, std::function<void()> callback);
-  // The producer is gone: a 500 when it has said nothing, a broken answer when it had begun.
+  // The producer is gone: answers 500 if it has not begun, otherwise breaks the answer off.
   void Abandon();
   size_t pending_bytes() const {
     return is_closed() ? 0 : pending_bytes_.load(std::memory_order_relaxed);
@@ -79,7 +79,7 @@ class Exchange {
  private:
   enum class Phase { kSilent, kStarted, kFinished, kBroken };
 
-  // With mutex_ held; whether the caller must call wake_ after letting it go.
+  // With mutex_ held. Returns whether the caller must call wake_ once it has released it.
   bool Push();
   void CallWhenTaken();
 
@@ -101,7 +101,7 @@ class Exchange {
   std::shared_ptr<std::function<void(std::string_view)>> receive_;
 };
 
-// The producer's end; the last reference that goes away abandons the exchange.
-std::shared_ptr<Responder> MakeResponder(std::shared_ptr<Exchange> exchange);
+// The producer's end. When the last reference to it goes, the stream is abandoned.
+std::shared_ptr<Responder> MakeResponder(std::shared_ptr<ResponseStream> stream);
 
 }  // namespace net

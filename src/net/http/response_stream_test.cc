@@ -9,8 +9,8 @@ namespace {
 
 struct ExchangeTest : testing::Test {
   int wakes = 0;
-  std::shared_ptr<Exchange> exchange = std::make_shared<Exchange>([this] { ++wakes; });
-  std::shared_ptr<Responder> responder = MakeResponder(exchange);
+  std::shared_ptr<ResponseStream> stream = std::make_shared<ResponseStream>([this] { ++wakes; });
+  std::shared_ptr<Responder> responder = MakeResponder(stream);
 };
 
 TEST_F(ExchangeTest, WakesOnceForManyWritesAndPutsSmallOnesTogether) {
@@ -18,14 +18,14 @@ TEST_F(ExchangeTest, WakesOnceForManyWritesAndPutsSmallOnesTogether) {
   for (int i = 0; i < 100; ++i) responder->Write("line\n");
   EXPECT_EQ(wakes, 1);
   EXPECT_EQ(responder->PendingBytes(), 500U);
-  const Exchange::Output output = exchange->Take();
+  const ResponseStream::Output output = stream->Take();
   EXPECT_EQ(output.pieces.size(), 1U);
   EXPECT_FALSE(output.is_finished);
   responder->Write(std::string(10'000, 'x'));
   responder->Write("y");
   EXPECT_EQ(wakes, 2);
-  EXPECT_EQ(exchange->Take().pieces.size(), 2U);
-  exchange->Taken(10'501);
+  EXPECT_EQ(stream->Take().pieces.size(), 2U);
+  stream->Taken(10'501);
   EXPECT_EQ(responder->PendingBytes(), 0U);
 }
 
@@ -35,7 +35,7 @@ TEST_F(ExchangeTest, AnswersOnlyOnce) {
   responder->Start(500, {});
   responder->Write("c");
   responder->Finish();
-  const Exchange::Output output = exchange->Take();
+  const ResponseStream::Output output = stream->Take();
   EXPECT_EQ(output.head->status, 201);
   EXPECT_EQ(output.pieces, std::vector<std::string>{"a"});
   EXPECT_TRUE(output.is_finished);
@@ -44,7 +44,7 @@ TEST_F(ExchangeTest, AnswersOnlyOnce) {
 
 TEST_F(ExchangeTest, AnswersForAProducerThatDropsTheRequest) {
   responder.reset();
-  const Exchange::Output output = exchange->Take();
+  const ResponseStream::Output output = stream->Take();
   EXPECT_EQ(output.head->status, 500);
   EXPECT_TRUE(output.is_finished);
 }
@@ -53,7 +53,7 @@ TEST_F(ExchangeTest, BreaksTheAnswerOfAProducerThatGoesAwayInTheMiddle) {
   responder->Start(200, {});
   responder->Write("a");
   responder.reset();
-  EXPECT_TRUE(exchange->Take().is_broken);
+  EXPECT_TRUE(stream->Take().is_broken);
 }
 
 TEST_F(ExchangeTest, GivesWholePiecesWhileThereIsRoom) {
@@ -61,9 +61,9 @@ TEST_F(ExchangeTest, GivesWholePiecesWhileThereIsRoom) {
   responder->Start(200, {});
   for (int i = 0; i < 4; ++i) responder->Write(piece);
   responder->Finish();
-  EXPECT_EQ(exchange->Take(0).pieces.size(), 0U);
-  EXPECT_EQ(exchange->Take(5'001).pieces.size(), 2U);
-  const Exchange::Output rest = exchange->Take(100'000);
+  EXPECT_EQ(stream->Take(0).pieces.size(), 0U);
+  EXPECT_EQ(stream->Take(5'001).pieces.size(), 2U);
+  const ResponseStream::Output rest = stream->Take(100'000);
   EXPECT_EQ(rest.pieces.size(), 2U);
   EXPECT_TRUE(rest.is_finished);
 }
@@ -72,14 +72,14 @@ TEST_F(ExchangeTest, CutShortDropsWhatIsNotOnItsWay) {
   const std::string piece(5'000, 'x');
   responder->Start(200, {});
   for (int i = 0; i < 4; ++i) responder->Write(piece);
-  EXPECT_EQ(exchange->Take(1).pieces.size(), 1U);
+  EXPECT_EQ(stream->Take(1).pieces.size(), 1U);
   bool has_room = false;
   responder->WhenTaken(6'000, [&] { has_room = true; });
   responder->CutShort("too slow\n");
   EXPECT_TRUE(has_room);
   EXPECT_EQ(responder->PendingBytes(), 5'009U);
   responder->Write("late");
-  const Exchange::Output rest = exchange->Take();
+  const ResponseStream::Output rest = stream->Take();
   EXPECT_EQ(rest.pieces, std::vector<std::string>{"too slow\n"});
   EXPECT_TRUE(rest.is_finished);
   EXPECT_TRUE(rest.is_cut_short);
@@ -91,21 +91,21 @@ TEST_F(ExchangeTest, TellsOfTheCloseOnce) {
   responder->Start(200, {});
   responder->Write("abc");
   EXPECT_FALSE(responder->IsClosed());
-  exchange->Close();
-  exchange->Close();
+  stream->Close();
+  stream->Close();
   EXPECT_EQ(told, 1);
   EXPECT_TRUE(responder->IsClosed());
   EXPECT_EQ(responder->PendingBytes(), 0U);
   responder->OnClose([&] { told += 10; });
   EXPECT_EQ(told, 11);
   responder->Write("dropped");
-  EXPECT_TRUE(exchange->Take().pieces.empty());
+  EXPECT_TRUE(stream->Take().pieces.empty());
 }
 
-TEST(Exchange, TakesFromAnyThread) {
+TEST(ResponseStream, TakesFromAnyThread) {
   std::atomic<int> wakes{0};
-  auto exchange = std::make_shared<Exchange>([&] { ++wakes; });
-  auto responder = MakeResponder(exchange);
+  auto stream = std::make_shared<ResponseStream>([&] { ++wakes; });
+  auto responder = MakeResponder(stream);
   responder->Start(200, {});
   std::thread producer([&] {
     for (int i = 0; i < 10'000; ++i) responder->Write("x");
@@ -114,7 +114,7 @@ TEST(Exchange, TakesFromAnyThread) {
   size_t bytes = 0;
   bool is_finished = false;
   while (!is_finished) {
-    const Exchange::Output output = exchange->Take();
+    const ResponseStream::Output output = stream->Take();
     for (const auto& piece : output.pieces) bytes += piece.size();
     is_finished = output.is_finished;
   }

@@ -25,7 +25,7 @@ namespace asio = boost::asio;
 using AsioError = boost::system::error_code;
 using Descriptor = asio::posix::stream_descriptor;
 
-// Connections taken in a row before others have their turn.
+// How many connections are accepted before others are served.
 constexpr int kAcceptBurst = 64;
 
 class Server final : public HttpServer {
@@ -70,9 +70,9 @@ class Server final : public HttpServer {
   void StopHere();
   void ForEachConnection(void (ServerConnection::*act)());
 
-  std::string path_;  // "" of a TCP socket, and of none
+  std::string path_;  // "" for TCP, or if there is no socket
   struct stat file_;
-  // Exchanges that producers still hold know the loop weakly.
+  // Streams that producers still hold refer to the loop weakly.
   const std::shared_ptr<ServerLoop> loop_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   const uint16_t port_;
@@ -83,7 +83,7 @@ class Server final : public HttpServer {
 };
 
 Server::~Server() {
-  // A producer's thread may be the last to let the loop go; the handler must not outlive us.
+  // A producer's thread may be the last to release the loop; the handler must not outlive us.
   loop_->handler = nullptr;
   if (path_.empty()) return;
   struct stat now{};
@@ -181,7 +181,7 @@ void Server::StopHere() {
 }
 
 void Server::ForEachConnection(void (ServerConnection::*act)()) {
-  const auto connections = loop_->connections;  // Close() takes out of it
+  const auto connections = loop_->connections;  // Close() removes from it
   for (const auto& connection : connections) (connection.get()->*act)();
 }
 

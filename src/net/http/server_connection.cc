@@ -13,19 +13,19 @@ namespace {
 using AsioError = boost::system::error_code;
 using Descriptor = boost::asio::posix::stream_descriptor;
 
-// Read ahead of a request that is being answered; the peer waits beyond.
+// How much is read ahead while a request is being answered.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
-// Taken from a producer ahead of what the peer has taken.
+// How much is taken from a producer before the peer has taken it.
 constexpr size_t kMaxOutputBytes = 256 << 10;
-// A peer that was refused, or whose answer was cut short, takes the rest by then.
+// The time for a peer that was refused, or whose answer was cut short, to take the rest.
 constexpr std::chrono::seconds kCutShortTimeout{10};
-// Capacity that an empty input buffer may keep.
+// How much capacity an empty input buffer may keep.
 constexpr size_t kIdleInputBytes = 1 << 10;
 
 }  // namespace
 
 bool ServerConnection::IsReadFarAhead() const {
-  return exchange_ && (input_.size() >= kMaxPipelinedBytes || exchange_->IsFarAhead());
+  return stream_ && (input_.size() >= kMaxPipelinedBytes || stream_->IsFarAhead());
 }
 
 void ServerConnection::Begin(base::Fd fd) {
@@ -49,7 +49,7 @@ void ServerConnection::WaitReadable() {
   });
 }
 
-// Enough is read ahead: until it is used, only a hang-up matters.
+// Enough has been read ahead. Until it is used, waits only for the peer to hang up.
 void ServerConnection::WaitHangUp() {
   is_waiting_hang_up_ = true;
   socket_.async_wait(Descriptor::wait_error, [self = shared_from_this()](AsioError error) {
@@ -91,9 +91,9 @@ void ServerConnection::OnReadable() {
 }
 
 void ServerConnection::Input(std::string_view bytes) {
-  if (is_answer_complete_ && is_last_) return;  // refused or closing: not read any more
-  if (framing_ == Framing::kUpgrade) return exchange_->Receive(bytes);
-  if (exchange_) {
+  if (is_answer_complete_ && is_last_) return;  // refused or closing: reads nothing more
+  if (framing_ == Framing::kUpgrade) return stream_->Receive(bytes);
+  if (stream_) {
     input_.append(bytes);
   } else if (input_.empty()) {
     ParseInput(bytes);
@@ -103,7 +103,7 @@ void ServerConnection::Input(std::string_view bytes) {
   }
 }
 
-// Leaves in input_ what no request has used. `input` is nothing of input_'s.
+// Leaves in input_ what no request has used. `input` must not point into input_.
 void ServerConnection::ParseInput(std::string_view input) {
   if (!parser_) {
     parser_ = std::make_unique<MessageParser>(MessageParser::Kind::kRequest, kMaxBodyBytes);
@@ -139,7 +139,7 @@ void ServerConnection::SetDeadline(std::chrono::milliseconds wait,
 }
 
 void ServerConnection::AwaitRequest(std::chrono::milliseconds wait) {
-  if (is_guest_ && !is_closed_ && !parser_ && !exchange_) {
+  if (is_guest_ && !is_closed_ && !parser_ && !stream_) {
     SetDeadline(wait, &ServerConnection::Close);
   }
 }
@@ -157,20 +157,20 @@ void ServerConnection::Dispatch() {
   is_last_ = !parser_->keeps_alive();
   is_answer_complete_ = false;
   parser_.reset();
-  // The exchange never keeps the connection alive: a producer may hold it for long.
-  exchange_ = std::make_shared<Exchange>([weak_loop = weak_loop_, weak = weak_from_this()] {
+  // The stream does not keep the connection alive, because a producer may hold it for long.
+  stream_ = std::make_shared<ResponseStream>([weak_loop = weak_loop_, weak = weak_from_this()] {
     const auto loop = weak_loop.lock();
     if (!loop) return;
     boost::asio::post(loop->io, [weak] {
       if (const auto self = weak.lock()) self->Flush();
     });
   });
-  exchange_->Framed(output_.bytes());
+  stream_->Framed(output_.bytes());
   const HttpHandler& handler = handler_ ? *handler_ : loop_.handler;
-  handler(std::move(request), MakeResponder(exchange_));
+  handler(std::move(request), MakeResponder(stream_));
 }
 
-// The connection's own answer to something that is not a request.
+// Answers what is not a request.
 void ServerConnection::Refuse(int status) {
   SetDeadline(kCutShortTimeout, &ServerConnection::Close);
   parser_.reset();
@@ -186,18 +186,18 @@ void ServerConnection::Refuse(int status) {
 }
 
 void ServerConnection::Flush() {
-  while (!is_closed_ && exchange_ && !is_answer_complete_) {
+  while (!is_closed_ && stream_ && !is_answer_complete_) {
     if (!PassOn() || !WriteSome()) return;
   }
   if (!is_closed_ && is_answer_complete_ && output_.is_empty()) AnswerDone();
 }
 
-// What there is room for, from the exchange to the output. Whether there was anything.
+// Moves what there is room for from the stream to the output. Returns whether there was anything.
 bool ServerConnection::PassOn() {
   const size_t room = framing_ == Framing::kUpgrade || is_draining_
                           ? std::string::npos
                           : kMaxOutputBytes - std::min(kMaxOutputBytes, output_.bytes());
-  Exchange::Output output = exchange_->Take(room);
+  ResponseStream::Output output = stream_->Take(room);
   if (output.is_broken) {
     Close();
     return false;
@@ -208,7 +208,7 @@ bool ServerConnection::PassOn() {
   const bool has_head = output.head.has_value();
   if (has_head) PutHead(std::move(*output.head), output, body_bytes);
   if (is_head_request_ || framing_ == Framing::kNone) {
-    exchange_->Taken(body_bytes);
+    stream_->Taken(body_bytes);
   } else if (body_bytes > 0) {
     PutBody(std::move(output.pieces), body_bytes);
   }
@@ -220,13 +220,13 @@ bool ServerConnection::PassOn() {
   return output.is_finished || has_head || body_bytes > 0;
 }
 
-void ServerConnection::PutHead(Exchange::Head head, const Exchange::Output& output,
+void ServerConnection::PutHead(ResponseStream::Head head, const ResponseStream::Output& output,
                                size_t body_bytes) {
   if (head.is_upgrade) {
     framing_ = Framing::kUpgrade;
     is_last_ = true;
     PutFrame(FormatResponseHead(head.status, head.headers, framing_, 0, false));
-    if (!input_.empty()) exchange_->Receive(std::exchange(input_, {}));
+    if (!input_.empty()) stream_->Receive(std::exchange(input_, {}));
     return;
   }
   if (FindHeader(head.headers, "Connection") == "close") is_last_ = true;
@@ -245,11 +245,11 @@ void ServerConnection::PutHead(Exchange::Head head, const Exchange::Output& outp
 }
 
 void ServerConnection::PutFrame(std::string bytes) {
-  exchange_->Framed(bytes.size());
+  stream_->Framed(bytes.size());
   output_.Push(std::move(bytes));
 }
 
-// A chunk holds whatever came since the last.
+// A chunk holds everything since the last one.
 void ServerConnection::PutBody(std::vector<std::string> pieces, size_t body_bytes) {
   const bool is_chunk = framing_ == Framing::kChunked;
   if (is_chunk) PutFrame(FormatChunkHead(body_bytes));
@@ -257,12 +257,12 @@ void ServerConnection::PutBody(std::vector<std::string> pieces, size_t body_byte
   if (is_chunk) PutFrame(std::string(kChunkEnd));
 }
 
-// Whether everything is written. The connection may be closed when it answers false.
+// Returns whether everything is written. If not, the connection may be closed.
 bool ServerConnection::WriteSome() {
   if (is_waiting_writable_) return false;
   const size_t before = output_.bytes();
   const OutputQueue::Outcome outcome = output_.WriteTo(socket_.native_handle());
-  if (exchange_) exchange_->Taken(before - output_.bytes());
+  if (stream_) stream_->Taken(before - output_.bytes());
   if (outcome == OutputQueue::Outcome::kWouldBlock) WaitWritable();
   if (outcome == OutputQueue::Outcome::kBroken) Close();
   return outcome == OutputQueue::Outcome::kAllWritten;
@@ -271,9 +271,9 @@ bool ServerConnection::WriteSome() {
 void ServerConnection::AnswerDone() {
   if (is_last_) return Close();
   deadline_.reset();
-  const auto exchange = std::exchange(exchange_, nullptr);
+  const auto stream = std::exchange(stream_, nullptr);
   is_answer_complete_ = false;
-  if (exchange) exchange->Close();
+  if (stream) stream->Close();
   if (is_closed_) return;  // by one of the callbacks
   if (!input_.empty()) ParseInput(std::exchange(input_, {}));
   AwaitRequest(loop_.options.idle_timeout);
@@ -281,7 +281,7 @@ void ServerConnection::AnswerDone() {
 }
 
 void ServerConnection::Drain() {
-  is_draining_ = true;  // the whole of what its producer has said
+  is_draining_ = true;  // writes everything that its producer has sent
   Flush();
   if (is_closed_) return;
   if (!is_answer_complete_) return Close();
@@ -298,7 +298,7 @@ void ServerConnection::Close() {
   output_.Clear();
   loop_.connections.erase(self);
   if (is_guest_) --loop_.guests;
-  if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Close();
+  if (const auto stream = std::exchange(stream_, nullptr)) stream->Close();
   if (loop_.connections.empty() && loop_.on_last_gone) loop_.on_last_gone();
 }
 

@@ -25,10 +25,10 @@ namespace net {
 
 class ServerConnection;
 
-// Of one read; the loop's connections share the buffer.
+// The most that one read takes; all connections of a loop share the buffer.
 inline constexpr size_t kScratchBytes = 64 << 10;
 
-// What the connections of a server share. Only the server's thread touches it, but for posts.
+// What the connections of a server share. Only the server's thread uses it; others may post to io.
 struct ServerLoop {
   ServerLoop(HttpHandler h, HttpServerOptions o) : handler(std::move(h)), options(o) {}
 
@@ -36,21 +36,21 @@ struct ServerLoop {
   HttpHandler handler;
   const HttpServerOptions options;
   std::unordered_set<std::shared_ptr<ServerConnection>> connections;
-  size_t guests = 0;                   // of them
+  size_t guests = 0;                   // connections that did not come by the Unix socket
   std::function<void()> on_last_gone;  // when the server stops
   std::array<char, kScratchBytes> scratch{};
 };
 
-// One peer. Requests are answered one after the other; a read stays pending all the while, so that
-// a peer that hangs up, or only shuts down its sending side, is noticed at once.
+// One connection. Requests are answered one after the other; a read stays pending all the time, so
+// that a peer that hangs up, or only shuts down its sending side, is noticed at once.
 //
 //   idle --byte--> reading --whole request--> answering --all taken--> idle | closed
 //                     `--malformed, too large, too slow--> refusing --> closed
 //
-// Driven by the server's thread alone.
+// Used by the server's thread only.
 class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
  public:
-  // `handler`: of its own, or null for the loop's. A guest may not be idle for long.
+  // `handler`: null for the loop's. A guest may not be idle for long (ServerLoop::guests).
   ServerConnection(const std::shared_ptr<ServerLoop>& loop,
                    std::shared_ptr<const HttpHandler> handler, bool is_guest)
       : loop_(*loop),
@@ -60,7 +60,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
         socket_(loop->io) {}
 
   void Begin(base::Fd fd);
-  // The server stops: what is complete may still flow out.
+  // The server stops: an answer that is complete may still be written.
   void Drain();
   void Close();
 
@@ -68,20 +68,20 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   bool IsReadFarAhead() const;
   void WaitReadable();
   void WaitHangUp();
-  void ReadOn();  // after what kept it from reading may have gone
+  void ReadOn();  // when it may read again
   void WaitWritable();
   void OnReadable();
   void Input(std::string_view bytes);
   void ParseInput(std::string_view input);
   void Dispatch();
   void Refuse(int status);
-  // Replaces the one before; there is one at a time.
+  // Replaces the earlier deadline: there is one at a time.
   void SetDeadline(std::chrono::milliseconds wait, void (ServerConnection::*act)());
   void AwaitRequest(std::chrono::milliseconds wait);
   void RequestIsLate();
   void Flush();
   bool PassOn();
-  void PutHead(Exchange::Head head, const Exchange::Output& output, size_t body_bytes);
+  void PutHead(ResponseStream::Head head, const ResponseStream::Output& output, size_t body_bytes);
   void PutFrame(std::string bytes);
   void PutBody(std::vector<std::string> pieces, size_t body_bytes);
   bool WriteSome();
@@ -97,14 +97,14 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   bool is_waiting_hang_up_ = false;
   bool is_waiting_writable_ = false;
 
-  std::string input_;  // not yet parsed: half a header, or requests that wait their turn
-  std::unique_ptr<MessageParser> parser_;  // while a request is half read
-  // Of a guest's first byte, of a request, of a guest's next one, of an answer that was cut short.
+  std::string input_;  // not yet parsed: part of a header, or requests that wait
+  std::unique_ptr<MessageParser> parser_;  // while a request is incomplete
+  // For a guest's first byte or next request, a whole request, or an answer that was cut short.
   std::optional<boost::asio::steady_timer> deadline_;
   uint64_t deadline_number_ = 0;
   bool is_request_timed_ = false;
 
-  std::shared_ptr<Exchange> exchange_;  // while a request is answered
+  std::shared_ptr<ResponseStream> stream_;  // while a request is answered
   bool is_head_request_ = false;
   bool is_http_1_0_ = false;
   bool is_last_ = false;  // closes after this answer

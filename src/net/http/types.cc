@@ -38,7 +38,7 @@ std::optional<std::string> Decode(std::string_view text, bool plus_is_space) {
   return decoded;
 }
 
-// Calls `take` with each part of `text` between separators until it answers false.
+// Calls `take` with each part of `text` between separators until it returns false.
 template <typename Take>
 bool ForEachPart(std::string_view text, char separator, Take take) {
   while (true) {

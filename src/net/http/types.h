@@ -1,4 +1,4 @@
-// HTTP messages as values, and where responses go.
+// HTTP messages as values, and the interface that answers them.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@ namespace net {
 
 inline constexpr size_t kMaxBodyBytes = 16 << 20;
 inline constexpr size_t kMaxHeaderBytes = 64 << 10;
-// The status of an answer after which another protocol is spoken.
+// The status of an answer that changes to another protocol.
 inline constexpr int kSwitchingProtocols = 101;
-// Of a connection that has changed protocols.
+// The most bytes that may be received ahead on a connection that has changed protocols.
 inline constexpr size_t kMaxUnusedBytes = 256 << 10;
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -28,9 +28,8 @@ struct HttpRequest {
   std::string target;  // path and query, percent-encoded: "/api/v1/pods?watch=1"
   Headers headers;
   std::string body;
-  // The answer is broken off when the server has not ended it by then; 0 is never for a stream, and
-  // as the client has it for a whole answer. A server that hangs behind a live connection is
-  // noticed by this alone.
+  // How long the whole answer may take. 0: no limit for a stream, the client's limit otherwise.
+  // Nothing else notices a server that hangs behind a live connection.
   std::chrono::milliseconds lifetime{0};
 };
 
@@ -40,38 +39,39 @@ struct HttpResponse {
   std::string body;
 };
 
-// Where the answer to one request goes. Every method may be called from any thread; after the
-// peer is gone they do nothing. Destroyed without Send or Start: answers 500.
+// Answers one request. Every method may be called from any thread, and does nothing once the peer
+// is gone. Answers 500 when it is destroyed without Send or Start.
 class Responder {
  public:
   virtual ~Responder() = default;
   // The whole answer.
   virtual void Send(HttpResponse response) = 0;
-  // Or a chunked one, piece by piece.
+  // Or a chunked answer, piece by piece.
   virtual void Start(int status, Headers headers) = 0;
   virtual void Write(std::string chunk) = 0;
   virtual void Finish() = 0;
-  // Finishes a stream that its peer does not read: whole pieces that are not on their way yet are
-  // dropped, `last` takes their place. A peer that does not take that soon is cut off.
+  // Finishes a stream whose peer does not read: `last` replaces the pieces that are not yet being
+  // sent. A peer that does not take that soon is disconnected.
   virtual void CutShort(std::string last) = 0;
-  // Or another protocol: answers 101 with `headers` (which name it in Upgrade). From then on what
-  // is written goes out as it is, until Finish closes the connection, and what the peer sends goes
-  // to `receive`, in order, on the server's thread. A peer that is kMaxUnusedBytes ahead of Used is
-  // not read from.
+  // Or another protocol: answers 101 with `headers` (which name it in Upgrade). From then on Write
+  // sends bytes as they are, Finish closes the connection, and what the peer sends goes to
+  // `receive`, in order, on the server's thread. Reading pauses while kMaxUnusedBytes of it have
+  // not been reported by Used.
   virtual void Upgrade(Headers headers, std::function<void(std::string_view)> receive) = 0;
-  // `bytes` of what `receive` was given are dealt with.
+  // `bytes` of what `receive` was given have been processed.
   virtual void Used(size_t bytes) = 0;
-  // Bytes written that the peer has not taken; a producer bounds itself by it.
+  // Bytes written that the peer has not taken; producers limit themselves by it.
   virtual size_t PendingBytes() const = 0;
-  // Runs `callback` once, on any thread, when no more than `limit` bytes are pending or the peer is
-  // gone; at once if that is so. Replaces an earlier one.
+  // Runs `callback` once, on any thread, as soon as at most `limit` bytes are pending or the peer
+  // is gone, which may be at once. Replaces an earlier callback.
   virtual void WhenTaken(size_t limit, std::function<void()> callback) = 0;
   virtual bool IsClosed() const = 0;
-  // Runs once, on any thread, when the peer goes away or the answer is complete; at once if it has.
+  // Runs `callback` once, on any thread, as soon as the peer is gone or the answer is complete,
+  // which may be at once.
   virtual void OnClose(std::function<void()> callback) = 0;
 };
 
-// Must not block: it runs on the server's loop.
+// Runs on the server's loop, so it must not block.
 using HttpHandler = std::function<void(HttpRequest request, std::shared_ptr<Responder> responder)>;
 
 // A decoded target: path segments and query parameters in order.

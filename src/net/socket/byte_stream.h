@@ -1,4 +1,4 @@
-// A connection as bytes in both directions, whatever lies beneath.
+// A connection as bytes in both directions, over any transport.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace net {
 
-// Read from one thread, Write from one thread, which may be another; Cancel from any. All blocking.
+// One thread may Read while one Writes; Cancel from any thread. Read and Write block.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  // The next bytes, at least one; nullopt when the peer has closed. kCancelled after Cancel.
+  // The next bytes, at least one; nullopt if the peer has closed. kCancelled after Cancel.
   virtual base::Result<std::optional<std::string>> Read() = 0;
-  // All of them. kUnavailable when the peer is gone, kCancelled after Cancel.
+  // Writes all of them. kUnavailable if the peer is gone, kCancelled after Cancel.
   virtual base::Status Write(std::string_view bytes) = 0;
-  // Every wait, from now on, fails with kCancelled.
+  // Ends the wait in progress, and every later one, with kCancelled.
   virtual void Cancel() = 0;
 };
 

@@ -1,4 +1,4 @@
-// A connected stream socket that never blocks, with or without encryption on it.
+// A connected stream socket that never blocks, encrypted or not.
 #pragma once
 
 #include <chrono>
@@ -11,13 +11,13 @@
 
 namespace net {
 
-// nullopt waits for ever.
+// nullopt: waits without limit.
 using SocketDeadline = std::optional<std::chrono::steady_clock::time_point>;
 
-// What one try to move bytes came to. No bytes and nothing to wait for: the peer has closed.
+// The result of one attempt to move bytes. Neither bytes nor wait_for: the peer has closed.
 struct SocketStep {
   size_t bytes = 0;
-  short wait_for = 0;  // POLLIN or POLLOUT of fd(): try again then
+  short wait_for = 0;  // POLLIN or POLLOUT: try again once fd() is ready for it
 };
 
 // One thread may receive while another sends.
@@ -26,18 +26,18 @@ class ClientSocket {
   virtual ~ClientSocket() = default;
   virtual int fd() const = 0;
   virtual base::Result<SocketStep> Receive(char* buffer, size_t size) = 0;
-  // Some of `head`, then of `body`; at least one of them holds a byte. What was not sent is given
+  // Sends some of `head`, then of `body`; one of them must not be empty. Pass what was not sent
   // again next time, unchanged.
   virtual base::Result<SocketStep> Send(std::string_view head, std::string_view body) = 0;
-  // Whether the peer is there and has said nothing that was not received.
+  // Whether the peer is connected and nothing unread has come from it.
   virtual bool IsIdle() const = 0;
 };
 
 // Takes over a connected socket.
 std::unique_ptr<ClientSocket> PlainSocket(base::Fd fd);
 
-// Waits until `fd` is ready for `events`, or `cancel` (-1 is none) is readable: kCancelled then.
-// kTimeout past the deadline.
+// Waits until `fd` is ready for `events`. kCancelled if `cancel` (-1 for none) becomes readable
+// first, kTimeout past the deadline.
 base::Status AwaitSocket(int fd, short events, SocketDeadline deadline, int cancel = -1);
 
 }  // namespace net

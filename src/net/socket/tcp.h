@@ -1,4 +1,4 @@
-// TCP sockets: connections to elsewhere, and listening ones.
+// TCP sockets that connect or listen.
 #pragma once
 
 #include <netdb.h>
@@ -14,25 +14,25 @@
 namespace net {
 
 // A connected, blocking socket to the first address of `host` that answers within `timeout`.
-// kNotFound when the name has no address, kUnavailable when nobody listens, kTimeout. Looking a
-// name up takes as long as the system's resolver does.
+// kNotFound if the name has no address, kUnavailable if nobody listens, kTimeout. The timeout does
+// not cover the system's resolver.
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
                                     std::chrono::milliseconds timeout);
 
-// The same with addresses that are known (getaddrinfo's). One that does not answer is not waited
-// for: after kNextAddress the next is tried beside it (RFC 8305), and the first to answer is taken.
+// The same with known addresses (from getaddrinfo). If one does not answer within kNextAddress, the
+// next is tried as well, and the first to answer is taken (RFC 8305).
 inline constexpr std::chrono::milliseconds kNextAddress{250};
 base::Result<base::Fd> ConnectToAny(const addrinfo* addresses, const std::string& context,
                                     std::chrono::milliseconds timeout);
 
-// A listening, non-blocking socket. `host` "" is every address of the machine, IPv6 and IPv4; else
-// a literal address of either. `port` 0 is any free one. kAlreadyExists when the port is taken.
+// A listening, non-blocking socket. `host` is a literal address; "" for every address of the
+// machine, IPv6 and IPv4. `port` 0 takes any free port. kAlreadyExists if the port is taken.
 base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port);
 
-// How long a listener leaves off after accept ran out of file descriptors or memory.
+// How long a listener pauses after accept ran out of file descriptors or memory.
 inline constexpr std::chrono::milliseconds kAcceptPause{100};
 
-// The local port of a TCP socket; 0 when it is none.
+// The local port of a TCP socket; 0 for other sockets.
 uint16_t LocalPort(int fd);
 
 struct HostPort {
@@ -42,7 +42,7 @@ struct HostPort {
 // ":8080", "127.0.0.1:8080", "[::1]:8080", as Go's listeners write them.
 base::Result<HostPort> ParseHostPort(std::string_view text);
 
-// A peer that is gone without a word is noticed within a minute; small messages go at once.
+// Notices within a minute that a peer has vanished, and sends small messages at once.
 void SetKeepAlive(int fd);
 
 }  // namespace net

@@ -1,4 +1,4 @@
-// Whose process is at the other end of a TCP connection within this machine.
+// Finds whose process is at the other end of a TCP connection within this machine.
 #pragma once
 
 #include <sys/types.h>
@@ -7,9 +7,8 @@
 
 namespace net {
 
-// The owner of the socket that the connected TCP `socket` speaks to, as the kernel knows it
-// (sock_diag(7)). kNotFound when that socket is of another machine or namespace, or gone;
-// kUnavailable when the kernel does not say.
+// The owner of the peer of the connected TCP `socket`, from the kernel (sock_diag(7)). kNotFound if
+// the peer is in another machine or namespace, or gone; kUnavailable if the kernel does not say.
 base::Result<uid_t> TcpPeerUid(int socket);
 
 }  // namespace net

@@ -13,7 +13,7 @@ struct Url {
   std::string scheme;  // "https", lower case
   std::string user_info;
   std::string host;   // no brackets around an IPv6 address
-  uint16_t port = 0;  // the scheme's own when none was given
+  uint16_t port = 0;  // the scheme's default if none was given
   std::string path;   // "" or "/..." without a slash at its end
 
   // "host:port", an IPv6 address in brackets
@@ -25,7 +25,7 @@ base::Result<Url> ParseUrl(std::string_view text);
 
 bool IsIpAddress(std::string_view host);
 
-// Whether the URL names its port itself, and not by its scheme.
+// Whether the URL itself names a port.
 bool NamesPort(std::string_view url);
 
 }  // namespace net

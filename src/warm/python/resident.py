@@ -334,8 +334,7 @@ def hide():
     here = os.path.dirname(__file__)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
-    for name in ("muster_warm_idle", "muster_warm_imports", "muster_warm_memory", "muster_warm_pod",
-                 "muster_warm_rank", "muster_warm_settings", "muster_warm_stacks"):
+    for name in [name for name in sys.modules if name.startswith("muster_warm_")]:
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]

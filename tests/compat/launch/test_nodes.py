@@ -319,7 +319,7 @@ def test_a_torchrun_at_the_other_end_is_named(launch, port, torch_version, backe
             launch.await_true(lambda: is_listening(port), "nobody listens")
     try:
         line = await_said(ours, "is torchrun running there?")
-        assert (f"127.0.0.1:{port} accepts" if host == "torchrun" else "127.0.0.1 speaks") in line
+        assert (f"127.0.0.1:{port} accepts" if host == "torchrun" else "127.0.0.1 uses the workers' store") in line
     finally:
         for process in started:
             process.terminate()

@@ -121,6 +121,7 @@ class PodPlanner {
         text::GetInt(pod_, {"spec", "terminationGracePeriodSeconds"}).value_or(kDefaultGrace));
     spec_.restart_backoff = facts_.restart_backoff;
     spec_.umask = ParseUmask(api::Annotation(pod_, kUmaskAnnotation)).value_or(kUsualUmask);
+    spec_.witness_root = facts_.witness_root;
     spec_.log_limit = facts_.log_limit;
     if (!sync_.container.empty()) {
       const std::string_view job_uid = api::ControllerUid(pod_);

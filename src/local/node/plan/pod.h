@@ -41,7 +41,8 @@ struct NodeFacts {
   // How long after the grace period a shim may take to end its pod: longer than it waits for
   // processes that survive SIGKILL (tests shorten it).
   std::chrono::milliseconds shim_answer{15'000};
-  uint64_t log_limit = 0;  // PodSpec's
+  std::string witness_root;  // PodSpec's, and the next
+  uint64_t log_limit = 0;
   std::string socket;      // the daemon's; "": no pod is told
   StatusEndpoint status;
 };

@@ -41,7 +41,7 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
       Send(2 * n + static_cast<size_t>(cluster::kPortError), number);
     }
     for (size_t n = 0; n < ports_.size(); ++n) {
-      connections_.push_back(source.Open(ports_[n], std::make_shared<Lane>(shared_from_this(), n)));
+      connections_.push_back(source.Open(ports_[n], std::make_shared<Sink>(shared_from_this(), n)));
     }
     peer_->OnClose([connections = connections_] {
       for (const auto& connection : connections) connection->HangUp();
@@ -49,9 +49,9 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
   }
 
  private:
-  class Lane final : public PortSink {
+  class Sink final : public PortSink {
    public:
-    Lane(std::shared_ptr<PortBridge> bridge, size_t index)
+    Sink(std::shared_ptr<PortBridge> bridge, size_t index)
         : bridge_(std::move(bridge)), index_(index) {}
     void Write(std::string bytes) override {
       bridge_->Send(2 * index_ + static_cast<size_t>(cluster::kPortData), bytes);

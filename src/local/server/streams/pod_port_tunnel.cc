@@ -40,9 +40,9 @@ class PortTunnel : public std::enable_shared_from_this<PortTunnel> {
   }
 
  private:
-  class Lane final : public PortSink {
+  class Sink final : public PortSink {
    public:
-    Lane(std::shared_ptr<PortTunnel> tunnel, uint32_t data_stream)
+    Sink(std::shared_ptr<PortTunnel> tunnel, uint32_t data_stream)
         : tunnel_(std::move(tunnel)), data_stream_(data_stream) {}
     void Write(std::string bytes) override {
       tunnel_->peer_->Send(net::SpdyWriter::Data(data_stream_, bytes, false));
@@ -140,7 +140,7 @@ void PortTunnel::OnOpen(const net::SpdyEvent& event) {
   peer_->Send(writer_.Reply(event.stream));
   if (!data_stream) return;
   auto open = source_.Open(static_cast<uint16_t>(*port),
-                           std::make_shared<Lane>(shared_from_this(), *data_stream));
+                           std::make_shared<Sink>(shared_from_this(), *data_stream));
   const std::lock_guard lock(mutex_);
   // It may have finished already.
   const auto found = connections_.find(key);
