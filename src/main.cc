@@ -83,7 +83,7 @@ void AddLaunch(cli::Command& root) {
       .Long("Takes torchrun's command lines unchanged: see \"muster launch --help\".")
       .RawArgs()
       .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });
-  root.Add("python-shim", "Have python -m torch.distributed.run start muster launch")
+  root.Add("python-shim", "Make python -m torch.distributed.run start muster launch")
       .Long("See \"muster python-shim --help\".")
       .RawArgs()
       .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });

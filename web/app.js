@@ -75,7 +75,7 @@ stream.addEventListener(
         event.detail.ended ?
             "muster dash has not let this page in: open the link that it printed, or run it again." :
             "muster dash does not answer: it has ended in its terminal, or this machine sleeps. " +
-                "This page goes on when it is back."));
+                "This page continues when it is back."));
 stream.addEventListener(
     "cluster",
     (event) => report(
@@ -148,7 +148,7 @@ function onKey(event) {
 function showDoor(message) {
   fill(
       main,
-      h("div", {class: "empty"}, h("h1", null, "This page is not open to this browser"),
+      h("div", {class: "empty"}, h("h1", null, "This browser has no access to this page"),
         h("p", null, message), h("p", null, "In a terminal: ", h("code", null, "muster dash"))));
 }
 

@@ -3,7 +3,7 @@ import {rerun} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, setText, showState} from "./dom.js";
 import {duration, moment, plural} from "./format.js";
-import {List} from "./list.js";
+import {Filter, List} from "./list.js";
 import {get, jobs} from "./server.js";
 
 const MOST_COMPARED = 5;
@@ -101,11 +101,7 @@ export function historyScreen(app) {
     open: (row) => app.go(`#${pathOf(row)}`),
     empty: () => nothing()
   });
-  const filter = h("input", {
-    type: "search",
-    placeholder: "Filter (/)",
-    "aria-label": "Filter runs by name, state, command, commit or day"
-  });
+  const filter = new Filter("Filter runs by name, state, command, commit or day", () => show());
   const compare = h("button", {type: "button", class: "main", onclick: () => open()}, "Compare");
   const older =
       h("button", {
@@ -119,7 +115,7 @@ export function historyScreen(app) {
   const count = h("span", {class: "muted", role: "status"});
   const element =
       h("section", {class: "screen", "aria-label": "History"},
-        h("div", {class: "bar"}, filter, compare, count, older), list.element);
+        h("div", {class: "bar"}, filter.element, compare, count, older), list.element);
 
   function pathOf(row) {
     return row.deleted ? `/run/${row.namespace}/${row.id}` : `/job/${row.namespace}/${row.name}`;
@@ -127,9 +123,9 @@ export function historyScreen(app) {
 
   function nothing() {
     if (problem) return [h("p", null, problem)];
-    return runs.length ? [h("p", null, "No run is like that.")] : [
+    return runs.length ? [h("p", null, "No run matches the filter.")] : [
       h("h2", null, "Nothing has run yet"),
-      h("p", null, "What runs is remembered here, also when it is deleted.")
+      h("p", null, "Every run is kept here, even after its job is deleted.")
     ];
   }
 
@@ -145,14 +141,11 @@ export function historyScreen(app) {
   }
 
   function show() {
-    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = (row) => [row.name, row.id, row.status, row.reason, row.command, row.commit,
-                           row.created, row.namespace]
-                              .join(" ")
-                              .toLowerCase();
-    list.setRows(
-        words.length ? runs.filter((row) => words.every((word) => text(row).includes(word))) :
-                       runs);
+    list.setRows(filter.select(
+        runs,
+        (row) => [row.name, row.id, row.status, row.reason, row.command, row.commit, row.created,
+                  row.namespace]
+                     .join(" ")));
     compare.disabled = chosen.size < 2 || chosen.size > MOST_COMPARED;
     setText(
         compare,
@@ -184,7 +177,6 @@ export function historyScreen(app) {
     clearTimeout(waiting);
     waiting = setTimeout(load, QUIET);
   };
-  filter.addEventListener("input", show);
   jobs.addEventListener("change", changed);
   older.hidden = true;
   app.listen({});
@@ -201,13 +193,9 @@ export function historyScreen(app) {
       list.close();
     },
     key(event) {
-      if (event.key === "/") {
-        filter.focus();
-        filter.select();
-        return true;
-      }
-      if (event.key === "Escape" && (filter.value || chosen.size)) {
-        filter.value = "";
+      if (filter.key(event)) return true;
+      if (event.key === "Escape" && (!filter.isEmpty || chosen.size)) {
+        filter.clear();
         chosen.clear();
         show();
         return true;
@@ -228,7 +216,7 @@ export function historyScreen(app) {
       return list.key(event);
     },
     leaveField() {
-      filter.blur();
+      filter.leave();
       list.move(0);
     },
     keys: [
@@ -289,7 +277,7 @@ export function compareScreen(app, namespace, ids) {
       fill(
           body,
           names.length === 0 ?
-              h("p", null, "Nothing differs that is known.") :
+              h("p", null, "There are no known differences.") :
               h("table", {class: "plain", "aria-label": "What differs"},
                 h("thead", null,
                   h("tr", null, h("th", {scope: "col"}, ""),

@@ -168,7 +168,7 @@ export function jobScreen(app, kind, namespace, run) {
         h("details", null,
           h("summary", null, plural(of.attempts.length, "run of an instance", "runs of instances")),
           h("div", {class: "wide"},
-            h("table", {class: "plain", "aria-label": "Runs of instances"},
+            h("table", {class: "plain", "aria-label": "Attempts"},
               h("thead", null,
                 h("tr", null,
                   ["Instance", "Status", "Exit", "Started", "Ended", "Node"].map(
@@ -266,7 +266,7 @@ export function jobScreen(app, kind, namespace, run) {
         h("li", null, each.time ? h("span", {class: "muted"}, each.time.slice(11, 19) + " ") : null,
           h("span", {class: "muted"}, each.source + " "), each.text);
     fill(
-        verdict, h("h3", null, of.title || "What failed is not known"),
+        verdict, h("h3", null, of.title || "The cause is unknown"),
         h("p", {class: "muted"}, [of.class, who].filter(Boolean).join(" · ")),
         of.line ? h("pre", null, of.line) : null,
         of.where ? h("p", null, h("code", null, `${of.where.file}:${of.where.line}`),
@@ -279,11 +279,11 @@ export function jobScreen(app, kind, namespace, run) {
             `${plural(of.evidence.length, "piece")} of evidence, ${
                 plural(of.consequences.length, "consequence")}`),
           h("ul", {class: "lines"}, of.evidence.map(fact)),
-          of.consequences.length ? h("h3", null, "Because of it") : null,
+          of.consequences.length ? h("h3", null, "Consequences") : null,
           h("ul", {class: "lines"}, of.consequences.map(fact)),
-          of.missing.length ? h("p", {class: "muted"},
-                                "Not looked at, for it is not there: " + of.missing.join(", ")) :
-                              null),
+          of.missing.length ?
+              h("p", {class: "muted"}, "Missing evidence: " + of.missing.join(", ")) :
+              null),
         h("p", {class: "muted"}, `Confidence: ${of.confidence}`), command(`muster explain ${run}`));
   }
 
@@ -387,7 +387,7 @@ export function jobScreen(app, kind, namespace, run) {
   const onJob = (event) => {
     if (event.detail.key !== key) return;
     if (event.detail.instances === null) {
-      setText(why, "It is deleted: the history has what it was.");
+      setText(why, "The job is deleted. Its run is in the history.");
       return;
     }
     instances = event.detail.instances;

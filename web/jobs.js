@@ -2,7 +2,7 @@
 import {isOver, remove, resume, suspend, targetOf} from "./actions.js";
 import {h, setText, showState} from "./dom.js";
 import {ago, duration, moment} from "./format.js";
-import {List} from "./list.js";
+import {Filter, List} from "./list.js";
 import {jobs, progressOf} from "./server.js";
 
 const GROUPS = [
@@ -105,7 +105,7 @@ const COLUMNS = [
     draw: (cell, row) => {
       const told = row.status === "RUNNING" ? progressOf(row) : null;
       setText(cell, describe(told));
-      cell.title = told ? `${stepOf(told)}, told by ${told.source}` : "";
+      cell.title = told ? `${stepOf(told)}, from ${told.source}` : "";
     }
   },
   {
@@ -148,11 +148,7 @@ const COLUMNS = [
 ];
 
 export function jobsScreen(app) {
-  const filter = h("input", {
-    type: "search",
-    placeholder: "Filter (/)",
-    "aria-label": "Filter jobs by name, state or reason"
-  });
+  const filter = new Filter("Filter jobs by name, state or reason", () => show());
   const chips = h("div", {class: "chips", role: "group", "aria-label": "States"});
   let group = "all";
   const buttons = GROUPS.map(
@@ -176,28 +172,24 @@ export function jobsScreen(app) {
     empty: () => nothing(),
   });
   const element =
-      h("section", {class: "screen", "aria-label": "Jobs"}, h("div", {class: "bar"}, filter, chips),
-        list.element);
+      h("section", {class: "screen", "aria-label": "Jobs"},
+        h("div", {class: "bar"}, filter.element, chips), list.element);
 
   function nothing() {
-    if (!jobs.areKnown) return [h("p", null, "Asking the cluster…")];
+    if (!jobs.areKnown) return [h("p", null, "Loading…")];
     if (jobs.rows.size > 0)
-      return [h("p", null, "No job is like that."), h("p", null, "Esc clears the filter.")];
+      return [h("p", null, "No job matches the filter."), h("p", null, "Esc clears the filter.")];
     return [
       h("h2", null, "No jobs yet"),
       h("p", null, "In a terminal: ", h("code", null, "muster run train.py")),
-      h("p", null, "What ran before is in the ", h("a", {href: "#/history"}, "history"), ".")
+      h("p", null, "Earlier runs are in the ", h("a", {href: "#/history"}, "history"), ".")
     ];
   }
 
   function show() {
-    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const all = [...jobs.rows.values()];
-    const fits = (row) => words.every(
-        (word) =>
-            `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""}`.toLowerCase().includes(
-                word));
-    const filtered = words.length ? all.filter(fits) : all;
+    const filtered = filter.select(
+        [...jobs.rows.values()],
+        (row) => `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""}`);
     GROUPS.forEach((each, i) => {
       const count = filtered.filter(each.has).length;
       setText(buttons[i], `${each.title} ${count}`);
@@ -216,7 +208,6 @@ export function jobsScreen(app) {
       show();
     });
   };
-  filter.addEventListener("input", show);
   jobs.addEventListener("change", changed);
   jobs.addEventListener("progress", changed);
   const clock = setInterval(() => {
@@ -235,13 +226,9 @@ export function jobsScreen(app) {
       list.close();
     },
     key(event) {
-      if (event.key === "/") {
-        filter.focus();
-        filter.select();
-        return true;
-      }
-      if (event.key === "Escape" && (filter.value || group !== "all")) {
-        filter.value = "";
+      if (filter.key(event)) return true;
+      if (event.key === "Escape" && (!filter.isEmpty || group !== "all")) {
+        filter.clear();
         group = "all";
         show();
         return true;
@@ -258,7 +245,7 @@ export function jobsScreen(app) {
       return list.key(event);
     },
     leaveField() {
-      filter.blur();
+      filter.leave();
       list.move(0);
     },
     keys: [

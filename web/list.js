@@ -168,3 +168,41 @@ export class List {
     return false;
   }
 }
+
+// The field above a list that narrows it to the rows with all of its words.
+export class Filter {
+  constructor(label, changed) {
+    this.element = h("input", {type: "search", placeholder: "Filter (/)", "aria-label": label});
+    this.element.addEventListener("input", changed);
+  }
+
+  get isEmpty() {
+    return !this.element.value;
+  }
+
+  clear() {
+    this.element.value = "";
+  }
+
+  // `textOf` gives a row's text.
+  select(rows, textOf) {
+    const words = this.element.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (!words.length) return rows;
+    return rows.filter((row) => {
+      const text = textOf(row).toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+  }
+
+  // Whether the key was for it.
+  key(event) {
+    if (event.key !== "/") return false;
+    this.element.focus();
+    this.element.select();
+    return true;
+  }
+
+  leave() {
+    this.element.blur();
+  }
+}

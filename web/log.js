@@ -51,7 +51,7 @@ export class Log {
         h("button", {
           type: "button",
           "aria-pressed": "false",
-          title: "Each rank's lines by themselves, not what several say as one",
+          title: "Show every rank's lines, without folding equal ones",
           onclick: () => {
             this.isRaw = !this.isRaw;
             this.raw.setAttribute("aria-pressed", this.isRaw);

@@ -37,7 +37,7 @@ function gpuOf(device) {
 }
 
 function podsOf(node) {
-  if (!node.pods.length) return h("p", {class: "muted"}, "Nobody holds anything.");
+  if (!node.pods.length) return h("p", {class: "muted"}, "No pod uses this node.");
   return h(
       "div", {class: "wide"},
       h("table", {class: "plain", "aria-label": `Who holds ${node.name}`},
@@ -65,17 +65,17 @@ function cardOf(node) {
         node.ready ? null : h("span", {class: "state", "data-kind": "bad"}, "not ready")),
       share(
           "CPUs", used.cpuMilli, node.cpuMilli,
-          `${cores(used.cpuMilli)} of ${cores(node.cpuMilli)} asked for`),
+          `${cores(used.cpuMilli)} of ${cores(node.cpuMilli)} requested`),
       share(
           "Memory", used.memoryBytes, node.memoryBytes,
           `${bytes(used.memoryBytes)} of ${bytes(node.memoryBytes)}`),
-      node.gpus ? share("GPUs", used.gpus, node.gpus, `${used.gpus} of ${node.gpus} held`) :
+      node.gpus ? share("GPUs", used.gpus, node.gpus, `${used.gpus} of ${node.gpus} in use`) :
                   h("p", {class: "muted"}, "No GPU."),
       h("div", {class: "gpus"}, node.devices.map(gpuOf)), podsOf(node));
 }
 
 export function machineScreen(app) {
-  const cards = h("div", {class: "cards"}, h("p", {class: "muted"}, "Asking the cluster…"));
+  const cards = h("div", {class: "cards"}, h("p", {class: "muted"}, "Loading…"));
   const queue = h("section", {class: "card", "aria-label": "Queue"});
   const element =
       h("section", {class: "screen", "aria-label": "Machine"},
@@ -91,8 +91,8 @@ export function machineScreen(app) {
         h("header", null, h("h2", null, "Queue"),
           h("span", {class: "muted"}, waiting.length ? `${waiting.length} wait` : "")),
         waiting.length === 0 ?
-            h("p", {class: "muted"}, "Nobody waits.") :
-            h("table", {class: "plain", "aria-label": "Jobs that wait"},
+            h("p", {class: "muted"}, "No job waits.") :
+            h("table", {class: "plain", "aria-label": "Waiting jobs"},
               h("thead", null,
                 h("tr", null,
                   ["Job", "Why", "GPUs", "Priority", "Waits since"].map(
@@ -115,7 +115,7 @@ export function machineScreen(app) {
         fill(
             cards,
             nodes.length ? nodes.map(cardOf) :
-                           h("p", {class: "muted"}, "The cluster has no node."));
+                           h("p", {class: "muted"}, "The cluster has no nodes."));
     } catch (error) {
       if (!isClosed) fill(cards, h("p", null, error.message));
     }

@@ -10,6 +10,12 @@
 
 namespace answers {
 
+struct Fact {
+  std::optional<base::Time> time;
+  std::string source;  // "rank 1 (pt-worker-0)", "event of pod pt-worker-0", "kernel's log"
+  std::string text;
+};
+
 struct Line {
   std::optional<base::Time> time;
   std::string text;  // without the stamps and prefixes that carriers of the line added (log_line.h)
@@ -28,7 +34,8 @@ struct Rank {
   std::optional<base::Time> ended;
   bool was_ended_by_us = false;  // with its job, or because somebody deleted it
   bool has_log = true;
-  std::vector<Line> lines;  // the oldest first
+  std::vector<Line> lines;      // the oldest first
+  std::vector<Fact> witnesses;  // what its machine told when it had failed (witness_line.h)
 };
 
 struct Event {

@@ -105,6 +105,9 @@ void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) 
   for (const std::string& words : root.finding.words) {
     verdict.evidence.push_back({root.finding.time, root.source, words});
   }
+  if (!verdict.rank) return;
+  const std::vector<Fact>& witnesses = evidence.ranks[*verdict.rank].witnesses;
+  verdict.evidence.insert(verdict.evidence.end(), witnesses.begin(), witnesses.end());
 }
 
 void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims,

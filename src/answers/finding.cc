@@ -278,6 +278,26 @@ Finding ReadExit(const Rank& rank) {
   return finding;
 }
 
+// What the machine told decides where the program's own words do not: a data loader's worker that
+// was killed does not know by whom.
+void AskWitnesses(const Rank& rank, Finding& found) {
+  if (found.level == Level::kConsequence) return;
+  for (const Fact& witness : rank.witnesses) {
+    const Rule* const rule = RuleForWitness(witness.text);
+    if (rule == nullptr || std::find(rule->overrules.begin(), rule->overrules.end(), found.kind) ==
+                               rule->overrules.end()) {
+      continue;
+    }
+    // A full disk alone is no proof that the program has needed it.
+    const bool is_known = found.kind != kUnknown;
+    Take(found, *rule);
+    found.confidence = is_known ? Confidence::kHigh : Confidence::kMedium;
+    found.line = fmt::format("{}: {}", witness.source, witness.text);
+    if (witness.time && (!found.time || *witness.time < *found.time)) found.time = witness.time;
+    return;
+  }
+}
+
 }  // namespace
 
 std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines) {
@@ -303,6 +323,7 @@ std::optional<Finding> FindInRank(const Rank& rank) {
     found = ReadExit(rank);
     if (rank.was_ended_by_us) found->level = Level::kConsequence;
   }
+  AskWitnesses(rank, *found);
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "answers/log_line.h"
+#include "answers/witness_line.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -106,6 +107,10 @@ class Sorter {
     const std::optional<int> own = RankOfFile(file.name);
     for (const Split& split : lines) {
       Rank& rank = RankFor(file.name, split.rank ? split.rank : own, split.pod);
+      if (auto witness = ReadWitness(split.line.text)) {
+        rank.witnesses.push_back(std::move(*witness));
+        continue;
+      }
       rank.lines.push_back(split.line);
       rank.lines.back().order += before_;
     }

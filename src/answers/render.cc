@@ -95,7 +95,9 @@ std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_al
     if (i == 0) {
       screen.Add("Evidence", TimeOf(facts[i]) + facts[i].source + ": " + facts[i].text);
     } else {
-      screen.Add("", "  " + facts[i].text);
+      const bool is_others = facts[i].source != facts[0].source;
+      screen.Add(
+          "", "  " + (is_others ? TimeOf(facts[i]) + facts[i].source + ": " : "") + facts[i].text);
     }
   }
 

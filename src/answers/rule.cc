@@ -54,4 +54,11 @@ const Rule* RuleForLine(std::string_view text) {
   return nullptr;
 }
 
+const Rule* RuleForWitness(std::string_view text) {
+  for (const Rule& rule : AllRules()) {
+    if (MatchesAny(text, rule.witnesses)) return &rule;
+  }
+  return nullptr;
+}
+
 }  // namespace answers

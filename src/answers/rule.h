@@ -28,6 +28,10 @@ struct Rule {
   // Of a line of the log's end, which no program catches.
   std::vector<std::string_view> lines{};
   Level level = Level::kDeciding;
+  // Of what the machine told when the program had failed (Rank::witnesses). They decide only where
+  // the program's own words give one of the kinds `overrules`.
+  std::vector<std::string_view> witnesses{};
+  std::vector<std::string_view> overrules{};
 };
 
 bool Matches(std::string_view text, std::string_view pattern);
@@ -38,6 +42,7 @@ std::span<const Rule> AllRules();
 // The first that fits; nullptr when none does.
 const Rule* RuleForException(std::string_view text);
 const Rule* RuleForLine(std::string_view text);
+const Rule* RuleForWitness(std::string_view text);
 
 // Whether a message of CUDA says that other programs hold more of the GPU than this one.
 bool IsTakenByOthers(std::string_view out_of_memory);

@@ -319,6 +319,82 @@ TEST(Rules, ByTheExitAlone) {
   EXPECT_EQ(Kind("all is well\n", 0), "none");
 }
 
+// What the machine tells beside a program's words: the class of the words alone, and with it.
+struct Told {
+  const char* alone;
+  const char* with;
+  const char* words;
+  const char* witness;
+};
+constexpr Told kTold[] = {
+    {"data-loader", "host-out-of-memory",
+     "RuntimeError: DataLoader worker (pid 31) is killed by signal: Killed. ",
+     "kernel's log: Memory cgroup out of memory: Killed process 31 (python3) total-vm:9437184kB, "
+     "anon-rss:8388608kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:16kB oom_score_adj:0"},
+    {"data-loader", "host-out-of-memory",
+     "RuntimeError: DataLoader worker (pid(s) 31) exited unexpectedly",
+     "cgroup: oom_kill 1 in memory.events: at its limit of 200 MiB, the kernel killed"},
+    {"data-loader", "process-limit",
+     "RuntimeError: DataLoader worker (pid(s) 31) exited unexpectedly",
+     "kernel's log: cgroup: fork rejected by pids controller in /muster/muster-pod-u/pytorch"},
+    {"data-loader", "shm-too-small",
+     "RuntimeError: DataLoader worker (pid(s) 31) exited unexpectedly",
+     "file system: /dev/shm is full: 0 KiB free of 64 MiB"},
+    {"checkpoint-write", "disk-full",
+     "RuntimeError: [enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0",
+     "file system: /data is full: 0 KiB free of 64 MiB"},
+    {"checkpoint-write", "disk-full",
+     "RuntimeError: [enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0",
+     "file system: /data has no inodes left, of 4096"},
+    {"read-only", "input-output", "OSError: [Errno 30] Read-only file system: '/data/x'",
+     "kernel's log: EXT4-fs error (device sda1): ext4_journal_check_start:83: comm python3: "
+     "Detected aborted journal"},
+    {"cuda-error", "gpu-hardware",
+     "RuntimeError: CUDA error: an illegal memory access was encountered",
+     "kernel's log: NVRM: Xid (PCI:0000:3b:00): 94, pid=42, name=python3, Contained: SM (0x1)."},
+    {"cuda-error", "gpu-hardware", "RuntimeError: CUDA error: unspecified launch failure",
+     "kernel's log: nvidia 0000:3b:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), "
+     "type=Transaction Layer, (Receiver ID)"},
+    {"cuda-error", "cuda-error",
+     "RuntimeError: CUDA error: an illegal memory access was encountered",
+     "kernel's log: NVRM: Xid (PCI:0000:3b:00): 31, pid=42, name=python3, Ch 00000010, MMU Fault"},
+    // An exception of the program's own is not explained away.
+    {"exception", "exception", "ValueError: boom",
+     "file system: /tmp is full: 0 KiB free of 1 MiB"},
+    {"cuda-out-of-memory", "cuda-out-of-memory", "torch.OutOfMemoryError: CUDA out of memory.",
+     "kernel's log: Out of memory: Killed process 31 (python3) total-vm:1kB"},
+};
+
+TEST(Rules, TheMachineDecidesWhereTheProgramsWordsDoNot) {
+  for (const Told& told : kTold) {
+    const std::string words = fmt::format(
+        "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in f\n{}\n",
+        told.words);
+    EXPECT_EQ(Kind(words, 1), told.alone) << told.words;
+    Rank rank;
+    rank.exit_code = 1;
+    const Evidence read =
+        ReadLogs({{"log", fmt::format("{}muster: witness: 2026-07-30T10:00:05Z {}\n", words,
+                                      told.witness)}});
+    ASSERT_EQ(read.ranks.size(), 1U);
+    ASSERT_EQ(read.ranks[0].witnesses.size(), 1U) << told.witness;
+    rank.lines = read.ranks[0].lines;
+    rank.witnesses = read.ranks[0].witnesses;
+    EXPECT_EQ(FindInRank(rank)->kind, told.with) << told.witness;
+  }
+}
+
+TEST(Rules, AFullDiskMayBeWhyAProgramEndedWithoutAWord) {
+  Rank rank;
+  rank.exit_code = 3;
+  rank.witnesses = {{std::nullopt, "file system", "/data is full: 0 KiB free of 64 MiB"}};
+  const auto found = FindInRank(rank);
+  EXPECT_EQ(found->kind, "disk-full");
+  EXPECT_EQ(found->confidence, Confidence::kMedium);
+  rank.was_ended_by_us = true;
+  EXPECT_EQ(FindInRank(rank)->level, Level::kConsequence);
+}
+
 // Words that look like a cause and are none.
 constexpr Fixture kDecoys[] = {
     {"unknown",

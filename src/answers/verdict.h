@@ -19,12 +19,6 @@ std::string_view NameOf(Advice advice);  // "fix-first"
 enum class Confidence { kLow, kMedium, kHigh };
 std::string_view NameOf(Confidence confidence);
 
-struct Fact {
-  std::optional<base::Time> time;
-  std::string source;  // "rank 1 (pt-worker-0)", "event of pod pt-worker-0"
-  std::string text;
-};
-
 inline constexpr std::string_view kUnknown = "unknown";
 
 struct Verdict {

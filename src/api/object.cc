@@ -64,19 +64,28 @@ std::optional<base::Time> GetTime(const text::Json& object, text::Path path) {
   return *time;
 }
 
-const text::Json* FindCondition(const text::Json& object, std::string_view type) {
+namespace {
+
+// `status` "" is any.
+const text::Json* FirstCondition(const text::Json& object, std::string_view type,
+                                 std::string_view status) {
   const text::Array* const conditions = text::FindArray(object, {"status", "conditions"});
   if (conditions == nullptr) return nullptr;
   for (const text::Json& condition : *conditions) {
-    if (text::GetString(condition, {"type"}) == type) return &condition;
+    if (text::GetString(condition, {"type"}) != type) continue;
+    if (status.empty() || text::GetString(condition, {"status"}) == status) return &condition;
   }
   return nullptr;
 }
 
+}  // namespace
+
+const text::Json* FindCondition(const text::Json& object, std::string_view type) {
+  return FirstCondition(object, type, "");
+}
+
 const text::Json* TrueCondition(const text::Json& object, std::string_view type) {
-  const text::Json* const condition = FindCondition(object, type);
-  const bool is_true = condition != nullptr && text::GetString(*condition, {"status"}) == "True";
-  return is_true ? condition : nullptr;
+  return FirstCondition(object, type, "True");
 }
 
 const text::Json* ControllerReference(const text::Json& object) {

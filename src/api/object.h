@@ -28,9 +28,10 @@ std::optional<base::Time> CreationTime(const text::Json& object);
 // The RFC 3339 time at `path`; nullopt when absent or malformed.
 std::optional<base::Time> GetTime(const text::Json& object, text::Path path);
 
-// The entry of status.conditions with that type; nullptr when there is none.
+// The first entry of status.conditions with that type; nullptr if there is none. Controllers of
+// other kinds may write several entries of one type.
 const text::Json* FindCondition(const text::Json& object, std::string_view type);
-// The same, if its status is True.
+// The first such entry whose status is True.
 const text::Json* TrueCondition(const text::Json& object, std::string_view type);
 
 // The ownerReference with controller: true; nullptr when there is none.

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "cli/click.h"
+#include "cli/help.h"
 
 namespace cli {
 namespace {
@@ -69,6 +70,10 @@ Command& Command::Synonyms(std::map<std::string, std::string> synonyms) {
   return *this;
 }
 
+Command& Command::Help(const std::string& page, std::string_view program) {
+  HelpPage read = HelpPageOf(page, program);
+  return Long(std::move(read.text)).Example(std::move(read.example));
+}
 Command& Command::Long(std::string text) {
   long_ = std::move(text);
   return *this;

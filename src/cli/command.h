@@ -53,6 +53,8 @@ class Command {
   // Other programs' names for commands below this one: {"kill", "stop"}. They are not accepted, but
   // the user is told the right name.
   Command& Synonyms(std::map<std::string, std::string> synonyms);
+  // The long help and the examples from a page beside the verb's source: HelpPageOf (cli/help.h).
+  Command& Help(const std::string& page, std::string_view program);
   Command& Long(std::string text);
   Command& Example(std::string text);
   Command& Hidden();

@@ -10,15 +10,15 @@
 namespace cli {
 namespace {
 
-// SGR of each style, with colours and without.
+// The SGR sequence of each style, with colours and without.
 constexpr std::array<std::string_view, 8> kColours = {"0",    "0;1",  "0;2",  "0;32",
                                                       "0;36", "0;33", "0;31", "0;7"};
 constexpr std::array<std::string_view, 8> kNoColours = {"0", "0;1", "0;2", "0",
                                                         "0", "0",   "0;1", "0;7"};
-// Unchanged cells between two changed ones: printing them again takes no more than a move.
+// Up to this many unchanged cells are printed again, because a cursor movement is not shorter.
 constexpr size_t kShortGap = 6;
 
-// The code point at the beginning of `text`, which is taken off it; U+FFFD of malformed bytes.
+// Takes the first code point from `text`; U+FFFD for malformed bytes.
 char32_t TakeCodePoint(std::string_view& text) {
   const size_t length = base::Utf8Length(text);
   const std::string_view bytes = text.substr(0, std::max<size_t>(length, 1));
@@ -32,7 +32,7 @@ char32_t TakeCodePoint(std::string_view& text) {
   return point;
 }
 
-// Letters of Europe, punctuation, arrows, box drawing, blocks, braille: one column each.
+// European letters, punctuation, arrows, box drawing, blocks and braille take one column each.
 bool TakesOneColumn(char32_t point) {
   if (point >= 0x20 && point < 0x7f) return true;
   if (point >= 0xa1 && point < 0x300 && point != 0xad) return true;
@@ -75,7 +75,7 @@ std::string Changes(const Screen& before, const Screen& after, bool has_colour) 
   const auto& styles = has_colour ? kColours : kNoColours;
   std::string_view style = styles[0];  // each frame ends with it
   for (size_t row = 0; row < after.height(); ++row) {
-    size_t cursor = SIZE_MAX;  // where it stands in this row
+    size_t cursor = SIZE_MAX;  // its column in this row
     for (size_t column = 0; column < after.width(); ++column) {
       if (shown.at(column, row) == after.at(column, row)) continue;
       size_t from = column;

@@ -1,6 +1,6 @@
-// A whole terminal as cells, and what to send it so that it shows other ones. Ours, for the static
-// program needs no terminfo then, and what is used of a terminal is what all of them have had since
-// the VT100: moving the cursor, a few colours. Pure.
+// A whole terminal as cells, and the bytes that change what it shows. It is our own, so that the
+// static program needs no terminfo. It uses only what all terminals have had since the VT100:
+// cursor movements and a few colours. Pure.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ class Screen {
   size_t height() const { return width_ == 0 ? 0 : cells_.size() / width_; }
   const Cell& at(size_t column, size_t row) const { return cells_[row * width_ + column]; }
 
-  // UTF-8 from that cell on, cut at `columns` and at the right edge. What moves a cursor becomes a
-  // blank, and what takes two columns or none, or is malformed, "?": nothing that a log holds can
-  // reach the terminal. Returns the column behind it.
+  // Writes UTF-8 from that cell on, cut at `columns` and at the right edge. Characters that move
+  // the cursor become spaces, and malformed ones and ones that do not take one column become "?",
+  // so that nothing in a log can control the terminal. Returns the next column.
   size_t Put(size_t column, size_t row, std::string_view text, Style style = Style::kPlain,
              size_t columns = SIZE_MAX);
-  // The style of a whole row.
+  // Sets the style of a whole row.
   void Fill(size_t row, Style style);
 
   bool operator==(const Screen&) const = default;
@@ -41,8 +41,8 @@ class Screen {
   std::vector<Cell> cells_;
 };
 
-// What turns `before` into `after` on a terminal that shows `before`; of screens of different sizes
-// all of it, after clearing. Without colours styles are bold, dim and reverse.
+// The bytes that make a terminal that shows `before` show `after`. If their sizes differ, clears
+// the terminal and draws everything. Without colours the styles are bold, dim and reverse.
 std::string Changes(const Screen& before, const Screen& after, bool has_colour);
 
 }  // namespace cli

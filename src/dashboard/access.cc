@@ -13,7 +13,7 @@ using base::Error;
 
 constexpr std::string_view kOwnNames[] = {"127.0.0.1", "localhost"};
 
-// The value of one cookie; "" when it was not sent.
+// The value of one cookie; "" if it was not sent.
 std::string_view CookieOf(const net::HttpRequest& request, std::string_view name) {
   std::string_view cookies = net::FindHeader(request.headers, "Cookie");
   while (!cookies.empty()) {
@@ -59,7 +59,7 @@ std::optional<Error> Access::Check(const net::HttpRequest& request, Area area) c
   }
   const std::string_view origin = net::FindHeader(request.headers, "Origin");
   const std::string_view site = net::FindHeader(request.headers, "Sec-Fetch-Site");
-  // Links from elsewhere may lead to the page itself, which knows nothing.
+  // Foreign links may open the page's files, which contain no data.
   const bool is_visit = area == Area::kAssets && IsRead(request) &&
                         net::FindHeader(request.headers, "Sec-Fetch-Mode") == "navigate";
   const bool is_own_origin = origin == fmt::format("http://{}", host);

@@ -1,4 +1,4 @@
-// What the page's buttons do: each is a command of muster's, and is shown as such. Pure.
+// The actions of the page's buttons. Each is a muster command, and is shown as one. Pure.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace dashboard {
 
 struct Action {
   std::string verb;            // suspend, resume, delete, rerun
-  std::string namespace_name;  // of the run
-  std::string run;             // a job's name; of rerun also an id
-  std::string uid;             // of the job that was meant; "" of a run that is gone
+  std::string namespace_name;  // the run's
+  std::string run;             // a job's name; for rerun also an id
+  std::string uid;             // the job's; "" for a deleted run
 };
 
 // {"verb": "suspend", "namespace": "default", "run": "base", "uid": "..."}. kInvalidArgument names
-// the member: nothing but names of jobs and ids of runs comes to a command line.
+// the member. Only names of jobs and ids of runs can reach a command line.
 base::Result<Action> ParseAction(std::string_view json);
 
-// The words that follow the program's name, with the cluster that `flags` choose. They return as
-// soon as the cluster has them: what then happens the page shows by itself.
+// The command's arguments, with the flags that select the cluster. The commands do not wait,
+// because the page shows what happens next.
 std::vector<std::string> WordsOf(const Action& action, const arena::GlobalFlags& flags);
 
-// As a user types it.
+// The command as a user would type it.
 std::string CommandLine(std::string_view program, const std::vector<std::string>& words);
 
 }  // namespace dashboard

@@ -5,8 +5,8 @@
 namespace dashboard {
 namespace {
 
-// No script, style or connection of elsewhere, none inside the page, and texts that are not markup
-// by any mistake of ours (require-trusted-types-for).
+// Permits only the server's own scripts, styles and connections, no inline ones, and no text as
+// markup (require-trusted-types-for).
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "

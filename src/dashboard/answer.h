@@ -1,5 +1,4 @@
-// Answers as every one of this server is: guarded against being framed, sniffed, kept or mixed with
-// what is from elsewhere. Pure.
+// The server's answers, with headers against framing, sniffing, caching and foreign content. Pure.
 #pragma once
 
 #include <string_view>
@@ -10,14 +9,14 @@
 
 namespace dashboard {
 
-// Of data: nobody may keep it.
+// An answer with data, which must not be cached.
 net::Headers DataHeaders(std::string_view content_type);
 
 net::HttpResponse JsonAnswer(const text::Json& json);
-// {"error": MESSAGE, "code": NAME} with the status of its code.
+// {"error": MESSAGE, "code": NAME} with the status for its code.
 net::HttpResponse ErrorAnswer(const base::Error& error);
 
-// A part of the page, gzip'd; 304 where the browser has it (`etag`), 406 where it cannot read it.
+// A file of the page, gzip'd; 304 if the browser has it (`etag`), 406 if it cannot read gzip.
 net::HttpResponse AssetAnswer(const net::HttpRequest& request, std::string_view content_type,
                               std::string_view gzipped, std::string_view etag);
 

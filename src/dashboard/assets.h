@@ -1,4 +1,4 @@
-// The files of web/, as the build has put them into the binary (cmake/EmbedAssets.cmake).
+// The files of web/, which the build embeds into the binary (cmake/EmbedAssets.cmake).
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@ struct Asset {
   std::string_view path;          // "/app.css"
   std::string_view content_type;  // "text/css; charset=utf-8"
   std::string_view gzipped;
-  std::string_view etag;  // of what is in it
+  std::string_view etag;  // a hash of its content
 };
 
 extern const std::span<const Asset> kAssets;
 
-// "/" is the page itself. nullptr when there is no such file.
+// "/" is the page itself. nullptr if there is no such file.
 const Asset* FindAsset(std::string_view path);
 
 }  // namespace dashboard

@@ -109,7 +109,7 @@ Board::Changes Board::Take(base::Time now) {
     const api::TrainingSummary& summary = found.summary;
     const arena::RankMap ranks = arena::RankMap::Of(found.job);
     const auto up = std::count_if(summary.instances.begin(), summary.instances.end(), IsUp);
-    // What `list -o json` says, less what is of the single instance, or of the moment.
+    // As `list -o json`, without instances and times that run.
     text::Json row = arena::JobToJson(found, std::nullopt, {}, arena::Keys::kAll);
     text::Object& object = row.as_object();
     text::EraseKeys(object, {"instances", "duration", "tensorboard", "creationTimestamp"});

@@ -1,4 +1,4 @@
-// Board: the jobs as the page lists them, kept from what the cluster says of jobs and pods. Pure.
+// Board: the page's list of jobs, made from the cluster's jobs and pods. Pure.
 #pragma once
 
 #include <map>
@@ -16,14 +16,14 @@
 
 namespace dashboard {
 
-// Not thread safe. A job's key is namespace/name. What a row holds changes with its job and its
-// pods alone, never with the time: the page counts seconds by itself.
+// Not thread safe. A job's key is namespace/name. A row changes only with its job and its pods,
+// never with time: the page itself counts seconds.
 class Board {
  public:
-  // `context` is borrowed: its program's words are used.
+  // Borrows `context`, whose program determines the words.
   explicit Board(const arena::Context& context) : context_(context) {}
 
-  // What of jobs and pods is to be read.
+  // The parts of jobs and pods that it needs.
   static const text::Projection& JobParts();
   static const text::Projection& PodParts();
 
@@ -33,16 +33,16 @@ class Board {
   void ApplyPod(cluster::WatchEvent::Type type, text::Json pod);
 
   struct Changes {
-    std::vector<std::string> set;   // rows as JSON, that are new or not as they were
+    std::vector<std::string> set;   // new or changed rows as JSON
     std::vector<std::string> gone;  // keys
     bool empty() const { return set.empty() && gone.empty(); }
   };
-  // Since the last Take.
+  // The changes since the last Take.
   Changes Take(base::Time now);
 
-  // As of the last Take, by key.
+  // All rows at the last Take, by key.
   const std::map<std::string, std::string>& rows() const { return rows_; }
-  // What the page shows of one job besides its row: its instances; null when it is gone.
+  // The job's instances, which the page shows besides its row; null if the job is gone.
   text::Json InstancesOf(const std::string& key, base::Time now) const;
 
  private:
@@ -52,7 +52,8 @@ class Board {
 
   const arena::Context& context_;
   std::map<std::string, text::Json> jobs_;
-  std::map<std::string, std::map<std::string, text::Json>> pods_;  // by job's key, then name
+  std::map<std::string, std::map<std::string, text::Json>>
+      pods_;  // by the job's key, then the pod's name
   std::set<std::string> dirty_;
   std::map<std::string, std::string> rows_;
 };

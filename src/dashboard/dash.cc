@@ -30,8 +30,8 @@ struct DashFlags {
   bool no_open = false, all_namespaces = false;
 };
 
-// A program's arguments are everybody's to read: the browser is given a file that leads to the
-// link. The path of that, which only this user can read.
+// Everyone can read a process's arguments, so the browser gets a file that redirects to the link.
+// Returns the path of the file, which only this user can read.
 base::Result<std::string> WriteLink(const arena::Context& context, const std::string& link) {
   const std::string folder = context.environment.RuntimeDir();
   TRY(base::MakeDirs(folder));
@@ -45,7 +45,7 @@ base::Result<std::string> WriteLink(const arena::Context& context, const std::st
   return path;
 }
 
-// kNotFound where there is no screen, or nobody who opens pages on it.
+// kNotFound if there is no screen, or no program that opens pages.
 base::Status OpenInBrowser(const arena::Context& context, const std::string& path) {
   const bool has_screen =
       context.environment.Get("DISPLAY") || context.environment.Get("WAYLAND_DISPLAY");
@@ -63,8 +63,8 @@ base::Status OpenInBrowser(const arena::Context& context, const std::string& pat
 
 constexpr std::initializer_list<int> kEndingSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// Blocks until one of the signals comes. The next one ends the program at once: a request to a
-// cluster that does not answer takes its time.
+// Blocks until one of the signals comes. The next one ends the program at once, because a request
+// to a cluster that does not answer takes long.
 void AwaitSignal(int signals) {
   pollfd waited{signals, POLLIN, 0};
   while (::poll(&waited, 1, -1) < 0 && errno == EINTR) {
@@ -77,7 +77,7 @@ void AwaitSignal(int signals) {
 }
 
 base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::Invocation& call) {
-  // Before there are other threads.
+  // Before other threads exist.
   TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd(kEndingSignals));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(
@@ -96,7 +96,7 @@ base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::
       base::LogInfo("open it in your browser ({})", opened.error().message);
     }
   }
-  // What the verbs say beside their data is nobody's to read here.
+  // The verbs' messages have no reader here.
   arena::KeepOutputPure(context);
   std::jthread serving([&server] { server->Run(); });
   AwaitSignal(signals.get());
@@ -108,27 +108,14 @@ base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::
 
 void AddDash(cli::Command& root, arena::Context& context) {
   cli::Command& verb =
-      root.Add("dash", "Open a page of the jobs, their logs, the history and the machine")
+      root.Add("dash", "Open a page with jobs, logs, history and the machine in a browser")
           .Args(cli::NoArgs())
-          .Long(
-              "Serves a page on 127.0.0.1 until it is interrupted, and opens it in your browser: "
-              "the\n"
-              "jobs as they change, a job's ranks, logs and why it failed, the history, who holds "
-              "the\n"
-              "machine. What it does, it does with your rights on the cluster that the other verbs "
-              "use,\n"
-              "a Kubernetes cluster too. The printed link lets one browser in, once.")
-          .Example(
-              fmt::format("  {0} dash\n"
-                          "  {0} dash --no-open --port 8642   # then: ssh -L 8642:localhost:8642 "
-                          "thishost\n"
-                          "  {0} dash --context prod",
-                          context.program));
+          .Help("dashboard/dash", context.program);
   auto flags = std::make_shared<DashFlags>();
   cli::FlagSet& set = verb.flags();
-  set.Int(&flags->port, "port", 0, "of 127.0.0.1; 0 is any that is free");
-  set.Bool(&flags->no_open, "no-open", false, "print the link, and open no browser");
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "jobs of every namespace").Short('A');
+  set.Int(&flags->port, "port", 0, "port of 127.0.0.1; 0 for any free port");
+  set.Bool(&flags->no_open, "no-open", false, "print the link without opening a browser");
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "jobs in every namespace").Short('A');
   verb.Check([flags](cli::Invocation&) -> base::Status {
     if (flags->port >= 0 && flags->port <= kMostPort) return {};
     return Fail(Code::kInvalidArgument,

@@ -1,5 +1,5 @@
-// `muster dash`: the page of jobs, runs and machine, served from this machine to its user's
-// browser.
+// `muster dash`: serves a page of jobs, runs and the machine to the user's browser on this
+// machine.
 #pragma once
 
 #include "arena/app/app.h"

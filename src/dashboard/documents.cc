@@ -125,7 +125,7 @@ base::Result<text::Json> MachinePage(cluster::Client& client, const arena::Conte
   cluster::ListOptions options;
   options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
   TRY_ASSIGN(const cluster::ObjectList pods, client.List(api::kPods, options));
-  // Without a source of them the page has all the rest.
+  // Without GPU metrics the page shows the rest.
   auto metrics = arena::FetchGpuMetrics(client, context);
   if (!metrics) base::LogDebug("GPU metrics: {}", metrics.error().message);
   return MachineDocument(nodes.items, pods.items,

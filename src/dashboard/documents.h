@@ -1,5 +1,5 @@
-// What the page asks for: documents that the verbs with -o json make too. Each blocks on the
-// cluster; thread safe. Secrets in them are masked.
+// The documents that the page reads, most of them the same as the verbs' -o json, with secrets
+// masked. All functions are thread safe, and block on the cluster.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@
 
 namespace dashboard {
 
-// A context is of one namespace.
+// The context for one namespace.
 arena::Context InNamespace(const arena::Context& context, const std::string& namespace_name);
 
-// {"run": `show -o json`, "trials": of a sweep, "masked": [names of variables]}
+// {"run": `show -o json`, "trials": a sweep's, "masked": [names of variables]}
 base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& context,
                                  const std::string& run);
-// {"verdict": `explain -o json`, "fine": TEXT of a run that has not failed, or null,
+// {"verdict": `explain -o json`, "fine": TEXT if the run has not failed, else null,
 //  "text": what `explain` prints}
 base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Context& context,
                                      const std::string& run);
-// `report -o json`: where the time of the run went.
+// `report -o json`: how the run spent its time.
 base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
                                     const std::string& run);
-// {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most as many values of
-// each scalar; empty ones where the cluster knows nothing of it.
+// {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most that many values
+// of each scalar; empty if the cluster knows nothing.
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points);
 // {"ranks": `get --ranks -o json`}
 base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,
                                    const std::string& job);
-// {"runs": `history -o json`, "total": HOW MANY WITHOUT A LIMIT}; `namespace_name` "" is all.
+// {"runs": `history -o json`, "total": NUMBER WITHOUT LIMIT}; `namespace_name` "" for all.
 base::Result<text::Json> HistoryPage(cluster::Client& client, const arena::Context& context,
                                      const std::string& namespace_name, int64_t limit);
 // `compare -o json`

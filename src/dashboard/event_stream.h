@@ -1,4 +1,4 @@
-// Server-sent events (WHATWG HTML, 9.2) to one tab of a browser.
+// Sends server-sent events (WHATWG HTML, 9.2) to one tab of a browser.
 #pragma once
 
 #include <condition_variable>
@@ -13,25 +13,25 @@
 
 namespace dashboard {
 
-// "event: NAME\ndata: JSON\n\n". `json` is one line, as text::ToJson writes it. Pure.
+// "event: NAME\ndata: JSON\n\n". `json` must be one line, as text::ToJson writes it. Pure.
 std::string FormatEvent(std::string_view name, std::string_view json);
 
-// A tab is behind from more than this that it has not read, until less than kLittleBehind is left.
+// A tab falls behind when it has more than this to read, until less than kLittleBehind is left.
 inline constexpr size_t kMostBehind = 1 << 20;
 inline constexpr size_t kLittleBehind = 64 << 10;
 
-// Thread safe: each event goes out whole. Its writers look whether the tab is behind, and then
-// leave off or wait.
+// Thread safe: events are never mixed. Writers check whether the tab is behind, and then skip or
+// wait.
 class EventStream : public std::enable_shared_from_this<EventStream> {
  public:
-  // Begins the answer. `on_read` runs when a tab that was behind has read; on any thread, one that
-  // sends too.
+  // Begins the answer. `on_read` runs once a tab that was behind has caught up; on any thread,
+  // including one that sends.
   static std::shared_ptr<EventStream> Begin(std::shared_ptr<net::Responder> responder,
                                             std::function<void()> on_read);
 
   void Send(std::string_view name, std::string_view json);
   bool IsBehind() const;
-  // Blocks while it is; false once `stop` is requested or the tab is closed.
+  // Blocks while the tab is behind; false once `stop` is requested or the tab is closed.
   bool AwaitRead(const std::stop_token& stop);
   void OnClose(std::function<void()> callback) { responder_->OnClose(std::move(callback)); }
 

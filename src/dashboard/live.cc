@@ -41,7 +41,7 @@ Live::~Live() {
   asker_.request_stop();
   teller_.join();
   asker_.join();
-  // Their threads ask for the lock.
+  // Their threads need the lock.
   std::list<std::shared_ptr<Tab>> tabs;
   {
     const std::lock_guard lock(mutex_);
@@ -156,7 +156,7 @@ void Live::Run(const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);
       TellAll();
     }
-    // What comes soon after goes with the next.
+    // Waits, so that later changes are sent together.
     std::unique_lock lock(news_mutex_);
     changed_.wait_for(lock, stop, kTellInterval, [] { return false; });
   }
@@ -172,7 +172,7 @@ void Live::AskForProgress(const std::stop_token& stop) {
     if (answer) {
       TakeProgress(*answer);
     } else if (answer.error().code != base::Code::kUnavailable) {
-      return;  // a cluster that has no such page
+      return;  // the cluster does not have the path
     }
     std::unique_lock lock(news_mutex_);
     asking_.wait_for(lock, stop, kAskInterval, [] { return false; });
@@ -190,7 +190,8 @@ void Live::TakeProgress(const text::Json& answer) {
 }
 
 void Live::RemoveClosed() {
-  std::list<std::shared_ptr<Tab>> closed;  // their threads end once the lock is free
+  std::list<std::shared_ptr<Tab>>
+      closed;  // destroyed after the lock is released, because their threads need it
   const std::lock_guard lock(mutex_);
   for (auto at = tabs_.begin(); at != tabs_.end();) {
     const auto next = std::next(at);
@@ -226,7 +227,7 @@ void Live::TellAll() {
 void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
                 const std::string& progress) {
   EventStream& stream = *tab.stream;
-  if (stream.IsBehind()) {  // it is told everything once it has read that
+  if (stream.IsBehind()) {  // it gets all rows once it has caught up
     tab.has_all = false;
     tab.told_job.clear();
     return;
@@ -254,7 +255,7 @@ void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
 }
 
 void Live::RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop) {
-  // What a tab does not read is not asked for either: the server's log waits.
+  // Reads no more of the log than the tab does.
   const WriteLog write = [&](std::string_view text) {
     stream.Send("log", text::ToJson(text::Object{{"text", text}}));
     return stream.AwaitRead(stop);

@@ -1,9 +1,9 @@
-// Live: what the page is told as it happens: one stream of events a tab, fed by watches.
+// Live: streams changes to the page, one stream of events per tab, from watches.
 //
-//   rows     {"all": true, "set": [ROW...]} once, and after a tab that did not read; then
+//   rows     {"all": true, "set": [ROW...]} first, and again after a tab was behind; then
 //            {"set": [ROW...], "gone": [KEY...]}
-//   progress {UID: {"step", "steps", ...}} of the jobs that run, where the cluster knows
-//   job      {"key": KEY, "instances": [...]} of the job that the tab shows; null: it is gone
+//   progress {UID: {"step", "steps", ...}} of running jobs, if the cluster knows it
+//   job      {"key": KEY, "instances": [...]} of the tab's job; null if the job is gone
 //   cluster  {"ok": BOOL, "message": TEXT}
 //   log      {"text": LINES}, then logend {"error": TEXT}
 #pragma once
@@ -28,23 +28,23 @@
 
 namespace dashboard {
 
-// Changes that come closer together than this are told together.
+// Changes within this time are sent together.
 inline constexpr std::chrono::milliseconds kTellInterval{200};
-// How often the cluster is asked how far its jobs are, while a tab is open: nobody tells.
+// How often progress is read while a tab is open, because it cannot be watched.
 inline constexpr std::chrono::seconds kAskInterval{2};
-// Tabs at once, with a log each.
+// The most tabs, each with a log.
 inline constexpr size_t kMostStreams = 64;
 
 // Thread safe. Borrows the client and the context.
 class Live {
  public:
   struct Scope {
-    std::string namespace_name;  // "" is all
+    std::string namespace_name;  // "" for all
     std::string job_selector;
   };
   struct Wish {
-    std::string job_key;          // of the job whose instances are told; "" is none
-    std::optional<LogQuery> log;  // of that job, to be followed
+    std::string job_key;          // the job whose instances are sent; "" for none
+    std::optional<LogQuery> log;  // the log of that job to follow
   };
 
   Live(cluster::Client& client, const arena::Context& context, Scope scope);
@@ -52,14 +52,14 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // Begins a stream; never blocks. kExhausted when there are too many.
+  // Begins a stream; never blocks. kExhausted if there are too many.
   base::Status Add(std::shared_ptr<net::Responder> responder, Wish wish);
 
  private:
   struct Tab {
     std::shared_ptr<EventStream> stream;
     Wish wish;
-    bool has_all = false;  // the rows, and how far they are
+    bool has_all = false;  // it has received all rows and their progress
     std::atomic<bool> has_closed{false};
     std::string told_job, told_cluster;
     std::jthread log;
@@ -83,20 +83,20 @@ class Live {
   cluster::Client& client_;
   const arena::Context& context_;
 
-  std::mutex news_mutex_;  // guards the two below; may be locked while mutex_ is
+  std::mutex news_mutex_;  // guards the next two; may be locked while mutex_ is
   std::condition_variable_any changed_, asking_;
   bool has_news_ = false, has_tabs_ = false;
 
   std::mutex mutex_;  // guards what follows
   Board board_;
   bool are_jobs_known_ = false, are_pods_known_ = false;
-  std::string problem_;  // why the cluster is not heard of; "" when it is
+  std::string problem_;  // why the cluster does not answer; "" if it does
   std::list<std::shared_ptr<Tab>> tabs_;
   Progress progress_;
-  std::string progress_news_;  // not told yet; "" is none
+  std::string progress_news_;  // not sent yet; "" for none
 
   std::unique_ptr<cluster::Reflector> jobs_, pods_;
-  std::jthread teller_, asker_;  // last: use all of the above
+  std::jthread teller_, asker_;  // the last members, because they use the others
 };
 
 }  // namespace dashboard

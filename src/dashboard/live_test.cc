@@ -18,7 +18,7 @@ class FakeTab : public net::Responder {
   void Write(std::string chunk) override {
     const std::lock_guard lock(mutex_);
     text_ += chunk;
-    if (!reads_) pending_ += chunk.size();
+    if (!last_read_.empty() && chunk.find(last_read_) != std::string::npos) pending_ += behind_;
     changed_.notify_all();
   }
   void Finish() override {}
@@ -48,17 +48,18 @@ class FakeTab : public net::Responder {
     for (size_t at = 0; (at = text_.find(text, at)) != std::string::npos; ++at) ++count;
     return count;
   }
-  void FallBehind(size_t bytes) {
+  // Reads nothing after what contains `text`, and has then `bytes` before it.
+  void FallBehindAfter(std::string text, size_t bytes) {
     const std::lock_guard lock(mutex_);
-    pending_ = bytes;
-    reads_ = false;
+    last_read_ = std::move(text);
+    behind_ = bytes;
   }
   void Read() {
     std::function<void()> callback;
     {
       const std::lock_guard lock(mutex_);
       pending_ = 0;
-      reads_ = true;
+      last_read_.clear();
       callback = std::move(when_taken_);
     }
     if (callback) callback();
@@ -73,7 +74,8 @@ class FakeTab : public net::Responder {
   std::condition_variable changed_;
   std::string text_;
   size_t pending_ = 0;
-  bool reads_ = true;
+  std::string last_read_;
+  size_t behind_ = 0;
   std::atomic<bool> is_closed_{false};
   int status_ = 0;
   std::function<void()> when_taken_, on_close_;
@@ -122,7 +124,7 @@ TEST_F(LiveTest, ATabThatDidNotReadIsToldEverythingOnceMore) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {});
   ASSERT_TRUE(tab->Await("event: progress"));
-  tab->FallBehind(2 * kMostBehind);
+  tab->FallBehindAfter(R"("name":"second")", 2 * kMostBehind);
   cluster_->Put(arena::kJobs, MakeJob("second", "Running", std::chrono::seconds(6)));
   ASSERT_TRUE(tab->Await(R"("name":"second")"));
   // It is behind now: what comes is not sent.

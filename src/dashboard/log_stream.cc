@@ -16,7 +16,7 @@ using base::Fail;
 
 base::Error NoMore() { return {Code::kCancelled, "no more of the log is wanted", 0}; }
 
-// Keeps whole lines up to a number of them and of bytes.
+// Keeps whole lines up to a number of lines and bytes.
 class KeptLines : public cli::Output {
  public:
   explicit KeptLines(int64_t most) : left_(most) {}

@@ -1,4 +1,4 @@
-// The merged log of a job on its way to a browser: `muster logs --all` with its flags.
+// The merged log of a job for a browser: `muster logs --all` with its flags.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace dashboard {
 
-// Of a log that is read and not followed: at most as many lines as the page shows.
+// The most lines of a log that is not followed, as many as the page shows.
 inline constexpr int64_t kMostLines = 20'000;
 inline constexpr size_t kMostLogBytes = 8 << 20;
 
 struct LogQuery {
   std::string run;   // name or id
-  int64_t tail = 0;  // lines of each instance; 0 is from the start, or from `since`
+  int64_t tail = 0;  // lines per instance; 0: from the start, or from `since`
   std::string since;
   std::string grep, ranks;
   bool is_raw = false, only_errors = false;
@@ -36,15 +36,14 @@ std::string CommandOf(const LogQuery& query, const std::string& program);
 
 struct LogText {
   std::string text;
-  bool has_more = false;  // behind it
+  bool has_more = false;  // after it
 };
-// What there is of it, up to its limit and kMostLogBytes. Blocks; `stop` ends it: kCancelled.
+// The existing lines, up to the limit and kMostLogBytes. Blocks; kCancelled after `stop`.
 base::Result<LogText> ReadLog(cluster::Client& client, const arena::Context& context,
                               const LogQuery& query, const std::stop_token& stop);
 
-// What is printed of it goes to `write`, which may block; false: nobody wants more. Of a job that
-// is there it goes on until the job has ended. Blocks; `stop` ends it. That nobody wants more is a
-// success.
+// Passes the output to `write`, which may block, and returns false to end it. Follows an existing
+// job until it has ended. Blocks until then, or until `stop`. Success also if `write` ended it.
 using WriteLog = std::function<bool(std::string_view text)>;
 base::Status FollowLog(cluster::Client& client, const arena::Context& context,
                        const LogQuery& query, const std::stop_token& stop, const WriteLog& write);

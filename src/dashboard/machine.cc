@@ -24,7 +24,7 @@ struct Device {
   const arena::GpuMetric* metric = nullptr;
 };
 
-// In thousandths; 0 when the node does not say.
+// In thousandths; 0 if the node does not say.
 int64_t Allocatable(const text::Json& node, std::string_view resource) {
   for (const std::string_view field : {"allocatable", "capacity"}) {
     const text::Json* value = text::Find(node, {"status", field, resource});
@@ -50,7 +50,7 @@ text::Json AmountsOf(const api::ResourceRequest& request) {
                       {"gpus", request.gpus}};
 }
 
-// By their numbers: the GPUs that the node has, that are held or that are measured.
+// By number: the GPUs that the node has, that pods use, or that are measured.
 std::map<int64_t, Device> DevicesOf(const std::string& node, int64_t gpus,
                                     const std::vector<const text::Json*>& pods,
                                     const std::vector<arena::GpuMetric>& metrics) {

@@ -1,4 +1,4 @@
-// The Machine screen: what each node has, and who holds it. Pure.
+// The Machine screen: what each node has, and which pods use it. Pure.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace dashboard {
 //             "devices": [{"index", "pod", "job", "dutyCycle", "memoryUsed", "memoryTotal"}],
 //             "pods": [{"name", "namespace", "job", "status", "cpuMilli", "memoryBytes",
 //             "gpus"}]}]}
-// Pods that have ended hold nothing. Of a GPU that nobody measures, null; its pod is "" where the
-// cluster does not say who holds which.
+// Pods that have ended use nothing. Unknown measurements of a GPU are null; its pod is "" if the
+// cluster does not say which pod has it.
 text::Json MachineDocument(const std::vector<text::Json>& nodes,
                            const std::vector<text::Json>& pods,
                            const std::vector<arena::GpuMetric>& metrics);

@@ -1,5 +1,5 @@
-// How far the running jobs are, as the embedded cluster tells it (docs/reference/json.md,
-// "progress"). Pure.
+// The progress of running jobs, from the embedded cluster (docs/reference/json.md, "progress").
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace dashboard {
 
-// Asked of the cluster; others than the embedded one have no such page.
+// The path to read; only the embedded cluster has it.
 inline constexpr std::string_view kProgressPath = "/muster/progress";
 
 // Not thread safe.
 class Progress {
  public:
-  // {"items": [{"uid", "sources": [...]}]}, as it was asked. What has changed since the last call,
-  // by uid, as JSON; "" of nothing. Of several sources the newest is a job's.
+  // Takes the cluster's answer, {"items": [{"uid", "sources": [...]}]}. Returns the changes since
+  // the last call, by uid, as JSON; "" for none. The newest of several sources counts.
   std::string Take(const text::Json& answer);
-  // All, by uid, as JSON.
+  // Everything, by uid, as JSON.
   std::string All() const;
 
  private:

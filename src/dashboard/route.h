@@ -1,4 +1,4 @@
-// Which request is for what. Pure.
+// Maps requests to what they ask for. Pure.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace dashboard {
 
 struct Route {
   enum class Kind {
-    kAsset,     // a part of the page; `rest` is its path
-    kSession,   // POST /api/session: the link's word for a cookie
+    kAsset,     // a file of the page; `rest` is its path
+    kSession,   // POST /api/session: exchanges the link's secret for a cookie
     kEvents,    // GET /api/events?job=NAMESPACE/NAME&log=1&...
     kState,     // GET /api/state
     kRun,       // GET /api/run/NAMESPACE/RUN
@@ -27,14 +27,14 @@ struct Route {
     kAction,    // POST /api/action
   };
   Kind kind = Kind::kAsset;
-  std::string namespace_name, run;  // "" where the path has none
+  std::string namespace_name, run;  // "" if the path has none
   std::string rest;
   net::Target target;
 
   bool is_data() const { return kind != Kind::kAsset && kind != Kind::kSession; }
 };
 
-// Nullopt: there is no such thing here.
+// Nullopt for other requests.
 std::optional<Route> RouteOf(std::string_view method, std::string_view target);
 
 }  // namespace dashboard

@@ -22,15 +22,15 @@ using base::Code;
 using base::Fail;
 using Kind = Route::Kind;
 
-// Of 27 letters and digits each: 190 bits.
+// Letters and digits of each secret: about 190 bits.
 constexpr size_t kSecretLength = 40;
-// Requests that wait for the cluster at once, and that wait for those.
+// How many requests are with the cluster at the same time, and how many more may wait.
 constexpr size_t kWorkers = 4;
 constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostPosted = 4096;
 constexpr int64_t kUsualRuns = 200;
 constexpr int64_t kMostRuns = 5000;
-constexpr int64_t kMostPoints = 1000;  // of a curve: more than a screen has columns
+constexpr int64_t kMostPoints = 1000;  // per curve: more than a screen has columns
 constexpr std::string_view kMoreHeader = "Muster-More";
 constexpr std::string_view kCommandHeader = "Muster-Command";
 
@@ -135,7 +135,7 @@ void Server::OpenEvents(const Route& route, const Responder& responder) {
 void Server::Work(const net::HttpRequest& request, const Route& route, const Responder& responder) {
   const bool is_taken =
       workers_.Post([this, request, route, responder](const std::stop_token& workers_stop) {
-        // Who has gone waits for nothing any more.
+        // A peer that has gone needs no answer.
         std::stop_source stop;
         const std::stop_callback ending(workers_stop, [stop]() mutable { stop.request_stop(); });
         responder->OnClose([stop]() mutable { stop.request_stop(); });

@@ -1,4 +1,4 @@
-// Server: the page and its data over HTTP, for one user's browser on this machine.
+// Server: serves the page and its data over HTTP to one user's browser on this machine.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 namespace dashboard {
 
 struct ServerOptions {
-  uint16_t port = 0;  // of 127.0.0.1; 0 is any free one
+  uint16_t port = 0;  // on 127.0.0.1; 0 for any free port
   bool all_namespaces = false;
 };
 
-// Borrows the client and the context, which has connected.
+// Borrows the client and the context, which must be connected.
 class Server {
  public:
-  // kAlreadyExists when the port is taken.
+  // kAlreadyExists if the port is taken.
   static base::Result<std::unique_ptr<Server>> Start(cluster::Client& client,
                                                      const arena::Context& context,
                                                      const ServerOptions& options);
 
-  // Good once, for kLinkLifetime: who opens it may do all that the user may.
+  // Valid once, for kLinkLifetime. Whoever opens it can do everything that the user can.
   std::string Link() const;
   // Serves until Stop(). Blocks.
   void Run() { http_->Run(); }
@@ -41,12 +41,12 @@ class Server {
 
   Server(cluster::Client& client, const arena::Context& context, const ServerOptions& options,
          std::string job_selector);
-  // On the server's thread.
+  // Run on the server's thread.
   void Handle(net::HttpRequest request, const Responder& responder);
   void OpenSession(const net::HttpRequest& request, const Responder& responder);
   void OpenEvents(const Route& route, const Responder& responder);
   void Work(const net::HttpRequest& request, const Route& route, const Responder& responder);
-  // On a worker's.
+  // Run on a worker's thread.
   net::HttpResponse AnswerOf(const net::HttpRequest& request, const Route& route,
                              const std::stop_token& stop);
   base::Result<text::Json> DocumentOf(const Route& route);
@@ -61,7 +61,8 @@ class Server {
   std::unique_ptr<Access> access_;
   Live live_;
   Workers workers_;
-  std::unique_ptr<net::HttpServer> http_;  // last: its connections call the rest
+  std::unique_ptr<net::HttpServer>
+      http_;  // the last member, because its connections use the others
 };
 
 }  // namespace dashboard

@@ -1,4 +1,4 @@
-// Workers: threads that answer what the server's own thread must not wait for.
+// Workers: threads for requests that block, which the server's own thread must not do.
 #pragma once
 
 #include <condition_variable>
@@ -14,12 +14,12 @@ namespace dashboard {
 // Thread safe.
 class Workers {
  public:
-  // The token is stopped when the workers are to end.
+  // The token is stopped when the workers must end.
   using Task = std::function<void(const std::stop_token& stop)>;
 
   Workers(size_t threads, size_t most_waiting);
 
-  // False when too many wait already: `task` is dropped.
+  // Drops `task` and returns false if too many are waiting.
   bool Post(Task task);
 
  private:
@@ -29,7 +29,7 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Task> tasks_;
-  std::vector<std::jthread> threads_;  // last: uses all of the above
+  std::vector<std::jthread> threads_;  // the last member, because it uses the others
 };
 
 }  // namespace dashboard

@@ -20,7 +20,7 @@ std::string Glyph(unsigned bits) {
   return text;
 }
 
-// At most `count` of them, each the mean of as many that are next to each other.
+// At most `count` values, each the mean of equally many neighbours.
 std::vector<double> Thinned(const std::vector<double>& values, size_t count) {
   if (values.size() <= count) return values;
   std::vector<double> thinned(count, 0);

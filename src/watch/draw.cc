@@ -58,7 +58,7 @@ struct Column {
   size_t width;
 };
 
-// What the others leave says why a job does not go on, and how far it is.
+// The remaining width shows why a job waits, and its progress.
 std::array<Column, 5> ColumnsFor(size_t width) {
   constexpr size_t kFixed = 11 + 7 + 6;
   const size_t name = std::clamp<size_t>(width / 4, 12, 40);

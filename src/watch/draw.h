@@ -1,4 +1,4 @@
-// What `watch` looks like. Pure.
+// Draws the screens of `watch`. Pure.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace watch {
 inline constexpr size_t kLeastWidth = 40;
 inline constexpr size_t kLeastHeight = 8;
 
-// Moves what is shown so that the selected row is among it.
+// Scrolls so that the selected row is visible.
 cli::Screen Draw(State& state, size_t width, size_t height, base::Time now);
-// Rows that a list has on a screen of that height.
+// How many rows of a list fit on a screen of that height.
 size_t PageOf(size_t height);
 
-// A curve in braille, two values a column and four dots a row, the last at the right: `rows`
-// strings of at most `columns` characters, the highest first. What is not finite is a gap.
+// A curve in braille, with two values per column and four dots per row, the latest at the right:
+// `rows` strings of at most `columns` characters, top row first. NaN and Inf leave gaps.
 std::vector<std::string> Braille(const std::vector<double>& values, size_t columns, size_t rows);
 
 }  // namespace watch

@@ -1,4 +1,4 @@
-// One job on the screen of `watch`: its ranks, a curve, its log. Pure.
+// Draws one job: its ranks, a curve, its log. Pure.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ namespace watch {
 
 cli::Style StyleOfState(std::string_view state);
 
-// All but the last row. `state` has a view.
+// Draws everything but the last row. `state` must have a view.
 void DrawJob(cli::Screen& screen, State& state, base::Time now);
 
 }  // namespace watch

@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr int64_t kCurvePoints = 400;
 
-// "3/4": replicas that run or have succeeded, of all replicas of the job.
+// "3/4": how many of the job's replicas run or have succeeded.
 std::string RanksOfRow(const text::Json& job) {
   int64_t wanted = 0, up = 0;
   const text::Object* specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
@@ -53,7 +53,7 @@ JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgre
   return row;
 }
 
-// The curve of a loss where there is one, else of what has the most values.
+// The curve of a loss if there is one, else of the scalar with the most values.
 void AddCurve(const text::Json& progress, JobView& view) {
   const text::Array* series = text::FindArray(progress, {"series"});
   if (series == nullptr) return;
@@ -87,6 +87,12 @@ std::string GpuOf(const std::vector<arena::GpuMetric>& metrics, const std::strin
     ++count;
   }
   return count == 0 ? "" : fmt::format("{:.0f}%", sum / count);
+}
+
+// As `get --ranks` tells it.
+std::optional<base::Duration> LateBy(const std::optional<answers::Lateness>& late) {
+  if (!late || late->last == 0) return std::nullopt;
+  return std::chrono::duration_cast<base::Duration>(late->median);
 }
 
 void Pause(std::chrono::milliseconds time) {
@@ -136,7 +142,7 @@ bool Feed::Take(State& state) {
   return true;
 }
 
-// News come from a watch; while jobs run their progress is looked at, too.
+// News come from a watch. While jobs run, also reads their progress.
 void Feed::WatchJobs() {
   arena::JobNews news(client_, namespace_name_);
   std::thread([this] {
@@ -196,7 +202,8 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
   for (const arena::RankState& rank :
        arena::RanksOf(client_, context_, *job, arena::RankLook::kWithoutStacks)) {
     view.ranks.push_back({rank.rank, rank.instance, rank.state, rank.step, rank.quiet, rank.cpu,
-                          rank.memory, GpuOf(metrics, namespace_name, rank.instance)});
+                          rank.memory, GpuOf(metrics, namespace_name, rank.instance),
+                          LateBy(rank.late)});
   }
   return view;
 }

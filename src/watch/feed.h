@@ -1,4 +1,4 @@
-// What `watch` knows of the cluster, kept up to date by threads of its own.
+// Feed: reads what `watch` shows from the cluster, on threads of its own.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,20 @@
 
 namespace watch {
 
-// Its threads wait for news of jobs, which a watch brings, and look at what no watch tells,
-// progress and processes, once a second while it is shown. They are never joined, for they may wait
-// for a server that does not answer: it lives until the program ends.
+// Its threads watch the jobs, and read progress and processes, which cannot be watched, once a
+// second while they are shown. The threads are never joined, because they may wait for a server
+// that does not answer, so a Feed lives until the program ends.
 class Feed {
  public:
-  // Everything is borrowed, until the program ends. `namespace_name` "" is all. Errors of eventfd.
+  // Borrows everything until the program ends. `namespace_name` "": all. Errors of eventfd.
   static base::Result<Feed*> Start(cluster::Client& client, const arena::Context& context,
                                    std::string namespace_name);
 
-  // Readable when there is something new.
+  // Becomes readable when there is something new.
   int fd() const { return news_.get(); }
-  // Which job is looked at; nullopt: none.
+  // Selects the job to read in detail; nullopt for none.
   void LookAt(const std::optional<std::pair<std::string, std::string>>& job);
-  // Puts what is new into the state. False when nothing is.
+  // Moves news into the state. False if there were none.
   bool Take(State& state);
 
  private:
@@ -55,7 +55,7 @@ class Feed {
   base::Fd news_;  // eventfd
   std::mutex mutex_;
   Shared shared_;                          // under the mutex
-  std::atomic<bool> has_running_ = false;  // jobs whose progress is asked for
+  std::atomic<bool> has_running_ = false;  // whether jobs run, whose progress must be read
 };
 
 }  // namespace watch

@@ -37,7 +37,7 @@ std::optional<Kind> OfNumber(std::string_view number) {
 
 }  // namespace
 
-// A sequence at the beginning of rest_, whole; false when it is not.
+// Takes a whole sequence from the beginning of rest_; false if it is incomplete.
 bool KeyReader::TakeSequence(std::vector<Key>& keys) {
   if (rest_.size() < 2) return false;
   if (rest_[1] != '[' && rest_[1] != 'O') {

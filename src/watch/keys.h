@@ -1,4 +1,4 @@
-// What is typed at a terminal in raw mode, as keys. Pure.
+// Parses what a terminal in raw mode sends into keys. Pure.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ struct Key {
     kEnd
   };
   Kind kind = Kind::kChar;
-  char letter = 0;  // of kChar: ASCII, control characters too (^C is 3)
+  char letter = 0;  // for kChar: ASCII, including control characters (^C is 3)
   bool operator==(const Key&) const = default;
 };
 
 class KeyReader {
  public:
-  // Keys of these bytes. Of an escape sequence that is not whole the beginning waits for more:
-  // Flush tells that nothing comes, and it was the Escape key.
+  // The keys in these bytes. Keeps an incomplete escape sequence until more comes, or until Flush
+  // says that nothing will, so that it was the Escape key.
   std::vector<Key> Feed(std::string_view bytes);
   std::vector<Key> Flush();
   bool is_waiting() const { return !rest_.empty(); }

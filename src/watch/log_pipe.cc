@@ -15,7 +15,7 @@ namespace watch {
 namespace {
 
 constexpr size_t kAtOnce = 256 << 10;
-constexpr size_t kLongestLine = 4096;  // more is on no screen
+constexpr size_t kLongestLine = 4096;  // no screen shows more
 
 }  // namespace
 
@@ -57,7 +57,7 @@ LogPipe::~LogPipe() { End(); }
 
 void LogPipe::End() {
   if (pid_ == 0) return;
-  ::kill(pid_, SIGKILL);  // it holds nothing
+  ::kill(pid_, SIGKILL);  // it has nothing to clean up
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;
@@ -79,7 +79,7 @@ std::vector<std::string> LogPipe::Read() {
       if (c == '\n') {
         lines.push_back(std::exchange(rest_, {}));
       } else if (c == '\r') {
-        rest_.clear();  // drawn over
+        rest_.clear();  // overwritten by what follows
       } else if (rest_.size() < kLongestLine) {
         rest_ += c;
       }

@@ -1,5 +1,5 @@
-// The merged log of a job, line by line, from `logs JOB --all -f`: a program of its own can be
-// ended at any time, whatever it waits for.
+// The merged log of a job, line by line, from a child process `logs JOB --all -f`, because a
+// process can be ended at any time, whatever it waits for.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ namespace watch {
 // One thread.
 class LogPipe {
  public:
-  // `argv`: this program's, with `logs` and its flags; `path` its file.
+  // `argv`: this program with `logs` and its flags; `path`: its executable.
   static base::Result<LogPipe> Start(const std::string& path, std::vector<std::string> argv,
                                      const std::vector<std::string>& environment);
-  ~LogPipe();  // ends the program
+  ~LogPipe();  // ends the process
   LogPipe(LogPipe&& other) noexcept;
   LogPipe& operator=(LogPipe&& other) noexcept;
 
   // -1 once it has ended.
   int fd() const { return fd_.get(); }
-  // Whole lines that are there, at most some hundred kilobytes of them; does not block.
+  // The whole lines that have come, at most a few hundred kilobytes. Does not block.
   std::vector<std::string> Read();
 
  private:

@@ -28,7 +28,7 @@ size_t PositionOf(const std::vector<const JobRow*>& rows, const std::string& uid
   return 0;
 }
 
-// By `by` rows, within the list.
+// Moves the selection by `by` rows within the list.
 void Move(State& state, int64_t by) {
   const auto rows = ShownRows(state);
   if (rows.empty()) return;

@@ -10,11 +10,11 @@
 namespace watch {
 namespace {
 
-// Second screen, no cursor; and back, with colours off.
+// Alternate screen without cursor, and back with colours off.
 constexpr std::string_view kTake = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view kGiveBack = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
-// Of before; read by a handler of signals.
+// The earlier settings; a signal handler reads them.
 termios before;
 volatile sig_atomic_t is_raw = 0;
 
@@ -29,7 +29,7 @@ void GiveBack() {
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
 }
 
-// Only calls what POSIX allows in a handler.
+// Only calls functions that POSIX permits in a signal handler.
 void OnCrash(int number) {
   GiveBack();
   ::signal(number, SIG_DFL);

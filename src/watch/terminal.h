@@ -1,5 +1,5 @@
-// The terminal while `watch` has it: raw, without a cursor, on its second screen. What it was is
-// put back however the program ends, but by SIGKILL.
+// The terminal while `watch` uses it: raw, without a cursor, on the alternate screen. It is
+// restored however the program ends, except by SIGKILL.
 #pragma once
 
 #include <string_view>
@@ -12,18 +12,18 @@ namespace watch {
 // One at a time. One thread.
 class Terminal {
  public:
-  // kInvalidArgument when stdin or stdout is none.
+  // kInvalidArgument if stdin or stdout is not a terminal.
   static base::Result<Terminal> Take();
   ~Terminal();
   Terminal(Terminal&& other) noexcept;
   Terminal& operator=(Terminal&&) = delete;
 
-  // Columns and rows; 80 and 24 where it does not say.
+  // Columns and rows; 80 and 24 if unknown.
   static std::pair<size_t, size_t> Size();
-  // All of it. False when nobody reads any more.
+  // Writes everything. False if the terminal is gone.
   static bool Write(std::string_view text);
 
-  // As it was, for another program or a shell; Resume takes it again, empty.
+  // Restores the terminal for another program or a shell, until Resume, which clears it.
   void Suspend();
   void Resume();
 

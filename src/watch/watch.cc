@@ -24,14 +24,14 @@
 namespace watch {
 namespace {
 
-constexpr int kTickMillis = 1000;  // ages go on
-constexpr int kEscapeMillis = 50;  // after which Escape was the key
+constexpr int kTickMillis = 1000;  // to update ages
+constexpr int kEscapeMillis = 50;  // an escape sequence would be complete by then
 constexpr const char* kLogTail = "300";
 constexpr int kInterrupted = 130;
 
 using Want = Wish::Kind;
 
-// The flags that lead to the same cluster.
+// The flags that select the same cluster.
 std::vector<std::string> GlobalArgs(const arena::Context& context,
                                     const std::string& namespace_name) {
   const arena::GlobalFlags& flags = context.flags;
@@ -79,7 +79,7 @@ class Watching {
 
   void OnlyThis() { state_.is_alone = true; }
 
-  // Until a key or a signal ends it: the exit code.
+  // Runs until a key or a signal ends it. Returns the exit code.
   int Run() {
     Show();
     for (;;) {
@@ -122,7 +122,7 @@ class Watching {
     return argv;
   }
 
-  // An exit code where one asks to end.
+  // The exit code if a signal ends it.
   std::optional<int> OnSignals() {
     while (const auto signal = process::ReadSignal(signals_.get())) {
       const auto number = static_cast<int>(signal->ssi_signo);
@@ -145,13 +145,13 @@ class Watching {
     for (std::string& line : log_->Read()) {
       state_.view->log.push_back(std::move(line));
       if (state_.view->log.size() > kMostLogLines) state_.view->log.pop_front();
-      // What is looked at stays where it is.
+      // A scrolled log does not move.
       if (state_.log_back > 0) ++state_.log_back;
     }
     if (log_->fd() < 0) log_.reset();
   }
 
-  // False: nobody sees it.
+  // False if the terminal is gone.
   bool Show() {
     const auto [width, height] = Terminal::Size();
     cli::Screen screen = Draw(state_, width, height, context_.clock.Now());
@@ -160,7 +160,7 @@ class Watching {
     return changes.empty() || Terminal::Write(changes);
   }
 
-  // False: quit.
+  // False to quit.
   bool Carry(const Wish& wish) {
     switch (wish.kind) {
       case Want::kNone:
@@ -197,11 +197,12 @@ class Watching {
     return true;
   }
 
-  // Gives the terminal to another command of this program until it has ended and a key is typed.
+  // Runs another command of this program on the terminal, and returns after it has ended and a key
+  // was typed.
   void Foreground(const Wish& wish, std::vector<std::string> words) {
     const std::string line = fmt::format("{} {} {}", context_.program, words[0], wish.name);
     terminal_.Suspend();
-    // ^C is the command's.
+    // ^C is for the command.
     ::signal(SIGINT, SIG_IGN);
     Terminal::Write(fmt::format("$ {}\n", line));
     process::SpawnOptions options;
@@ -241,7 +242,7 @@ class Watching {
 
 base::Result<int> RunWatch(arena::Context& context, const std::string& self, bool all_namespaces,
                            const cli::Invocation& call) {
-  // Before the first thread, which would have them otherwise.
+  // Before the first thread, which would get the signals otherwise.
   TRY_ASSIGN(base::Fd signals,
              process::OpenSignalFd({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT}));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
@@ -260,7 +261,7 @@ base::Result<int> RunWatch(arena::Context& context, const std::string& self, boo
     }
     code = watching.Run();
   }
-  // Its threads still use the client, which nobody may take apart.
+  // Its threads still use the client, so it must not be destroyed.
   ::_exit(code);
 }
 
@@ -270,20 +271,9 @@ void AddWatch(cli::Command& root, arena::Context& context, const std::string& se
   cli::Command& verb =
       root.Add("watch [JOB]", "Watch the jobs, or one of them, on the whole terminal")
           .Args(cli::MaxArgs(1))
-          .Long(
-              "Watch the jobs, or one of them: its ranks (state, how long each is quiet, CPU, "
-              "memory, GPU),\n"
-              "its loss as a curve, and the log of all ranks. Keys move, filter and sort, show "
-              "logs, "
-              "a shell,\n"
-              "stacks, `explain` and `report`, and stop a job: ? lists them, q quits. It needs a "
-              "terminal of\n"
-              "40 columns and 8 rows at least; NO_COLOR is heeded.")
-          .Example(fmt::format("  {0} watch\n"
-                               "  {0} watch base",
-                               context.program));
+          .Help("watch/watch", context.program);
   auto all_namespaces = std::make_shared<bool>(false);
-  verb.flags().Bool(all_namespaces.get(), "all-namespaces", false, "of every namespace").Short('A');
+  verb.flags().Bool(all_namespaces.get(), "all-namespaces", false, "in every namespace").Short('A');
   verb.Check([&context](cli::Invocation&) -> base::Status {
     if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) return {};
     return base::Fail(base::Code::kInvalidArgument,

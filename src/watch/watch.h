@@ -1,4 +1,4 @@
-// `watch`: jobs, or one of them, on a whole terminal.
+// `watch`: shows the jobs, or one of them, on the whole terminal.
 #pragma once
 
 #include "arena/app/app.h"
@@ -6,7 +6,7 @@
 
 namespace watch {
 
-// Both outlive the tree. `self`: the path of this program, which shows logs, shells and stacks.
+// Both outlive the tree. `self`: the path of this program, which runs logs, shell and stacks.
 void AddWatch(cli::Command& root, arena::Context& context, const std::string& self);
 
 }  // namespace watch

@@ -32,6 +32,10 @@ def test_a_program_reads_what_became_of_the_job(cluster):
     assert notice["command"] == "echo why; exit 7" and notice["seconds"] >= 0
     await_notice(cluster, "bad", "end: told at ")
     cluster.run("run", "--name=good", f"--notify=cat >{told}.2", "--notify-on=fail", "true")
+    # The command stands in the folder that was run, and is told the last line of a success too.
+    os.makedirs(cluster.path("home", "work"))
+    cluster.run("run", "--name=fine", "--notify=cat >here", "-C", "work", "echo first; echo loss 0.5")
+    assert json.loads(await_file(cluster.path("home", "work", "here")))["lastLine"] == "loss 0.5"
     cluster.run("run", "--name=begun", f'--notify=echo "$MUSTER_NOTICE_EVENT $MUSTER_NOTICE_JOB" >{told}.3',
                 "--notify-on=start", "true")
     assert await_file(told + ".3") == "start begun\n"
@@ -101,4 +105,4 @@ def test_a_job_that_is_deleted_the_moment_it_ends_is_told_of(cluster):
     cluster.run("run", "--name=brief", f"--notify=cat >{told}", "echo bye; exit 3", code=3)
     cluster.run("delete", "brief")
     notice = json.loads(await_file(told))
-    assert (notice["job"], notice["status"]) == ("brief", "FAILED")
+    assert (notice["job"], notice["status"], notice["lastLine"]) == ("brief", "FAILED", "bye")

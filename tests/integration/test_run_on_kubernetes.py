@@ -95,6 +95,16 @@ def test_what_cannot_travel_is_refused_and_nothing_is_made(real_cluster, namespa
     refused("at most 8192 travel with a job", "train.py")
 
 
+def test_a_namespace_that_takes_no_configmaps_is_left_as_it_was(real_cluster, namespace, muster, code):
+    none = {"hard": {"count/configmaps": "0"}}
+    real_cluster.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none", "namespace": namespace}, "spec": none})
+    real_cluster.patch_status("resourcequota", "none", namespace, {**none, "used": {"count/configmaps": "0"}})
+    done = run(muster, namespace, code, "--name=full", "train.py", code=1)
+    assert "create configmap full-code-0: " in done.stderr or "exceeded quota" in done.stderr, done.stderr
+    assert "the job full was not made" in done.stderr
+    assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+
+
 def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, muster, code):
     run(muster, namespace, code, "--name=base", "--run-volume=disk", "train.py")
     job = real_cluster.get("pytorchjob", "base", "-n", namespace)
@@ -110,6 +120,14 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     assert "base" in listed.stdout and "0 jobs as the cluster has them, and 1 that are gone" in listed.stderr
     shown = muster.run("show", "base", "-n", namespace).stdout
     assert "as this machine saw it last" in shown and job["metadata"]["uid"][:8] in shown
+    assert muster.run("code", "base", "-n", namespace).stdout.split()[-1] == "train.py"
+    muster.run("rerun", "base", "-d", "-n", namespace, "--", "--lr", "2")
+    again = real_cluster.get("pytorchjob", "base-2", "-n", namespace)
+    container = again["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    assert container["command"][2] == "exec python train.py --lr 2"
+    assert parts_of(real_cluster, namespace, "base-2")
+    volume = next(mount for mount in container["volumeMounts"] if mount["mountPath"] == "/muster/run")
+    assert volume["subPath"].startswith("base-2-")
     stranger = muster.run("show", "nobody", "-n", namespace, code=1).stderr
     assert "only the jobs that are there are, and those that this machine submitted" in stranger
 

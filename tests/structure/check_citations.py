@@ -16,6 +16,7 @@ CITATION = re.compile(rf"\b(compat|spec)/([a-z-]+)\.md((?:(?: |, | and | to |-)(
 TESTED = ("docs/security.md", "docs/architecture/simulation.md")
 CPP_TEST = re.compile(r"`([A-Z]\w+)\.([A-Z]\w+)`")
 TEST_FILE = re.compile(r"`((?:src|tests)/[\w/]+\.(?:py|cc))(?:::(\w+))?`")
+HELP = re.compile(r'\.Help\("([a-z/_]+)"')
 PAGE = re.compile(r"\bdocs/[a-z-]+(?:/[a-z-]+)*\.md\b")
 
 
@@ -60,6 +61,21 @@ def tests_missing_in(page):
                     yield f"{path}::{name}"
 
 
+def help_pages_wrong():
+    """Each page of help beside a source is a verb's, and each verb's page is there."""
+    source = os.path.join(ROOT, "src")
+    pages, used = set(), set()
+    for folder, _, names in os.walk(source):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith(".md"):
+                pages.add(os.path.relpath(path, source)[:-len(".md")].removesuffix(".arena"))
+            elif name.endswith(".cc"):
+                with open(path) as file:
+                    used |= set(HELP.findall(file.read()))
+    return [f"src/{page}.md is no verb's help, or is not there" for page in sorted(pages ^ used)]
+
+
 def main():
     pages = {name[:-3]: sections_of(name) for name in os.listdir(COMPAT)}
     wrong, count = [], 0
@@ -75,6 +91,7 @@ def main():
         wrong += [f"{path} names {page}, which is not there" for page in PAGE.findall(text) if not os.path.exists(os.path.join(ROOT, page))]
     for page in TESTED:
         wrong += [f"{page} names the test {test}, which is not there" for test in tests_missing_in(page)]
+    wrong += help_pages_wrong()
     for line in wrong:
         print(line)
     print(f"{count} citations, {len(wrong)} wrong")

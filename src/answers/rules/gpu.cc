@@ -1,6 +1,33 @@
 #include "answers/rule.h"
 
 namespace answers {
+namespace {
+
+// The driver's codes of hardware; others (13, 31, 43, 45) are what programs do. AER: as
+// drivers/pci/pcie/aer.c of Linux 4 to 6 prints it.
+std::vector<std::string_view> KernelLines() {
+  return {"NVRM: Xid (PCI:*): 48,",
+          "NVRM: Xid (PCI:*): 63,",
+          "NVRM: Xid (PCI:*): 64,",
+          "NVRM: Xid (PCI:*): 74,",
+          "NVRM: Xid (PCI:*): 79,",
+          "NVRM: Xid (PCI:*): 92,",
+          "NVRM: Xid (PCI:*): 94,",
+          "NVRM: Xid (PCI:*): 95,",
+          "NVRM: Xid (PCI:*): 110,",
+          "NVRM: Xid (PCI:*): 119,",
+          "NVRM: Xid (PCI:*): 120,",
+          "NVRM: Xid (PCI:*): 140,",
+          "NVRM: GPU *: GPU has fallen off the bus",
+          "GPU is lost.  Reboot the system",
+          "*'uncorrectable ECC error encountered'",
+          "AER: Uncorrected (Fatal) error received",
+          "AER: Uncorrectable (Fatal) error message received",
+          "PCIe Bus Error: severity=Uncorrected (Fatal)",
+          "PCIe Bus Error: severity=Uncorrectable (Fatal)"};
+}
+
+}  // namespace
 
 std::vector<Rule> GpuRules() {
   return {
@@ -11,14 +38,9 @@ std::vector<Rule> GpuRules() {
        .exceptions = {"uncorrectable ECC error encountered", "uncorrectable NVLink error",
                       "GPU has fallen off the bus", "GPU is lost",
                       "CUDA error: hardware stack error"},
-       // The driver's codes of hardware; others (13, 31, 43, 45) are what programs do.
-       .lines = {"NVRM: Xid (PCI:*): 48,", "NVRM: Xid (PCI:*): 63,", "NVRM: Xid (PCI:*): 64,",
-                 "NVRM: Xid (PCI:*): 74,", "NVRM: Xid (PCI:*): 79,", "NVRM: Xid (PCI:*): 92,",
-                 "NVRM: Xid (PCI:*): 94,", "NVRM: Xid (PCI:*): 95,", "NVRM: Xid (PCI:*): 110,",
-                 "NVRM: Xid (PCI:*): 119,", "NVRM: Xid (PCI:*): 120,", "NVRM: Xid (PCI:*): 140,",
-                 "NVRM: GPU *: GPU has fallen off the bus", "GPU is lost.  Reboot the system",
-                 "*'uncorrectable ECC error encountered'",
-                 "AER: Uncorrected (Fatal) error received"}},
+       .lines = KernelLines(),
+       .witnesses = KernelLines(),
+       .overrules = {kUnknown, "cuda-error", "collective-timeout", "no-gpu"}},
       {.kind = "python-mismatch",
        .title = "this torch was not built for this GPU",
        .advice = Advice::kFixFirst,

@@ -122,6 +122,14 @@ TEST(TrainingSummary, S1_StatusFollowsConditions) {
   }
 }
 
+TEST(TrainingSummary, OfSeveralConditionsOfATypeATrueOneCounts) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running", "False");
+  AddCondition(job, "Running");
+  EXPECT_EQ(TrueCondition(job, "Running"), &text::FindArray(job, {"status", "conditions"})->at(1));
+  EXPECT_EQ(Summarize(job, {}, kNow).status, "RUNNING");
+}
+
 TEST(TrainingSummary, RunningWithAPendingPodIsPending) {
   text::Json job = MakeJob();
   AddCondition(job, "Running");
@@ -534,6 +542,18 @@ TEST_F(FailedReason, IsWhatTheLauncherSaysOfIt) {
   EXPECT_TRUE(Reason().ends_with(" exited with code 1: ValueError: boom")) << Reason();
   Terminate(pods_[0], 1, kCreated, end);  // the beginning did not fit
   EXPECT_TRUE(Reason().ends_with(" exited with code 1: ValueError: boom")) << Reason();
+}
+
+TEST_F(FailedReason, NamesTheRankThatTheLauncherNames) {
+  Terminate(pods_[0], 1, kCreated,
+            "bad.py: rank 13 of 16 failed first (local rank 5, pid 7, host h)\n"
+            "  why       : ValueError: boom\n");
+  EXPECT_TRUE(Reason().starts_with("rank 13 (pt-")) << Reason();
+}
+
+TEST_F(FailedReason, NamesThePodsRankWhereTheLogNamesNone) {
+  Terminate(pods_[0], 1, kCreated, "no failed first (local rank \n");
+  EXPECT_TRUE(Reason().starts_with("rank 0 (pt-")) << Reason();
 }
 
 TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {

@@ -33,7 +33,7 @@ base::Error WithAdvice(base::Error error, bool is_git) {
 }  // namespace
 
 void LocalCodeFlags::Declare(cli::FlagSet& set) {
-  set.Bool(&is_large, "large", false, "take a folder of more than 100 MB or 20,000 files");
+  set.Bool(&is_large, "large", false, "permit a folder of more than 100 MB or 20,000 files");
   set.String(&snapshot, "snapshot", "", "").Hidden();
   set.String(&snapshot_root, "snapshot-root", "", "").Hidden();
   set.String(&snapshot_inside, "snapshot-inside", "", "").Hidden();

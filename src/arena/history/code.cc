@@ -128,19 +128,19 @@ base::Result<int> RunCp(Context& context, cli::Invocation& call) {
 
 void AddCode(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("code RUN", "List the code that a run had, or write it to a folder")
+      root.Add("code RUN", "List a run's code, or write it to a folder")
           .Args(cli::ExactArgs(1))
           .Example(fmt::format("  {0} code base\n"
                                "  {0} code base -o /tmp/base    # the folder as it was then",
                                context.program));
   auto to = std::make_shared<std::string>();
-  verb.flags().String(to.get(), "output", "", "a new `FOLDER` to write it to").Short('o');
+  verb.flags().String(to.get(), "output", "", "a new `FOLDER` to write to").Short('o');
   CompleteOneJob(verb, context);
   verb.Run([to, &context](cli::Invocation& call) { return RunCode(context, *to, call); });
 }
 
 void AddFiles(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("files RUN", "List what a run has written to its MUSTER_RUN_DIR")
+  cli::Command& verb = root.Add("files RUN", "List the files in a run's MUSTER_RUN_DIR")
                            .Args(cli::ExactArgs(1))
                            .Example(fmt::format("  {0} files base\n"
                                                 "  {0} cp base:model.pt .",
@@ -151,7 +151,7 @@ void AddFiles(cli::Command& root, Context& context) {
 
 void AddCp(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("cp RUN:PATH TARGET", "Copy a file or folder that a run has written")
+      root.Add("cp RUN:PATH TARGET", "Copy a file or folder from a run's MUSTER_RUN_DIR")
           .Args(cli::ExactArgs(2))
           .Example(fmt::format("  {0} cp base:model.pt .\n"
                                "  {0} cp base: /tmp/all-of-base",

@@ -92,20 +92,13 @@ base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::I
 }  // namespace
 
 void AddCompare(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("compare RUN RUN...", "Show what differs between runs")
-          .Args(cli::MinArgs(2))
-          .Long(
-              "Show what differs between runs: how they ended, command, flags, resources, "
-              "variables,\n"
-              "code, Python and its packages. Of variables that came from your environment a\n"
-              "fingerprint stands for the value: equal ones have equal fingerprints.")
-          .Example(fmt::format("  {0} compare base base-2\n"
-                               "  {0} compare base base-2 --diff    # with the lines of code",
-                               context.program));
+  cli::Command& verb = root.Add("compare RUN RUN...", "Show the differences between runs")
+                           .Args(cli::MinArgs(2))
+                           .Help("arena/history/compare", context.program);
   auto flags = std::make_shared<CompareFlags>();
-  verb.flags().Bool(&flags->shows_all, "all", false, "also what is the same");
-  verb.flags().Bool(&flags->shows_diff, "diff", false, "the lines of code that differ, as diff -u");
+  verb.flags().Bool(&flags->shows_all, "all", false, "show equal values, too");
+  verb.flags().Bool(&flags->shows_diff, "diff", false,
+                    "show the changed lines of code, as diff -u does");
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")
       .Short('o')

@@ -82,30 +82,16 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
 
 void AddExplain(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("explain RUN", "Say why a job failed: who was first, what it was, what to do")
+      root.Add("explain RUN", "Explain why a job failed: which rank, what, and what to do")
           .Args(cli::MinArgs(0))
-          .Long(
-              "Say why a job failed, by rules: which rank failed first and how, the line that "
-              "decides it,\n"
-              "the line of your own code, what the others did because of it, and what to do: "
-              "fix-first,\n"
-              "retry or retry-elsewhere. What does not decide it is called unknown. RUN is a "
-              "job's\n"
-              "name, or an ID of `history`; with --logs, files and folders of any launcher's logs\n"
-              "(torchrun's, srun's, kubectl's; - is stdin).")
-          .Example(fmt::format("  {0} explain base\n"
-                               "  {0} explain base -o json\n"
-                               "  {0} explain base --bundle base.tar.gz\n"
-                               "  {0} explain --logs /tmp/torchrun-logs\n"
-                               "  kubectl logs --prefix -l app=x | {0} explain --logs -",
-                               context.program));
+          .Help("arena/history/explain", context.program);
   auto flags = std::make_shared<ExplainFlags>();
-  verb.flags().StringArray(&flags->logs, "logs",
-                           "explain the logs in this file or folder, `PATH`, and in the ones that "
-                           "follow it; - is stdin");
-  verb.flags().Bool(&flags->has_all, "all", false, "all evidence, not the first lines of it");
+  verb.flags().StringArray(
+      &flags->logs, "logs",
+      "explain the logs in the file or folder `PATH`, and in further arguments; - is stdin");
+  verb.flags().Bool(&flags->has_all, "all", false, "show all evidence, not only its first lines");
   verb.flags().String(&flags->bundle, "bundle", "",
-                      "write all that tells of the run to this `FILE`, a .tar.gz for a colleague");
+                      "write everything about the run to this `FILE`, a .tar.gz for a colleague");
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")
       .Short('o')

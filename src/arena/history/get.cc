@@ -138,22 +138,9 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
 }  // namespace
 
 void AddGet(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("get JOB", "Show a training job and its instances")
-          .Args(cli::MaxArgs(1))
-          .Long(
-              "Show a training job and its instances: why it waits, or which rank failed first and "
-              "how,\n"
-              "and where its TensorBoard is.")
-          .Example(fmt::format(
-              "  {0} get mnist\n"
-              "  {0} get mnist -e           # and what happened to it\n"
-              "  {0} get mnist -o json{1}",
-              context.program,
-              context.program == "arena"
-                  ? ""
-                  : fmt::format("\n  {} get mnist --ranks      # what each rank does just now",
-                                context.program)));
+  cli::Command& verb = root.Add("get JOB", "Show a training job and its instances")
+                           .Args(cli::MaxArgs(1))
+                           .Help("arena/history/get", context.program);
   auto flags = std::make_shared<GetFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->type, "type", "",
@@ -165,7 +152,7 @@ void AddGet(cli::Command& root, Context& context) {
   set.Bool(&flags->gpus, "gpus", false, "show the GPUs of the instances").Short('g');
   if (context.program != "arena") {
     set.Bool(&flags->ranks, "ranks", false,
-             "show what each rank does: its step, how long it is quiet, CPU, memory, its line");
+             "show what each rank is doing: its step, quiet time, CPU, memory, line of code");
   }
   set.String(&flags->output, "output", "", "wide (Arena 0.15's page), json or yaml")
       .Short('o')

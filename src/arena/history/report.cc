@@ -96,32 +96,17 @@ base::Result<int> RunReportVerb(Context& context, const ReportFlags& flags, cli:
 
 void AddReport(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("report [RUN]", "Say where the time of a run went: goodput, waste, what would help")
+      root.Add("report [RUN]", "Show how a run spent its time: goodput, waste, what would help")
           .Args(cli::MaxArgs(1))
-          .Long(
-              "Say where the time of a run went, from its submission to its end: each millisecond "
-              "is in\n"
-              "exactly one bucket (queued, first step, steps, lost progress, recovery, ...), so "
-              "the\n"
-              "buckets add up to the wall clock. Each says whether it was measured or estimated, "
-              "and\n"
-              "from what. Goodput is the share of the steps that stayed, of the time that the job "
-              "was\n"
-              "neither queued nor suspended. RUN is a job's name, or an ID of `history`; without "
-              "one, all\n"
-              "runs that go on or ended in the last seven days, or since --since.")
-          .Example(fmt::format("  {0} report base\n"
-                               "  {0} report --since 30d --by user\n"
-                               "  {0} report 3f2a91c0 -o json",
-                               context.program));
+          .Help("arena/history/report", context.program);
   auto flags = std::make_shared<ReportFlags>();
   verb.flags().String(&flags->since, "since", "",
-                      "all runs that go on or ended in this `TIME`: 7d, 2w, 12h");
+                      "all runs that are active or ended in this `TIME`: 7d, 2w, 12h");
   verb.flags()
-      .String(&flags->by, "by", "", "a row for each user, queue or label=KEY")
+      .String(&flags->by, "by", "", "one row per user, queue or label=KEY")
       .Choices({"user", "queue", "label="});
   verb.flags()
-      .Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+      .Bool(&flags->all_namespaces, "all-namespaces", false, "in every namespace")
       .Short('A');
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")

@@ -207,20 +207,14 @@ void AddRerun(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code that it had")
           .Args(cli::MinArgs(1))
-          .Long(
-              "Run something again: what `run` made with the same flags, command and code, and "
-              "with\n"
-              "your environment of now; any other job as its object was. ARGS are added to its\n"
-              "command, --with adds flags of `run`; the last of two wins.")
-          .Example(fmt::format("  {0} rerun base\n"
-                               "  {0} rerun base -- --lr 0.2\n"
-                               "  {0} rerun 3f2a91c0 --with \"--gpus 2\" --with --name=big",
-                               context.program));
+          .Help("arena/history/rerun", context.program);
   auto flags = std::make_shared<RerunFlags>();
   verb.flags().StringArray(&flags->with, "with",
-                           "further `FLAGS` of run, divided by blanks; repeatable");
-  verb.flags().Bool(&flags->only_failed, "failed", false, "of a sweep: the trials that failed");
-  verb.flags().Bool(&flags->is_detached, "detach", false, "return when the job is made").Short('d');
+                           "more `FLAGS` of run, separated by spaces; repeatable");
+  verb.flags().Bool(&flags->only_failed, "failed", false, "for a sweep: only the failed trials");
+  verb.flags()
+      .Bool(&flags->is_detached, "detach", false, "return once the job is created")
+      .Short('d');
   CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) { return RunRerun(context, *flags, call); });
 }

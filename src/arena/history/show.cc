@@ -13,8 +13,7 @@
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/progress.h"
-#include "arena/logs/all_logs.h"
-#include "arena/logs/rank_lines.h"
+#include "arena/logs/last_lines.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
 #include "arena/submit/objects.h"
@@ -31,34 +30,6 @@ constexpr int64_t kShownPoints = 1000;  // of each scalar
 std::string LocalTimeOf(std::string_view rfc3339) {
   const auto time = base::ParseRfc3339(rfc3339);
   return time ? LocalTime(*time) : "-";
-}
-
-// The end of the log of what failed first, else of the chief; "" where there is none any more.
-std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
-  const TrainingJob& job = run.job;
-  const text::Json* pod = job.Pod(job.summary.first_failure.instance);
-  if (pod == nullptr) pod = job.Pod(job.summary.chief_name);
-  if (pod == nullptr && !job.pods.empty()) pod = &job.pods.front();
-  if (pod == nullptr) return job.summary.last_lines;
-  const auto container = ContainerToRead(job, std::string(api::Name(*pod)), "");
-  if (!container) return "";
-  cluster::LogOptions options;
-  options.container = *container;
-  options.tail_lines = kLastLines;
-  if (run.deleted) options.pod_uid = api::Uid(*pod);
-  const auto stream = client.Logs(job.summary.namespace_name, api::Name(*pod), options);
-  std::string text;
-  while (stream) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    text += **bytes;
-  }
-  const RankMap map = RankMap::Of(job.job);
-  std::string lines;
-  for (const std::string& line : base::Split(text, '\n')) {
-    if (!TakeBar(map, api::Name(*pod), line)) lines += line + "\n";
-  }
-  return lines;
 }
 
 std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
@@ -191,7 +162,7 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     return 0;
   }
   const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
-  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run), context,
+  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
@@ -200,28 +171,18 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
 }  // namespace
 
 void AddShow(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("show RUN", "Show what a run was and how it went, also when it was deleted")
-          .Args(cli::ExactArgs(1))
-          .Long(
-              "Show a run: its state and times, command, code, Python, variables, each instance "
-              "of\n"
-              "each attempt with its exit code, and the end of its log. RUN is a job's name, or "
-              "an\n"
-              "ID of `history`. Values that came from your environment or a secret are not shown.")
-          .Example(fmt::format("  {0} show base\n"
-                               "  {0} show 3f2a91c0 -o json\n"
-                               "  {0} show rates --best loss    # a sweep's trials, the best first",
-                               context.program));
+  cli::Command& verb = root.Add("show RUN", "Show a run and its result, even if it was deleted")
+                           .Args(cli::ExactArgs(1))
+                           .Help("arena/history/show", context.program);
   auto flags = std::make_shared<ShowFlags>();
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")
       .Short('o')
       .Choices({"json", "yaml"});
   verb.flags().String(&flags->best, "best", "",
-                      "of a sweep: its trials alone, sorted by this `METRIC`, the smallest first");
-  verb.flags().Bool(&flags->is_max, "max", false, "with --best: the greatest first");
-  verb.flags().Bool(&flags->is_min, "min", false, "with --best: the smallest first, as without it");
+                      "for a sweep: only its trials, sorted by this `METRIC`, smallest first");
+  verb.flags().Bool(&flags->is_max, "max", false, "with --best: largest first");
+  verb.flags().Bool(&flags->is_min, "min", false, "with --best: smallest first (the default)");
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     const char* why = flags->is_max && flags->is_min ? "--max and --min contradict each other"

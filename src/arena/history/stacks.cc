@@ -177,23 +177,14 @@ base::Result<int> RunStacks(Context& context, const StacksFlags& flags, cli::Inv
 }  // namespace
 
 void AddStacks(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("stacks JOB", "Show where the ranks of a running job stand, in Python")
-          .Args(cli::MaxArgs(1))
-          .Long(
-              "Show where the ranks of a running job stand: the Python stack of each, without\n"
-              "stopping it and without rights to debug it. Ranks that stand alike are shown once, "
-              "the\n"
-              "rarest first: who is different is who holds the others up. > marks your own code.\n"
-              "For jobs of the embedded cluster, and for `launch` by the launcher's --pid.")
-          .Example(fmt::format("  {0} stacks base\n"
-                               "  {0} stacks base --rank 3,5-7 --all-threads\n"
-                               "  {0} stacks --pid $(pgrep -f 'muster launch')",
-                               context.program));
+  cli::Command& verb = root.Add("stacks JOB", "Show the Python stacks of a running job's ranks")
+                           .Args(cli::MaxArgs(1))
+                           .Help("arena/history/stacks", context.program);
   auto flags = std::make_shared<StacksFlags>();
-  verb.flags().String(&flags->ranks, "rank", "", "these `RANKS` alone: 3,5-7");
-  verb.flags().Int(&flags->pid, "pid", 0, "ranks below this process, a launcher, instead of a job");
-  verb.flags().Bool(&flags->has_all, "all-threads", false, "all threads, not the main one alone");
+  verb.flags().String(&flags->ranks, "rank", "", "only these `RANKS`: 3,5-7");
+  verb.flags().Int(&flags->pid, "pid", 0,
+                   "the ranks of the launcher with this process ID, instead of a job");
+  verb.flags().Bool(&flags->has_all, "all-threads", false, "all threads, not only the main one");
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")
       .Short('o')

@@ -19,36 +19,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr std::string_view kInstallHelp =
-    "Put muster's operator on a Kubernetes cluster, or upgrade it: the definition of PyTorchJobs, "
-    "a\n"
-    "namespace, roles, the Deployment, and the webhook that rejects invalid jobs. Only a "
-    "kubeconfig\n"
-    "is needed, by default a cluster administrator's. It is safe to run again at any time.\n"
-    "\n"
-    "With --namespaced the operator serves its own namespace (-n) only and needs no cluster-wide\n"
-    "permissions; an administrator runs `muster install --crd-only` once.\n"
-    "\n"
-    "Where Kubeflow's training operator runs PyTorchJobs already, --replace takes them over: jobs\n"
-    "keep running, and Kubeflow's operator keeps the other kinds. Arguments after `--` are passed\n"
-    "to the operator.\n"
-    "\n"
-    "--dry-run prints the manifests as YAML without contacting the cluster; --dry-run=server asks\n"
-    "the cluster to check them.\n"
-    "\n"
-    "The image is made by `make image` in muster's source tree, with podman or docker, and nodes "
-    "get "
-    "it\n"
-    "  from a registry:  podman push registry.local/muster:" MUSTER_VERSION
-    ", and --image names it so\n"
-    "  without one:      podman save -o muster.tar docker.io/library/muster:" MUSTER_VERSION
-    "\n"
-    "                    (docker save -o muster.tar muster:" MUSTER_VERSION
-    "), and then\n"
-    "    kind            kind load image-archive muster.tar\n"
-    "    minikube        minikube image load muster.tar\n"
-    "    k3s             sudo k3s ctr images import muster.tar";
-
 struct InstallFlags {
   InstallOptions plan;
   std::string dry_run = "none";
@@ -379,15 +349,8 @@ void DeclareInstallFlags(cli::FlagSet& set, InstallFlags& flags) {
 void AddInstall(cli::Command& root, Context& context) {
   auto flags = std::make_shared<InstallFlags>();
   cli::Command& verb =
-      root.Add("install [-- OPERATOR FLAGS]", "Put muster's operator on a Kubernetes cluster")
-          .Long(std::string(kInstallHelp))
-          .Example(fmt::format("  {0} install --image=registry.local/muster:" MUSTER_VERSION
-                               " --wait\n"
-                               "  {0} install --replace --wait\n"
-                               "  {0} install --dry-run | kubectl apply -f -\n"
-                               "  {0} install --namespaced -n team\n"
-                               "  {0} install -- --gang-scheduler-name=volcano",
-                               context.program));
+      root.Add("install [-- OPERATOR FLAGS]", "Install muster's operator on a Kubernetes cluster")
+          .Help("arena/install/install", context.program);
   DeclareInstallFlags(verb.flags(), *flags);
   verb.Check([flags](cli::Invocation& call) { return CheckInstallFlags(*flags, call); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunInstall(context, *flags, call); });

@@ -17,14 +17,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr std::string_view kUninstallHelp =
-    "Take away what `muster install` put on a Kubernetes cluster. Jobs stay, and their pods run "
-    "on;\n"
-    "no operator looks after them until one is installed again. The definition of PyTorchJobs "
-    "goes\n"
-    "only with --crd, and not while there are jobs, which would be deleted with it. The namespace\n"
-    "goes only with --delete-namespace, with everything that is in it.";
-
 struct UninstallFlags {
   bool deletes_definition = false;
   bool deletes_namespace = false;
@@ -110,13 +102,9 @@ base::Result<int> RunUninstall(Context& context, const UninstallFlags& flags,
 
 void AddUninstall(cli::Command& root, Context& context) {
   auto flags = std::make_shared<UninstallFlags>();
-  cli::Command& verb =
-      root.Add("uninstall", "Take muster's operator off a Kubernetes cluster")
-          .Long(std::string(kUninstallHelp))
-          .Example(fmt::format("  {0} uninstall\n  {0} uninstall --namespaced -n team\n"
-                               "  {0} uninstall --crd --delete-namespace",
-                               context.program))
-          .Args(cli::NoArgs());
+  cli::Command& verb = root.Add("uninstall", "Remove muster's operator from a Kubernetes cluster")
+                           .Help("arena/install/uninstall", context.program)
+                           .Args(cli::NoArgs());
   verb.flags().Bool(&flags->deletes_definition, "crd", false,
                     "the definition of PyTorchJobs and its roles too, when there are no jobs");
   verb.flags().Bool(&flags->deletes_namespace, "delete-namespace", false,

@@ -140,7 +140,7 @@ base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {
 
 void AddDelete(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("delete JOB [JOB...]", "Delete training jobs and all that belongs to them")
+      root.Add("delete JOB [JOB...]", "Delete training jobs and everything that belongs to them")
           .Aliases({"del"})
           .Example(
               fmt::format("  {0} delete mnist bert\n  {0} delete -l team=vision", context.program));
@@ -148,7 +148,7 @@ void AddDelete(cli::Command& root, Context& context) {
   AddTypeFlag(verb.flags(), &flags->type);
   verb.flags()
       .String(&flags->selector, "selector", "",
-              "instead of names: the jobs with these labels, like a=b,c!=d")
+              "the jobs with these labels instead of names: a=b,c!=d")
       .Short('l');
   AddEndingFlags(verb.flags(), flags->force, flags->wait);
   verb.Check([flags](cli::Invocation& call) { return CheckFlags(*flags, call); });

@@ -108,8 +108,8 @@ int Ending::exit_code() const {
 }
 
 void AddEndingFlags(cli::FlagSet& flags, bool& force, bool& wait) {
-  flags.Bool(&force, "force", false, "end the instances at once, without their time to end");
-  flags.Bool(&wait, "wait", true, "return when the instances have ended");
+  flags.Bool(&force, "force", false, "end the instances at once, without a grace period");
+  flags.Bool(&wait, "wait", true, "wait until the instances have ended");
 }
 
 base::Status EndAtOnce(cluster::Client& client, const std::string& namespace_name,

@@ -136,25 +136,13 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
 }
 
 void AddHistory(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("history", "List the runs: the jobs, deleted ones too")
-          .Args(cli::NoArgs())
-          .Long(
-              "List the runs, the newest first: the jobs that are there, and those that were\n"
-              "deleted: from this machine's cluster all, from another one those that were\n"
-              "submitted from here, as they were seen last. A run is named by its job's name, or "
-              "by its ID where several "
-              "had\n"
-              "that name. What is remembered of it goes when local.keep_days or local.keep_size\n"
-              "say so, or with `muster prune`.")
-          .Example(fmt::format("  {0} history\n"
-                               "  {0} history --limit 0 -o json\n"
-                               "  {0} show base              # what a run was, and why it failed",
-                               context.program));
+  cli::Command& verb = root.Add("history", "List all runs, including deleted ones")
+                           .Args(cli::NoArgs())
+                           .Help("arena/jobs/history", context.program);
   auto query = std::make_shared<HistoryQuery>();
   cli::FlagSet& set = verb.flags();
-  set.Int(&query->limit, "limit", kUsualLimit, "how many at most; 0 is all");
-  set.Bool(&query->all_namespaces, "all-namespaces", false, "of every namespace").Short('A');
+  set.Int(&query->limit, "limit", kUsualLimit, "at most this many; 0 for all");
+  set.Bool(&query->all_namespaces, "all-namespaces", false, "in every namespace").Short('A');
   set.String(&query->output, "output", "",
              "wide (commits, and when they were deleted), json or yaml")
       .Short('o')

@@ -221,35 +221,22 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
 
 void AddList(cli::Command& root, Context& context) {
   const bool lists_all = ListedJobs(context).empty();
-  cli::Command& verb =
-      root.Add("list", "List the training jobs")
-          .Aliases({"ls"})
-          .Args(cli::NoArgs())
-          .Long(fmt::format(
-              "List the training jobs, the newest first{1}. On Kubernetes also "
-              "TFJobs, MPIJobs and others.\n\n"
-              "A job is PENDING until all of its instances run (`{0} get` says what "
-              "it waits for),\n"
-              "then RUNNING, and at last SUCCEEDED or FAILED{2}.",
-              context.program,
-              lists_all ? ", however they were created" : ", if `arena submit` created them",
-              lists_all ? "; SUSPENDED until it is resumed" : ""))
-          .Example(
-              fmt::format("  {0} list\n"
-                          "  {0} list -A -o wide       # every namespace; with durations and GPUs\n"
-                          "  {0} list -o json",
-                          context.program));
+  cli::Command& verb = root.Add("list", "List the training jobs")
+                           .Aliases({"ls"})
+                           .Args(cli::NoArgs())
+                           .Help("arena/jobs/list", context.program);
   auto flags = std::make_shared<ListFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->type, "type", "", "kind of jobs: pytorchjob; on Kubernetes tfjob, mpijob, ...")
       .Short('T')
       .Choices(TypesToOffer());
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "in every namespace")
       .Short('A')
       .OldName("allNamespaces");
   if (lists_all) {
-    set.Bool(&flags->with_gone, "all", false, "also deleted ones: as `history`");
-    set.Bool(&flags->is_watch, "watch", false, "go on, and print each job whose state changes")
+    set.Bool(&flags->with_gone, "all", false, "include deleted runs, like `history`");
+    set.Bool(&flags->is_watch, "watch", false,
+             "keep running, and print each job whose state changes")
         .Short('w');
   }
   set.String(&flags->output, "output", "", "wide (durations and GPUs), json or yaml")

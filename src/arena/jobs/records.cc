@@ -79,7 +79,7 @@ Remembered SeenBefore(const Context& context, const std::string& namespace_name,
   std::set<std::string> uids;
   for (const TrainingJob& job : standing) {
     uids.insert(job.summary.uid);
-    seen.Renew(job.job, job.pods);
+    seen.RenewStatus(job.job);
   }
   Remembered answer;
   for (SeenRun& run : seen.List(namespace_name)) {
@@ -136,6 +136,18 @@ base::Status AddPastPods(cluster::Client& client, const Context& context, RunRec
   return {};
 }
 
+// Of a job that has just been deleted, whose pods are about to go and are not remembered yet.
+base::Status AddLeavingPods(cluster::Client& client, RunRecord& run) {
+  cluster::ListOptions options;
+  options.namespace_name = api::Namespace(run.job.job);
+  options.label_selector = PodSelector(run.job.job);
+  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
+  for (text::Json& pod : pods.items) {
+    if (api::IsPodOfJob(pod, run.job.job)) run.job.pods.push_back(std::move(pod));
+  }
+  return {};
+}
+
 base::Result<RunRecord> GoneRun(cluster::Client& client, const Context& context, text::Json job,
                                 base::Time deleted) {
   RunRecord run;
@@ -145,6 +157,7 @@ base::Result<RunRecord> GoneRun(cluster::Client& client, const Context& context,
   std::map<std::string, const text::Json*> last;
   for (const text::Json& pod : run.past_pods) last[std::string(api::Name(pod))] = &pod;
   for (const auto& [name, pod] : last) run.job.pods.push_back(*pod);
+  if (last.empty() && context.cluster_is_this_machine) TRY(AddLeavingPods(client, run));
   Summarize(context, run);
   return run;
 }

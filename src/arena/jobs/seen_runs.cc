@@ -99,6 +99,24 @@ void SeenRuns::Renew(const text::Json& job, const std::vector<text::Json>& pods)
   Write(*run);
 }
 
+void SeenRuns::RenewStatus(const text::Json& listed) const {
+  auto run = Find(api::Uid(listed));
+  if (!run) return;
+  text::Json job = run->job;
+  for (const text::Path& path : {text::Path{"status"}, {"spec", "runPolicy", "suspend"}}) {
+    if (const text::Json* value = text::Find(listed, path)) text::Set(job, path, *value);
+  }
+  if (const text::Object* annotations = text::FindObject(listed, {"metadata", "annotations"})) {
+    for (const auto& pair : *annotations) {
+      text::Set(job, {"metadata", "annotations", pair.key()}, pair.value());
+    }
+  }
+  if (job == run->job) return;
+  run->job = std::move(job);
+  run->seen = clock_.Now();
+  Write(*run);
+}
+
 std::vector<SeenRun> SeenRuns::List(const std::string& namespace_name) const {
   std::vector<SeenRun> runs;
   if (folder_.empty()) return runs;

@@ -31,6 +31,9 @@ class SeenRuns {
   void Remember(const text::Json& job, const text::Json& note) const;
   // Updates a remembered job, and ignores others. Keeps the pods seen earlier if `pods` is empty.
   void Renew(const text::Json& job, const std::vector<text::Json>& pods) const;
+  // The same from a long list, whose jobs have only the fields for a summary
+  // (api::SummarizedJobParts): updates the status, and keeps the rest as it was last seen whole.
+  void RenewStatus(const text::Json& listed) const;
   // The runs of a namespace ("" for all), newest first.
   std::vector<SeenRun> List(const std::string& namespace_name) const;
   std::optional<SeenRun> Find(std::string_view uid) const;

@@ -170,14 +170,9 @@ TensorboardState FindTensorboardState(cluster::Client& client, const TrainingJob
 }
 
 void AddTensorboard(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("tensorboard JOB", "Show where a job's TensorBoard is")
-          .Args(cli::MaxArgs(1))
-          .Long(
-              "Show where a job's TensorBoard is, and how to reach it from another machine.\n\n"
-              "A job has one when it was submitted with --tensorboard. It runs until the job is "
-              "deleted.")
-          .Example(fmt::format("  {} tensorboard mnist", context.program));
+  cli::Command& verb = root.Add("tensorboard JOB", "Show the address of a job's TensorBoard")
+                           .Args(cli::MaxArgs(1))
+                           .Help("arena/jobs/tensorboard", context.program);
   auto output = std::make_shared<std::string>();
   verb.flags().String(output.get(), "output", "", "json").Short('o').Choices({"json"});
   verb.Check([output](cli::Invocation& call) -> base::Status {

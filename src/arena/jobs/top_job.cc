@@ -74,22 +74,17 @@ base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Inv
 }  // namespace
 
 void AddTopJob(cli::Command& top, Context& context) {
-  cli::Command& verb =
-      top.Add("job [JOB]", "Show the GPUs of the jobs")
-          .Aliases({"jobs"})
-          .Args(cli::MaxArgs(1))
-          .Long(
-              "Show how many GPUs each job requests and holds, largest requests first. With "
-              "JOB, show\n"
-              "how busy each of its GPUs is.")
-          .Example(fmt::format("  {0} top job\n  {0} top job mnist -r", context.program));
+  cli::Command& verb = top.Add("job [JOB]", "Show the GPUs of the jobs")
+                           .Aliases({"jobs"})
+                           .Args(cli::MaxArgs(1))
+                           .Help("arena/jobs/top_job", context.program);
   auto flags = std::make_shared<TopJobFlags>();
   cli::FlagSet& set = verb.flags();
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "in every namespace")
       .Short('A')
       .OldName("allNamespaces");
   AddTypeFlag(set, &flags->type, "kind of jobs: pytorchjob");
-  set.Bool(&flags->refresh, "refresh", false, "with JOB: again every two seconds").Short('r');
+  set.Bool(&flags->refresh, "refresh", false, "with JOB: refresh every two seconds").Short('r');
   AddInstanceFlag(set, &flags->instance, context, "only this instance");
   set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')

@@ -127,6 +127,9 @@ class Gathering {
     answers::Evidence read = answers::ReadLogs({{rank.name, log}});
     const bool has_ranks = std::any_of(read.ranks.begin(), read.ranks.end(),
                                        [](const answers::Rank& of) { return of.rank.has_value(); });
+    for (const answers::Rank& of : read.ranks) {
+      rank.witnesses.insert(rank.witnesses.end(), of.witnesses.begin(), of.witnesses.end());
+    }
     if (!has_ranks) {
       if (!read.ranks.empty()) rank.lines = std::move(read.ranks.front().lines);
       evidence_.ranks.push_back(std::move(rank));

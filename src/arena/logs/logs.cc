@@ -337,51 +337,34 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
 }  // namespace
 
 void AddLogs(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("logs JOB", "Print the log of a training job's instance")
-          .Aliases({"log"})
-          .Args(cli::MaxArgs(1))
-          .Long(
-              "Print the log of a training job's instance: by default of the one that failed "
-              "first, "
-              "else the\n"
-              "master's (rank 0). While the code is fetched, and when that failed, it is the log "
-              "of "
-              "the fetching.")
-          .Example(fmt::format(
-              "  {0} logs mnist -f\n"
-              "  {0} logs mnist -i mnist-worker-0 -t 5\n"
-              "  {0} logs mnist --all -f    # every rank, in the order of time{1}",
-              context.program,
-              context.program == "arena"
-                  ? ""
-                  : fmt::format(
-                        "\n  {0} logs mnist --rank 1,4-7 --grep loss\n"
-                        "  {0} logs mnist --errors       # where each rank went wrong first",
-                        context.program)));
+  cli::Command& verb = root.Add("logs JOB", "Print the log of a training job's instance")
+                           .Aliases({"log"})
+                           .Args(cli::MaxArgs(1))
+                           .Help("arena/logs/logs", context.program);
   auto flags = std::make_shared<LogFlags>();
   cli::FlagSet& set = verb.flags();
   AddTypeFlag(set, &flags->type);
-  set.Bool(&flags->follow, "follow", false, "go on until the instance, or with --all the job, ends")
+  set.Bool(&flags->follow, "follow", false, "follow until the instance (with --all, the job) ends")
       .Short('f');
-  set.String(&flags->since, "since", "", "only what is younger: 5s, 2m, 1h1m1s");
-  set.String(&flags->since_time, "since-time", "", "only what came after this time (RFC 3339)");
-  set.Int(&flags->tail, "tail", -1, "only that many lines of the end; -1 is all").Short('t');
-  set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
+  set.String(&flags->since, "since", "", "only lines that are newer: 5s, 2m, 1h1m1s");
+  set.String(&flags->since_time, "since-time", "", "only lines after this time (RFC 3339)");
+  set.Int(&flags->tail, "tail", -1, "only this many lines from the end; -1 for all").Short('t');
+  set.Bool(&flags->timestamps, "timestamps", false, "print the time before each line");
   AddInstanceFlag(set, &flags->instance, context,
-                  "the instance; by default what failed first, else the master");
+                  "the instance; by default the one that failed first, else the master");
   const bool has_arenas_flags = context.program == "arena";
   set.Bool(&flags->all, "all", false,
            has_arenas_flags
                ? "of all instances, in the order of time, each line behind its instance's name"
-               : "of all ranks, in the order of time; what several say alike is shown once");
+               : "the logs of all ranks in the order of time; equal lines of several ranks are "
+                 "shown once");
   if (!has_arenas_flags) {
     set.Bool(&flags->raw, "raw", false,
-             "with --all: every line, behind its instance's name, and nothing folded");
+             "with --all: every line after its instance's name, without folding");
     set.Bool(&flags->errors, "errors", false,
-             "of all ranks, what is around the first error of each");
-    set.String(&flags->ranks, "rank", "", "of these `RANKS` alone: 1, or 0,4-7");
-    set.String(&flags->grep, "grep", "", "lines that have this `TEXT` in them alone");
+             "for all ranks, the lines around the first error of each");
+    set.String(&flags->ranks, "rank", "", "only these `RANKS`: 1, or 0,4-7");
+    set.String(&flags->grep, "grep", "", "only lines that contain this `TEXT`");
   }
   set.String(&flags->container, "container", "", "the container of the instance")
       .Short('c')

@@ -72,7 +72,7 @@ base::Result<int> RunLogViewer(Context& context, const std::string& type, cli::I
 
 void AddLogViewer(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("logviewer JOB", "Print where the Kubernetes dashboard shows a job's logs")
+      root.Add("logviewer JOB", "Print the address of a job's logs in the Kubernetes dashboard")
           .Args(cli::MaxArgs(1));
   auto type = std::make_shared<std::string>();
   AddTypeFlag(verb.flags(), type.get());

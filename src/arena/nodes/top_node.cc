@@ -99,9 +99,9 @@ void AddTopNode(cli::Command& top, Context& context) {
   auto flags = std::make_shared<TopNodeFlags>();
   cli::FlagSet& set = verb.flags();
   set.Bool(&flags->details, "details", false, "show what is on each node").Short('d');
-  set.Bool(&flags->refresh, "refresh", false, "with -d and one node: again every two seconds")
+  set.Bool(&flags->refresh, "refresh", false, "with -d and one node: refresh every two seconds")
       .Short('r');
-  set.Bool(&flags->metric, "metric", false, "show how busy the GPUs are");
+  set.Bool(&flags->metric, "metric", false, "show the utilization of the GPUs");
   set.String(&flags->gpu_mode, "gpu-mode", "",
              "only nodes whose GPUs are none, exclusive, topology or share")
       .Short('m')

@@ -14,26 +14,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr std::string_view kApplyHelp =
-    "Create the objects in YAML or JSON files, or update the existing ones to match.\n"
-    "Every kind that the cluster serves is accepted, here and on Kubernetes. A file may hold "
-    "several\n"
-    "documents and Lists; objects are applied in the order of the files.\n"
-    "\n"
-    "The server merges (server-side apply): fields that a file does not name keep their values, "
-    "and\n"
-    "fields that the last apply named and this one does not are removed. A field that another "
-    "manager\n"
-    "has set to a different value is a conflict; --force-conflicts overwrites it.\n"
-    "\n"
-    "An object of a kind that a CustomResourceDefinition of the same files defines waits, for up "
-    "to\n"
-    "30 seconds, until the cluster serves the kind.\n"
-    "\n"
-    "An object that is refused is reported with its file, document and field; the others are "
-    "applied\n"
-    "anyway, and the exit code is 1. If a file is not valid YAML, nothing is applied.";
-
 struct ApplyFlags {
   ManifestFlags manifests;
   std::string dry_run;
@@ -143,12 +123,8 @@ base::Status CheckApplyFlags(const ApplyFlags& flags, const cli::Invocation& cal
 
 void AddApply(cli::Command& root, Context& context) {
   auto flags = std::make_shared<ApplyFlags>();
-  cli::Command& verb = root.Add("apply -f FILE", "Make or change objects of any kind as files say")
-                           .Long(std::string(kApplyHelp))
-                           .Example(fmt::format("  {0} apply -f job.yaml\n"
-                                                "  {0} apply -f manifests/ -R --dry-run=server\n"
-                                                "  cat job.yaml | {0} apply -n team -f - -o name",
-                                                context.program));
+  cli::Command& verb = root.Add("apply -f FILE", "Create or update objects of any kind from files")
+                           .Help("arena/objects/apply", context.program);
   AddManifestFlags(verb, flags->manifests);
   verb.flags()
       .String(&flags->dry_run, "dry-run", "none",

@@ -6,8 +6,8 @@
 #include <memory>
 #include <set>
 
-#include "api/names.h"
 #include "api/job/training_summary.h"
+#include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
@@ -211,8 +211,8 @@ void AddData(cli::Command& root, Context& context) {
   cli::Command& list =
       data.Add("list", "List the data volumes").Aliases({"ls"}).Args(cli::NoArgs());
   auto all_namespaces = std::make_shared<bool>();
-  list.flags().Bool(all_namespaces.get(), "all-namespaces", false, "of every namespace").Short('A');
-  list.flags().Bool(all_namespaces.get(), "allNamespaces", false, "of every namespace").Hidden();
+  list.flags().Bool(all_namespaces.get(), "all-namespaces", false, "in every namespace").Short('A');
+  list.flags().Bool(all_namespaces.get(), "allNamespaces", false, "in every namespace").Hidden();
   list.Run([&context, all_namespaces](cli::Invocation& call) {
     return RunList(context, *all_namespaces, call);
   });
@@ -223,9 +223,9 @@ void AddData(cli::Command& root, Context& context) {
           .Example(fmt::format("  {} data create training-data --path /srv/data", context.program));
   auto flags = std::make_shared<CreateFlags>();
   create.flags().String(&flags->path, "path", "", "the directory, absolute").Required();
-  create.flags().String(&flags->description, "description", "", "what is in it");
-  create.flags().String(&flags->owner, "owner", "", "whose it is");
-  create.flags().Bool(&flags->read_only, "read-only", false, "no job may write to it");
+  create.flags().String(&flags->description, "description", "", "a description");
+  create.flags().String(&flags->owner, "owner", "", "who owns it");
+  create.flags().Bool(&flags->read_only, "read-only", false, "jobs cannot write to it");
   create.Check([flags](cli::Invocation& call) -> base::Status {
     // For a claim, each part between dots begins and ends with a letter or digit.
     if (!api::IsObjectName(call.args[0])) {

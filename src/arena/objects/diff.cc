@@ -20,19 +20,6 @@ using base::Fail;
 constexpr int kExitDifferent = 1;
 constexpr int kExitTrouble = 2;
 
-constexpr std::string_view kDiffHelp =
-    "Show what `apply` of the same files would change, as a unified diff of the objects in YAML: "
-    "what\n"
-    "the cluster has, and what the server says it would have then. Nothing is changed. Values of\n"
-    "Secrets are not shown.\n"
-    "\n"
-    "The diff is what `diff -u -N` prints of a folder with what is and one with what would be. As\n"
-    "for kubectl, KUBECTL_EXTERNAL_DIFF names another program, with options that have no other\n"
-    "characters than letters, digits, - and =: KUBECTL_EXTERNAL_DIFF='colordiff -N -u'.\n"
-    "\n"
-    "The exit code is 0 when all is as the files say, 1 when there are differences, above 1 when\n"
-    "something went wrong.";
-
 std::optional<text::Json> FieldOf(const text::Json& object, std::string_view map,
                                   std::string_view key) {
   const text::Json* const value = text::Find(object, {map, key});
@@ -123,11 +110,8 @@ int RunDiff(Context& context, const ManifestFlags& flags) {
 
 void AddDiff(cli::Command& root, Context& context) {
   auto flags = std::make_shared<ManifestFlags>();
-  cli::Command& verb = root.Add("diff -f FILE", "Show what apply of the same files would change")
-                           .Long(std::string(kDiffHelp))
-                           .Example(fmt::format("  {0} diff -f job.yaml\n"
-                                                "  {0} diff -f manifests/ -R",
-                                                context.program));
+  cli::Command& verb = root.Add("diff -f FILE", "Show what apply would change")
+                           .Help("arena/objects/diff", context.program);
   AddManifestFlags(verb, *flags);
   verb.Check([flags](cli::Invocation& call) { return CheckManifestFlags(*flags, call); });
   verb.Run([flags, &context](cli::Invocation&) -> base::Result<int> {

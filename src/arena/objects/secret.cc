@@ -197,27 +197,18 @@ base::Result<int> DeleteSecrets(Context& context, cli::Invocation& call) {
 }  // namespace
 
 void AddSecret(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("secret", "Manage the passwords and tokens that jobs get");
+  cli::Command& verb = root.Add("secret", "Manage passwords and tokens for jobs");
   verb.Add("list", "List the secrets: their keys, never their values")
       .Aliases({"ls"})
       .Args(cli::NoArgs())
       .Run([&context](cli::Invocation& call) { return ListSecrets(context, call); });
-  cli::Command& create =
-      verb.Add("create NAME [KEY=-|KEY=@FILE...]", "Keep values under a name")
-          .Args(cli::MinArgs(1))
-          .Long(
-              "Keeps values in a Secret. They come from files or from standard input, so that\n"
-              "they stand in no command line; the newline at the end of a single line is left "
-              "out.\n"
-              "A job gets them by `run --secret NAME`.")
-          .Example(fmt::format("  {0} secret create wandb WANDB_API_KEY=- <key.txt\n"
-                               "  {0} secret create hub --env-file ~/.hub.env\n"
-                               "  {0} run --secret wandb --secret hub:TOKEN=HF_TOKEN train.py",
-                               context.program));
+  cli::Command& create = verb.Add("create NAME [KEY=-|KEY=@FILE...]", "Keep values under a name")
+                             .Args(cli::MinArgs(1))
+                             .Help("arena/objects/secret", context.program);
   auto flags = std::make_shared<SecretFlags>();
   create.flags().StringArray(&flags->env_files, "env-file",
                              "`FILE` of NAME=VALUE lines, as docker takes it; repeatable");
-  create.flags().Bool(&flags->replaces, "replace", false, "put the values in an older one's place");
+  create.flags().Bool(&flags->replaces, "replace", false, "replace an existing secret");
   create.Check([](cli::Invocation& call) -> base::Status {
     if (!api::IsObjectName(call.args[0])) {
       return SecretMisuse(fmt::format(

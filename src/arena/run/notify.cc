@@ -10,7 +10,9 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/web_service.h"
+#include "arena/folder/run_note.h"
 #include "arena/jobs/records.h"
+#include "arena/logs/last_lines.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/host_name.h"
@@ -30,19 +32,23 @@ constexpr const char* kDesktop = "desktop";
 constexpr std::chrono::minutes kNoticePatience{5};
 constexpr std::chrono::seconds kFirstNoticePause{1};
 constexpr std::chrono::seconds kLongestNoticePause{30};
+// Of the log's end: the last of them may be blank, or progress bars.
+constexpr int64_t kReadLines = 20;
 
 bool IsUrl(std::string_view target) {
   return target.starts_with("http://") || target.starts_with("https://");
 }
 
-std::string LastLine(const std::string& lines) {
+std::string LastLineOf(cluster::Client& client, const RunRecord& run) {
+  const std::string lines = LastLinesOf(client, run, kReadLines);
   const std::string_view text = base::Trim(lines);
   const size_t newline = text.rfind('\n');
   return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
 }
 
 // What is told: to a program on its standard input, to a URL as the body.
-text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Time now) {
+text::Json NoticeFor(const TrainingJob& job, const std::string& event, const std::string& last_line,
+                     base::Time now) {
   const api::TrainingSummary& summary = job.summary;
   const base::Time start = summary.start_time.value_or(summary.created);
   const base::Duration took = summary.completion_time.value_or(now) - start;
@@ -53,7 +59,7 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
       {"status", summary.status},
       {"reason", summary.reason},
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
-      {"lastLine", LastLine(summary.last_lines)},
+      {"lastLine", last_line},
       {"command", api::CommandOf(job.job)},
       {"host", base::HostName()},
       // Slack, Mattermost and their like show this member.
@@ -129,6 +135,15 @@ base::Result<RunRecord> RunOfNotice(cluster::Client& client, const Context& cont
   return Fail(Code::kNotFound, fmt::format("the job {} is gone, and was not kept", name));
 }
 
+// A command stands where its user wrote it: in the folder that was run, if it is there still, else
+// in the home folder.
+void StandWhereItWasWritten(const text::Json& job, const base::Environment& environment) {
+  const auto note = NoteIn(RunFolderOf(job, environment));
+  const bool is_there = note && ::chdir((note->root + "/" + note->inside).c_str()) == 0;
+  if (is_there || ::chdir(environment.GetOr("HOME", "/").c_str()) == 0) return;
+  base::LogDebug("neither that folder nor the home folder is there: the command runs in /");
+}
+
 base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   const std::string& namespace_name = call.args[0];
   const std::string& event = call.args[3];
@@ -142,7 +157,8 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(path));
   if (!lock) return 0;  // another one tells
   std::vector<std::string> problems;
-  const text::Json notice = NoticeFor(job, event, context.clock.Now());
+  const text::Json notice = NoticeFor(job, event, LastLineOf(*client, run), context.clock.Now());
+  StandWhereItWasWritten(job.job, context.environment);
   for (const std::string& target :
        base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n')) {
     if (target.empty()) continue;
@@ -171,7 +187,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
   set.StringArray(
       &flags.targets, "notify",
-      "who is told once the job has ended: a `URL` that gets JSON, a shell command that "
+      "whom to notify at the end of the job: a `URL` that gets JSON, a shell command that "
       "reads\nit, or the word desktop; repeatable");
   set.String(&flags.on, "notify-on", "end",
              "when: end, fail (only when it has failed), hang or start")

@@ -186,9 +186,8 @@ base::Result<int> RunPrune(Context& context, const PruneFlags& flags, cli::Invoc
 void AddPrune(cli::Command& root, Context& context) {
   const bool is_arena = context.program == "arena";
   cli::Command& verb =
-      root.Add("prune", is_arena
-                            ? "Delete the training jobs that ended and are older than --since"
-                            : "Delete jobs that ended, and forget runs, by age, number or size")
+      root.Add("prune", is_arena ? "Delete the training jobs that ended and are older than --since"
+                                 : "Delete ended jobs and forget runs, by age, number or size")
           .Args(cli::NoArgs())
           .Example(is_arena
                        ? fmt::format("  {} prune --since 72h", context.program)
@@ -197,24 +196,21 @@ void AddPrune(cli::Command& root, Context& context) {
                                      "  {0} prune --size 5G        # and what they have written",
                                      context.program));
   if (!is_arena) {
-    verb.Long(
-        "Delete jobs that ended, and forget runs that were deleted, with their logs, files and\n"
-        "code: the runs that --since, --keep or --size does not keep. Jobs that run, wait or\n"
-        "are suspended stay.");
+    verb.Help("arena/run/prune", context.program);
   }
   auto flags = std::make_shared<PruneFlags>();
   cli::FlagSet& set = verb.flags();
   set.Duration(&flags->since, "since", std::chrono::nanoseconds(0),
                is_arena
                    ? "how old a job that ended must be, counted from its creation: 10h, 30m; needed"
-                   : "how old it must be, counted from its creation: 10h, 30m")
+                   : "minimum age since its creation: 10h, 30m")
       .Short('s');
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "in every namespace")
       .Short('A')
       .OldName("allNamespaces");
   if (!is_arena) {
-    set.Int(&flags->keep, "keep", 0, "that many stay, the newest");
-    set.String(&flags->size_text, "size", "", "the newest stay that take no more than this: 5G");
+    set.Int(&flags->keep, "keep", 0, "keep this many, the newest");
+    set.String(&flags->size_text, "size", "", "keep the newest ones up to this size: 5G");
     set.Bool(&flags->only_gone, "gone", false, "").Hidden();
   }
   verb.Check([flags, is_arena](cli::Invocation& call) -> base::Status {

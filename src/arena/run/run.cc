@@ -21,6 +21,7 @@
 #include "arena/run/notify.h"
 #include "arena/run/program.h"
 #include "arena/run/run_name.h"
+#include "arena/run/run_secrets.h"
 #include "arena/run/run_volume.h"
 #include "arena/run/sweep.h"
 #include "arena/run/sweep_runner.h"
@@ -65,7 +66,6 @@ class RunVerb {
  private:
   base::Status CheckTogether() const;
   base::Status PlanSweep(const std::vector<std::string>& words, const std::string& label);
-  void TakeSecrets();
   base::Status FindCode();
   base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
@@ -95,15 +95,16 @@ class RunVerb {
 void RunVerb::Declare() {
   set_.BeginGroup("What runs");
   set_.String(&run_.module, "module", "",
-              "a `MODULE` of Python's to run, as python -m does; what follows are its arguments")
+              "run a Python `MODULE`, as python -m does; what follows are its arguments")
       .Short('m')
       .EndsFlags();
-  set_.String(&run_.directory, "directory", ".", "the `FOLDER` to run from").Short('C');
-  set_.Int(&flags_.workers, "nodes", 1, "replicas; each is a machine of its own to the program");
+  set_.String(&run_.directory, "directory", ".", "the `FOLDER` to run in").Short('C');
+  set_.Int(&flags_.workers, "nodes", 1,
+           "number of replicas; to the program each is a machine of its own");
   set_.Bool(&run_.is_live, "live", false,
             "run in the folder itself, not in a copy; on this machine only");
-  set_.Bool(&run_.has_clean_env, "clean-env", false, "do not hand on your environment's variables");
-  set_.Bool(&run_.is_detached, "detach", false, "return when the job is made").Short('d');
+  set_.Bool(&run_.has_clean_env, "clean-env", false, "do not pass your environment's variables on");
+  set_.Bool(&run_.is_detached, "detach", false, "return once the job is created").Short('d');
   set_.StringArray(&run_.secrets, "secret",
                    "variables from a secret: `NAME[:KEY[=VARIABLE]]`, all of its keys or one;\n"
                    "repeatable");
@@ -113,15 +114,15 @@ void RunVerb::Declare() {
       "variables SWEEP_NAME: `NAME=VALUES` like lr=0.1,0.01 or seed=1..3, or @FILE of JSON\n"
       "objects; repeatable, all combinations are run");
   set_.Int(&run_.parallel, "parallel", 0,
-           "trials of a sweep at a time; 0 is one for each GPU of the job, else for each CPU");
+           "how many trials of a sweep run at a time; 0: one per GPU of the job, else one per CPU");
   set_.Int(&flags_.grace, "grace", kDefaultGrace,
            "seconds between SIGTERM and SIGKILL when the job is stopped");
   set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
-                "stop the job when it has been active for that long: 90s, 2h30m");
+                "stop the job after it has been active for this long: 90s, 2h30m");
   set_.String(&run_.resume_from, "resume-from", "",
-              "a `RUN` whose files the job sees, for reading, where MUSTER_RESUME_DIR says");
+              "a `RUN` whose files the job can read in MUSTER_RESUME_DIR");
   set_.String(&run_.volume, "run-volume", "",
-              "on another cluster the `CLAIM` that MUSTER_RUN_DIR is a folder of");
+              "on another cluster: the `CLAIM` that contains the folder MUSTER_RUN_DIR");
   DeclareNotify(run_.notify, set_);
   set_.BeginGroup("");
   flags_.Declare(set_);
@@ -158,21 +159,6 @@ base::Status RunVerb::CheckTogether() const {
         fmt::format("--elastic, --follow and --wait are `{} submit`'s", context_.program));
   }
   return {};
-}
-
-// As --env-from-secret has them: NAME, or VARIABLE=NAME:KEY.
-void RunVerb::TakeSecrets() {
-  for (const std::string& secret : run_.secrets) {
-    const size_t colon = secret.find(':');
-    const size_t equals = secret.find('=', colon);
-    const std::string key =
-        colon == std::string::npos ? "" : secret.substr(colon + 1, equals - colon - 1);
-    const std::string variable = equals == std::string::npos ? key : secret.substr(equals + 1);
-    flags_.secret_env.push_back(
-        colon == std::string::npos
-            ? secret
-            : fmt::format("{}={}:{}", variable, secret.substr(0, colon), key));
-  }
 }
 
 base::Status RunVerb::FindCode() {
@@ -241,7 +227,9 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   args_ = call.args;
   if (flags_.code.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
-  TakeSecrets();
+  for (const RunSecret& secret : ReadRunSecrets(run_.secrets)) {
+    flags_.secret_env.push_back(secret.Variables());
+  }
   run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
@@ -301,7 +289,11 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
 
 // Of the run that is to be resumed.
 base::Status RunVerb::MountFilesOf(cluster::Client& client) {
-  TRY_ASSIGN(const RunRecord run, FindRun(client, context_, run_.resume_from));
+  const auto found = FindRun(client, context_, run_.resume_from);
+  if (!found) {
+    return Fail(found.error().Wrap(fmt::format("--resume-from \"{}\"", run_.resume_from)));
+  }
+  const RunRecord& run = *found;
   if (!context_.cluster_is_this_machine) {
     resumed_ = RunVolumeOf(run.job.job);
     if (resumed_) return {};
@@ -409,6 +401,7 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
     AllLogsRequest request{found};
     request.has_colours = out.HasColour();
     request.is_raw = false;
+    request.has_reports = false;  // AwaitEnd says why it failed
     TRY(FollowAllLogs(client, context_, request, out));
   }
   return AwaitEnd(client, context_, job, FailedCode::kReplicas);
@@ -424,6 +417,9 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   auto prepared = PrepareSubmission(context_, checked);
   if (!prepared) return Fail(std::move(prepared.error().error));
   if (!is_named && prepared->client != nullptr) TRY(FindFreeName(*prepared->client));
+  if (prepared->client != nullptr) {
+    TRY(CheckRunSecrets(*prepared->client, context_, run_.secrets));
+  }
   if (!run_.resume_from.empty() && prepared->client != nullptr) {
     TRY(MountFilesOf(*prepared->client));
   }
@@ -473,29 +469,7 @@ void AddRun(cli::Command& root, Context& context) {
       root.Add("run [flags] COMMAND...", "Run a program in this folder as a job, and follow it")
           .StopAtFirstArg()
           .UnknownFlagHint("flags of your program stand behind its name")
-          .Long(
-              "Runs COMMAND as a job that has a copy of this folder and your environment, prints\n"
-              "what it prints, and ends as it ends. Flags of muster's stand before COMMAND; all\n"
-              "that follows its first word is COMMAND's own. A script (train.py) is run by "
-              "python.\n"
-              "\n"
-              "The copy is of the git work tree: what git tracks and what it does not ignore.\n"
-              "Elsewhere it is of the folder, without virtual environments, __pycache__ and what\n"
-              ".musterignore names. MUSTER_RUN_DIR is a folder for what the job makes; it stays\n"
-              "when the job is deleted. On another cluster (--image) the copy travels with the "
-              "job,\n"
-              "the environment does not, and MUSTER_RUN_DIR is a folder of --run-volume.\n"
-              "\n"
-              "Ctrl-C stops the job, a closed terminal does not. muster.yaml in the folder may\n"
-              "hold flags: `nproc-per-node: 4`.")
-          .Example(fmt::format(
-              "  {0} run train.py --lr 0.1\n"
-              "  {0} run -n 4 train.py                  # four ranks, as torchrun starts them\n"
-              "  {0} run --nodes 2 -n 8 -m pkg.train    # two replicas of eight ranks\n"
-              "  {0} run -d --name base train.py        # return at once\n"
-              "  {0} run --sweep lr=0.1,0.01 --sweep seed=1..3 train.py --lr {{lr}} --seed "
-              "{{seed}}",
-              context.program));
+          .Help("arena/run/run", context.program);
   auto state = std::make_shared<RunVerb>(context, verb.flags());
   state->Declare();
   verb.flags().Find("data")->Complete(

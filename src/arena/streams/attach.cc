@@ -107,9 +107,7 @@ void AddAttach(cli::Command& root, Context& context) {
                                 "Run a shell or another command in an instance of a job")
                            .Aliases({"exec"})
                            .UnknownFlagHint("if it is COMMAND's own, put COMMAND behind --");
-  verb.Long(
-      "Runs a command, by default sh, in a container of a running instance, with this terminal.\n"
-      "What the command reads and prints may also be piped. The exit code is the command's.");
+  verb.Help("arena/streams/attach", context.program);
   verb.Example(
       fmt::format("  {0} attach my-job\n"
                   "  {0} attach my-job -i my-job-worker-0 bash\n"

@@ -77,12 +77,8 @@ base::Status RunPortForward(Context& context, const PortForwardFlags& flags,
 
 void AddPortForward(cli::Command& root, Context& context) {
   cli::Command& verb = root.Add("port-forward JOB|INSTANCE [LOCAL:]REMOTE...",
-                                "Reach ports of an instance through ports of this machine");
-  verb.Long(
-      "Listens on this machine, and carries every connection to a port of a running instance, by\n"
-      "default the job's master, until it is interrupted or the instance is gone. LOCAL is REMOTE\n"
-      "where it is left out, and any free port in :REMOTE. The other end does not hear when a\n"
-      "client closes only its sending half.");
+                                "Forward ports of this machine to an instance");
+  verb.Help("arena/streams/port_forward", context.program);
   verb.Example(
       fmt::format("  {0} port-forward my-job 6006\n"
                   "  {0} port-forward my-job -i my-job-worker-0 8888:5000\n"

@@ -5,7 +5,7 @@ namespace {
 
 void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Replicas, and what each of them gets");
-  set.Int(&flags.workers, "workers", 1, "replicas in all, the master among them");
+  set.Int(&flags.workers, "workers", 1, "number of replicas, including the master");
   set.String(&flags.elastic, "elastic", "",
              "`MIN:MAX`: torchrun may go on with so many workers; there is no master then, and\n"
              "--workers is with how many it starts (MIN)");
@@ -20,7 +20,7 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
   set.String(&flags.nproc_per_node, "nproc-per-node", "",
              "processes that torchrun starts in each replica: auto, cpu, gpu or a number")
       .Choices({"auto", "cpu", "gpu"});
-  set.Bool(&flags.rdma, "rdma", false, "ask for an RDMA device");
+  set.Bool(&flags.rdma, "rdma", false, "request an RDMA device");
   set.StringArray(
          &flags.env, "env",
          "`KEY=VALUE`: environment variable, KEY alone: with the value that you have; repeatable")
@@ -39,9 +39,8 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
 
 void DeclareImages(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Images");
-  set.String(&flags.master_image, "master-image", "", "image of the master when it is not --image");
-  set.String(&flags.worker_image, "worker-image", "",
-             "image of the workers when it is not --image");
+  set.String(&flags.master_image, "master-image", "", "image of the master, if it is not --image");
+  set.String(&flags.worker_image, "worker-image", "", "image of the workers, if it is not --image");
   set.StringArray(&flags.image_pull_secrets, "image-pull-secret",
                   "name of a secret for a private registry; repeatable");
   set.String(&flags.image_pull_policy, "image-pull-policy", "Always",
@@ -52,7 +51,7 @@ void DeclareImages(SubmitFlags& flags, cli::FlagSet& set) {
 void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Code, which is at WORKING-DIR/code/PROJECT in each replica");
   set.String(&flags.sync_mode, "sync-mode", "",
-             "how the code gets there: local (a copy of a folder of yours), git or rsync")
+             "how the code is brought: local (a copy of a folder), git or rsync")
       .OldName("syncMode")
       .Choices({"git", "local", "rsync"});
   set.String(&flags.sync_source, "sync-source", "",
@@ -63,8 +62,8 @@ void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
   set.String(&flags.sync_image, "sync-image", "", "image of the container that fetches the code")
       .OldName("syncImage");
   set.String(&flags.git_branch, "git-branch", "", "branch or tag; by default the repository's own");
-  set.String(&flags.git_revision, "git-revision", "", "commit or tag to stand on");
-  set.Int(&flags.git_depth, "git-depth", 0, "fetch only that many commits; 0 is all");
+  set.String(&flags.git_revision, "git-revision", "", "commit or tag to check out");
+  set.Int(&flags.git_depth, "git-depth", 0, "fetch only this many commits; 0 for all");
   set.String(
       &flags.git_credentials, "git-credentials", "",
       "`FILE` with the user and password of a repository over http: username= and password=\n"
@@ -84,26 +83,26 @@ void DeclareData(SubmitFlags& flags, cli::FlagSet& set) {
                   "`HOSTPATH[:PATH][:ro]`: mount a directory of the node; repeatable")
       .OldName("dataDir");
   set.StringArray(&flags.config_files, "config-file",
-                  "`FILE[:PATH]`: put a file of this machine into the replicas; repeatable");
-  set.Bool(&flags.tensorboard, "tensorboard", false, "run a TensorBoard beside the job");
+                  "`FILE[:PATH]`: copy a file of this machine into the replicas; repeatable");
+  set.Bool(&flags.tensorboard, "tensorboard", false, "run a TensorBoard for the job");
   set.String(&flags.tensorboard_image, "tensorboard-image", "", "image of the TensorBoard")
       .OldName("tensorboardImage");
   set.String(&flags.logdir, "logdir", "/training_logs",
              "where the training writes its TensorBoard events");
   set.String(&flags.model_name, "model-name", "",
-             "register what the job makes as a version of this model in MLflow\n"
+             "register the job's result as a version of this model in MLflow\n"
              "(MLFLOW_TRACKING_URI, MLFLOW_TRACKING_USERNAME, MLFLOW_TRACKING_PASSWORD)");
-  set.String(&flags.model_source, "model-source", "", "where that model will lie");
+  set.String(&flags.model_source, "model-source", "", "where the model will be stored");
 }
 
 void DeclareScheduling(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Where and when it runs");
   set.Bool(&flags.gang, "gang", false, "start all replicas together or none");
   set.String(&flags.priority, "priority", "", "priority class of the replicas").Short('p');
-  set.Bool(&flags.queue, "queue", false, "hand the job to a queue that starts it later");
+  set.Bool(&flags.queue, "queue", false, "put the job into a queue that starts it later");
   set.StringArray(
       &flags.wait_for, "wait-for",
-      "start when the `JOB` has succeeded; when it fails or is deleted, this job fails\n"
+      "start after the `JOB` has succeeded; if it fails or is deleted, this job fails,\n"
       "too; repeatable");
   set.StringArray(&flags.tolerations, "toleration",
                   "`KEY=VALUE:EFFECT,OPERATOR` or all: taints to tolerate; repeatable");
@@ -120,28 +119,29 @@ void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
              "again); by default Never for the master and OnFailure for workers")
       .Choices({"Always", "OnFailure", "Never", "ExitCode"});
   set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
-               "stop the job when it has been active for that long: 90s, 2h30m");
+               "stop the job after it has been active for this long: 90s, 2h30m");
   set.String(&flags.clean_task_policy, "clean-task-policy", "Running",
-             "which replicas are removed when the job ends: None, Running or All")
+             "which replicas are removed at the end of the job: None, Running or All")
       .Choices({"None", "Running", "All"});
   set.Duration(&flags.ttl_after_finished, "ttl-after-finished", std::chrono::nanoseconds(0),
-               "remove the job that long after its end: 90s, 2h30m");
+               "delete the job this long after its end: 90s, 2h30m");
 }
 
 void DeclareCommand(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("This command");
   set.Bool(&flags.follow, "follow", false,
            "print the log of the master (of the first worker of an elastic job) until the job\n"
-           "ends; exit code 0 when it succeeded, else 1. Ctrl-C leaves the job running");
+           "ends; exit code 0 if it succeeded, else 1. Ctrl-C leaves the job running");
   set.Bool(&flags.wait, "wait", false,
-           "return when the job has ended; exit code 0 when it succeeded, else 1. Ctrl-C leaves\n"
+           "wait until the job has ended; exit code 0 if it succeeded, else 1. Ctrl-C leaves\n"
            "the job running");
   set.String(&flags.dry_run, "dry-run", "none",
-             "none, client (print what would be created, asking no cluster), server (have it\n"
-             "checked) or schedule (say when it would start); nothing is changed")
+             "none, client (print what would be created, without a cluster), server (let it\n"
+             "check it) or schedule (predict when it would start); nothing is changed")
       .Choices({"none", "client", "server", "schedule"});
-  set.String(&flags.output, "output", "yaml",
-             "print a dry run's objects as yaml or json; without it, --dry-run=server prints names")
+  set.String(
+         &flags.output, "output", "yaml",
+         "format of a dry run's objects: yaml or json; by default --dry-run=server prints names")
       .Short('o')
       .Choices({"yaml", "json"});
 }

@@ -282,25 +282,7 @@ void AddSubmit(cli::Command& root, Context& context) {
       submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")
           .Aliases({"pytorch"})
           .UnknownFlagHint("if it is COMMAND's own, put COMMAND in quotes or behind --")
-          .Long(
-              "Submit a PyTorch job: COMMAND runs in a master and in --workers - 1 workers, each\n"
-              "with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. COMMAND is one argument in\n"
-              "quotes, or all that follows `--`; a shell runs it, and $VAR is the replica's own.")
-          .Example(fmt::format(
-              "  # a copy of this folder, ~/mnist\n"
-              "  {0} submit pytorchjob --name=mnist --workers=2 --sync-mode=local \\\n"
-              "      \"python /root/code/mnist/mnist.py\"\n\n"
-              "  # code from git, data from a volume, followed to its end\n"
-              "  {0} submit pytorchjob --name=mnist --workers=2 --gpus=1 --follow \\\n"
-              "      --sync-mode=git --sync-source=https://host/team/mnist.git \\\n"
-              "      --data=training-data:/mnist_data \\\n"
-              "      \"python /root/code/mnist/mnist.py --data /mnist_data\"\n\n"
-              "  # a private repository: a password, or a key over ssh\n"
-              "      --git-credentials=~/.git-credentials\n"
-              "      --sync-source=git@host:team/mnist.git --git-ssh-key=~/.ssh/id_ed25519\n\n"
-              "  # what would be created\n"
-              "  {0} submit pytorchjob --name=mnist --dry-run=client \"python mnist.py\"",
-              context.program));
+          .Help("arena/submit/submit", context.program);
   auto state = std::make_shared<Submit>(context, verb.flags());
   state->flags().Declare(verb.flags());
   verb.flags().Find("data")->Complete(

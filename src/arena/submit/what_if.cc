@@ -6,6 +6,7 @@
 #include "arena/jobs/forecast.h"
 #include "arena/jobs/job_output.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 
 namespace arena {
 namespace {
@@ -39,6 +40,9 @@ base::Result<int> RunWhatIf(Context& context, const WhatIfFlags& flags, cli::Inv
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(const text::Json forecast, AskForecast(*client, context, flags.job));
+  if (const std::string_view gpus = text::GetString(forecast, {"gpus"}); !gpus.empty()) {
+    base::LogWarn("{}", gpus);
+  }
   TRY(call.out.Write(IsForMachines(format) ? RenderDocument(forecast, format)
                                            : RenderForecast(forecast, context.clock.Now())));
   return 0;
@@ -48,15 +52,8 @@ base::Result<int> RunWhatIf(Context& context, const WhatIfFlags& flags, cli::Inv
 
 void AddWhatIf(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("what-if [COMMAND]", "Say when a job would start, without making it")
-          .Long(
-              "Say when a job would start that was submitted now: whether it fits, else what has "
-              "to\n"
-              "end before, and when that is expected by deadlines and by how long such runs took.\n"
-              "COMMAND has its own past runs looked at. Nothing is changed.")
-          .Example(fmt::format("  {0} what-if --gpus 8 --nodes 2\n"
-                               "  {0} what-if --gpus 1 --timeout 2h -o json",
-                               context.program));
+      root.Add("what-if [COMMAND]", "Predict when a job would start, without creating it")
+          .Help("arena/submit/what_if", context.program);
   auto flags = std::make_shared<WhatIfFlags>();
   cli::FlagSet& set = verb.flags();
   set.Int(&flags->job.gpus, "gpus", 1, "GPUs of each node");

@@ -240,16 +240,7 @@ void AddOperatorCommand(cli::Command& root, const OperatorContext& context) {
   cli::Command& command = root.Add("operator", "Run PyTorchJobs of a Kubernetes cluster");
   const auto flags = std::make_shared<OperatorFlags>();
   DeclareFlags(command.flags(), *flags);
-  command
-      .Long(
-          "Runs the PyTorchJobs of a Kubernetes cluster as Kubeflow's training operator does: it\n"
-          "creates their pods and services, maintains their status and cleans up. It runs until\n"
-          "SIGTERM. It finds the cluster by --kubeconfig, $KUBECONFIG, the service account of the\n"
-          "pod it runs in, or ~/.kube/config, in this order. With --namespace (or\n"
-          "$KUBEFLOW_NAMESPACE) it reconciles the jobs of that namespace only.")
-      .Example(
-          "  muster operator\n  muster operator --namespace=team-a "
-          "--health-probe-bind-address=:9090")
+  command.Help("controller/operator/operator", "muster")
       .Args(cli::NoArgs())
       .Check([context, flags](cli::Invocation&) { return CheckFlags(*flags, context.flags()); })
       .Run([context, flags](cli::Invocation&) -> base::Result<int> {

@@ -202,11 +202,7 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   cli::Command& up = root.Add("up", "Start the embedded cluster of this machine");
   auto listen = std::make_shared<std::string>();
   AddListenFlag(up.flags(), listen.get());
-  up.Long(
-        "Starts the embedded cluster. Commands that need it start it themselves.\n"
-        "With --listen it also serves kubectl and SDKs, over TLS on a port of this machine, to\n"
-        "clients that have the token: see `muster kubeconfig`.")
-      .Example("  muster up\n  muster up --listen\n  muster up --listen=127.0.0.1:8443")
+  up.Help("local/command/up", "muster")
       .Args(cli::NoArgs())
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
   AddKubeconfigCommand(root, context);
@@ -224,9 +220,7 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   auto force = std::make_shared<bool>(false);
   down.flags().Bool(force.get(), "force", false,
                     "end running jobs first (as FAILED, with reason ClusterStopped)");
-  down.Long(
-          "Stops the embedded cluster. While jobs run it refuses, unless --force ends them first.\n"
-          "Jobs, logs and data volumes are kept for the next `muster up`.")
+  down.Help("local/command/down", "muster")
       .Args(cli::NoArgs())
       .Run([context, force](cli::Invocation& call) { return Down(context, *force, call.out); });
 
@@ -237,11 +231,7 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
                        "replace the embedded cluster's store by its last backup");
   cluster.flags().Bool(restore_force.get(), "force", false,
                        "with --restore: even while jobs run; they continue");
-  cluster
-      .Long(
-          "Prints the cluster that commands use, and what decided it: a flag, then the\n"
-          "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the service\n"
-          "account of the pod it runs in, then the embedded cluster of this machine.")
+  cluster.Help("local/command/cluster", "muster")
       .Args(cli::NoArgs())
       .Run([context, restore, restore_force](cli::Invocation& call) {
         return *restore ? Restore(context, *restore_force, call.out)

@@ -90,13 +90,7 @@ void AddDoctor(cli::Command& root, const ClusterContext& context) {
   cli::Command& verb = root.Add("doctor", "Check whether this machine is ready for jobs");
   auto output = std::make_shared<std::string>();
   verb.flags().String(output.get(), "output", "", "json").Short('o').Choices({"json"});
-  verb.Long(
-          "Checks folders and disk, namespaces, cgroups, GPUs and their driver, shared memory,\n"
-          "limits, programs, the host's name, the Python that jobs get with its torch and gloo,\n"
-          "and the Kubernetes cluster if one is chosen. \"poor\" means that jobs run but lack\n"
-          "something, \"bad\" that they will fail; the exit code is then 1. It creates nothing\n"
-          "but muster's own folders.")
-      .Example("  muster doctor\n  muster doctor -o json")
+  verb.Help("local/command/doctor", "muster")
       .Args(cli::NoArgs())
       .Check([output](cli::Invocation&) -> base::Status {
         if (output->empty() || *output == "json") return {};

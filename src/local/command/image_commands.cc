@@ -103,11 +103,7 @@ std::vector<std::string> CompleteImages(const ClusterContext& context) {
 
 void AddImageCommands(cli::Command& root, const ClusterContext& context) {
   cli::Command& image = root.Add("image", "Map container images to directories of this machine");
-  image.Long(
-      "On the embedded cluster pods run in this machine's own environment, whatever their image.\n"
-      "A directory to which the image is mapped becomes their working directory, as the image's\n"
-      "WORKDIR is in a container: `python train.py` in a YAML file then finds train.py there. It\n"
-      "applies to jobs that start from now on, however they are submitted.");
+  image.Help("local/command/image_commands", "muster");
 
   auto workdir = std::make_shared<std::string>();
   cli::Command& map =

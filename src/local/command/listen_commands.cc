@@ -90,15 +90,7 @@ base::Status Listen(cluster::Transport& daemon, const std::string& address, cli:
 
 void AddKubeconfigCommand(cli::Command& root, const ClusterContext& context) {
   cli::Command& verb = root.Add("kubeconfig", "Print a kubeconfig for the embedded cluster");
-  verb.Long(
-          "Prints a kubeconfig with which kubectl, SDKs and other clients reach the embedded\n"
-          "cluster of this machine, after `muster up --listen`. It holds a token: anyone who has\n"
-          "it can do everything that you can do with muster. -o writes it to a file that no other\n"
-          "user can read.")
-      .Example(
-          "  muster up --listen\n  muster kubeconfig -o ~/.kube/muster\n  kubectl --kubeconfig "
-          "~/.kube/muster get pytorchjobs")
-      .Args(cli::NoArgs());
+  verb.Help("local/command/kubeconfig", "muster").Args(cli::NoArgs());
   auto file = std::make_shared<std::string>();
   verb.flags()
       .String(file.get(), "output", "", "write it to `FILE`, which only you can read (mode 0600)")

@@ -7,6 +7,7 @@
 #include "api/resources.h"
 #include "base/strings.h"
 #include "local/daemon/scheduling/past_jobs.h"
+#include "local/scheduler/messages.h"
 #include "local/server/routing/api_error.h"
 
 namespace local::daemon {
@@ -19,7 +20,6 @@ using std::chrono::seconds;
 
 constexpr std::string_view kForecastPath = "/muster/forecast";
 constexpr const char* kHypothetical = "?";  // no job has this key
-constexpr int64_t kMostRecords = 500;
 constexpr size_t kMostMeasured = 20;
 constexpr int64_t kMostReplicas = 1'000;
 
@@ -118,6 +118,13 @@ text::Json AnswerForecast(const ForecastQuestion& question, base::Time now) {
   const Forecast forecast = scheduler::Foresee(question.node, question.gangs, question.policy, now,
                                                durations, question.target);
   text::Object json{{"kind", NameOf(forecast.kind)}};
+  int64_t wish = 0;
+  for (const scheduler::Gang& gang : question.gangs) {
+    if (gang.key != question.target) continue;
+    for (const scheduler::Pod& pod : gang.pods) wish += pod.requests.gpus;
+  }
+  std::string why = scheduler::WhyWithoutGpus(wish, question.node, question.policy);
+  if (!why.empty()) json["gpus"] = std::move(why);
   if (forecast.kind == Forecast::Kind::kNow || forecast.kind == Forecast::Kind::kLater) {
     json["start"] = base::FormatRfc3339(forecast.median);
     if (forecast.late) json["late"] = base::FormatRfc3339(*forecast.late);
@@ -138,7 +145,7 @@ text::Json AnswerForecast(const ForecastQuestion& question, base::Time now) {
 
 Forecaster::Forecaster(cluster::Client& client, store::Store& store, const Scheduling& scheduling,
                        base::Clock& clock)
-    : client_(client), store_(store), scheduling_(scheduling), clock_(clock) {
+    : scheduling_(scheduling), clock_(clock), runs_(client, store) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -172,44 +179,21 @@ void Forecaster::Run() {
   }
 }
 
-// Of jobs that are there and of those that were deleted; the commands of all that are there, too.
-base::Result<std::vector<scheduler::PastRun>> Forecaster::Past(
-    std::map<std::string, std::string>& commands) {
-  std::vector<scheduler::PastRun> past;
-  TRY_ASSIGN(const cluster::ObjectList jobs, client_.List(api::kPyTorchJobs, {}));
-  for (const text::Json& job : jobs.items) {
-    commands[fmt::format("{}/{}", api::Namespace(job), api::Name(job))] = api::CommandOf(job);
-    if (auto run = ReadPastRun(job, std::nullopt)) past.push_back(std::move(*run));
-  }
-  store::KeptQuery newest;
-  newest.limit = kMostRecords;
-  TRY_ASSIGN(const std::vector<store::Kept> kept, store_.ListKept(newest));
-  for (const store::Kept& one : kept) {
-    const auto job = text::ParseJson(one.json);
-    if (!job) continue;
-    auto run = ReadPastRun(*job, base::Time(base::Duration(one.deleted)));
-    if (run) past.push_back(std::move(*run));
-  }
-  SortByEnd(past);
-  return past;
-}
-
 net::HttpResponse Forecaster::Answer(const net::HttpRequest& request) {
   const auto target = net::ParseTarget(request.target);
   if (!target) return server::ToResponse(server::BadRequest("the query is malformed"));
-  ForecastQuestion question;
+  if (const auto refreshed = runs_.Refresh(); !refreshed) {
+    return server::ToResponse(server::FromError(refreshed.error()));
+  }
+  const std::vector<scheduler::PastRun>& past = runs_.past();
+  ForecastQuestion question{.past = past, .commands = runs_.commands()};
   Scheduling::Snapshot snapshot = scheduling_.Look(std::string(target->Query("priority")));
   question.node = std::move(snapshot.node);
   question.gangs = std::move(snapshot.gangs);
   question.policy = snapshot.policy;
-  auto past = Past(question.commands);
-  if (!past) return server::ToResponse(server::FromError(past.error()));
-  question.past = std::move(*past);
-  const std::pair known(question.past.size(),
-                        question.past.empty() ? base::Time() : question.past.back().ended);
+  const std::pair known(past.size(), past.empty() ? base::Time() : past.back().ended);
   if (known != measured_by_) {
-    accuracy_ =
-        scheduler::MeasureForecasts(question.node, question.past, question.policy, kMostMeasured);
+    accuracy_ = scheduler::MeasureForecasts(question.node, past, question.policy, kMostMeasured);
     measured_by_ = known;
   }
   question.accuracy = accuracy_;

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "cluster/client.h"
+#include "local/daemon/known_runs.h"
 #include "local/daemon/scheduling/scheduling.h"
 #include "local/scheduler/past_runs.h"
 #include "local/store/store.h"
@@ -31,13 +32,13 @@ bool IsForecastRequest(const net::HttpRequest& request);
 
 // A job that is asked about, and what is known.
 struct ForecastQuestion {
-  scheduler::Node node;
-  std::vector<scheduler::Gang> gangs;
-  scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
-  std::string target;                           // its key
+  const std::vector<scheduler::PastRun>& past;  // in the order of their ends; borrowed
   std::map<std::string, std::string> commands;  // of each gang, by its key
-  std::vector<scheduler::PastRun> past;         // in the order of their ends
-  scheduler::Accuracy accuracy;                 // by `past`
+  scheduler::Node node{};
+  std::vector<scheduler::Gang> gangs{};
+  scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
+  std::string target{};            // its key
+  scheduler::Accuracy accuracy{};  // by `past`
 };
 
 // The answer's document. Pure.
@@ -55,19 +56,17 @@ class Forecaster {
  private:
   void Run();
   net::HttpResponse Answer(const net::HttpRequest& request);
-  base::Result<std::vector<scheduler::PastRun>> Past(std::map<std::string, std::string>& commands);
 
-  cluster::Client& client_;
-  store::Store& store_;
   const Scheduling& scheduling_;
   base::Clock& clock_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
-  // Of the thread: measured anew only when another run has ended.
-  std::pair<size_t, base::Time> measured_by_{};
-  scheduler::Accuracy accuracy_;
   std::deque<std::pair<net::HttpRequest, std::shared_ptr<net::Responder>>> asked_;
+  // The thread's own, without the lock.
+  KnownRuns runs_;
+  std::pair<size_t, base::Time> measured_by_{};  // measured anew only when another run has ended
+  scheduler::Accuracy accuracy_;
   std::thread thread_;
 };
 

@@ -145,6 +145,7 @@ TEST_F(KeptTest, TheNewestComesFirstAndALimitHolds) {
   EXPECT_EQ(Uids({.name = "same", .limit = 1}), Uids_({"bb33"}));
   EXPECT_EQ(Uids({.uid_prefix = "aa"}), Uids_({"aa22", "aa11"}));
   EXPECT_EQ(Uids({.namespace_name = "other"}), Uids_());
+  EXPECT_EQ(store_->NewestKept(2).value(), Uids_({"bb33", "aa22"}));
   EXPECT_EQ(store_->CountKept({}).value(), 3);
   ASSERT_TRUE(store_->Forget({"aa22"}));
   EXPECT_EQ(Uids({}), Uids_({"bb33", "aa11"}));

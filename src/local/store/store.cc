@@ -260,6 +260,20 @@ class SqliteStore : public Store {
     }
   }
 
+  base::Result<std::vector<std::string>> NewestKept(int64_t limit) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    TRY_ASSIGN(Statement statement,
+               reader->database.Prepare("SELECT uid FROM kept WHERE uid = run "
+                                        "ORDER BY created DESC, uid DESC LIMIT ?1"));
+    Rows rows = statement.Query(limit);
+    std::vector<std::string> uids;
+    while (true) {
+      TRY_ASSIGN(const bool has_row, rows.Next());
+      if (!has_row) return uids;
+      uids.emplace_back(rows.Text(0));
+    }
+  }
+
   base::Result<int64_t> CountKept(const KeptQuery& query) override {
     TRY_ASSIGN(const auto reader, readers_.Take());
     TRY_ASSIGN(Statement statement, reader->database.Prepare(KeptSql(query, "count(*)")));

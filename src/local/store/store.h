@@ -108,6 +108,8 @@ class Store {
   virtual base::Result<Fate> FateOf(std::string_view uid) = 0;
   // Finished runs, and the remains of their pods.
   virtual base::Result<std::vector<Kept>> ListKept(const KeptQuery& query) = 0;
+  // The uids of the newest `limit` kept jobs, the newest first, without reading the jobs.
+  virtual base::Result<std::vector<std::string>> NewestKept(int64_t limit) = 0;
   virtual base::Result<int64_t> CountKept(const KeptQuery& query) = 0;
   // Removes these runs with their pods. Durable when it returns.
   virtual base::Status Forget(const std::vector<std::string>& runs) = 0;

@@ -7,6 +7,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/log.h"
+#include "witness/machine.h"
 
 namespace local::node {
 
@@ -25,8 +26,10 @@ NodeFacts FactsOf(const AgentOptions& options) {
   facts.cgroups = options.cgroups;
   facts.restart_backoff = options.restart_backoff;
   facts.shim_answer = options.shim_answer;
+  facts.witness_root = options.environment.GetOr(witness::kWitnessRootVariable, "");
   facts.log_limit = options.log_limit;
   facts.socket = options.socket;
+  facts.status = options.status;
   return facts;
 }
 

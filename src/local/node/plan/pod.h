@@ -15,6 +15,7 @@
 #include "local/node/plan/image_map.h"
 #include "local/node/plan/launcher_path.h"
 #include "local/node/plan/pod_spec.h"
+#include "local/node/plan/status_endpoint.h"
 #include "local/node/plan/volumes.h"
 #include "local/node/shim/cgroup.h"
 #include "text/json.h"
@@ -40,8 +41,10 @@ struct NodeFacts {
   // How long after the grace period a shim may take to end its pod: longer than it waits for
   // processes that survive SIGKILL (tests shorten it).
   std::chrono::milliseconds shim_answer{15'000};
-  uint64_t log_limit = 0;  // PodSpec's
+  std::string witness_root;  // PodSpec's, and the next
+  uint64_t log_limit = 0;
   std::string socket;      // the daemon's; "": no pod is told
+  StatusEndpoint status;
 };
 
 // Resources of the machine that were found or reserved for the pod.

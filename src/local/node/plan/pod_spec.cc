@@ -245,6 +245,7 @@ Json ToJson(const PodSpec& spec) {
   object["hosts"] = PairsToJson(spec.hosts);
   object["terminationGraceSeconds"] = static_cast<int64_t>(spec.termination_grace.count());
   object["jobCodeDirectory"] = spec.job_code_directory;
+  object["witnessRoot"] = spec.witness_root;
   object["logLimit"] = spec.log_limit;
   object["restartBackoffMillis"] = static_cast<int64_t>(spec.restart_backoff.count());
   return object;
@@ -273,6 +274,7 @@ base::Result<PodSpec> PodSpecFromJson(const Json& json) {
   spec.termination_grace =
       std::chrono::seconds(text::GetInt(json, {"terminationGraceSeconds"}).value_or(30));
   spec.job_code_directory = StringAt(json, "jobCodeDirectory");
+  spec.witness_root = StringAt(json, "witnessRoot");
   spec.log_limit = static_cast<uint64_t>(text::GetInt(json, {"logLimit"}).value_or(0));
   spec.restart_backoff =
       std::chrono::milliseconds(text::GetInt(json, {"restartBackoffMillis"}).value_or(10'000));

@@ -93,7 +93,8 @@ struct PodSpec {
   std::chrono::seconds termination_grace{30};
   // Where the job's code is synchronised once for all its pods; "": there is none.
   std::string job_code_directory;
-  uint64_t log_limit = 0;  // bytes of each container's log (LogWriter); 0: no limit
+  std::string witness_root;  // where the kernel's log is looked for (witness/machine.h)
+  uint64_t log_limit = 0;    // bytes of each container's log (LogWriter); 0: no limit
   // The first delay before a container is restarted; doubles up to five minutes (tests shorten it).
   std::chrono::milliseconds restart_backoff{10'000};
 };

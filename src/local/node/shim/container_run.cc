@@ -108,6 +108,7 @@ ContainerRun::ContainerRun(process::EventLoop& loop, base::Clock& clock, const P
       spec_(spec),
       callbacks_(std::move(callbacks)),
       log_(LogPath(spec, restart), pod.log_limit),
+      witnesses_(pod, spec),
       oom_kills_before_(OomKillsOf(spec.cgroup)) {}
 
 ContainerRun::~ContainerRun() {
@@ -249,6 +250,7 @@ void ContainerRun::Close(LogStream stream) {
 
 void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
   has_exited_ = true;
+  is_killed_by_us_ = is_killed_by_us;
   const bool is_sigkill = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGKILL
                                                    : WEXITSTATUS(wait_status) == 128 + SIGKILL;
   // A shell that waited for the killed process exits with 137 too, and a stand-in dies as its
@@ -300,6 +302,13 @@ void ContainerRun::AddMemoryNote() {
   state_.message += (state_.message.empty() ? "" : "\n") + note;
 }
 
+// For `explain`: the message, which people read, goes without them.
+void ContainerRun::AddWitnesses() {
+  for (const std::string& line : witnesses_.Lines(pid_, state_.message, clock_.Now())) {
+    log_.Append(LogStream::kStderr, line + "\n", clock_.Now());
+  }
+}
+
 void ContainerRun::EndIfDrained() {
   if (!has_exited_ || has_ended_ || outputs_[0].fd || outputs_[1].fd) return;
   has_ended_ = true;
@@ -308,6 +317,7 @@ void ContainerRun::EndIfDrained() {
     state_.message = tail_.Text();
     AddImageHint(IsNotFound(state_.exit_code, state_.message));
     AddMemoryNote();
+    if (!is_killed_by_us_) AddWitnesses();
   }
   if (const std::string note = log_.LossNote(); !note.empty()) {
     if (!state_.message.empty()) state_.message += '\n';

@@ -14,6 +14,7 @@
 #include "local/node/logs/writer.h"
 #include "local/node/plan/pod_spec.h"
 #include "local/node/shim/oom_watch.h"
+#include "local/node/shim/witnesses.h"
 #include "process/event_loop.h"
 
 namespace local::node {
@@ -67,6 +68,7 @@ class ContainerRun {
   void EndIfDrained();
   void AddImageHint(bool is_not_found);
   void AddMemoryNote();
+  void AddWitnesses();
   Output& OutputOf(LogStream stream) { return outputs_[static_cast<size_t>(stream)]; }
 
   process::EventLoop& loop_;
@@ -77,12 +79,14 @@ class ContainerRun {
   LogWriter log_;
   OutputTail tail_;
   OomWatch oom_watch_;
+  const Witnesses witnesses_;
   const uint64_t oom_kills_before_;  // of its own cgroup
   std::string memory_note_;          // set when it was killed because of its memory
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
   uint64_t told_loss_ = 0;
   bool is_stood_in_for_ = false;  // the program is not a child of the shim
+  bool is_killed_by_us_ = false;
   bool has_exited_ = false;
   bool has_ended_ = false;
   process::EventLoop::TimerId drain_timer_ = 0;

@@ -1,0 +1,24 @@
+// What the machine tells of a program that has failed, as lines at the end of its log:
+//
+//   muster: witness: 2026-07-30T10:00:05Z kernel's log: Out of memory: Killed process 42 (python3)
+//
+// Pure. A program can print such a line, too: it is no more to be trusted than the rest of its log.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "answers/evidence.h"
+
+namespace answers {
+
+inline constexpr std::string_view kKernelLog = "kernel's log";
+inline constexpr std::string_view kFileSystem = "file system";
+inline constexpr std::string_view kCgroup = "cgroup";
+
+std::string FormatWitness(const Fact& fact);
+// Nullopt of any other line. Without a time, when it has none.
+std::optional<Fact> ReadWitness(std::string_view line);
+
+}  // namespace answers

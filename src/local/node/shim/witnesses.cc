@@ -1,0 +1,66 @@
+#include "local/node/shim/witnesses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "answers/witness_line.h"
+#include "local/node/shim/cgroup.h"
+#include "local/node/shim/memory_use.h"
+#include "witness/kernel_log.h"
+
+namespace local::node {
+namespace {
+
+bool HasGpus(const ContainerSpec& container) {
+  constexpr std::array<std::string_view, 3> kLists = {
+      "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
+  constexpr std::array<std::string_view, 4> kNone = {"", "-1", "none", "void"};
+  return std::any_of(container.env.begin(), container.env.end(), [&](const auto& variable) {
+    return std::find(kLists.begin(), kLists.end(), variable.first) != kLists.end() &&
+           std::find(kNone.begin(), kNone.end(), variable.second) == kNone.end();
+  });
+}
+
+std::vector<std::string> FoldersOf(const PodSpec& pod, const ContainerSpec& container) {
+  std::vector<std::string> folders{"/dev/shm"};
+  for (const Mount& mount : pod.mounts) {
+    if (!mount.read_only) folders.push_back(mount.target);
+  }
+  folders.push_back(container.cwd.empty() ? "/" : container.cwd);
+  folders.emplace_back("/tmp");
+  return folders;
+}
+
+}  // namespace
+
+Witnesses::Witnesses(const PodSpec& pod, const ContainerSpec& container)
+    : pod_(pod),
+      container_(container),
+      machine_(pod.witness_root),
+      oom_kills_before_(OomKillsOf(container.cgroup)) {}
+
+std::vector<std::string> Witnesses::Lines(pid_t pid, std::string_view words, base::Time now) const {
+  std::vector<std::string> lines;
+  const std::vector<answers::Fact> said = machine_.KernelSays(HasGpus(container_), now);
+  std::vector<std::string_view> texts;
+  for (const answers::Fact& fact : said) texts.emplace_back(fact.text);
+  const std::vector<bool> about = witness::AreAbout({pod_.uid, pid, words}, texts);
+  for (size_t i = 0; i < said.size(); ++i) {
+    if (about[i]) lines.push_back(answers::FormatWitness(said[i]));
+  }
+  if (const uint64_t kills = OomKillsOf(container_.cgroup); kills > oom_kills_before_) {
+    lines.push_back(answers::FormatWitness(
+        {now, std::string(answers::kCgroup),
+         fmt::format("oom_kill {} in memory.events: at its limit of {}, the kernel killed",
+                     kills - oom_kills_before_,
+                     FormatMemory(container_.memory_limit.value_or(0)))}));
+  }
+  for (const answers::Fact& fact : witness::FullFileSystems(FoldersOf(pod_, container_), now)) {
+    lines.push_back(answers::FormatWitness(fact));
+  }
+  return lines;
+}
+
+}  // namespace local::node

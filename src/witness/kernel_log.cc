@@ -1,0 +1,110 @@
+#include "witness/kernel_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace witness {
+namespace {
+
+constexpr size_t kLongest = 400;
+
+// As the sources print them: mm/oom_kill.c, kernel/cgroup/pids.c, fs/file_table.c,
+// arch/x86/mm/fault.c and kernel/traps.c, block/blk-core.c, fs/ext4/super.c, fs/xfs, net/sunrpc,
+// drivers/pci/pcie/aer.c, and NVIDIA's open modules (src/nvidia/arch/nvalloc/unix/src/osinit.c).
+constexpr auto kTellings = std::to_array<std::pair<std::string_view, Telling>>({
+    {"oom-kill:constraint=", Telling::kOfMemory},
+    {"ut of memory: Killed process ", Telling::kOfMemory},
+    {"cgroup: fork rejected by pids controller in ", Telling::kOfPrograms},
+    {"VFS: file-max limit ", Telling::kOfPrograms},
+    {": segfault at ", Telling::kOfPrograms},
+    {" trap invalid opcode ", Telling::kOfPrograms},
+    {"I/O error, dev ", Telling::kOfDisks},
+    {"EXT4-fs error (device ", Telling::kOfDisks},
+    {"Remounting filesystem read-only", Telling::kOfDisks},
+    {"): metadata I/O error in ", Telling::kOfDisks},
+    {"nfs: server ", Telling::kOfDisks},
+    {"NVRM: Xid (", Telling::kOfGpus},
+    {"NVRM: GPU at PCI:", Telling::kOfGpus},
+    {"GPU has fallen off the bus", Telling::kOfGpus},
+    {"AER: Uncorrect", Telling::kOfGpus},
+    {"PCIe Bus Error: severity=Uncorrect", Telling::kOfGpus},
+});
+
+std::optional<int> NumberAt(std::string_view text, size_t at) {
+  const size_t end = text.find_first_not_of("0123456789", at);
+  const auto number =
+      base::ParseInt(text.substr(at, end == std::string_view::npos ? end : end - at));
+  return number && *number > 0 && *number < (1 << 30) ? std::optional(static_cast<int>(*number))
+                                                      : std::nullopt;
+}
+
+bool HasNumber(std::string_view words, int number) {
+  const std::string digits = std::to_string(number);
+  for (size_t at = words.find(digits); at != std::string_view::npos;
+       at = words.find(digits, at + 1)) {
+    const size_t end = at + digits.size();
+    const bool is_whole = (at == 0 || !base::IsDigit(words[at - 1])) &&
+                          (end == words.size() || !base::IsDigit(words[end]));
+    if (is_whole) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<KernelRecord> ReadKernelLog(std::string_view text) {
+  std::vector<KernelRecord> records;
+  for (const std::string& line : base::Split(text, '\n')) {
+    const size_t semicolon = line.find(';');
+    if (line.empty() || line[0] == ' ' || semicolon == std::string::npos) continue;
+    const std::vector<std::string> head = base::Split(line.substr(0, semicolon), ',');
+    const auto at = head.size() < 4 ? std::nullopt : base::ParseInt(head[2]);
+    if (!at || *at < 0) continue;
+    records.push_back({std::chrono::microseconds(*at), line.substr(semicolon + 1, kLongest)});
+  }
+  return records;
+}
+
+Telling WhatItTells(std::string_view text) {
+  const auto found = std::find_if(kTellings.begin(), kTellings.end(), [text](const auto& each) {
+    return text.find(each.first) != std::string_view::npos;
+  });
+  return found == kTellings.end() ? Telling::kNothing : found->second;
+}
+
+std::optional<int> PidIn(std::string_view text) {
+  for (const std::string_view words : {"Killed process ", ",pid=", ", pid="}) {
+    const size_t at = text.find(words);
+    if (at != std::string_view::npos) return NumberAt(text, at + words.size());
+  }
+  // "python3[42]: segfault at 0 ip ..."
+  const size_t end = std::min(text.find("]: segfault"), text.find("] trap "));
+  const size_t begin = end == std::string_view::npos ? end : text.rfind('[', end);
+  return begin == std::string_view::npos ? std::nullopt : NumberAt(text, begin + 1);
+}
+
+std::vector<bool> AreAbout(const Program& program, const std::vector<std::string_view>& texts) {
+  std::set<int> own{program.pid};
+  for (const std::string_view text : texts) {
+    const auto pid = PidIn(text);
+    const bool is_inside =
+        !program.cgroup.empty() && text.find(program.cgroup) != std::string_view::npos;
+    if (pid && (is_inside || HasNumber(program.words, *pid))) own.insert(*pid);
+  }
+  std::vector<bool> about;
+  for (const std::string_view text : texts) {
+    const auto pid = PidIn(text);
+    const bool is_of_a_cgroup = text.find("pids controller in ") != std::string_view::npos;
+    about.push_back(pid              ? own.contains(*pid)
+                    : is_of_a_cgroup ? text.find(program.cgroup) != std::string_view::npos
+                                     : true);
+  }
+  return about;
+}
+
+}  // namespace witness

@@ -1,0 +1,67 @@
+#include "witness/kernel_log.h"
+
+#include <gtest/gtest.h>
+
+namespace witness {
+namespace {
+
+TEST(KernelLog, IsReadRecordByRecord) {
+  const auto records = ReadKernelLog(
+      "5,0,0,-;Linux version 6.1\n"
+      "3,7,1500000,-,caller=T1;Out of memory: Killed process 42 (python3) total-vm:1kB\n"
+      " SUBSYSTEM=memory\n DEVICE=+x\n"
+      "no record\n4,8,x,-;neither\n");
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[1].at, std::chrono::microseconds(1500000));
+  EXPECT_EQ(records[1].text, "Out of memory: Killed process 42 (python3) total-vm:1kB");
+}
+
+TEST(KernelLog, RecordsThatTellOfFailures) {
+  const std::pair<const char*, Telling> kRecords[] = {
+      {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,"
+       "task_memcg=/a,task=python3,pid=42,uid=0",
+       Telling::kOfMemory},
+      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB", Telling::kOfMemory},
+      {"cgroup: fork rejected by pids controller in /user.slice", Telling::kOfPrograms},
+      {"python3[42]: segfault at 0 ip 00007f sp 00007f error 4 in x.so", Telling::kOfPrograms},
+      {"blk_update_request: I/O error, dev sda, sector 8", Telling::kOfDisks},
+      {"NVRM: Xid (PCI:0000:3b:00): 79, pid=42, GPU has fallen off the bus.", Telling::kOfGpus},
+      {"pcieport 0000:00:01.0: AER: Uncorrectable (Fatal) error message received from 0000:3b:00.0",
+       Telling::kOfGpus},
+      {"nvidia 0000:3b:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction "
+       "Layer",
+       Telling::kOfGpus},
+      {"pcieport 0000:00:01.0: AER: Correctable error message received from 0000:3b:00.0",
+       Telling::kNothing},
+      {"eth0: link becomes ready", Telling::kNothing},
+  };
+  for (const auto& [text, telling] : kRecords) EXPECT_EQ(WhatItTells(text), telling) << text;
+}
+
+TEST(KernelLog, WhomARecordIsAbout) {
+  EXPECT_EQ(PidIn("Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB"), 42);
+  EXPECT_EQ(PidIn("oom-kill:constraint=CONSTRAINT_NONE,task=python3,pid=7,uid=0"), 7);
+  EXPECT_EQ(PidIn("NVRM: Xid (PCI:0000:3b:00): 79, pid=9, GPU has fallen off the bus."), 9);
+  EXPECT_EQ(PidIn("python3[42]: segfault at 0 ip 00007f"), 42);
+  EXPECT_EQ(PidIn("traps: python3[43] trap invalid opcode ip:1 sp:2 error:0 in x.so"), 43);
+  EXPECT_FALSE(PidIn("NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', GPU has fallen off"));
+  EXPECT_FALSE(PidIn("eth0: link becomes ready"));
+}
+
+TEST(KernelLog, RecordsOfOthersAreToldApart) {
+  const std::vector<std::string_view> texts{
+      "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/muster/muster-pod-u1/a,task=x,pid=7,uid=0",
+      "Memory cgroup out of memory: Killed process 7 (x) total-vm:1kB",
+      "Out of memory: Killed process 70 (other) total-vm:1kB",
+      "Out of memory: Killed process 31 (worker) total-vm:1kB",
+      "python3[42]: segfault at 0 ip 00007f",
+      "I/O error, dev sda, sector 8",
+      "cgroup: fork rejected by pids controller in /elsewhere",
+  };
+  const Program program{"u1", 42, "RuntimeError: DataLoader worker (pid 31) is killed by signal"};
+  EXPECT_EQ(AreAbout(program, texts),
+            std::vector<bool>({true, true, false, true, true, true, false}));
+}
+
+}  // namespace
+}  // namespace witness

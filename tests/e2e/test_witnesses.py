@@ -1,0 +1,127 @@
+"""What the machine tells of a program that has failed, beside its own words: the kernel's log, full file systems, kills for want of memory."""
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from embedded_muster import Cluster
+
+
+def explain(cluster, name):
+    return json.loads(cluster.run("explain", name, "-o", "json").stdout)
+
+
+def program(cluster, text):
+    path = cluster.path("home", "train.py")
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def told_by(verdict, source):
+    return [fact["text"] for fact in verdict["evidence"] if fact["source"] == source and fact["time"]]
+
+
+def test_a_full_shared_memory_explains_a_bus_error(cluster):
+    path = program(cluster, "import mmap, os\n"
+                            "file = open('/dev/shm/batch', 'w+b')\n"
+                            "os.ftruncate(file.fileno(), 64 << 20)\n"
+                            "mmap.mmap(file.fileno(), 64 << 20)[:] = b'x' * (64 << 20)\n")
+    cluster.submit("shared", f"python3 {path}", "--share-memory=16Mi", "--wait", code=None)
+    verdict = explain(cluster, "shared")
+    assert (verdict["class"], verdict["confidence"]) == ("shm-too-small", "medium")
+    assert verdict["who"]["exitCode"] == 128 + 7
+    assert verdict["line"] == "file system: /dev/shm is full: 0 KiB free of 16 MiB"
+    assert told_by(verdict, "file system") == ["/dev/shm is full: 0 KiB free of 16 MiB"]
+    screen = cluster.run("explain", "shared", "--all").stdout
+    assert "file system: /dev/shm is full: 0 KiB free of 16 MiB\n" in screen
+    cluster.run("delete", "shared")
+    assert explain(cluster, "shared") == verdict
+
+
+def test_a_full_disk_explains_a_checkpoint_that_could_not_be_written(cluster):
+    path = program(cluster, "try:\n    open('/data/checkpoint', 'wb').write(b'x' * (32 << 20))\nexcept OSError:\n    pass\n"
+                            "raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0')\n")
+    container = {"name": "pytorch", "image": "host", "command": ["python3", path],
+                 "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    volume = {"name": "data", "emptyDir": {"medium": "Memory", "sizeLimit": "8Mi"}}
+    job = cluster.path("home", "job.json")
+    with open(job, "w") as file:
+        json.dump({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "disk", "namespace": "default"},
+                   "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "restartPolicy": "Never", "template": {
+                       "spec": {"containers": [container], "volumes": [volume]}}}}}}, file)
+    cluster.run("apply", "-f", job)
+    cluster.wait("disk", "FAILED")
+    verdict = explain(cluster, "disk")
+    assert (verdict["class"], verdict["confidence"]) == ("disk-full", "high")
+    assert verdict["where"]["line"] == 5
+    assert told_by(verdict, "file system") == ["/data is full: 0 KiB free of 8 MiB"]
+
+
+@pytest.fixture
+def small_machine():
+    """A muster in a memory cgroup of 400 MiB, as on a machine that has no more."""
+    name = f"muster-test-{os.getpid()}"
+    groups = [place for place in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup")
+              if os.path.exists(f"{place}/memory.limit_in_bytes") or os.path.exists(f"{place}/cgroup.subtree_control")]
+    if not groups or not os.access(groups[0], os.W_OK):
+        pytest.skip("a memory cgroup needs root")
+    group = os.path.join(groups[0], name)
+    os.mkdir(group)
+    limit = next(file for file in ("memory.limit_in_bytes", "memory.max") if os.path.exists(f"{group}/{file}"))
+    with open(f"{group}/{limit}", "w") as file:
+        file.write(str(400 << 20))
+    made = Cluster()
+    subprocess.run(["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$0" up', made.binary], env=made.env, check=True,
+                   capture_output=True)
+    yield made
+    made.close()
+    deadline = time.monotonic() + 20
+    while open(f"{group}/cgroup.procs").read() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.rmdir(group)
+
+
+def test_the_kernels_log_tells_who_killed_a_data_loaders_worker(small_machine):
+    path = program(small_machine, "import subprocess, sys\n"
+                                  "worker = subprocess.Popen([sys.executable, '-c', 'x = [bytearray(1 << 20) for i in range(4000)]'])\n"
+                                  "killed = worker.wait() == -9\n"
+                                  "raise RuntimeError(f'DataLoader worker (pid {worker.pid}) is killed by signal: Killed. ' if killed else 'no')\n")
+    small_machine.submit("fat", f"python3 {path}", "--wait", code=None)
+    verdict = explain(small_machine, "fat")
+    assert (verdict["class"], verdict["confidence"]) == ("host-out-of-memory", "high"), verdict
+    assert "Killed process" in verdict["line"] or "oom-kill:" in verdict["line"]
+    assert (verdict["where"]["file"], verdict["where"]["line"]) == (path, 4)
+    assert told_by(verdict, "kernel's log")
+
+
+def test_a_gpu_that_fails_is_told_by_the_kernels_log(tmp_path):
+    made = Cluster()
+    try:
+        os.makedirs(tmp_path / "dev")
+        log = tmp_path / "dev" / "kmsg"
+        log.write_text("")
+        made.env["MUSTER_WITNESS_ROOT"] = str(tmp_path)
+        words = "RuntimeError: CUDA error: unspecified launch failure"
+        path = program(made, "import time\n"
+                             f"open({str(log)!r}, 'w').write('4,7,%d,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\\n'"
+                             " % (time.monotonic() * 1e6))\n"
+                             f"raise RuntimeError({words[14:]!r})\n")
+        for flags, kind in (((), "cuda-error"), (("--env=CUDA_VISIBLE_DEVICES=0",), "gpu-hardware")):
+            made.submit("gpu", f"python3 {path}", *flags, "--wait", code=None)
+            verdict = explain(made, "gpu")
+            assert verdict["class"] == kind, verdict
+            assert told_by(verdict, "kernel's log") == (
+                ["NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."] if flags else [])
+            made.run("delete", "gpu")
+        assert verdict["advice"] == "retry-elsewhere"
+    finally:
+        made.close()
+
+
+def test_what_ends_with_its_job_is_told_nothing_of(cluster):
+    path = program(cluster, "import os, sys, time\nif os.environ['RANK'] == '1':\n    sys.exit(3)\ntime.sleep(600)\n")
+    cluster.submit("two", f"python3 {path}", "--workers=2", "--wait", code=None)
+    assert "muster: witness:" not in cluster.run("logs", "two", "--all", "--raw").stdout
