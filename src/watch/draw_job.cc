@@ -29,6 +29,13 @@ std::string MemoryText(const RankRow& rank) {
                             : fmt::format("{:.1f}G", mebibytes / 1024);
 }
 
+std::string LateText(const RankRow& rank) {
+  if (!rank.late) return "-";
+  const double ms = std::chrono::duration<double, std::milli>(*rank.late).count();
+  return ms < 10'000 ? fmt::format("{:.{}f}ms", ms, ms < 10 ? 1 : 0)
+                     : fmt::format("{:.0f}s", ms / 1000);
+}
+
 // The first row below them.
 size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   const std::vector<RankRow>& ranks = state.view->ranks;
@@ -36,14 +43,15 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
     std::string_view head;
     size_t at;
   };
-  constexpr std::array<RankColumn, 8> kColumns = {{{"RANK", 0},
+  constexpr std::array<RankColumn, 9> kColumns = {{{"RANK", 0},
                                                    {"STATE", 6},
                                                    {"QUIET", 18},
                                                    {"CPU", 25},
                                                    {"MEMORY", 32},
                                                    {"GPU", 40},
-                                                   {"STEP", 46},
-                                                   {"INSTANCE", 60}}};
+                                                   {"LATE BY", 46},
+                                                   {"STEP", 54},
+                                                   {"INSTANCE", 66}}};
   for (const RankColumn& column : kColumns) screen.Put(column.at, row, column.head, Style::kDim);
   const size_t shown = rows > 1 ? rows - 1 : 0;
   state.rank_top = std::min(state.rank_top, ranks.size() > shown ? ranks.size() - shown : 0);
@@ -58,8 +66,9 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
     screen.Put(25, at, CpuText(rank), Style::kPlain, 6);
     screen.Put(32, at, MemoryText(rank), Style::kPlain, 7);
     screen.Put(40, at, rank.gpu.empty() ? "-" : rank.gpu, Style::kPlain, 5);
-    screen.Put(46, at, rank.step.empty() ? "-" : rank.step, Style::kPlain, 13);
-    screen.Put(60, at, rank.instance);
+    screen.Put(46, at, LateText(rank), Style::kPlain, 7);
+    screen.Put(54, at, rank.step.empty() ? "-" : rank.step, Style::kPlain, 11);
+    screen.Put(66, at, rank.instance);
   }
   const size_t below = ranks.size() - std::min(ranks.size(), state.rank_top + shown);
   const size_t end = row + std::min(rows, ranks.size() + 1);

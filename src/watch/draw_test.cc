@@ -69,16 +69,20 @@ TEST(Draw, ShowsAJobWithItsRanksItsCurveAndItsLog) {
   view.row = state.jobs[0];
   view.progress = {"step 7/10 (log of base-master-0)"};
   for (int rank = 0; rank < 4; ++rank) {
-    view.ranks.push_back({rank, "base-master-0", "Running", "step 7", std::chrono::seconds(45), 0.5,
-                          int64_t{812} << 20, "35%"});
+    view.ranks.push_back(
+        {rank, "base-master-0", "Running", "step 7", std::chrono::seconds(45), 0.5,
+         int64_t{812} << 20, "35%",
+         rank == 0 ? std::optional<base::Duration>(std::chrono::milliseconds(12)) : std::nullopt});
   }
   view.curve_name = "loss";
   for (int i = 0; i < 100; ++i) view.curve.push_back(1.0 / (i + 1));
   for (int i = 0; i < 50; ++i) view.log.push_back(fmt::format("line {}", i));
   const std::string text = TextOf(Draw(state, 80, 24, kNow));
   EXPECT_NE(text.find("base  RUNNING"), std::string::npos) << text;
-  EXPECT_NE(text.find("0     Running     45s    50%    812M    35%   step 7        base-master-0"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "0     Running     45s    50%    812M    35%   12ms    step 7      base-master-0"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("loss 0.01"), std::string::npos) << text;
   EXPECT_NE(text.find("line 49"), std::string::npos) << text;

@@ -89,6 +89,12 @@ std::string GpuOf(const std::vector<arena::GpuMetric>& metrics, const std::strin
   return count == 0 ? "" : fmt::format("{:.0f}%", sum / count);
 }
 
+// As `get --ranks` tells it.
+std::optional<base::Duration> LateBy(const std::optional<answers::Lateness>& late) {
+  if (!late || late->last == 0) return std::nullopt;
+  return std::chrono::duration_cast<base::Duration>(late->median);
+}
+
 void Pause(std::chrono::milliseconds time) {
   std::mutex mutex;
   std::condition_variable never;
@@ -196,7 +202,8 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
   for (const arena::RankState& rank :
        arena::RanksOf(client_, context_, *job, arena::RankLook::kWithoutStacks)) {
     view.ranks.push_back({rank.rank, rank.instance, rank.state, rank.step, rank.quiet, rank.cpu,
-                          rank.memory, GpuOf(metrics, namespace_name, rank.instance)});
+                          rank.memory, GpuOf(metrics, namespace_name, rank.instance),
+                          LateBy(rank.late)});
   }
   return view;
 }

@@ -27,9 +27,10 @@ struct RankRow {
   int rank = 0;
   std::string instance, state, step;
   std::optional<base::Duration> quiet;
-  std::optional<double> cpu;      // processors
-  std::optional<int64_t> memory;  // bytes
-  std::string gpu;                // "35%"; "" for none
+  std::optional<double> cpu;             // processors
+  std::optional<int64_t> memory;         // bytes
+  std::string gpu;                       // "35%"; "" for none
+  std::optional<base::Duration> late{};  // by how much it usually comes last to collectives
 };
 
 // The job that is shown in detail.

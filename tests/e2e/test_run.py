@@ -92,6 +92,20 @@ def test_ranks_of_one_node_and_of_two(cluster, code):
     assert sorted(os.listdir(run_folder(cluster, "two") + "/files")) == ["made-0", "made-1"]
 
 
+def test_a_failure_is_told_once(cluster, code):
+    """The ranks' own lines, then why: not torchrun's table and the launcher's report, which the log keeps."""
+    with open(os.path.join(code, "bad.py"), "w") as file:
+        file.write("import os, time\n\ndef step():\n    if os.environ['RANK'] == '1':\n        raise ValueError('boom')\n"
+                   "    time.sleep(60)\n\ndef main():\n    step()\n\nmain()\n")
+    done = cluster.run("run", "-n", "2", "--name=bad", "bad.py", cwd=code, code=1)
+    assert done.stdout.count("ValueError: boom") == 1 and "ChildFailedError" not in done.stdout, done.stdout
+    assert not [line for line in done.stdout.splitlines() if not line.startswith("[1] ")], done.stdout
+    said = [line for line in done.stderr.splitlines() if "bad" in line][-2:]
+    assert said[0].endswith("the job bad has failed: rank 1 (bad-master-0) exited with code 1: ValueError: boom"), said
+    assert "`muster explain bad`: " in said[1] and "bad.py:5" in said[1], said
+    assert "rank 1 of 2 failed first" in cluster.run("logs", "bad").stdout
+
+
 def test_a_change_after_it_has_begun_does_not_reach_the_job(cluster, code):
     path = os.path.join(code, "late.py")
     with open(path, "w") as file:

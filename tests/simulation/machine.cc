@@ -208,12 +208,14 @@ void Machine::StopDaemon() {
   if (!daemon_) return;
   daemon_->is_asked_to_stop = true;
   WakeAll(Wait::kCondition, &daemon_->accepted);
-  Daemon* const one = daemon_.get();
-  while (daemon_.get() == one &&
-         (one->state != Daemon::State::kEnded || ThreadsOf(one->process) > 0)) {
+  // Somebody else may bury it meanwhile, and start another one.
+  const int pid = daemon_->process.pid;
+  const auto is_there = [this, pid] { return daemon_ && daemon_->process.pid == pid; };
+  while (is_there() &&
+         (daemon_->state != Daemon::State::kEnded || ThreadsOf(daemon_->process) > 0)) {
     SleepFor(kMilli);
   }
-  if (daemon_.get() == one) Bury();
+  if (is_there()) Bury();
 }
 
 void Machine::KillDaemon() {

@@ -190,6 +190,17 @@ const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_l
   return is_last || is_waiting ? status.last_terminated : status.terminated;
 }
 
+// The rank that a launcher in the container says has failed first (LauncherReport); nullopt where
+// it says none. The pod's own rank is that of its first process.
+std::optional<int> SaidRank(std::string_view log) {
+  const size_t end = log.rfind(" failed first (local rank ");
+  const size_t begin = end == std::string_view::npos ? end : log.rfind(": rank ", end);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view said = log.substr(begin + 7, end - begin - 7);  // "1 of 2"
+  const auto rank = base::ParseInt(said.substr(0, said.find(' ')));
+  return rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
+}
+
 // Adds the end of one container, if the program or an init container failed.
 void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init, bool is_last,
              const Failure& common, std::vector<Failure>& out) {
@@ -207,7 +218,9 @@ void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init,
   } else {
     const std::string container =
         status.name == kContainerName ? "" : fmt::format(" container {}", status.name);
-    failure.text = fmt::format("{}{} {}", common.text, container, DescribeExit(*exit, false));
+    const std::string who = fmt::format("rank {} ({})", SaidRank(exit->message).value_or(common.rank),
+                                        Name(pod));
+    failure.text = fmt::format("{}{} {}", who, container, DescribeExit(*exit, false));
   }
   out.push_back(std::move(failure));
 }

@@ -544,6 +544,18 @@ TEST_F(FailedReason, IsWhatTheLauncherSaysOfIt) {
   EXPECT_TRUE(Reason().ends_with(" exited with code 1: ValueError: boom")) << Reason();
 }
 
+TEST_F(FailedReason, NamesTheRankThatTheLauncherNames) {
+  Terminate(pods_[0], 1, kCreated,
+            "bad.py: rank 13 of 16 failed first (local rank 5, pid 7, host h)\n"
+            "  why       : ValueError: boom\n");
+  EXPECT_TRUE(Reason().starts_with("rank 13 (pt-")) << Reason();
+}
+
+TEST_F(FailedReason, NamesThePodsRankWhereTheLogNamesNone) {
+  Terminate(pods_[0], 1, kCreated, "no failed first (local rank \n");
+  EXPECT_TRUE(Reason().starts_with("rank 0 (pt-")) << Reason();
+}
+
 TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {
   Terminate(pods_[0], 143, kCreated);
   text::Set(job_, {"status", "conditions"}, text::Array());

@@ -88,6 +88,18 @@ TEST_F(GetFailedTest, ShowsTheRankThatFailedFirst) {
             "  ValueError: x\n");
 }
 
+TEST_F(GetFailedTest, ShowsTheEndOfWhatWasSaidLast) {
+  text::Json worker = MakePod("pt", "worker", 0, "Failed");
+  text::Json& statuses = *text::Find(worker, {"status", "containerStatuses"});
+  std::string log;
+  for (int line = 1; line <= 24; ++line) log += "line " + std::to_string(line) + "\n";
+  text::Set(statuses.as_array()[0], {"state", "terminated", "message"}, text::Json(log));
+  cluster_->Put(kPods, worker);
+  const std::string out = Run({"get", "pt"}, "muster").out;
+  EXPECT_NE(out.find("whole log):\n  line 15\n"), std::string::npos) << out;
+  EXPECT_TRUE(out.ends_with("  line 24\n")) << out;
+}
+
 TEST_F(GetFailedTest, HasFieldsForProgramsButUnderArenasName) {
   const text::Json ours = Json(Run({"get", "pt", "-o", "json"}, "muster").out);
   EXPECT_EQ(text::GetString(ours, {"reason"}),

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "api/object.h"
+#include "api/pod.h"
 #include "arena/jobs/progress.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/rank_lines.h"
@@ -15,7 +19,6 @@ namespace arena {
 namespace {
 
 constexpr size_t kMostAttemptLogBytes = 64 << 20;
-constexpr runs::Millis kSameMoment = 2000;
 
 // Whole lines of a stream with timestamps, told to a tracker: those of the first rank that speaks.
 class LogReader {
@@ -47,10 +50,11 @@ class LogReader {
 };
 
 runs::Tracker TrackLog(cluster::Client& client, const RunRecord& run, const text::Json& pod,
-                       bool is_gone) {
+                       bool is_gone, bool previous) {
   runs::Tracker tracker;
   cluster::LogOptions options;
   options.timestamps = true;
+  options.previous = previous;
   options.limit_bytes = static_cast<int64_t>(kMostAttemptLogBytes);
   if (is_gone) options.pod_uid = api::Uid(pod);
   const auto stream = client.Logs(run.job.summary.namespace_name, api::Name(pod), options);
@@ -65,60 +69,99 @@ runs::Tracker TrackLog(cluster::Client& client, const RunRecord& run, const text
   return tracker;
 }
 
+bool WasStartedAgain(const text::Json& pod) {
+  const auto statuses = api::ContainerStatuses(pod);
+  return std::any_of(statuses.begin(), statuses.end(),
+                     [](const api::ContainerStatus& status) { return status.restart_count > 0; });
+}
+
 runs::Bucket BucketOfCheckpoint(bool is_load) {
   return is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave;
 }
 
-bool IsOfCheckpoint(const runs::Span& span) {
-  return span.bucket == runs::Bucket::kRestore || span.bucket == runs::Bucket::kCheckpointSave;
-}
+// What the logs of one instance tell into `life`, and of which times.
+class InstanceLogs {
+ public:
+  InstanceLogs(cluster::Client& client, const RunRecord& run, std::string instance)
+      : client_(client), run_(run), instance_(std::move(instance)) {}
 
-// What the logs of all attempts of one instance tell.
-void AddLogs(cluster::Client& client, const RunRecord& run, const std::string& instance,
-             runs::Life& life) {
-  const auto add = [&](const text::Json& pod, bool is_gone) {
-    if (api::Name(pod) != instance) return;
-    const runs::Tracker tracker = TrackLog(client, run, pod, is_gone);
-    life.steps.insert(life.steps.end(), tracker.steps().begin(), tracker.steps().end());
-    if (tracker.first_line()) life.lines.push_back(*tracker.first_line());
+  void AddTo(runs::Life& life) {
+    for (const text::Json& pod : run_.past_pods) AddPod(pod, true, life);
+    if (!run_.deleted) {
+      for (const text::Json& pod : run_.job.pods) AddPod(pod, false, life);
+    }
+    life.step_source = fmt::format("steps in the log of {}", instance_);
+  }
+
+  // Its source in what the daemon keeps.
+  std::string kept_source() const { return fmt::format("log of {}", instance_); }
+  bool Covers(runs::Millis at) const {
+    return std::any_of(covered_.begin(), covered_.end(),
+                       [at](const auto& span) { return span.first <= at && at <= span.second; });
+  }
+
+ private:
+  // The log before the last start of its containers too: older ones are not kept.
+  void AddPod(const text::Json& pod, bool is_gone, runs::Life& life) {
+    if (api::Name(pod) != instance_) return;
+    if (WasStartedAgain(pod)) AddLog(TrackLog(client_, run_, pod, is_gone, true), life);
+    AddLog(TrackLog(client_, run_, pod, is_gone, false), life);
+  }
+
+  void AddLog(const runs::Tracker& tracker, runs::Life& life) {
+    if (!tracker.first_line()) return;
+    life.lines.push_back(*tracker.first_line());
     for (const runs::CheckpointSpan& span : tracker.checkpoints()) {
       life.spans.push_back({span.begin, span.end, BucketOfCheckpoint(span.is_load), false,
-                            fmt::format("lines in the log of {}", instance)});
+                            fmt::format("lines in the log of {}", instance_)});
     }
-  };
-  for (const text::Json& pod : run.past_pods) add(pod, true);
-  if (!run.deleted) {
-    for (const text::Json& pod : run.job.pods) add(pod, false);
+    const std::vector<runs::StepMark>& steps = tracker.steps();
+    if (steps.empty()) return;
+    life.steps.insert(life.steps.end(), steps.begin(), steps.end());
+    covered_.emplace_back(*tracker.first_line(), steps.back().at);
   }
-  life.step_source = fmt::format("steps in the log of {}", instance);
-}
+
+  cluster::Client& client_;
+  const RunRecord& run_;
+  const std::string instance_;
+  std::vector<std::pair<runs::Millis, runs::Millis>> covered_;
+};
 
 int64_t NumberAt(const text::Array& values, size_t at) {
   return at < values.size() && values[at].is_int64() ? values[at].as_int64() : -1;
 }
 
-// What the daemon has kept, a step a second, instead of what logs tell: where no log is left, or
-// those of earlier starts of a container are gone.
-void UseWhatWasKept(const text::Json& kept, runs::Life& life) {
-  const text::Array* steps = text::FindArray(kept, {"steps", "points"});
-  if (steps == nullptr || steps->empty()) return;
+std::vector<runs::StepMark> KeptSteps(const text::Json& kept) {
   std::vector<runs::StepMark> marks;
-  for (const text::Json& point : *steps) {
-    const text::Array* values = point.if_array();  // time, step, epoch
+  const text::Array* steps = text::FindArray(kept, {"steps", "points"});
+  for (size_t i = 0; steps != nullptr && i < steps->size(); ++i) {
+    const text::Array* values = (*steps)[i].if_array();  // time, step, epoch
     if (values == nullptr || values->size() < 3) continue;
     marks.push_back({NumberAt(*values, 0), NumberAt(*values, 1), NumberAt(*values, 2)});
   }
-  if (marks.empty()) return;
-  if (!life.steps.empty() && marks.front().at + kSameMoment >= life.steps.front().at) return;
-  life.steps = std::move(marks);
-  life.step_source = fmt::format("kept steps, {}", text::GetString(kept, {"steps", "source"}));
+  return marks;
+}
+
+// What the daemon has kept of times that no log is left of: of deleted runs, and of earlier starts
+// of a container. Another source than the log's counts its steps in its own way.
+void AddWhatWasKept(const text::Json& kept, const InstanceLogs& logs, runs::Life& life) {
+  const std::string_view source = text::GetString(kept, {"steps", "source"});
+  if (!life.steps.empty() && source != logs.kept_source()) return;
+  const bool has_logs = !life.steps.empty();
+  bool is_used = false;
+  for (const runs::StepMark& mark : KeptSteps(kept)) {
+    if (logs.Covers(mark.at)) continue;
+    life.steps.push_back(mark);
+    is_used = true;
+  }
+  if (!is_used) return;
+  life.step_source = has_logs ? fmt::format("{}, and kept ones", life.step_source)
+                              : fmt::format("kept steps, {}", source);
   const text::Array* checkpoints = text::FindArray(kept, {"checkpoints"});
-  if (checkpoints == nullptr) return;
-  life.spans.erase(std::remove_if(life.spans.begin(), life.spans.end(), IsOfCheckpoint),
-                   life.spans.end());
-  for (const text::Json& checkpoint : *checkpoints) {
-    const text::Array* values = checkpoint.if_array();  // from, to, "save" or "load"
+  for (size_t i = 0; checkpoints != nullptr && i < checkpoints->size(); ++i) {
+    const text::Array* values = (*checkpoints)[i].if_array();  // from, to, "save" or "load"
     if (values == nullptr || values->size() < 3 || !(*values)[2].is_string()) continue;
+    if (logs.Covers(NumberAt(*values, 0))) continue;
     life.spans.push_back({NumberAt(*values, 0), NumberAt(*values, 1),
                           BucketOfCheckpoint((*values)[2].as_string() == "load"), false,
                           "kept lines of the log"});
@@ -139,11 +182,13 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   runs::Life life = runs::LifeOf(run.job.job, pods, run.deleted, context.clock.Now());
   const RankMap map = RankMap::Of(run.job.job);
   if (map.instances.empty()) return life;
-  AddLogs(client, run, map.instances.front(), life);
+  std::optional<InstanceLogs> logs;
+  logs.emplace(client, run, map.instances.front()).AddTo(life);
   if (life.steps.empty() && map.instances.size() > 1) {
-    AddLogs(client, run, map.instances.back(), life);
+    logs.emplace(client, run, map.instances.back()).AddTo(life);
   }
-  UseWhatWasKept(ProgressJson(client, context, api::Uid(run.job.job), 1), life);
+  AddWhatWasKept(ProgressJson(client, context, api::Uid(run.job.job), 1), *logs, life);
+  runs::RefineEnd(life);
   return life;
 }
 

@@ -108,11 +108,10 @@ std::string StartsLine(const text::Json& forecast, base::Time now) {
 std::string RenderForecast(const text::Json& forecast, base::Time now) {
   const std::string_view kind = text::GetString(forecast, {"kind"});
   if (kind == "now") return "It fits, and starts at once.\n";
-  if (kind == "never") return "It never starts: this machine has fewer GPUs than it asks for.\n";
+  if (kind == "never") return "It never starts: this machine has fewer GPUs than it requests.\n";
   if (kind != "later") {
-    return "It does not fit now. When it starts is not in these data: it hangs on a program of "
-           "which "
-           "nothing is known.\n";
+    return "It does not fit now. Its start cannot be predicted: it depends on a program of unknown "
+           "duration.\n";
   }
   std::string text = fmt::format("It does not fit now. It starts {}, when these have ended:\n",
                                  ShortForecast(forecast, now));

@@ -14,6 +14,8 @@
 namespace arena {
 namespace {
 
+constexpr size_t kShownLastLines = 10;  // a cluster may have kept more
+
 text::Json JsonNumber(double value) {
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? text::Json(whole) : text::Json(value);
@@ -123,18 +125,21 @@ std::string RenderTensorboardProblem(const GetExtras& extras, std::string_view i
   return fmt::format("{}It does not run yet: {}\n", indent, extras.tensorboard_problem);
 }
 
-// What the instance that failed first said last. "" under Arena's name, and where nobody knows.
 std::string RenderProgress(const GetExtras& extras) {
   std::string out;
   for (const std::string& line : extras.progress) out += fmt::format("Progress: {}\n", line);
   return out;
 }
 
+// What the instance that failed first said last. "" under Arena's name, and where nobody knows.
 std::string RenderLastLines(const api::TrainingSummary& summary, const GetExtras& extras) {
   if (extras.logs_command.empty() || summary.last_lines.empty()) return "";
   std::string out = fmt::format("\nThe last lines of {} (`{}` prints its whole log):\n",
                                 summary.first_failure.instance, extras.logs_command);
-  for (const std::string& line : base::Split(summary.last_lines, '\n')) out += "  " + line + "\n";
+  const std::vector<std::string> lines = base::Split(summary.last_lines, '\n');
+  for (size_t i = lines.size() - std::min(lines.size(), kShownLastLines); i < lines.size(); ++i) {
+    out += "  " + lines[i] + "\n";
+  }
   return out;
 }
 

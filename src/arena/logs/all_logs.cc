@@ -128,6 +128,7 @@ MergedLines::MergedLines(const AllLogsRequest& request)
     : choice_(request.choice),
       has_stamps_(request.options.timestamps),
       has_colours_(request.has_colours),
+      has_reports_(request.has_reports),
       map_(RankMap::Of(request.job.job)) {
   if (!request.is_raw) {
     fold_.emplace(LogFold::Style{map_.size(), has_stamps_, has_colours_});
@@ -144,12 +145,13 @@ void MergedLines::Add(const std::string& instance, TimedLine line, Moment arriva
     if (const auto rank = RankOf(map_, instance, text)) bars_.erase(*rank);
   }
   if (!choice_.Wants(instance, line.text)) return;
+  std::string_view text = line.text;
+  const std::optional<int> rank = RankOf(map_, instance, text);
+  if (!has_reports_ && !rank && reports_[instance].Contains(text)) return;
   if (!fold_) {
     ready_ += PrefixOf(instance) + line.Text(has_stamps_);
     return;
   }
-  std::string_view text = line.text;
-  const std::optional<int> rank = RankOf(map_, instance, text);
   line.text = std::string(text);
   fold_->Add(rank, instance, std::move(line), arrival);
 }

@@ -9,6 +9,7 @@
 
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
+#include "arena/logs/launcher_report.h"
 #include "arena/logs/log_fold.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/rank_lines.h"
@@ -24,6 +25,7 @@ struct AllLogsRequest {
   bool is_raw = true;             // each line after its instance's name; else folded (LogFold)
   LineChoice choice{};            // which lines to print
   bool only_errors = false;       // only the lines around the first error of each rank
+  bool has_reports = true;        // false: leaves out what launchers report of a failed rank
   std::stop_token stop{};         // ends the wait for more
 };
 
@@ -67,12 +69,13 @@ class MergedLines {
   const std::string& PrefixOf(const std::string& instance);
 
   const LineChoice choice_;
-  const bool has_stamps_, has_colours_;
+  const bool has_stamps_, has_colours_, has_reports_;
   const RankMap map_;
   std::optional<LogFold> fold_;  // nullopt: raw
   std::string ready_;
   std::map<std::string, std::string> prefixes_;
-  std::map<int, std::string> bars_;  // of a launcher's ranks, by rank
+  std::map<int, std::string> bars_;                // of a launcher's ranks, by rank
+  std::map<std::string, LauncherReport> reports_;  // by instance
 };
 
 }  // namespace arena

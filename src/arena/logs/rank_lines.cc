@@ -33,7 +33,10 @@ std::optional<int> TakeLabel(std::string_view begin, char end, std::string_view&
   // torch has a blank alone there.
   if (!rank || (!has_end && end != ':')) return std::nullopt;
   if (has_end) rest.remove_prefix(1);
-  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  // torch's prefix ends with a blank, a launcher's does not, and the text itself may be indented,
+  // which Python does by an even number.
+  const size_t blanks = std::min(rest.find_first_not_of(' '), rest.size());
+  rest.remove_prefix(blanks % 2);
   line = rest;
   return rank;
 }

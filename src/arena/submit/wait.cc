@@ -136,7 +136,8 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
   }
   base::LogError("the job {} has failed{}{}", name, reason.empty() ? "" : ": ", reason);
   const api::FailedReplica first = api::ReadFailure(reason);
-  if (!first.instance.empty()) {
+  // `run` has just printed it.
+  if (failed != FailedCode::kReplicas && !first.instance.empty()) {
     base::LogInfo("`{} logs {}` prints the log of {}, which failed first", context.program, name,
                   first.instance);
   }

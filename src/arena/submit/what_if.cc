@@ -6,6 +6,7 @@
 #include "arena/jobs/forecast.h"
 #include "arena/jobs/job_output.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 
 namespace arena {
 namespace {
@@ -39,6 +40,9 @@ base::Result<int> RunWhatIf(Context& context, const WhatIfFlags& flags, cli::Inv
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(const text::Json forecast, AskForecast(*client, context, flags.job));
+  if (const std::string_view gpus = text::GetString(forecast, {"gpus"}); !gpus.empty()) {
+    base::LogWarn("{}", gpus);
+  }
   TRY(call.out.Write(IsForMachines(format) ? RenderDocument(forecast, format)
                                            : RenderForecast(forecast, context.clock.Now())));
   return 0;

@@ -33,6 +33,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {"local.warm", "true or false", "false",
      "torchrun in pods starts muster launch --warm, and python script.py is forked from a warm "
      "interpreter"},
+    {"local.progress", "true or false", "true",
+     "programs of jobs that report to Kubeflow Trainer, as transformers 5 does, report here"},
     {"local.log_limit", "a size; 0: no limit", "100M",
      "how much of each rank's log is kept; the newest part stays"},
     {"local.keep_days", "a number; 0: no limit", "90",
@@ -54,6 +56,14 @@ std::string KeysOfLocal() {
 base::Result<std::string> StringOf(const text::Json& value, std::string_view key) {
   if (value.is_string()) return std::string(value.as_string());
   return base::Fail(base::Code::kInvalidArgument, fmt::format("{}: must be a string", key));
+}
+
+// The choice between true and false that the key makes; nullptr for other keys.
+bool* ChoiceOf(Config& config, std::string_view key) {
+  if (key == "redirect_launch") return &config.redirects_launch;
+  if (key == "warm") return &config.is_warm;
+  if (key == "progress") return &config.takes_status_posts;
+  return nullptr;
 }
 
 // The number that the key sets; nullptr for other keys.
@@ -91,11 +101,11 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
   }
   for (const auto& [key, value] : section.as_object()) {
     const std::string name = fmt::format("local.{}", std::string_view(key));
-    if (key == "redirect_launch" || key == "warm") {
+    if (bool* const choice = ChoiceOf(config, key)) {
       if (!value.is_bool()) {
         return base::Fail(base::Code::kInvalidArgument, name + ": must be true or false");
       }
-      (key == "warm" ? config.is_warm : config.redirects_launch) = value.as_bool();
+      *choice = value.as_bool();
       continue;
     }
     if (int64_t* const number = NumberOf(config, key)) {

@@ -33,6 +33,7 @@ struct Config {
   bool redirects_launch = true;
   bool has_podman = false;  // local.images: podman
   bool is_warm = false;
+  bool takes_status_posts = true;   // local.progress
   int64_t log_limit = 100'000'000;  // bytes; 0: no limit
   Keep keep;
 };

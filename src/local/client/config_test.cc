@@ -37,6 +37,7 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
   EXPECT_TRUE(config->redirects_launch);
   EXPECT_FALSE(config->has_podman);
   EXPECT_FALSE(config->is_warm);
+  EXPECT_TRUE(config->takes_status_posts);
 }
 
 TEST_F(ConfigTest, NoSettingIsUnknownAndNoKeyIsUnlisted) {
@@ -54,7 +55,7 @@ TEST_F(ConfigTest, NoSettingIsUnknownAndNoKeyIsUnlisted) {
 TEST_F(ConfigTest, ReadsEveryKey) {
   const auto config = Load(
       "cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n"
-      "  redirect_launch: false\n  images: podman\n  warm: true\n");
+      "  redirect_launch: false\n  images: podman\n  warm: true\n  progress: false\n");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->cluster, "local");
   EXPECT_EQ(config->python, "/usr/bin/python3");
@@ -62,6 +63,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
   EXPECT_FALSE(config->redirects_launch);
   EXPECT_TRUE(config->has_podman);
   EXPECT_TRUE(config->is_warm);
+  EXPECT_FALSE(config->takes_status_posts);
 }
 
 TEST_F(ConfigTest, ReadsWhoIsToldOfJobs) {

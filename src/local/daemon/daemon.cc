@@ -21,6 +21,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "base/defer.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -41,6 +42,7 @@
 #include "local/daemon/progress/progress_keeper.h"
 #include "local/daemon/progress/progress_page.h"
 #include "local/daemon/stall_keeper.h"
+#include "local/daemon/status_server.h"
 #include "local/daemon/submitter.h"
 #include "local/daemon/upkeep.h"
 #include "local/node/agent/lost_and_found.h"
@@ -176,9 +178,8 @@ base::Result<ClusterOptions> ClusterOptionsOf(const base::Environment& environme
   agent.has_podman = config.has_podman;
   agent.cgroups = node::FindCgroupPlace(geteuid(), environment);
   if (!agent.cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = agent.cgroups.why;
-  TRY_ASSIGN(
-      agent.launcher,
-      node::MakeLauncherPath(launcher, paths.state, config.redirects_launch, config.is_warm));
+  TRY_ASSIGN(agent.launcher, node::MakeLauncherPath(launcher, paths.state, config.redirects_launch,
+                                                    config.is_warm));
   options.scheduling = SchedulingOptionsOf(config);
   return options;
 }
@@ -193,6 +194,14 @@ std::function<std::string(int64_t)> WhyWithoutGpusOf(node::GpuAllocator& gpus,
     node.gpu_resource = gpus.Vendor().resource;
     return scheduler::WhyWithoutGpus(wish, node, policy);
   };
+}
+
+// Jobs run without it, too.
+std::unique_ptr<StatusServer> ListenForStatusPosts(const std::string& state) {
+  auto server = StatusServer::Listen(state);
+  if (server) return std::move(*server);
+  base::LogWarn("programs cannot report their progress: {}", server.error().message);
+  return nullptr;
 }
 
 // Creates all parts in order; they are destroyed in reverse.
@@ -221,6 +230,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(const auto pod_ports, PodPorts::Start());
   options.server.exec_source = execs.get();
   options.server.port_source = pod_ports.get();
+  std::unique_ptr<StatusServer> status_server;
+  if (config.takes_status_posts) status_server = ListenForStatusPosts(paths.state);
+  if (status_server) options.agent.status = status_server->endpoint();
   std::unique_ptr<node::WarmBroker> broker;
   if (node::LauncherPath& own = options.agent.launcher; !own.warm_python.empty()) {
     own.broker = paths.runtime + "/warm.socket";
@@ -242,6 +254,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
 
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), cluster->node_name());
   ProgressFiles progress(paths.state);
+  // It was there before them, for their pods, and uses them.
+  const base::Defer end_posts([&status_server] { status_server.reset(); });
+  if (status_server) status_server->Serve(client, progress, clock);
   TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
   Forecaster forecaster(client, cluster->api().store(), cluster->scheduling(), clock);
   const net::HttpHandler handler =

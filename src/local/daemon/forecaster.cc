@@ -7,6 +7,7 @@
 #include "api/resources.h"
 #include "base/strings.h"
 #include "local/daemon/scheduling/past_jobs.h"
+#include "local/scheduler/messages.h"
 #include "local/server/routing/api_error.h"
 
 namespace local::daemon {
@@ -117,6 +118,13 @@ text::Json AnswerForecast(const ForecastQuestion& question, base::Time now) {
   const Forecast forecast = scheduler::Foresee(question.node, question.gangs, question.policy, now,
                                                durations, question.target);
   text::Object json{{"kind", NameOf(forecast.kind)}};
+  int64_t wish = 0;
+  for (const scheduler::Gang& gang : question.gangs) {
+    if (gang.key != question.target) continue;
+    for (const scheduler::Pod& pod : gang.pods) wish += pod.requests.gpus;
+  }
+  std::string why = scheduler::WhyWithoutGpus(wish, question.node, question.policy);
+  if (!why.empty()) json["gpus"] = std::move(why);
   if (forecast.kind == Forecast::Kind::kNow || forecast.kind == Forecast::Kind::kLater) {
     json["start"] = base::FormatRfc3339(forecast.median);
     if (forecast.late) json["late"] = base::FormatRfc3339(*forecast.late);

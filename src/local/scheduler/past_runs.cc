@@ -6,6 +6,8 @@ namespace local::scheduler {
 namespace {
 
 constexpr size_t kMostDurations = 50;
+// Times have a resolution of one second: a job that starts at once may seem to wait for one.
+constexpr std::chrono::seconds kShortestWait{2};
 
 // "python train.py" of "python train.py --lr 0.1", and of "python train.py lr=0.1".
 std::string ProgramOf(const std::string& command) {
@@ -87,7 +89,7 @@ Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, Gp
   Accuracy accuracy;
   std::vector<base::Duration> errors;
   for (auto run = past.rbegin(); run != past.rend() && errors.size() < most; ++run) {
-    if (run->started - run->gang.created < std::chrono::seconds(1)) continue;
+    if (run->started - run->gang.created < kShortestWait) continue;
     const Forecast forecast = ForetoldOf(node, past, policy, *run);
     if (forecast.kind != Forecast::Kind::kLater && forecast.kind != Forecast::Kind::kNow) continue;
     errors.push_back(std::chrono::abs(forecast.median - run->started));

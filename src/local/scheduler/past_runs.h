@@ -35,13 +35,14 @@ struct Expected {
 Expected ExpectedOf(const std::string& command, const std::vector<PastRun>& past);
 
 struct Accuracy {
-  int runs = 0;                    // that waited, and of which a start was foretold
-  base::Duration median{}, p90{};  // how far off the start was, either way
+  int runs = 0;                    // runs that waited and whose start was predicted
+  base::Duration median{}, p90{};  // the error of the start, in either direction
   int by_late = 0;                 // how many had started by Forecast::late
 };
 
-// Of each run that waited for a second at least, at most the last `most`: what would have been
-// foretold when it was submitted, by what was known then. `past`: in the order of their ends.
+// Measures the forecasts that would have been made for the last runs that waited for at least two
+// seconds, at most `most`, from what was known at their submission. `past`: in the order of their
+// ends.
 Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
                           size_t most);
 

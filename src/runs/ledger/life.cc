@@ -44,6 +44,18 @@ std::vector<Holding> HoldingsOf(const Life& life, Millis end) {
 
 }  // namespace
 
+void RefineEnd(Life& life) {
+  constexpr Millis kResolution = 1000;
+  if (!life.ended) return;
+  Millis latest = *life.ended;
+  const auto told = [&life, &latest](Millis at) {
+    if (at > latest && at < *life.ended + kResolution) latest = at;
+  };
+  for (const StepMark& mark : life.steps) told(mark.at);
+  for (const Span& span : life.spans) told(span.end);
+  life.ended = latest;
+}
+
 Ledger LedgerOf(const Life& life) {
   const Millis end = EndOf(life);
   Phases phases = PhasesOf(life, end);

@@ -53,6 +53,10 @@ struct Life {
   std::vector<Span> spans;       // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous
 };
 
+// Ends are known to the second, and rounded down: raises `ended` to the last of what was told
+// within that second.
+void RefineEnd(Life& life);
+
 // Up to `ended`, else up to `now`.
 Ledger LedgerOf(const Life& life);
 

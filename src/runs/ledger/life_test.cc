@@ -54,6 +54,19 @@ TEST(LedgerOf, AJobThatRanOnceGoesFromItsQueueToItsEnding) {
   EXPECT_EQ(ledger.wall(), 30 * kSecond);
 }
 
+TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
+  Life life = Finished(30 * kSecond);
+  life.lives = {Replica("a", 1000, 30 * kSecond)};
+  AddSteps(life, 10'700, kSecond, 1, 21);  // until 30.7 s
+  RefineEnd(life);
+  EXPECT_EQ(life.ended, 30'700);
+  EXPECT_EQ(Of(LedgerOf(life), Bucket::kSteps), 21 * kSecond);
+  life.steps.push_back({32'000, 22, 0});
+  life.spans = {{30'700, 30'900, Bucket::kCheckpointSave, false, "log"}};
+  RefineEnd(life);
+  EXPECT_EQ(life.ended, 30'900);
+}
+
 TEST(LedgerOf, AJobThatNeverGotItsPlaceWasQueued) {
   Life life;
   life.now = 50 * kSecond;
@@ -80,6 +93,36 @@ TEST(LedgerOf, StepsThatARestartMadeAgainAreLost) {
   EXPECT_EQ(FactsOfSteps(life).step_millis, 1000);
 }
 
+TEST(LedgerOf, TheSavingOfTheCheckpointThatWasUsedIsNotLost) {
+  Life life = Finished(60 * kSecond);
+  life.lives = {Replica("a", 0, 25 * kSecond), Replica("a", 27 * kSecond, 60 * kSecond)};
+  AddSteps(life, 5 * kSecond, kSecond, 1, 10);
+  AddSteps(life, 18 * kSecond, kSecond, 11, 15);
+  AddSteps(life, 40 * kSecond, kSecond, 11, 30);
+  // As a line says how long it took, it began a little before the step was told.
+  life.spans = {{14 * kSecond - 1, 17 * kSecond, Bucket::kCheckpointSave, false, "log"}};
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(Of(ledger, Bucket::kCheckpointSave), 3 * kSecond + 1);
+  EXPECT_EQ(Of(ledger, Bucket::kLostProgress), 5 * kSecond + 1500);
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 30 * kSecond - 1);
+}
+
+TEST(LedgerOf, APodThatWasReplacedWithinASecondKeepsItsLastSteps) {
+  Life life = Finished(60 * kSecond);
+  life.lives = {Replica("a", 0, 20 * kSecond), Replica("a", 20 * kSecond, 60 * kSecond)};
+  // Known to the second: it began at 20.9 s, and the one before it told until then.
+  life.lives[1].created = life.lives[1].scheduled = life.lives[1].accepted = life.lives[1].started =
+      20 * kSecond;
+  AddSteps(life, 5700, kSecond, 1, 15);  // the last at 19.7 s
+  life.steps.push_back({20'700, 16, 0});
+  AddSteps(life, 30 * kSecond, kSecond, 11, 40);
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(ledger.attempts, 2);
+  EXPECT_EQ(Of(ledger, Bucket::kLostProgress), 6 * kSecond);
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 10 * kSecond + 30 * kSecond);
+  EXPECT_EQ(FactsOfSteps(life).repeated, 6);
+}
+
 TEST(LedgerOf, BetweenTwoPrintedStepsTheCheckpointIsFoundByTheStepsMadeSince) {
   Life life = Finished(100 * kSecond);
   life.lives = {Replica("a", 0, 40 * kSecond), Replica("a", 42 * kSecond, 100 * kSecond)};
@@ -89,6 +132,21 @@ TEST(LedgerOf, BetweenTwoPrintedStepsTheCheckpointIsFoundByTheStepsMadeSince) {
   // From 22 s on, and what was begun of the next ten.
   EXPECT_EQ(Of(ledger, Bucket::kLostProgress), 18 * kSecond);
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 20 * kSecond + 40 * kSecond);
+}
+
+TEST(LedgerOf, OfStepsOfWhichOneASecondIsKeptTheFirstTwoTellHowManyWereLost) {
+  Life life = Finished(60 * kSecond);
+  life.lives = {Replica("a", 0, 9 * kSecond), Replica("a", 10 * kSecond, 60 * kSecond)};
+  // Of steps of 0.3 s from 5 s on: the first two, the last of each second, and the last of all.
+  for (const int64_t step : {1, 2, 3, 6, 10}) life.steps.push_back({5000 + step * 300, step, 0});
+  // From a checkpoint of step 5 on, at 15 s.
+  for (const int64_t step : {6, 7, 8, 11, 14, 18, 20}) {
+    life.steps.push_back({15'000 + (step - 5) * 300, step, 0});
+  }
+  const Ledger ledger = LedgerOf(life);
+  // Steps 6 to 10, and one and a half of what was cut off.
+  EXPECT_EQ(Of(ledger, Bucket::kLostProgress), 5 * 300 + 450);
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 20 * 300);
 }
 
 TEST(LedgerOf, ProgramsThatBeganAgainWithinTheirPodsAreSeenByTheirNumbers) {

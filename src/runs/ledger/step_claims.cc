@@ -83,6 +83,17 @@ class StepClaims {
     Add(from, end, Bucket::kFirstStep, Layer::kPhases, false, life_.step_source);
   }
 
+  // When the checkpoints that were being saved within [begin, end) were saved; else `begin`.
+  Millis AfterSaves(Millis begin, Millis end) const {
+    Millis after = begin;
+    for (const Span& span : life_.spans) {
+      const bool is_save = span.bucket == Bucket::kCheckpointSave;
+      if (!is_save || span.end <= begin || span.begin >= end) continue;
+      after = std::max(after, std::min(span.end, end));
+    }
+    return after;
+  }
+
   // When `mark`'s stretch had made all that nobody made again, where a later stretch begins below
   // its last number; nullopt when all of it stayed.
   struct Cut {
@@ -109,12 +120,14 @@ class StepClaims {
     const bool is_each = stretches_.stride == 1;
     if (first_lost == stretch.marks.begin()) return Cut{BeginOf(stretch), is_each};
     const StepMark& kept = *(first_lost - 1);
-    Cut cut{kept.at, is_each};
+    // The checkpoint from which it was resumed was not lost.
+    Cut cut{AfterSaves(kept.at, first_lost->at), is_each};
     // Between two marks: the resumed one's number, less what it made until it was told.
     const int64_t resumed_at = again.step - StepsToFirst(*lowest);
     if (again.epoch == kept.epoch && resumed_at > kept.step) {
+      cut.is_measured = false;
       cut.at =
-          std::min(first_lost->at, kept.at + TimeOf(static_cast<double>(resumed_at - kept.step)));
+          std::min(first_lost->at, cut.at + TimeOf(static_cast<double>(resumed_at - kept.step)));
     }
     return cut;
   }
@@ -154,7 +167,7 @@ class StepClaims {
           fmt::format("no step for {} s before the end", silent / 1000));
       return;
     }
-    const Millis cut_off = std::min(period.end, last + stride);
+    const Millis cut_off = std::min(period.end, AfterSaves(last, period.end) + stride);
     Add(last, cut_off, Bucket::kLostProgress, Layer::kPhases, false, life_.step_source);
     // The programs were started again where it ends; when they had failed nothing tells.
     if (!period.has_end) {

@@ -1,6 +1,7 @@
 #include "runs/ledger/stretches.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace runs {
@@ -15,7 +16,7 @@ T Median(std::vector<T>& values) {
 
 void Measure(Stretches& stretches) {
   std::vector<double> times;
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides, first_strides;
   for (const Stretch& stretch : stretches.all) {
     for (size_t i = 1; i < stretch.marks.size(); ++i) {
       const StepMark& before = stretch.marks[i - 1];
@@ -24,11 +25,16 @@ void Measure(Stretches& stretches) {
       if (after.epoch != before.epoch || steps <= 0 || after.at < before.at) continue;
       times.push_back(static_cast<double>(after.at - before.at) / static_cast<double>(steps));
       strides.push_back(steps);
+      if (i == 1) first_strides.push_back(steps);
     }
   }
   if (times.empty()) return;
   stretches.usual = Median(times);
   stretches.stride = Median(strides);
+  // Where only some of the lines are kept, the first two of each stretch are among them.
+  if (!first_strides.empty()) {
+    stretches.stride = std::min(stretches.stride, Median(first_strides));
+  }
 }
 
 // Numbers that go down without an epoch that goes up: the next epoch, or programs that were
@@ -73,6 +79,20 @@ class Splitter {
   int64_t epochs_ = 0;
 };
 
+using Mark = std::vector<StepMark>::const_iterator;
+
+// The first mark of a period's own, of all since it began. Starts are known to the second: what
+// continues the numbers before it, within that second, and before they go back, was told by the
+// programs before.
+Mark FirstOwn(const Stretches& before, const Period& period, Mark begin, Mark end) {
+  constexpr Millis kResolution = 1000;
+  if (begin == end || before.all.empty() || before.all.back().marks.empty()) return begin;
+  const Mark back = std::is_sorted_until(begin, end, IsBefore);
+  const bool is_of_before = back != end && IsBefore(before.all.back().marks.back(), *begin) &&
+                            (back - 1)->at < period.begin + kResolution;
+  return is_of_before ? back : begin;
+}
+
 }  // namespace
 
 bool IsBefore(const StepMark& a, const StepMark& b) {
@@ -89,13 +109,18 @@ Stretches StretchesOf(const Life& life, const std::vector<Period>& periods) {
   std::stable_sort(marks.begin(), marks.end(),
                    [](const StepMark& a, const StepMark& b) { return a.at < b.at; });
   Stretches stretches;
-  auto mark = marks.begin();
+  Mark mark = marks.begin();
+  std::optional<Splitter> splitter;
   for (size_t i = 0; i < periods.size(); ++i) {
     // Ends are known to the second: what comes until the next begins is this one's.
     const Millis end = i + 1 < periods.size() ? periods[i + 1].begin : INT64_MAX;
     while (mark != marks.end() && mark->at < periods[i].begin) ++mark;
-    Splitter splitter(periods[i], stretches);
-    for (; mark != marks.end() && mark->at < end; ++mark) splitter.Add(*mark);
+    const Mark next =
+        std::find_if(mark, marks.cend(), [end](const StepMark& one) { return one.at >= end; });
+    const Mark own = FirstOwn(stretches, periods[i], mark, next);
+    for (; mark != own; ++mark) splitter->Add(*mark);
+    splitter.emplace(periods[i], stretches);
+    for (; mark != next; ++mark) splitter->Add(*mark);
   }
   Measure(stretches);
   return stretches;

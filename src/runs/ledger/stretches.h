@@ -18,7 +18,8 @@ struct Stretch {
 struct Stretches {
   std::vector<Stretch> all;
   double usual = 0;         // milliseconds of a step: the median; 0 is not known
-  int64_t stride = 1;       // numbers between two marks: the median
+  int64_t stride = 1;       // numbers between two marks: the median of all, or of the first two of
+                            // each stretch, whichever is less
   bool can_compare = true;  // whether a number that comes again means that its step was made again
 };
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Millis kSecond = 1000;
 constexpr Millis kHour = 3600 * kSecond;
+constexpr Millis kRestart = 2 * kSecond;  // a program takes at least as long to start again
 constexpr size_t kMaxHistoryName = 128;
 // By what the time that is left is estimated.
 constexpr Millis kRatedTime = 600 * kSecond;
@@ -96,13 +97,41 @@ void History::Note(const std::string& source, Millis at, const LineProgress& pro
   Keep(std::move(sample));
 }
 
+// Pins it, where its line is one of the first two. At most once a second.
+bool History::BeginsAgain(Sample& sample) {
+  if (!sample.progress.step) return false;
+  attempts_.resize(sources_.size());
+  Attempt& attempt = attempts_[sample.source];
+  const Millis second = sample.at / kSecond;
+  // The same number again is another line about the step, or after a while the step made again.
+  const auto& last = attempt.last_step;
+  const bool is_again =
+      last && (*sample.progress.step < *last ||
+               (*sample.progress.step == *last && sample.at - attempt.last_at >= kRestart));
+  const bool begins = !last || (is_again && second != attempt.second);
+  if (begins) attempt = {std::nullopt, sample.at, second, 0};
+  attempt.last_step = sample.progress.step;
+  attempt.last_at = sample.at;
+  sample.is_pinned = attempt.lines++ < 2;
+  return begins;
+}
+
 // As the last of its source, and among the samples.
 void History::Keep(Sample sample) {
+  const bool begins_again = BeginsAgain(sample);
   while (latest_.size() < sources_.size()) latest_.push_back({sources_[latest_.size()], 0, {}, {}});
   SourceProgress& latest = latest_[sample.source];
   latest.at = sample.at;
   std::vector<std::pair<std::string, double>> scalars = std::move(latest.progress.scalars);
+  const LineProgress before = std::move(latest.progress);
   latest.progress = sample.progress;
+  const auto& epoch = sample.progress.epoch;
+  if (!sample.progress.step && (!epoch || epoch == before.epoch)) {
+    latest.progress.step = before.step;
+    latest.progress.steps = before.steps;
+    latest.progress.epoch = before.epoch;
+    latest.progress.epochs = before.epochs;
+  }
   for (const auto& [name, value] : sample.values) {
     const auto known = std::find_if(scalars.begin(), scalars.end(), [&, this](const auto& one) {
       return one.first == names_[name];
@@ -118,7 +147,7 @@ void History::Keep(Sample sample) {
   for (size_t i = samples_.size(); i > written_ && i + kMostSources > samples_.size(); --i) {
     Sample& told = samples_[i - 1];
     if (told.source != sample.source) continue;
-    if (told.at / kSecond != sample.at / kSecond) break;
+    if (begins_again || told.is_pinned || told.at / kSecond != sample.at / kSecond) break;
     for (const auto& value : told.values) {
       const bool is_told = std::any_of(sample.values.begin(), sample.values.end(),
                                        [&](const auto& one) { return one.first == value.first; });
@@ -166,13 +195,17 @@ std::string History::Compacted() {
   for (const Sample& sample : samples_) newest = std::max(newest, sample.at);
   std::vector<Sample> kept;
   std::vector<const Sample*> next(sources_.size(), nullptr);
+  size_t pinned = 0;
   for (size_t i = samples_.size(); i-- > 0;) {
     const Sample& sample = samples_[i];
     const Sample*& after = next[sample.source];
     const Millis width = WidthAt(newest - sample.at);
     const bool ends_attempt = after != nullptr && after->progress.step && sample.progress.step &&
                               *after->progress.step < *sample.progress.step;
-    if (after != nullptr && !ends_attempt && after->at / width == sample.at / width) continue;
+    const bool is_pinned = sample.is_pinned && ++pinned <= kMostPinned;
+    if (after != nullptr && !ends_attempt && !is_pinned && after->at / width == sample.at / width) {
+      continue;
+    }
     after = &sample;
     kept.push_back(sample);
   }

@@ -29,11 +29,14 @@ inline constexpr size_t kMostNames = 256;  // further scalars are not kept
 inline constexpr size_t kMostValues = 32;  // of a second, of one source
 inline constexpr size_t kMostKeptCheckpoints = 4096;
 inline constexpr size_t kMostBytesOfAnHour = 1'000'000;
+inline constexpr size_t kMostPinned = 4096;  // of the newest, where old values become fewer
 
 class History {
  public:
-  // Of what one source tells within one second, between two calls of TakeNew, the last is kept. Of
-  // more than kMostBytesOfAnHour in an hour nothing is, but Latest has it.
+  // Of what one source tells within one second, between two calls of TakeNew, the last is kept; and
+  // where its steps begin again, the last line before, and the first two since: they tell what was
+  // lost, and how far apart the lines are. Of more than kMostBytesOfAnHour in an hour nothing is,
+  // but Latest has it.
   void Note(const std::string& source, Millis at, const LineProgress& progress,
             std::optional<int64_t> percent);
 
@@ -66,6 +69,14 @@ class History {
     LineProgress progress;
     std::optional<int64_t> percent;
     std::vector<std::pair<size_t, double>> values;  // by name
+    bool is_pinned = false;  // one of the first two since its source's steps began
+  };
+  // Since the steps of a source began, or began again.
+  struct Attempt {
+    std::optional<int64_t> last_step;
+    Millis last_at = 0;
+    Millis second = 0;  // in which it began
+    int64_t lines = 0;
   };
 
   std::optional<size_t> NumberOf(std::vector<std::string>& list, size_t most,
@@ -74,10 +85,12 @@ class History {
   void ReadLine(std::string_view line);
   std::optional<int64_t> SecondsLeft(size_t source) const;
   void Keep(Sample sample);
+  bool BeginsAgain(Sample& sample);
 
   std::vector<std::string> sources_, names_;
   std::vector<Sample> samples_;
   std::vector<SourceProgress> latest_;  // by source
+  std::vector<Attempt> attempts_;       // by source
   std::vector<CheckpointSpan> checkpoints_;
   size_t written_ = 0;  // samples that TakeNew has given
   std::string head_;    // declarations that it has not

@@ -42,14 +42,49 @@ TEST(History, IsReadAsItWasWritten) {
   EXPECT_NE(source, "");
 }
 
-TEST(History, KeepsTheLastOfASecond) {
+TEST(History, KeepsTheLastOfASecondAndTheFirstTwo) {
   History history;
   for (int i = 0; i < 1000; ++i) {
     history.Note("a", kNow + i, Step(i, 0.5), std::nullopt);
     history.Note("b", kNow + i, Step(i, 0.5), std::nullopt);
   }
-  EXPECT_EQ(PointsOf(history), 1u);
+  EXPECT_EQ(PointsOf(history), 3u);
   EXPECT_EQ(history.Latest()[0].progress.step, 999);
+}
+
+std::vector<int64_t> StepsIn(const History& history) {
+  std::string source;
+  std::vector<int64_t> steps;
+  for (const StepMark& mark : history.Steps(source)) steps.push_back(mark.step);
+  return steps;
+}
+
+TEST(History, KeepsTheLinesAroundTheBeginningOfStepsThatAreMadeAgain) {
+  History history;
+  Millis at = kNow;
+  for (int64_t step = 1; step <= 10; ++step) {
+    history.Note("a", at += 70, Step(step, 0.5), std::nullopt);
+  }
+  for (int64_t step = 6; step <= 12; ++step) {
+    history.Note("a", at += 70, Step(step, 0.5), std::nullopt);
+  }
+  const std::vector<int64_t> first = {1, 2, 9, 12};
+  EXPECT_EQ(StepsIn(history), first);  // all within a second: only the first beginning counts
+  for (int64_t step = 6; step <= 9; ++step) {
+    history.Note("a", at += 70, Step(step, 0.5), std::nullopt);
+  }
+  const std::vector<int64_t> again = {1, 2, 9, 12, 6, 7, 9};
+  EXPECT_EQ(StepsIn(history), again);
+  EXPECT_EQ(StepsIn(History::Read(history.TakeNew())), again);
+  EXPECT_EQ(StepsIn(History::Read(history.Compacted())), again);
+}
+
+TEST(History, StepsThatGoBackAtEachLineAreNotAllKept) {
+  History history;
+  for (int i = 0; i < 100'000; ++i) {
+    history.Note("a", kNow + i, Step(i % 2, 0.5), std::nullopt);
+  }
+  EXPECT_LT(PointsOf(history), 500u);
 }
 
 TEST(History, OfOldSecondsItKeepsFewerAndEndsOfAttempts) {
@@ -85,6 +120,15 @@ TEST(History, OfTooMuchItKeepsTheFirstAndKnowsTheLast) {
   }
   EXPECT_LT(bytes, 2 * kMostBytesOfAnHour);  // two hours by the clock
   EXPECT_EQ(history.Latest()[0].progress.step, 3598);
+}
+
+TEST(History, WhoNamesNoStepAnyMoreIsWhereItWas) {
+  History history;
+  history.Note("status posts", kNow, Step(1000, 0.5), 99);
+  LineProgress end;
+  end.scalars = {{"loss", 0.25}};
+  history.Note("status posts", kNow + 1000, end, 100);
+  EXPECT_EQ(DescribeProgress(history.Latest()[0]), "step 1000/1000 (100%), loss 0.25");
 }
 
 TEST(History, PassesOverWhatIsMalformed) {

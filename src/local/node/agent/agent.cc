@@ -29,6 +29,7 @@ NodeFacts FactsOf(const AgentOptions& options) {
   facts.witness_root = options.environment.GetOr(witness::kWitnessRootVariable, "");
   facts.log_limit = options.log_limit;
   facts.socket = options.socket;
+  facts.status = options.status;
   return facts;
 }
 

@@ -77,7 +77,7 @@ class LogWriter {
 class OutputTail {
  public:
   static constexpr size_t kMaxBytes = 2048;
-  static constexpr size_t kMaxLines = 10;
+  static constexpr size_t kMaxLines = 24;  // a launcher's report of a failed rank fits
 
   void Append(std::string_view output);
   // At most kMaxLines lines and kMaxBytes bytes, valid UTF-8, no final newline.

@@ -25,13 +25,14 @@ namespace {
 
 using text::GetString;
 
-constexpr std::string_view kUsualPath =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int64_t kDefaultGrace = 30;
 // compat/arena.md 3: the label of its pods, and its default --working-dir.
 constexpr std::string_view kArenaCreator = "PyTorchJob";
 constexpr std::string_view kArenaWorkingDirectory = "/root";
 constexpr int64_t kMaxNamedReplicas = 512;
+constexpr std::string_view kStatusUrl = "KUBEFLOW_TRAINER_SERVER_URL";
+constexpr std::string_view kStatusToken = "KUBEFLOW_TRAINER_SERVER_TOKEN";  // a path
+constexpr std::string_view kStatusAuthority = "KUBEFLOW_TRAINER_SERVER_CA_CERT";
 
 // The last entry of that name; "" when there is none.
 std::string_view ValueIn(const EnvList& list, std::string_view name) {
@@ -91,6 +92,7 @@ class PodPlanner {
                                sync_.container, variables_);
     if (!volumes) return tl::unexpected<NotReady>(std::move(volumes.error()));
     spec_.mounts = volumes->mounts;
+    AddStatusToken(*volumes);
     PointToCodeMounts(volumes->code_mounts);
     ShowImages();
     MakeWorkingDirectories(*volumes);
@@ -167,6 +169,7 @@ class PodPlanner {
       spec.env.insert(spec.env.end(), variables->begin(), variables->end());
       AddGpus(*variables, spec.env);
       if (!is_in_image) AddLauncher(spec);
+      if (spec.kind == ContainerSpec::Kind::kProgram) AddStatusPosts(spec.env);
       // Last, so that no other variable hides the pod's processes from their agent.
       spec.env.emplace_back(kPodUidVariable, spec_.uid);
       if (!facts_.socket.empty()) spec.env.emplace_back(kSocketVariable, facts_.socket);
@@ -357,6 +360,28 @@ class PodPlanner {
                                        : fmt::format("{}:{}", facts_.launcher.modules, others));
   }
 
+  std::string StatusTokenPath() const { return spec_.directory + "/status-token"; }
+
+  // transformers and Kubeflow's SDK report their progress where Kubeflow Trainer's variables say.
+  void AddStatusPosts(EnvList& env) {
+    if (facts_.status.address.empty() || job_.empty() || JobUidOf(pod_).empty()) return;
+    for (const std::string_view name : {kStatusUrl, kStatusToken, kStatusAuthority}) {
+      if (Has(env, name)) return;
+    }
+    env.emplace_back(kStatusUrl, StatusUrl(facts_.status, spec_.namespace_name, job_));
+    env.emplace_back(kStatusToken, StatusTokenPath());
+    env.emplace_back(kStatusAuthority, "");  // it is plain HTTP, on this machine
+    posts_status_ = true;
+  }
+
+  void AddStatusToken(VolumePlan& volumes) {
+    if (!posts_status_) return;
+    const std::string path = StatusTokenPath();
+    volumes.files.push_back({path, StatusToken(facts_.status.key, JobUidOf(pod_)) + "\n", 0600});
+    // An image does not show the pod's own directory.
+    if (!in_images_.empty()) spec_.mounts.push_back({path, path, true});
+  }
+
   // A terminal belongs to one program.
   void AddWarmStarts(ContainerSpec& spec) const {
     if (!Has(spec.env, "PET_WARM")) spec.env.emplace_back("PET_WARM", "1");
@@ -460,43 +485,11 @@ class PodPlanner {
   std::map<std::string, EnvList> variables_;            // by container: its own variables, without
                                                         // the base
   std::map<std::string, MappedImage> images_;           // by container: the mapping of its image
+  bool posts_status_ = false;                           // a container has the variables of it
   std::map<std::string, const text::Json*> in_images_;  // by name: the containers that podman runs
 };
 
 }  // namespace
-
-base::Environment SubmittedEnvironment(const text::Json& pod) {
-  base::Environment environment;
-  const auto json = text::ParseJson(api::Annotation(pod, api::kEnvironmentAnnotation));
-  if (!json || !json->is_object()) return environment;
-  for (const auto& entry : json->get_object()) {
-    if (entry.value().is_string()) {
-      environment.Set(std::string(entry.key()), std::string(entry.value().get_string()));
-    }
-  }
-  return environment;
-}
-
-std::string PodPath(const text::Json& pod, const NodeFacts& facts) {
-  return SubmittedEnvironment(pod).GetOr("PATH", facts.environment.GetOr("PATH", kUsualPath));
-}
-
-std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid) {
-  return fmt::format("{}/pods/{}", facts.state_directory, pod_uid);
-}
-
-std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid) {
-  return fmt::format("{}/jobs/{}", facts.state_directory, job_uid);
-}
-
-std::string JobUidOf(const text::Json& pod) {
-  const std::string_view said = api::Annotation(pod, api::kJobUidAnnotation);
-  // It names a directory.
-  const bool is_uid = !said.empty() && std::all_of(said.begin(), said.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-';
-  });
-  return std::string(is_uid ? said : api::ControllerUid(pod));
-}
 
 OrNotReady<PodPlan> PlanPod(const text::Json& pod, const PodObjects& objects,
                             const NodeFacts& facts, const PodGrants& grants,

@@ -15,6 +15,7 @@
 #include "local/node/plan/image_map.h"
 #include "local/node/plan/launcher_path.h"
 #include "local/node/plan/pod_spec.h"
+#include "local/node/plan/status_endpoint.h"
 #include "local/node/plan/volumes.h"
 #include "local/node/shim/cgroup.h"
 #include "text/json.h"
@@ -43,6 +44,7 @@ struct NodeFacts {
   std::string witness_root;  // PodSpec's, and the next
   uint64_t log_limit = 0;
   std::string socket;      // the daemon's; "": no pod is told
+  StatusEndpoint status;
 };
 
 // Resources of the machine that were found or reserved for the pod.

@@ -121,6 +121,31 @@ TEST(PlanPod, CarriesIdentityPolicyAndGrace) {
   EXPECT_TRUE(plan.spec.mounts.empty()) << "a pod that mounts nothing needs no view";
 }
 
+TEST(PlanPod, ProgramsOfAJobLearnWhereToPostTheirProgress) {
+  NodeFacts facts = Facts();
+  facts.status = {"127.0.0.1:4000", "key"};
+  const PodPlan plan = Planned(PodBuilder("p").OfJob("a"), {.facts = facts});
+  EXPECT_EQ(EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_URL"), StatusUrl(facts.status, "default", "a"));
+  EXPECT_EQ(EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_CA_CERT"), "");
+  const std::string path = EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_TOKEN");
+  ASSERT_EQ(plan.volumes.files.size(), 1u);
+  EXPECT_EQ(plan.volumes.files[0].path, path);
+  EXPECT_EQ(plan.volumes.files[0].content, StatusToken("key", "uid-job-a") + "\n");
+  EXPECT_EQ(plan.volumes.files[0].mode, 0600u);
+}
+
+TEST(PlanPod, WhoReportsElsewhereOrIsOfNoJobIsNotTold) {
+  NodeFacts facts = Facts();
+  facts.status = {"127.0.0.1:4000", "key"};
+  const char* const url = "KUBEFLOW_TRAINER_SERVER_URL";
+  const PodPlan own = Planned(PodBuilder("p").OfJob("a").Env(url, "https://x"), {.facts = facts});
+  EXPECT_EQ(EnvOf(own, url), "https://x");
+  EXPECT_EQ(EnvOf(own, "KUBEFLOW_TRAINER_SERVER_TOKEN"), "(unset)");
+  EXPECT_TRUE(own.volumes.files.empty());
+  EXPECT_EQ(EnvOf(Planned(PodBuilder("p"), {.facts = facts}), url), "(unset)");
+  EXPECT_EQ(EnvOf(Planned(PodBuilder("p").OfJob("a")), url), "(unset)");
+}
+
 TEST(PlanPod, DefaultsAreKubernetes) {
   const PodPlan plan = Planned(PodBuilder("p"));
   EXPECT_EQ(plan.spec.restart_policy, PodRestartPolicy::kAlways);

@@ -1,0 +1,26 @@
+#include "local/node/plan/status_endpoint.h"
+
+#include <fmt/format.h>
+
+#include "base/hmac.h"
+
+namespace local::node {
+
+std::string StatusUrl(const StatusEndpoint& endpoint, std::string_view namespace_name,
+                      std::string_view job) {
+  return fmt::format(
+      "http://{}/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainjobs/{}/status",
+      endpoint.address, namespace_name, job);
+}
+
+std::string StatusToken(std::string_view key, std::string_view job_uid) {
+  return fmt::format("{}.{}", job_uid, base::Hex(base::HmacSha256(key, job_uid)));
+}
+
+std::optional<std::string> JobOfStatusToken(std::string_view key, std::string_view token) {
+  const std::string uid(token.substr(0, token.find('.')));
+  if (key.empty() || !base::SameDigest(token, StatusToken(key, uid))) return std::nullopt;
+  return uid;
+}
+
+}  // namespace local::node

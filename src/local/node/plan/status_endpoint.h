@@ -1,0 +1,25 @@
+// Where programs of jobs post how far they are (local/daemon/status_server.h), and the tokens by
+// which they may. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace local::node {
+
+struct StatusEndpoint {
+  std::string address;  // "127.0.0.1:40123"; "": there is none
+  std::string key;      // of this cluster alone
+};
+
+// As Kubeflow Trainer has it, with muster's own kind of jobs in the place of TrainJobs.
+std::string StatusUrl(const StatusEndpoint& endpoint, std::string_view namespace_name,
+                      std::string_view job);
+
+// "<uid>.<HMAC-SHA256 of the uid>": it needs no list, and outlives the daemon.
+std::string StatusToken(std::string_view key, std::string_view job_uid);
+// Whose token it is; nullopt when it was not made with this key.
+std::optional<std::string> JobOfStatusToken(std::string_view key, std::string_view token);
+
+}  // namespace local::node

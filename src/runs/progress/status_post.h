@@ -1,0 +1,33 @@
+// Posts in which a training tells how far it is: UpdateTrainJobStatusRequest of Kubeflow Trainer
+// 2.3, with its limits. transformers 5 and Kubeflow's SDK send them by themselves. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "runs/progress/line.h"
+
+namespace runs {
+
+inline constexpr size_t kMostPostBytes = 64 << 10;
+inline constexpr size_t kMostPostMetrics = 256;
+inline constexpr size_t kMostMetricText = 64;  // bytes of a name, and of a value
+
+struct StatusPost {
+  // Of "current_step", "total_steps" and "current_epoch" (or "epoch"), as transformers names them;
+  // the other metrics are scalars where they are numbers.
+  LineProgress progress;
+  std::optional<int64_t> percent;
+  std::string answer;  // JSON: what was understood
+};
+
+// {"trainerStatus": {"progressPercentage": 42, "estimatedRemainingSeconds": 90, "metrics":
+// [{"name": "loss", "value": "0.5"}], "lastUpdatedTime": "2026-11-24T10:00:00Z"}}; without
+// "trainerStatus", nothing is told. Unknown fields are passed over. kInvalidArgument with the
+// message that the sender gets.
+base::Result<StatusPost> ReadStatusPost(std::string_view body);
+
+}  // namespace runs
