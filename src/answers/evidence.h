@@ -47,6 +47,9 @@ struct Evidence {
   std::vector<Rank> ranks{};
   std::vector<Event> events{};
   std::string job_reason{}, job_message{};  // of the condition that ended the job; "" of none
+  // Which rank held the others up when the job ended, since when: "stalled rank 1 has not entered
+  // all_reduce (train.py:88)" (stall/stall.h).
+  std::optional<Fact> stall{};
   std::optional<int> first_rank{};  // that failed first, as torchrun says where no times tell
 };
 

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "answers/finding.h"
 #include "answers/verdict.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -120,6 +122,44 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
   }
 }
 
+// What ends a job in which a rank keeps the others waiting: somebody's patience. A hang began
+// before it; a failure of a rank's own did not come of it.
+bool IsOfHang(const Claim& root, const Evidence& evidence) {
+  static constexpr auto kEnds = std::to_array<std::string_view>(
+      {"deadline", "collective-timeout", "peer-lost", "rendezvous", kUnknown});
+  const bool is_end = std::find(kEnds.begin(), kEnds.end(), root.finding.kind) != kEnds.end() &&
+                      (root.finding.kind != kUnknown || root.finding.level == Level::kConsequence);
+  // Who only waits for a slow one ("waiting ...") does not hang.
+  return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
+}
+
+// "stalled rank 1 has not entered ...", "stalled ranks 2-3 have not ...": the first that it names.
+void TakeHang(Verdict& verdict, const Evidence& evidence) {
+  const std::string& text = evidence.stall->text;
+  verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
+  verdict.evidence.insert(verdict.evidence.begin(), *evidence.stall);
+  verdict.kind = "hang";
+  verdict.title = "a rank that stood still kept the others waiting";
+  verdict.line = text;
+  verdict.advice = Advice::kFixFirst;
+  verdict.advice_text =
+      "Look at the line where that rank was: a branch that only some ranks take, a lock, a file or "
+      "a server that does not answer. `muster stacks` shows all ranks while it lasts.";
+  verdict.confidence = Confidence::kHigh;
+  verdict.rank.reset();
+  verdict.file.clear();
+  verdict.function.clear();
+  verdict.file_line = 0;
+  const size_t at = text.find("rank");
+  const size_t digit = at == std::string::npos ? at : text.find_first_of("0123456789", at);
+  if (digit == std::string::npos || digit > at + 6) return;
+  const size_t end = text.find_first_not_of("0123456789", digit);
+  const auto number = base::ParseInt(std::string_view(text).substr(digit, end - digit));
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    if (number && evidence.ranks[i].rank == static_cast<int>(*number)) verdict.rank = i;
+  }
+}
+
 }  // namespace
 
 std::string_view NameOf(Advice advice) {
@@ -194,6 +234,7 @@ Verdict Explain(const Evidence& evidence) {
     verdict.confidence = Confidence::kLow;
     verdict.rank.reset();
   }
+  if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
   AddConsequences(verdict, evidence, claims, root);
   return verdict;
 }

@@ -194,5 +194,40 @@ TEST(Render, FitsAScreen) {
   }
 }
 
+const std::string kTimedOut =
+    "Traceback (most recent call last):\n  File \"/w/train.py\", line 88, in <module>\n"
+    "RuntimeError: [unbound_buffer.cc:81] Timed out waiting 1800000ms for recv operation to "
+    "complete\n";
+const Fact kStall{At(1), "who held the others up",
+                  "stalled rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31"};
+
+TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 143, 90, ""), RankOf(1, 143, 90, "")},
+                                   .job_reason = "DeadlineExceeded",
+                                   .stall = kStall});
+  EXPECT_EQ(verdict.kind, "hang");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, kStall.text);
+  EXPECT_EQ(verdict.confidence, Confidence::kHigh);
+  ASSERT_GE(verdict.evidence.size(), 2u);
+  EXPECT_EQ(verdict.evidence[0].time, At(1));
+  EXPECT_EQ(verdict.evidence[1].text, "it ran longer than it was allowed to");
+}
+
+TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}}).kind, "collective-timeout");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}, .stall = kStall}).kind, "hang");
+}
+
+TEST(Explain, AHangExplainsNoFailureOfARanksOwnAndSlowIsNotHung) {
+  EXPECT_EQ(Explain({.ranks = {RankOf(1, 1, 90, kBoom)}, .stall = kStall}).kind, "exception");
+  Fact slow = kStall;
+  slow.text = "waiting rank 1 has not entered all_reduce (train.py:88); it is busy";
+  EXPECT_EQ(
+      Explain({.ranks = {RankOf(0, 143, 90, "")}, .job_reason = "DeadlineExceeded", .stall = slow})
+          .kind,
+      "deadline");
+}
+
 }  // namespace
 }  // namespace answers

@@ -258,6 +258,10 @@ constexpr Fixture kLines[] = {
     {"stopped", "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***"},
     {"process-limit", "libgomp: Thread creation failed: Resource temporarily unavailable"},
     {"ended-early", "rank 0 had ended with exit code 0 while rank 1 still waited for it (gloo)"},
+    {"hang",
+     "why       : stalled 4 s: rank 1 has not entered all_reduce #412 (train.py:88); it is at "
+     "loader.py:31: time.sleep(60)"},
+    {"hang", "why       : in uninterruptible sleep (state D, in folio_wait_bit) for 30.0 s"},
     {"fabric", "mlx5_0: transport retry counter exceeded"},
     {"unreachable",
      "n1:7:9 [0] NCCL WARN socketStartConnect: Call to connect to 10.0.0.2<4791> "

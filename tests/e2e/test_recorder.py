@@ -178,3 +178,35 @@ def test_a_rank_whose_recorder_misbehaves_is_named_all_the_same(tmp_path, answer
     with test_stalls.Launch(tmp_path, bad + text) as launch:
         line = launch.await_line(STALLED).group(0)
     assert f"rank 1 has not entered all_reduce (train.py:{wait + lines}); it is at train.py:{fault + lines}" in line
+
+
+# The last of two ranks works 60 ms longer before each of its collectives.
+LATE = """\
+import os, time
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+RANK, x = dist.get_rank(), torch.ones(8)
+for step in range(STEPS):
+    end = time.monotonic() + (0.1 if RANK == 1 else 0.04)
+    while time.monotonic() < end:
+        pass
+    dist.all_reduce(x)
+"""
+
+
+@needs_newest
+def test_a_straggler_is_told_while_the_job_goes_on(tmp_path):
+    with Launch(tmp_path, LATE.replace("STEPS", "10000")) as launch:
+        said = launch.await_line(r"muster-launch: rank 1 is late at collectives: the last at (\d+) of (\d+), by (\d+) ms of (\d+) ms", 120)
+    last, of, late, period = map(int, said.groups())
+    assert last >= 0.8 * of >= 16 and 5 <= late <= period
+
+
+@needs_newest
+def test_of_a_rank_that_has_died_its_last_collective_is_told(tmp_path):
+    text = LATE.replace("STEPS", "10000") + "    if RANK == 1 and step == 60:\n        os.kill(os.getpid(), 9)\n"
+    with Launch(tmp_path, text) as launch:
+        said = launch.await_line(r"muster-launch: rank 1, \d+\.\d s before its end, had (entered|finished) all_reduce #(\d+)", 120)
+        assert launch.process.wait(60) != 0
+    assert 1 <= int(said[2]) <= 61

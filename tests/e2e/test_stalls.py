@@ -175,3 +175,24 @@ def test_who_is_told_of_a_hang(cluster):
     assert (notice["event"], notice["job"], notice["status"]) == ("hang", "hung", "RUNNING")
     assert notice["text"].startswith("hung hangs: stalled ") and f"train.py:{fault}" in notice["text"]
     cluster.run("delete", "hung")
+
+
+def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
+    text, fault, wait = faults.program("late-rank")
+    path = cluster.path("home", "train.py")
+    with open(path, "w") as file:
+        file.write(text)
+    cluster.submit("hung", f"exec {PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    end = time.monotonic() + 60
+    while not cluster.get("hung").get("reason", "").startswith("stalled"):
+        assert time.monotonic() < end, cluster.run("get", "hung").stdout
+        time.sleep(0.2)
+    # Somebody's patience ends: of who waits, not of who is waited for.
+    for pid in cluster.pod_processes():
+        with open(f"/proc/{pid}/environ", "rb") as environ:
+            if b"RANK=0" in environ.read().split(b"\0"):
+                os.kill(pid, signal.SIGTERM)
+    cluster.wait("hung", "FAILED")
+    verdict = json.loads(cluster.run("explain", "hung", "-o", "json").stdout)
+    assert (verdict["class"], verdict["who"]["rank"], verdict["confidence"]) == ("hang", 1, "high"), verdict
+    assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]

@@ -30,7 +30,21 @@ std::vector<Rule> CollectiveRules() {
            "Give each rank the same number of batches (drop_last, a DistributedSampler), "
            "or train within Join.",
        .exceptions = {"Detected at least one rank that exhausted inputs"}},
-      // muster-launch sees it.
+      // muster-launch sees these.
+      {.kind = "hang",
+       .title = "a rank that stood still kept the others waiting",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Look at the line where that rank was: a branch that only some ranks take, a "
+                      "lock, a file or a server that does not answer.",
+       .exceptions = {},
+       .lines = {"why       : stalled * s: "}},
+      {.kind = "hang",
+       .title = "the kernel waited for a device or a file server, and did not come back",
+       .advice = Advice::kRetryElsewhere,
+       .advice_text = "Look at the kernel's log, the GPU's driver and network file systems before "
+                      "this machine gets work again.",
+       .exceptions = {},
+       .lines = {"why       : in uninterruptible sleep (state D"}},
       {.kind = "ended-early",
        .title = "a rank was done while others still waited for it",
        .advice = Advice::kFixFirst,

@@ -17,6 +17,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/stall.h"
 #include "arena/logs/all_logs.h"
 #include "base/strings.h"
 #include "text/metrics.h"
@@ -48,11 +49,11 @@ std::optional<api::Terminated> EndOf(const text::Json& pod) {
   return end;
 }
 
-// Only a launcher sees that a rank was done while others waited for it.
+// Only a launcher sees that a rank was done, or stood still, while others waited for it.
 bool Decides(const answers::Rank& launcher) {
   return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
     const answers::Rule* const rule = answers::RuleForLine(line.text);
-    return rule != nullptr && rule->kind == "ended-early";
+    return rule != nullptr && (rule->kind == "ended-early" || rule->kind == "hang");
   });
 }
 
@@ -148,6 +149,11 @@ class Gathering {
   }
 
   void AddJob() {
+    const std::string_view stall = api::Annotation(run_.job.job, api::kStallAnnotation);
+    const auto stalls = api::StallsOf(run_.job.job, base::Time());
+    if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
+      evidence_.stall = {stalls.back().begin, "who held the others up", api::TextOfStall(stall)};
+    }
     const text::Json* const failed = api::TrueCondition(run_.job.job, "Failed");
     if (failed == nullptr) return;
     evidence_.job_reason = text::GetString(*failed, {"reason"});

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
+#include "launch/agent/rank_snapshots.h"
 #include "launch/failure/failure.h"
 #include "launch/failure/failure_report.h"
 #include "launch/flags/options.h"
@@ -111,6 +112,7 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
                                         std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
+  void SayStraggler();
   void EndStalled(const answers::Stall& stall, const std::string& said);
 
   base::Duration GraceAfterFailure() const;
@@ -178,6 +180,7 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId stall_timer_ = 0;
   // The rank that was killed for it, and what was said; of the attempt that runs.
   std::optional<std::pair<pid_t, std::string>> stalled_;
+  std::optional<RankSnapshots> snapshots_;
   std::optional<Failure> stuck_;
   int restarts_ = 0;
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too

@@ -44,6 +44,7 @@ void Agent::PrepareStacks() {
 
 void Agent::WatchStalls() {
   loop_->Cancel(std::exchange(stall_timer_, 0));
+  snapshots_.reset();
   stall_watch_.reset();
   said_stall_.reset();
   stalled_.reset();
@@ -51,6 +52,7 @@ void Agent::WatchStalls() {
   const Group group = MakeGroup();
   stall_watch_.emplace(options_.stall_after, group.world_size == options_.nproc_per_node,
                        group.world_size);
+  snapshots_.emplace(*loop_, clock_, stacks_folder_);
   LookForStallsLater(kLook);
 }
 
@@ -75,6 +77,7 @@ void Agent::LookForStalls() {
   }
   const bool asks = stall_watch_->See(clock_.Steady(), looks);
   if (!asks) {
+    snapshots_->Take(looks, [this] { SayStraggler(); });
     SayStall();
     return LookForStallsLater(kLook);
   }
@@ -138,6 +141,15 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
     return;
   }
   EndStalled(*stall, said);
+}
+
+// Once, until it is another's turn; the status line says it as long as it is so.
+void Agent::SayStraggler() {
+  const auto straggler = snapshots_->Straggler();
+  if (!straggler || said_stall_) return;
+  const std::string said = answers::Say(*straggler);
+  ShowStatus("running, " + said);
+  if (snapshots_->IsNew(*straggler)) Say(said);
 }
 
 // The rank that is missing here, else the first that waits: another node has it.

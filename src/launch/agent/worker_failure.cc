@@ -119,6 +119,8 @@ void Agent::ReportFailure() {
     }
   }
   WriteAgentErrorFile(root);
+  const std::string last = snapshots_ ? snapshots_->LastOf(root) : "";
+  if (!last.empty()) Say(last);
   std::string text = FailureTable(context.title, failures_);
   if (options_.explains) text += ExplainText(failures_, context);
   output_->Say(text);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/names.h"
@@ -167,6 +168,15 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   }
   // A single rank waits for nobody.
   if (job.world < 2 || now.empty()) return;
+  const auto failed = std::find_if(job.ranks.begin(), job.ranks.end(), [&](const auto& known) {
+    return !now.contains(known.first) && !has_succeeded.contains(known.second.first);
+  });
+  if (failed != job.ranks.end()) {
+    // Mostly the job ends with it: what has held the ranks up until then stays noted, for
+    // `explain`.
+    job.ranks.erase(failed);
+    return;
+  }
   for (const auto& [rank, place] : job.ranks) {
     const auto& [folder, pid] = place;
     // It is one of several in its pod, or its pod still runs.

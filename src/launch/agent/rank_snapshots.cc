@@ -1,0 +1,74 @@
+#include "launch/agent/rank_snapshots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "witness/recorder.h"
+
+namespace launch {
+namespace {
+
+// An answer takes a rank 1 ms. Who has none by then is asked again a second later.
+constexpr base::Duration kSnapshotTime = std::chrono::milliseconds(20);
+constexpr std::chrono::milliseconds kSnapshotWait{20};
+
+}  // namespace
+
+RankSnapshots::RankSnapshots(process::EventLoop& loop, base::Clock& clock,
+                             std::string stacks_folder)
+    : loop_(loop), clock_(clock), folder_(std::move(stacks_folder)) {}
+
+RankSnapshots::~RankSnapshots() { loop_.Cancel(timer_); }
+
+void RankSnapshots::Take(const std::vector<answers::RankLook>& looks, std::function<void()> then) {
+  std::map<pid_t, int> busy;
+  std::vector<pid_t> pids;
+  for (const answers::RankLook& look : looks) {
+    uint64_t& ticks = ticks_[look.rank];
+    const bool is_busy = !look.has_ended && look.activity.ticks != ticks;
+    ticks = look.activity.ticks;
+    if (!is_busy) continue;
+    busy[look.pid] = look.rank;
+    pids.push_back(look.pid);
+  }
+  if (pids.empty()) return;
+  auto question = std::make_shared<witness::RecorderQuestion>(folder_, pids);
+  loop_.Cancel(timer_);
+  timer_ =
+      loop_.After(kSnapshotTime, [this, question, busy = std::move(busy), then = std::move(then)] {
+        timer_ = 0;
+        bool has_new = false;
+        for (const auto& [pid, json] : question->Await(kSnapshotWait)) {
+          auto trace = answers::ReadTrace(json);
+          if (!trace || trace->empty()) continue;
+          last_[busy.at(pid)] = {clock_.Now(), std::move(*trace)};
+          has_new = true;
+        }
+        if (has_new) then();
+      });
+}
+
+std::optional<answers::Straggler> RankSnapshots::Straggler() const {
+  std::map<int, answers::Trace> traces;
+  for (const auto& [rank, snapshot] : last_) traces[rank] = snapshot.second;
+  return answers::StragglerOf(traces);
+}
+
+bool RankSnapshots::IsNew(const answers::Straggler& straggler) {
+  return std::exchange(said_straggler_, straggler.rank) != straggler.rank;
+}
+
+std::string RankSnapshots::LastOf(const Failure& failure) const {
+  const auto found = last_.find(failure.rank);
+  const std::string last =
+      found == last_.end() ? "" : answers::LastCollectiveOf(found->second.second);
+  if (last.empty()) return "";
+  const double before = std::chrono::duration<double>(failure.time - found->second.first).count();
+  return fmt::format("rank {}, {:.1f} s before its end, {}", failure.rank, std::max(0.0, before),
+                     last);
+}
+
+}  // namespace launch
