@@ -45,6 +45,7 @@ def test_flags_before_the_command_are_musters_and_the_rest_is_the_commands(clust
 def test_scripts_and_folders_that_are_not_there(cluster, code):
     refused(cluster, code, f"nothere.py is not in {code}", "nothere.py")
     refused(cluster, code, "--directory: ", "-C", os.path.join(code, "none"), "train.py")
+    refused(cluster, code, "--directory: train.py: not a folder", "-C", "train.py", "true")
     gone = cluster.path("home", "gone")
     os.makedirs(gone)
     line = f"cd {gone} && rmdir {gone} && exec {cluster.binary} run train.py"
@@ -93,6 +94,23 @@ def test_sweeps(cluster, code):
 def test_jobs_to_wait_for(cluster, code):
     refused(cluster, code, "no run none is known", "--wait-for=none", "train.py", exit_code=FAILURE)
     refused(cluster, code, "--wait-for and --queue contradict each other", "--wait-for=a", "--queue", "train.py")
+
+
+def test_secrets_and_runs_that_are_not_there(cluster, code):
+    """A job would wait for such a secret in vain."""
+    refused(cluster, code, '--secret "none" is invalid: there is no secret none; `muster secret create none',
+            "--secret=none", "train.py", exit_code=FAILURE)
+    token = cluster.path("home", "token")
+    written(cluster.path("home"), "token", "x")
+    cluster.run("secret", "create", "hub", f"TOKEN=@{token}")
+    refused(cluster, code, '--secret "hub:KEY" is invalid: the secret has no such key', "--secret=hub:KEY=HF_KEY", "train.py",
+            exit_code=FAILURE)
+    refused(cluster, code, '--resume-from "none": no run none is known', "--resume-from=none", "train.py", exit_code=FAILURE)
+
+
+def test_ranks(cluster, code):
+    for ranks in ("0", "two"):
+        refused(cluster, code, "--nproc-per-node is invalid: it is auto, cpu, gpu or a number", "-n", ranks, "train.py")
 
 
 def test_code_that_was_pruned(cluster, code):

@@ -3,7 +3,6 @@
 //   simulate_cluster --seeds N [--first S] [--jobs J]   a line for each seed that went wrong
 //   simulate_cluster --seed S [--trace]                 one, again
 //   simulate_cluster --seeds N --twice                  whether a seed gives the same life again
-//   simulate_cluster --file PATH                        the seeds in it, a line each
 #include <fmt/format.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -14,12 +13,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/strings.h"
 #include "disk.h"
@@ -36,19 +33,7 @@ struct Options {
   bool is_one = false;  // in this process, with its trace's hash
   bool is_traced = false;
   bool is_twice = false;
-  std::vector<uint64_t> listed;
 };
-
-// What comes after a '#' says what went wrong with the seed.
-std::vector<uint64_t> SeedsIn(const std::string& path) {
-  std::vector<uint64_t> seeds;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const auto seed = base::ParseInt(base::Trim(line.substr(0, line.find('#'))));
-    if (seed && *seed >= 0) seeds.push_back(static_cast<uint64_t>(*seed));
-  }
-  return seeds;
-}
 
 std::optional<Options> Parse(int argc, char** argv) {
   Options options;
@@ -60,12 +45,6 @@ std::optional<Options> Parse(int argc, char** argv) {
     }
     if (flag == "--twice") {
       options.is_one = options.is_twice = true;
-      continue;
-    }
-    if (flag == "--file" && i + 1 < argc) {
-      options.listed = SeedsIn(argv[++i]);
-      options.seeds = options.listed.size();
-      options.is_one = true;
       continue;
     }
     const auto value = i + 1 < argc ? base::ParseInt(argv[++i]) : std::nullopt;
@@ -193,7 +172,7 @@ int main(int argc, char** argv) {
   if (!options->is_one) return RunAll(*options);
   WarmUp();
   for (uint64_t i = 0; i < options->seeds; ++i) {
-    const uint64_t seed = options->listed.empty() ? options->first + i : options->listed[i];
+    const uint64_t seed = options->first + i;
     const uint64_t hash = simulation::LiveOnce({FolderOf(::getpid()), seed, options->is_traced});
     std::printf("seed %llu: %016llx\n", static_cast<unsigned long long>(seed),
                 static_cast<unsigned long long>(hash));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include <vector>
 
 #include "base/file.h"
@@ -86,7 +88,10 @@ base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagS
 base::Status ReadDefaults(const std::string& folder, cli::FlagSet& flags) {
   const std::string path = folder + "/" + kDefaultsFile;
   const auto content = base::ReadFile(path, kMaxDefaults);
-  if (!content && content.error().code == Code::kNotFound) return {};
+  // A folder that is none is named when it is looked for.
+  const bool is_absent = !content && (content.error().code == Code::kNotFound ||
+                                      content.error().os_errno == ENOTDIR);
+  if (is_absent) return {};
   if (!content) return Fail(content.error());
   const auto yaml = text::ParseYaml(*content);
   if (!yaml) return Fail(yaml.error().Wrap(path));

@@ -21,6 +21,7 @@
 #include "arena/run/notify.h"
 #include "arena/run/program.h"
 #include "arena/run/run_name.h"
+#include "arena/run/run_secrets.h"
 #include "arena/run/run_volume.h"
 #include "arena/run/sweep.h"
 #include "arena/run/sweep_runner.h"
@@ -65,7 +66,6 @@ class RunVerb {
  private:
   base::Status CheckTogether() const;
   base::Status PlanSweep(const std::vector<std::string>& words, const std::string& label);
-  void TakeSecrets();
   base::Status FindCode();
   base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
@@ -161,21 +161,6 @@ base::Status RunVerb::CheckTogether() const {
   return {};
 }
 
-// As --env-from-secret has them: NAME, or VARIABLE=NAME:KEY.
-void RunVerb::TakeSecrets() {
-  for (const std::string& secret : run_.secrets) {
-    const size_t colon = secret.find(':');
-    const size_t equals = secret.find('=', colon);
-    const std::string key =
-        colon == std::string::npos ? "" : secret.substr(colon + 1, equals - colon - 1);
-    const std::string variable = equals == std::string::npos ? key : secret.substr(equals + 1);
-    flags_.secret_env.push_back(
-        colon == std::string::npos
-            ? secret
-            : fmt::format("{}={}:{}", variable, secret.substr(0, colon), key));
-  }
-}
-
 base::Status RunVerb::FindCode() {
   if (flags_.sync_mode == "local") {  // as it is without
     if (!flags_.sync_source.empty()) run_.directory = std::exchange(flags_.sync_source, "");
@@ -242,7 +227,9 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   args_ = call.args;
   if (flags_.code.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
-  TakeSecrets();
+  for (const RunSecret& secret : ReadRunSecrets(run_.secrets)) {
+    flags_.secret_env.push_back(secret.Variables());
+  }
   run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
@@ -302,7 +289,11 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
 
 // Of the run that is to be resumed.
 base::Status RunVerb::MountFilesOf(cluster::Client& client) {
-  TRY_ASSIGN(const RunRecord run, FindRun(client, context_, run_.resume_from));
+  const auto found = FindRun(client, context_, run_.resume_from);
+  if (!found) {
+    return Fail(found.error().Wrap(fmt::format("--resume-from \"{}\"", run_.resume_from)));
+  }
+  const RunRecord& run = *found;
   if (!context_.cluster_is_this_machine) {
     resumed_ = RunVolumeOf(run.job.job);
     if (resumed_) return {};
@@ -426,6 +417,9 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   auto prepared = PrepareSubmission(context_, checked);
   if (!prepared) return Fail(std::move(prepared.error().error));
   if (!is_named && prepared->client != nullptr) TRY(FindFreeName(*prepared->client));
+  if (prepared->client != nullptr) {
+    TRY(CheckRunSecrets(*prepared->client, context_, run_.secrets));
+  }
   if (!run_.resume_from.empty() && prepared->client != nullptr) {
     TRY(MountFilesOf(*prepared->client));
   }

@@ -59,7 +59,8 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        "--running-timeout is invalid"},
       {[](auto& f) { f.ttl_after_finished = std::chrono::seconds(-1); },
        "--ttl-after-finished is invalid"},
-      {[](auto& f) { f.nproc_per_node = "0"; }, "--nproc-per-node is invalid"},
+      {[](auto& f) { f.nproc_per_node = "0"; },
+       "--nproc-per-node is invalid: it is auto, cpu, gpu or a number of at least 1"},
       {[](auto& f) { f.clean_task_policy = "Some"; }, "unsupported cleanTaskPolicy Some"},
       {[](auto& f) { f.sync_mode = "git"; }, "--syncSource should be set when syncMode is set"},
       {[](auto& f) {

@@ -28,7 +28,9 @@ bool IsNproc(const std::string& text) {
 
 base::Status CheckTorchrun(SubmitOptions& options) {
   std::string& nproc = options.flags.nproc_per_node;
-  if (!IsNproc(nproc)) return Refuse("--nproc-per-node is invalid");
+  if (!IsNproc(nproc)) {
+    return Refuse("--nproc-per-node is invalid: it is auto, cpu, gpu or a number of at least 1");
+  }
   if (const auto it = options.env.find(kNprocVariable); it != options.env.end()) {
     if (it->second.empty() || !IsNproc(it->second)) {
       return Refuse(fmt::format("--env={} is invalid: auto, cpu, gpu or a number", kNprocVariable));
