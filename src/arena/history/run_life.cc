@@ -118,7 +118,7 @@ class InstanceLogs {
     const std::vector<runs::StepMark>& steps = tracker.steps();
     if (steps.empty()) return;
     life.steps.insert(life.steps.end(), steps.begin(), steps.end());
-    covered_.emplace_back(*tracker.first_line(), steps.back().at);
+    covered_.emplace_back(steps.front().at, steps.back().at);
   }
 
   cluster::Client& client_;

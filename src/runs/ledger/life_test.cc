@@ -121,6 +121,14 @@ TEST(LedgerOf, APodThatWasReplacedWithinASecondKeepsItsLastSteps) {
   EXPECT_EQ(Of(ledger, Bucket::kLostProgress), 6 * kSecond);
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 10 * kSecond + 30 * kSecond);
   EXPECT_EQ(FactsOfSteps(life).repeated, 6);
+  // Of one step that is made again, and of none, the same.
+  for (const int64_t resumed : {16, 17}) {
+    life.steps.resize(16);
+    AddSteps(life, 30 * kSecond, kSecond, resumed, 45);
+    const Ledger other = LedgerOf(life);
+    EXPECT_EQ(Of(other, Bucket::kSteps), 45 * kSecond) << resumed;
+    EXPECT_EQ(Of(other, Bucket::kLostProgress), (17 - resumed) * kSecond) << resumed;
+  }
 }
 
 TEST(LedgerOf, BetweenTwoPrintedStepsTheCheckpointIsFoundByTheStepsMadeSince) {

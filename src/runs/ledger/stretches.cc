@@ -82,15 +82,15 @@ class Splitter {
 using Mark = std::vector<StepMark>::const_iterator;
 
 // The first mark of a period's own, of all since it began. Starts are known to the second: what
-// continues the numbers before it, within that second, and before they go back, was told by the
-// programs before.
+// continues the numbers before it within that second was told by the programs before.
 Mark FirstOwn(const Stretches& before, const Period& period, Mark begin, Mark end) {
   constexpr Millis kResolution = 1000;
-  if (begin == end || before.all.empty() || before.all.back().marks.empty()) return begin;
-  const Mark back = std::is_sorted_until(begin, end, IsBefore);
-  const bool is_of_before = back != end && IsBefore(before.all.back().marks.back(), *begin) &&
-                            (back - 1)->at < period.begin + kResolution;
-  return is_of_before ? back : begin;
+  if (before.all.empty() || before.all.back().marks.empty()) return begin;
+  StepMark last = before.all.back().marks.back();
+  while (begin != end && begin->at < period.begin + kResolution && IsBefore(last, *begin)) {
+    last = *begin++;
+  }
+  return begin;
 }
 
 }  // namespace
