@@ -65,6 +65,10 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
   const Moment now = clock_.Steady();
   if (message.type == Type::kJoin) {
     if (peer.node != 0) return Drop(peer.id);
+    // On a connection that the agent has given up since: what it sent there was long on its way.
+    uint64_t& newest = newest_of_node_[message.node];
+    if (peer.id < newest) return Drop(peer.id);
+    newest = peer.id;
     // The same agent on a new connection: the old one is dead, whether or not that was noticed.
     if (const Peer* const old = Of(message.node)) Drop(old->id);
     peer.node = message.node;

@@ -63,6 +63,7 @@ class AuthorityServer {
   uint64_t next_id_ = 1;
   std::map<uint64_t, std::shared_ptr<Peer>> peers_;
   std::map<NodeId, uint64_t> peer_of_node_;
+  std::map<NodeId, uint64_t> newest_of_node_;  // the last peer by which each has joined
   process::EventLoop::TimerId timer_ = 0;
   std::function<void()> when_alone_;
   std::deque<Decision> pending_;
