@@ -97,6 +97,10 @@ class Gathering {
       }
     } else if (api::Phase(pod) != "Failed" && rank.reason.empty()) {
       AddWaiting(pod);
+      if (api::Phase(pod) == "Running") {  // it may be the one that held the others up
+        rank.has_log = true;
+        evidence_.ranks.push_back(std::move(rank));
+      }
       return;
     }
     AddLog(pod, is_gone, rank);
