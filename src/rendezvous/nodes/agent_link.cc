@@ -51,6 +51,13 @@ void AgentLink::Close() {
   fd_.Reset();
 }
 
+void AgentLink::FallSilent() {
+  if (!fd_) return;
+  loop_.Unwatch(fd_.get());
+  callbacks_ = {};
+  is_closing_ = true;
+}
+
 void AgentLink::Start(std::string_view received) {
   output_.Append(kAgentMagic);
   AgentMessage hello;

@@ -47,6 +47,9 @@ class AgentLink {
   // Sends the reason (before the challenge is passed) and then closes.
   void Refuse(const std::string& why);
   void Close();
+  // From now on it sends nothing, reads nothing and calls nobody back, but the connection stays
+  // open: its end would tell the peer that this process is gone.
+  void FallSilent();
   bool is_ready() const { return is_ready_; }
   bool is_open() const { return static_cast<bool>(fd_); }
 

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <deque>
 #include <thread>
 #include <utility>
 
@@ -94,8 +95,11 @@ class Rendezvous::Impl {
   void LoseHost(const std::string& why);
   void Beat();
   void Renew();
+  base::Duration LeftUntil(SteadyTime when) const;
+  base::Duration LeaseLeft() const;
   void Finish(const End& end);
   void DropLink();
+  void KeepLinkUntilStopped();
   std::string EndpointText() const {
     return fmt::format("{}:{}", config_.endpoint_host, config_.endpoint_port);
   }
@@ -110,6 +114,7 @@ class Rendezvous::Impl {
   bool is_undecided_ = false;  // the endpoint's name is not resolved yet: it may be this node's
   std::unique_ptr<Connector> connector_;
   std::shared_ptr<AgentLink> link_;
+  std::shared_ptr<AgentLink> silent_link_;  // to a lost host, until the workers have stopped
   base::Backoff backoff_{kFirstRetry, kLastRetry};
   process::EventLoop::TimerId retry_ = 0;
   process::EventLoop::TimerId heartbeat_ = 0;
@@ -118,6 +123,9 @@ class Rendezvous::Impl {
   SteadyTime give_up_;
   SteadyTime since_;
   SteadyTime heard_;
+  // The host has heard from this node at this time or later: its last heartbeat that was answered.
+  SteadyTime known_alive_;
+  std::deque<SteadyTime> unanswered_;  // when they were sent
   base::Duration next_report_ = kFirstReport;
   uint64_t running_ = 0;         // the generation whose workers may run; 0: none
   bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
@@ -241,7 +249,8 @@ void Rendezvous::Impl::OnReady() {
   is_answered_ = true;
   backoff_.Reset();
   next_report_ = kFirstReport;
-  heard_ = clock_.Steady();
+  heard_ = known_alive_ = clock_.Steady();
+  unanswered_.clear();
   AgentMessage join;
   join.type = AgentMessage::Type::kJoin;
   join.node = node_;
@@ -263,22 +272,39 @@ void Rendezvous::Impl::Beat() {
     AgentMessage beat;
     beat.type = AgentMessage::Type::kHeartbeat;
     link_->Send(beat);
+    if (link_ && link_->is_ready()) unanswered_.push_back(now);
     Beat();
   });
 }
 
-// The authority goes on after 1.5 times the heartbeat timeout. The rest of that time is for killing
-// the workers.
+// The authority goes on 1.5 times the heartbeat timeout after it last heard from this node. The
+// rest of that time is for killing the workers.
+base::Duration Rendezvous::Impl::LeaseLeft() const {
+  return LeftUntil(known_alive_ + config_.heartbeat_timeout * 5 / 4);
+}
 void Rendezvous::Impl::Renew() {
-  if (running_ != 0) events_.OnLease(config_.heartbeat_timeout * 5 / 4);
+  if (running_ != 0) events_.OnLease(LeaseLeft());
+}
+
+base::Duration Rendezvous::Impl::LeftUntil(SteadyTime when) const {
+  const auto left = std::chrono::duration_cast<base::Duration>(when - clock_.Steady());
+  return std::max(left, base::Duration::zero());
 }
 
 void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
   using Type = AgentMessage::Type;
   heard_ = clock_.Steady();
+  if (message.type == Type::kHeartbeat && !unanswered_.empty()) {
+    known_alive_ = unanswered_.front();
+    unanswered_.pop_front();
+  }
   Renew();
   switch (message.type) {
     case Type::kStart: {
+      // Another generation may run by now, without this node.
+      if (LeaseLeft() <= base::Duration::zero()) {
+        return LoseHost("its message to start came too late");
+      }
       running_ = message.assignment.generation;
       Renew();
       Assignment assignment = message.assignment;
@@ -312,15 +338,31 @@ void Rendezvous::Impl::OnClosed(const AgentLink::Closed& closed) {
 void Rendezvous::Impl::DropLink() {
   loop_.Cancel(heartbeat_);
   loop_.Cancel(answer_);
+  for (auto* const link : {&link_, &silent_link_}) {
+    if (!*link) continue;
+    (*link)->Close();
+    // It may be in use further up the stack.
+    loop_.Post([dropped = std::exchange(*link, nullptr)] {});
+  }
+}
+
+// The host would take the end of the connection for the end of this process, whose guardian ends
+// the workers at once.
+void Rendezvous::Impl::KeepLinkUntilStopped() {
+  loop_.Cancel(heartbeat_);
+  loop_.Cancel(answer_);
   if (!link_) return;
-  link_->Close();
-  // It may be in use further up the stack.
-  loop_.Post([link = std::exchange(link_, nullptr)] {});
+  link_->FallSilent();
+  silent_link_ = std::exchange(link_, nullptr);
 }
 
 // Workers of this node are stopped before the host goes on without it; then it joins again.
 void Rendezvous::Impl::LoseHost(const std::string& why) {
-  DropLink();
+  if (running_ != 0 && is_answered_) {
+    KeepLinkUntilStopped();
+  } else {
+    DropLink();
+  }
   if (has_ended_) return;
   if (!is_answered_) return Retry(fmt::format("{} {}", EndpointText(), kNoAnswer));
   lost_why_ = why;
@@ -328,11 +370,13 @@ void Rendezvous::Impl::LoseHost(const std::string& why) {
   give_up_ = since_ + config_.join_timeout;
   if (running_ == 0) return Retry("connection lost: " + why);
   waits_for_stop_ = true;
-  events_.OnLease(config_.heartbeat_timeout / 2);
+  const base::Duration within = std::min<base::Duration>(
+      config_.heartbeat_timeout / 2, LeftUntil(known_alive_ + config_.heartbeat_timeout * 7 / 5));
+  events_.OnLease(within);
   const Failure failure{
       config_.endpoint_host, -1, -1, 1,
       fmt::format("the rendezvous host {} was lost: {}", config_.endpoint_host, why)};
-  events_.OnStop(running_, StopReason::kNodeLost, failure, config_.heartbeat_timeout / 2);
+  events_.OnStop(running_, StopReason::kNodeLost, failure, within);
 }
 
 void Rendezvous::Impl::Stopped(uint64_t generation) {
@@ -342,6 +386,7 @@ void Rendezvous::Impl::Stopped(uint64_t generation) {
   if (!std::exchange(waits_for_stop_, false)) {
     return Report(AgentMessage::Type::kStopped, generation, std::nullopt);
   }
+  DropLink();
   const NodeRequest& node = config_.node;
   if (node.max_restarts == 0 && node.min_nodes == node.max_nodes) {
     End end;

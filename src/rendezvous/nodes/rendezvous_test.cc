@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "rendezvous/nodes/agent_link.h"
 #include "rendezvous/nodes/agent_message.h"
 #include "rendezvous/sockets/listener.h"
 #include "rendezvous/testing/store_test_client.h"
@@ -53,6 +54,8 @@ class TestNode : public RendezvousEvents {
 
   Rendezvous& rendezvous() { return *rendezvous_; }
   void Die() { rendezvous_.reset(); }
+  // It is told to stop its workers, and they go on.
+  void Disobey() { obeys_ = false; }
   const std::string& log() const { return log_; }
   const std::string& progress() const { return progress_; }
   const Assignment& assignment() const { return assignment_; }
@@ -203,6 +206,47 @@ TEST_F(RendezvousTest, AnEndpointThatCannotBeReachedIsAnErrorWithTheReason) {
   RunUntil([&] { return b.end().has_value(); });
   EXPECT_EQ(b.end()->kind, EndKind::kError);
   EXPECT_NE(b.end()->error.message.find("Connection refused"), std::string::npos);
+}
+
+// The end of a connection says that the agent is dead and its workers are ended by the guardian:
+// the others would go on while they still run.
+TEST_F(RendezvousTest, AConnectionToAHostThatFellSilentEndsOnlyOnceTheWorkersHaveStopped) {
+  const auto listener = Listener::Bind("127.0.0.1", 0);
+  ASSERT_TRUE(listener);
+  std::unique_ptr<AgentLink> host;
+  bool is_closed = false;
+  AgentLink::Callbacks callbacks;
+  callbacks.on_message = [&](const AgentMessage& message) {
+    if (message.type != AgentMessage::Type::kJoin) return;
+    AgentMessage start;
+    start.type = AgentMessage::Type::kStart;
+    start.assignment = MakeAssignment(1, 0, {&message.request});
+    host->Send(start);
+  };
+  callbacks.on_closed = [&](const AgentLink::Closed&) {
+    is_closed = true;
+    loop_->Stop();
+  };
+  ASSERT_TRUE(loop_->Watch(listener->fd(), EPOLLIN, [&](uint32_t) {
+    Endpoint peer;
+    auto accepted = listener->Accept(peer);
+    if (!accepted || host) return;
+    host = std::make_unique<AgentLink>(*loop_, std::move(*accepted), AgentLink::Side::kAuthority,
+                                       "", callbacks);
+    host->Start();
+  }));
+  config_.is_host = false;
+  config_.endpoint_port = listener->port();
+  config_.heartbeat_timeout = milliseconds(200);
+  TestNode& a = Join("a");
+  a.Disobey();
+  RunUntilLog(a, "start 1:0/1 stop 1 ");
+  loop_->Post([this] { loop_->Stop(); });
+  ASSERT_TRUE(loop_->Run());
+  EXPECT_FALSE(is_closed);
+  a.rendezvous().Stopped(1);
+  RunUntil([&] { return is_closed; });
+  loop_->Unwatch(listener->fd());
 }
 
 TEST_F(RendezvousTest, AnEndpointThatAcceptsAndIsSilentIsNamed) {
