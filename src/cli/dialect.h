@@ -44,7 +44,7 @@ struct Dialect {
 };
 
 extern const Dialect kPflag;     // Go's, with its libraries' words: Arena, kubectl
-extern const Dialect kMuster;     // pflag's, with words for users
+extern const Dialect kMuster;    // pflag's, with words for users
 extern const Dialect kClick;     // Python's Click 8: `ads`
 extern const Dialect kArgparse;  // Python's: torchrun
 

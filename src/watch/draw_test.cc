@@ -80,8 +80,7 @@ TEST(Draw, ShowsAJobWithItsRanksItsCurveAndItsLog) {
   const std::string text = TextOf(Draw(state, 80, 24, kNow));
   EXPECT_NE(text.find("base  RUNNING"), std::string::npos) << text;
   EXPECT_NE(
-      text.find(
-          "0     Running     45s    50%    812M    35%   12ms    step 7      base-master-0"),
+      text.find("0     Running     45s    50%    812M    35%   12ms    step 7      base-master-0"),
       std::string::npos)
       << text;
   EXPECT_NE(text.find("loss 0.01"), std::string::npos) << text;

@@ -218,8 +218,8 @@ void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init,
   } else {
     const std::string container =
         status.name == kContainerName ? "" : fmt::format(" container {}", status.name);
-    const std::string who = fmt::format("rank {} ({})", SaidRank(exit->message).value_or(common.rank),
-                                        Name(pod));
+    const std::string who =
+        fmt::format("rank {} ({})", SaidRank(exit->message).value_or(common.rank), Name(pod));
     failure.text = fmt::format("{}{} {}", who, container, DescribeExit(*exit, false));
   }
   out.push_back(std::move(failure));

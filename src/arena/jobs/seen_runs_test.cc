@@ -48,7 +48,8 @@ TEST_F(SeenRunsTest, AListRenewsTheStatusAndLeavesTheRestWhole) {
   const text::Json job = Submitted();
   Seen().Remember(job, text::Object{{"name", "base"}});
   text::Json ended = job;
-  text::Set(ended, {"status"}, Json(R"({"conditions": [{"type": "Succeeded", "status": "True"}]})"));
+  text::Set(ended, {"status"},
+            Json(R"({"conditions": [{"type": "Succeeded", "status": "True"}]})"));
   text::Set(ended, {"metadata", "resourceVersion"}, "2");
   clock_.Advance(std::chrono::seconds(5));
   Seen().RenewStatus(Listed(ended));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-
 #include <vector>
 
 #include "base/file.h"
@@ -89,8 +88,8 @@ base::Status ReadDefaults(const std::string& folder, cli::FlagSet& flags) {
   const std::string path = folder + "/" + kDefaultsFile;
   const auto content = base::ReadFile(path, kMaxDefaults);
   // A folder that is none is named when it is looked for.
-  const bool is_absent = !content && (content.error().code == Code::kNotFound ||
-                                      content.error().os_errno == ENOTDIR);
+  const bool is_absent =
+      !content && (content.error().code == Code::kNotFound || content.error().os_errno == ENOTDIR);
   if (is_absent) return {};
   if (!content) return Fail(content.error());
   const auto yaml = text::ParseYaml(*content);

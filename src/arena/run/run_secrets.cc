@@ -41,8 +41,7 @@ base::Status CheckRunSecrets(cluster::Client& client, const Context& context,
                               "create {0} KEY=-` makes it, `{1} secret list` lists them",
                               secret.name, context.program));
     }
-    const bool has_key =
-        secret.key.empty() || text::Find(*found, {"data", secret.key}) != nullptr;
+    const bool has_key = secret.key.empty() || text::Find(*found, {"data", secret.key}) != nullptr;
     if (has_key) continue;
     return Fail(Code::kNotFound,
                 fmt::format("--secret \"{}:{}\" is invalid: the secret has no such key; `{} secret "

@@ -105,7 +105,8 @@ TEST_F(StopClusterTest, OneThatDoesNotAnswerIsStoppedByForceOnly) {
   EXPECT_EQ(stops_, 0);
   const base::Status stopped = Stop(true);
   EXPECT_EQ(stops_, 1);
-  EXPECT_NE(stopped.error().message.find("is down, but jobs may still be running"), std::string::npos);
+  EXPECT_NE(stopped.error().message.find("is down, but jobs may still be running"),
+            std::string::npos);
   EXPECT_NE(stopped.error().message.find("broken"), std::string::npos);
 }
 

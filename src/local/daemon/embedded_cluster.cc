@@ -101,12 +101,12 @@ base::Status EmbeddedCluster::StartParts(node::ShimLauncher& shims, node::GpuAll
   TRY_ASSIGN(node_name_, ChooseNodeName(*client_, options.state, agent.machine.node_name));
   agent.machine.node_name = node_name_;
   TRY(RegisterNode(*client_, agent.machine, clock.Now()));
-  TRY_ASSIGN(agent_, node::Agent::Start(*client_, shims, gpus, ports, lost_, clock,
-                                        std::move(agent)));
+  TRY_ASSIGN(agent_,
+             node::Agent::Start(*client_, shims, gpus, ports, lost_, clock, std::move(agent)));
   options.scheduling.node_name = node_name_;
   scheduling_ = std::make_unique<Scheduling>(*client_, gpus, clock, std::move(options.scheduling));
-  controller_ = std::make_unique<controller::Controller>(*client_, clock,
-                                                         ControllerOptions(ports, *agent_));
+  controller_ =
+      std::make_unique<controller::Controller>(*client_, clock, ControllerOptions(ports, *agent_));
   node_ports_ = std::make_unique<NodePortKeeper>(*client_, ports);
   deployments_ = std::make_unique<Deployments>(*client_, clock);
   janitor_ = std::make_unique<EventJanitor>(*client_, clock);

@@ -33,14 +33,14 @@ struct ClusterOptions {
   AdmissionDefaults defaults;
   // `clock`, `admission`, `log_source`, `notices` and `store_reserve` are the cluster's own.
   server::ApiServer::Options server;
-  // `state_directory` and `fate_of` are the cluster's own, and a stored name of the node goes before
-  // the machine's.
+  // `state_directory` and `fate_of` are the cluster's own, and a stored name of the node goes
+  // before the machine's.
   node::AgentOptions agent;
   SchedulingOptions scheduling;  // `node_name` is the cluster's own
 };
 
-// Its parts end in the reverse order of their start. Requests must have ended or been abandoned when
-// it is destroyed.
+// Its parts end in the reverse order of their start. Requests must have ended or been abandoned
+// when it is destroyed.
 class EmbeddedCluster {
  public:
   // Starts everything but GPU discovery. Everything but the options is borrowed.
