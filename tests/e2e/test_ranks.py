@@ -76,6 +76,10 @@ def test_the_list_is_watched(cluster):
 
 FOUR = '''import os, sys, time
 rank = int(os.environ["RANK"])
+# They begin together, however busy the machine is.
+open(f"{__file__}.{rank}", "w").close()
+while not all(os.path.exists(f"{__file__}.{each}") for each in range(4)):
+    time.sleep(0.01)
 print("loading data", flush=True)
 for step in range(3):
     print("warning: slow disk", flush=True)
