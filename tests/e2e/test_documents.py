@@ -117,7 +117,7 @@ def test_distributed_training_from_git(shell):
 
     shown = shell("arena get pytorch-dist-git").stdout
     assert re.match(r"STATUS: SUCCEEDED\nNAMESPACE: default\nPRIORITY: N/A\n"
-                    r"TRAINING DURATION: \d+s\n\n", shown)
+                    r"TRAINING DURATION: [0-9ms]+\n\n", shown)
     instances = columns(shown)[5:]
     assert instances[0] == ["NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"]
     assert [row[4] for row in instances[1:]] == ["pytorch-dist-git-master-0",
