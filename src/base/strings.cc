@@ -36,6 +36,15 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
+std::string ReplaceAll(std::string_view text, std::string_view what, std::string_view with) {
+  std::string out;
+  for (size_t at; (at = text.find(what)) != std::string_view::npos;) {
+    out.append(text.substr(0, at)).append(with);
+    text.remove_prefix(at + what.size());
+  }
+  return out.append(text);
+}
+
 std::string OneLine(std::string_view text, size_t most) {
   std::string line;
   for (const char c : Trim(text)) {

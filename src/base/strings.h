@@ -13,6 +13,8 @@ namespace base {
 std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view Trim(std::string_view text);
+// `what` must not be empty.
+std::string ReplaceAll(std::string_view text, std::string_view what, std::string_view with);
 // For display: spaces, control characters and line breaks that stand together become one space;
 // what is over `most` bytes is cut, between characters of UTF-8, and "..." follows.
 std::string OneLine(std::string_view text, size_t most);

@@ -34,6 +34,12 @@ TEST(Join, IsTheInverseOfSplit) {
   EXPECT_EQ(Join(Split("x//y/", '/'), "/"), "x//y/");
 }
 
+TEST(ReplaceAll, DoesNotReadWhatItHasPutIn) {
+  EXPECT_EQ(ReplaceAll("{a} and {a}{b}", "{a}", "{a}x"), "{a}x and {a}x{b}");
+  EXPECT_EQ(ReplaceAll("none", "{a}", "x"), "none");
+  EXPECT_EQ(ReplaceAll("", "{a}", "x"), "");
+}
+
 TEST(Trim, TakesBlanksOffBothEnds) {
   EXPECT_EQ(Trim(" \t\r\n a b \v\f"), "a b");
   EXPECT_EQ(Trim(" \n"), "");

@@ -12,15 +12,6 @@ constexpr size_t kWidth = 80;
 constexpr std::string_view kExamples = "\n## Examples\n";
 constexpr std::string_view kFence = "```";
 
-std::string Replaced(std::string_view text, std::string_view hole, std::string_view value) {
-  std::string out;
-  for (size_t at; (at = text.find(hole)) != std::string_view::npos;) {
-    out.append(text.substr(0, at)).append(value);
-    text.remove_prefix(at + hole.size());
-  }
-  return out.append(text);
-}
-
 std::string Reflowed(std::string_view text) {
   std::string out;
   std::string paragraph;
@@ -57,8 +48,8 @@ std::string CodeIn(std::string_view text) {
 }  // namespace
 
 HelpPage ParseHelpPage(std::string_view markdown, std::string_view program) {
-  const std::string page =
-      Replaced(Replaced(markdown, "{program}", program), "{version}", MUSTER_VERSION);
+  const std::string page = base::ReplaceAll(base::ReplaceAll(markdown, "{program}", program),
+                                            "{version}", MUSTER_VERSION);
   const size_t examples = page.find(kExamples);
   if (examples == std::string::npos) return {Reflowed(page), ""};
   return {Reflowed(std::string_view(page).substr(0, examples)),

@@ -8,18 +8,13 @@
 #include <utility>
 
 #include "api/names.h"
+#include "base/strings.h"
 #include "reconcile/pod_template.h"
 #include "reconcile/restart.h"
 #include "text/yaml.h"
 
 namespace reconcile {
 namespace {
-
-void ReplaceAll(std::string& in, std::string_view what, std::string_view with) {
-  for (size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + with.size())) {
-    in.replace(at, what.size(), with);
-  }
-}
 
 // For a pod that is not restarted although its policy is OnFailure: tries for as long as restarts
 // would.
@@ -45,10 +40,9 @@ std::optional<text::Array> Parse(std::string_view yaml) {
 
 std::optional<text::Array> FromTemplate(const Options& options, std::string_view master) {
   if (options.init_container_template.empty()) return std::nullopt;
-  std::string yaml = options.init_container_template;
-  ReplaceAll(yaml, "{{.MasterAddr}}", master);
-  ReplaceAll(yaml, "{{.InitContainerImage}}", options.init_container_image);
-  ReplaceAll(yaml, "{{.MaxTries}}", fmt::to_string(options.init_container_max_tries));
+  std::string yaml = base::ReplaceAll(options.init_container_template, "{{.MasterAddr}}", master);
+  yaml = base::ReplaceAll(yaml, "{{.InitContainerImage}}", options.init_container_image);
+  yaml = base::ReplaceAll(yaml, "{{.MaxTries}}", fmt::to_string(options.init_container_max_tries));
   return Parse(yaml);
 }
 
