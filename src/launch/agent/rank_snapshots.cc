@@ -44,7 +44,8 @@ void RankSnapshots::Take(const std::vector<answers::RankLook>& looks, std::funct
         for (const auto& [pid, json] : question->Await(kSnapshotWait)) {
           auto trace = answers::ReadTrace(json);
           if (!trace || trace->empty()) continue;
-          last_[busy.at(pid)] = {clock_.Now(), std::move(*trace)};
+          last_[busy.at(pid)] = std::move(*trace);
+          answered_[busy.at(pid)] = clock_.Now();
           has_new = true;
         }
         if (has_new) then();
@@ -52,9 +53,7 @@ void RankSnapshots::Take(const std::vector<answers::RankLook>& looks, std::funct
 }
 
 std::optional<answers::Straggler> RankSnapshots::Straggler() const {
-  std::map<int, answers::Trace> traces;
-  for (const auto& [rank, snapshot] : last_) traces[rank] = snapshot.second;
-  return answers::StragglerOf(traces);
+  return answers::StragglerOf(last_);
 }
 
 bool RankSnapshots::IsNew(const answers::Straggler& straggler) {
@@ -63,10 +62,10 @@ bool RankSnapshots::IsNew(const answers::Straggler& straggler) {
 
 std::string RankSnapshots::LastOf(const Failure& failure) const {
   const auto found = last_.find(failure.rank);
-  const std::string last =
-      found == last_.end() ? "" : answers::LastCollectiveOf(found->second.second);
+  const std::string last = found == last_.end() ? "" : answers::LastCollectiveOf(found->second);
   if (last.empty()) return "";
-  const double before = std::chrono::duration<double>(failure.time - found->second.first).count();
+  const double before =
+      std::chrono::duration<double>(failure.time - answered_.at(found->first)).count();
   return fmt::format("rank {}, {:.1f} s before its end, {}", failure.rank, std::max(0.0, before),
                      last);
 }

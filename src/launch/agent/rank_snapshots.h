@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "answers/stall/recorder.h"
@@ -40,8 +39,9 @@ class RankSnapshots {
   process::EventLoop& loop_;
   base::Clock& clock_;
   const std::string folder_;
-  std::map<int, std::pair<base::Time, answers::Trace>> last_;  // by rank
-  std::map<int, uint64_t> ticks_;  // processors' time of each rank at the last look
+  std::map<int, answers::Trace> last_;  // by rank
+  std::map<int, base::Time> answered_;  // when, by rank
+  std::map<int, uint64_t> ticks_;       // processors' time of each rank at the last look
   std::optional<int> said_straggler_;
   process::EventLoop::TimerId timer_ = 0;
 };
