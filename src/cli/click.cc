@@ -77,12 +77,13 @@ std::string ClickText::Commands() const {
 
 std::string ClickText::Help() const {
   std::string out = UsageLine() + "\n";
-  const std::string& text = command_.long_.empty() ? command_.summary_ : command_.long_;
+  const HelpPage page = command_.Page();
+  const std::string& text = page.text.empty() ? command_.summary_ : page.text;
   for (const std::string& paragraph : base::Split(text, '\n')) {
     out += paragraph.empty() ? "\n" : "\n  " + Wrapped(paragraph, kHelpWidth - 2, 2);
   }
   if (!text.empty()) out += "\n";
-  if (!command_.example_.empty()) out += fmt::format("\nExamples:\n{}\n", command_.example_);
+  if (!page.example.empty()) out += fmt::format("\nExamples:\n{}\n", page.example);
   return out + Options() + Commands();
 }
 

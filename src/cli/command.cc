@@ -7,7 +7,6 @@
 
 #include "base/strings.h"
 #include "cli/click.h"
-#include "cli/help.h"
 
 namespace cli {
 namespace {
@@ -70,16 +69,20 @@ Command& Command::Synonyms(std::map<std::string, std::string> synonyms) {
   return *this;
 }
 
-Command& Command::Help(const std::string& page, std::string_view program) {
-  HelpPage read = HelpPageOf(page, program);
-  return Long(std::move(read.text)).Example(std::move(read.example));
+Command& Command::Help(std::string page, std::string program) {
+  page_ = std::move(page);
+  page_program_ = std::move(program);
+  return *this;
+}
+HelpPage Command::Page() const {
+  return page_.empty() ? own_page_ : HelpPageOf(page_, page_program_);
 }
 Command& Command::Long(std::string text) {
-  long_ = std::move(text);
+  own_page_.text = std::move(text);
   return *this;
 }
 Command& Command::Example(std::string text) {
-  example_ = std::move(text);
+  own_page_.example = std::move(text);
   return *this;
 }
 Command& Command::Hidden() {
@@ -242,7 +245,8 @@ std::string Command::UsageText() const {
   if (!aliases_.empty()) {
     out += fmt::format("\n\nAliases:\n  {}, {}", name_, base::Join(aliases_, ", "));
   }
-  if (!example_.empty()) out += fmt::format("\n\nExamples:\n{}", TrimEnd(example_));
+  const std::string example = Page().example;
+  if (!example.empty()) out += fmt::format("\n\nExamples:\n{}", TrimEnd(example));
   if (has_children) out += ChildrenText();
   const std::vector<Flag*> own = OwnFlags();
   // By heading, in the order of declaration; flags without a heading come first.
@@ -274,7 +278,8 @@ std::string Command::UsageText() const {
 
 std::string Command::HelpText() const {
   if (is_click()) return ClickText(*this).Help();
-  const std::string_view text = TrimEnd(long_.empty() ? summary_ : long_);
+  const std::string page = Page().text;
+  const std::string_view text = TrimEnd(page.empty() ? summary_ : page);
   std::string out;
   if (!text.empty()) out += fmt::format("{}\n\n", text);
   return out + UsageText();

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "cli/flags.h"
+#include "cli/help.h"
 #include "cli/terminal.h"
 
 namespace cli {
@@ -53,8 +54,9 @@ class Command {
   // Other programs' names for commands below this one: {"kill", "stop"}. They are not accepted, but
   // the user is told the right name.
   Command& Synonyms(std::map<std::string, std::string> synonyms);
-  // The long help and the examples from a page beside the verb's source: HelpPageOf (cli/help.h).
-  Command& Help(const std::string& page, std::string_view program);
+  // Takes the long help and the examples from a page beside the verb's source, which is read only
+  // when they are shown: HelpPageOf (cli/help.h). Goes before Long and Example.
+  Command& Help(std::string page, std::string program);
   Command& Long(std::string text);
   Command& Example(std::string text);
   Command& Hidden();
@@ -115,12 +117,14 @@ class Command {
   std::string UsageText() const;
   std::string UseLine() const;
   std::string ChildrenText() const;  // the headings and the commands below them
+  HelpPage Page() const;             // Help's, else of Long and Example
 
   std::string name_;
   std::string use_;
   std::string summary_;
-  std::string long_;
-  std::string example_;
+  HelpPage own_page_;  // Long and Example
+  std::string page_;   // Help's; "" without
+  std::string page_program_;
   std::string version_;
   std::string unknown_flag_hint_;
   std::vector<std::string> aliases_;

@@ -88,11 +88,12 @@ std::string Command::ManPage() const {
     // Their help has the layout of the programs that they replace.
     return out + fmt::format(".SH DESCRIPTION\n{}", AsWritten(HelpText()));
   }
+  const HelpPage page = Page();
   out += ".SH SYNOPSIS\n";
   if (is_runnable()) out += fmt::format(".B {}\n", Escaped(UseLine()));
   if (!is_runnable()) out += fmt::format(".B {}\n[command] [flags]\n", Escaped(Path()));
   if (!aliases_.empty()) out += fmt::format(".br\nor {}\n", Escaped(base::Join(aliases_, ", ")));
-  out += fmt::format(".SH DESCRIPTION\n{}", AsWritten(long_.empty() ? summary_ : long_));
+  out += fmt::format(".SH DESCRIPTION\n{}", AsWritten(page.text.empty() ? summary_ : page.text));
   std::string children;
   for (const auto& child : children_) {
     if (child->is_hidden_) continue;
@@ -102,7 +103,7 @@ std::string Command::ManPage() const {
   if (!children.empty()) out += ".SH COMMANDS\n" + children;
   out += FlagsText("OPTIONS", OwnFlags());
   out += FlagsText("GLOBAL OPTIONS", InheritedFlags());
-  if (!example_.empty()) out += fmt::format(".SH EXAMPLES\n{}", AsWritten(example_));
+  if (!page.example.empty()) out += fmt::format(".SH EXAMPLES\n{}", AsWritten(page.example));
   if (parent_ != nullptr) {
     out += fmt::format(".SH SEE ALSO\n.BR {} (1)\n", Escaped(PageName(*parent_)));
   }

@@ -189,15 +189,7 @@ void AddPrune(cli::Command& root, Context& context) {
       root.Add("prune", is_arena ? "Delete the training jobs that ended and are older than --since"
                                  : "Delete ended jobs and forget runs, by age, number or size")
           .Args(cli::NoArgs())
-          .Example(is_arena
-                       ? fmt::format("  {} prune --since 72h", context.program)
-                       : fmt::format("  {0} prune --since 72h\n"
-                                     "  {0} prune --keep 100       # the newest hundred stay\n"
-                                     "  {0} prune --size 5G        # and what they have written",
-                                     context.program));
-  if (!is_arena) {
-    verb.Help("arena/run/prune", context.program);
-  }
+          .Help("arena/run/prune", context.program);
   auto flags = std::make_shared<PruneFlags>();
   cli::FlagSet& set = verb.flags();
   set.Duration(&flags->since, "since", std::chrono::nanoseconds(0),

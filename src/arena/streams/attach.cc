@@ -108,11 +108,6 @@ void AddAttach(cli::Command& root, Context& context) {
                            .Aliases({"exec"})
                            .UnknownFlagHint("if it is COMMAND's own, put COMMAND behind --");
   verb.Help("arena/streams/attach", context.program);
-  verb.Example(
-      fmt::format("  {0} attach my-job\n"
-                  "  {0} attach my-job -i my-job-worker-0 bash\n"
-                  "  {0} attach my-job -- nvidia-smi -L",
-                  context.program));
   auto flags = std::make_shared<AttachFlags>();
   cli::FlagSet& set = verb.flags();
   AddTypeFlag(set, &flags->type);

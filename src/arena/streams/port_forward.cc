@@ -79,11 +79,6 @@ void AddPortForward(cli::Command& root, Context& context) {
   cli::Command& verb = root.Add("port-forward JOB|INSTANCE [LOCAL:]REMOTE...",
                                 "Forward ports of this machine to an instance");
   verb.Help("arena/streams/port_forward", context.program);
-  verb.Example(
-      fmt::format("  {0} port-forward my-job 6006\n"
-                  "  {0} port-forward my-job -i my-job-worker-0 8888:5000\n"
-                  "  {0} port-forward my-job-tensorboard-5d8f :6006",
-                  context.program));
   auto flags = std::make_shared<PortForwardFlags>();
   cli::FlagSet& set = verb.flags();
   AddInstanceFlag(set, &flags->instance, context);
