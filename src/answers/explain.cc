@@ -6,6 +6,7 @@
 
 #include "answers/finding.h"
 #include "answers/verdict.h"
+#include "answers/watchdog.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -21,9 +22,9 @@ struct Claim {
   auto Place(const Evidence& evidence) const {
     const bool is_hinted =
         rank && evidence.first_rank && evidence.ranks[*rank].rank == evidence.first_rank;
-    return std::tuple(finding.level, finding.kind == kUnknown, was_replaced,
-                      finding.time.value_or(base::Time::max()), !is_hinted, finding.order,
-                      rank.value_or(SIZE_MAX));
+    return std::tuple(finding.level, finding.kind == kUnknown || finding.kind == "peer-lost",
+                      was_replaced, finding.time.value_or(base::Time::max()), !is_hinted,
+                      finding.order, rank.value_or(SIZE_MAX));
   }
 };
 
@@ -133,6 +134,35 @@ bool IsOfHang(const Claim& root, const Evidence& evidence) {
   return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
 }
 
+std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
+  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // of several attempts the last
+    if (evidence.ranks[i].rank == number) return i;
+  }
+  return std::nullopt;
+}
+
+// A time-out of NCCL, split by what the watchdogs of all ranks tell together.
+void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
+  const Watchdogs told = ReadWatchdogs(evidence);
+  if (!told.one.empty()) {
+    verdict.kind = "collective-mismatch";
+    verdict.title = "ranks called different collectives, or with different sizes";
+    verdict.line = told.one + ", " + told.other;
+    verdict.rank.reset();
+    verdict.confidence = Confidence::kMedium;
+    verdict.advice_text =
+        "Every rank has to call the same collectives in the same order, with tensors of the same "
+        "size and type: look for a condition on the rank.";
+  } else if (told.behind) {
+    verdict.title =
+        fmt::format("rank {} did not enter a collective call that others waited in", *told.behind);
+    verdict.line = told.line;
+    verdict.rank = PlaceOf(evidence, *told.behind);
+    verdict.confidence = Confidence::kMedium;
+    verdict.advice_text = "Look at what that rank did instead: its last lines, its stack.";
+  }
+}
+
 // "stalled rank 1 has not entered ...", "stalled ranks 2-3 have not ...": the first that it names.
 void TakeHang(Verdict& verdict, const Evidence& evidence) {
   const std::string& text = evidence.stall->text;
@@ -155,9 +185,7 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
   if (digit == std::string::npos || digit > at + 6) return;
   const size_t end = text.find_first_not_of("0123456789", digit);
   const auto number = base::ParseInt(std::string_view(text).substr(digit, end - digit));
-  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    if (number && evidence.ranks[i].rank == static_cast<int>(*number)) verdict.rank = i;
-  }
+  if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
 }
 
 }  // namespace
@@ -216,6 +244,7 @@ Verdict Explain(const Evidence& evidence) {
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
   TakeFinding(verdict, root);
   if (root.rank && !evidence.ranks[*root.rank].rank) verdict.rank = NamedByLauncher(evidence, root);
+  if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   AddEvidence(verdict, evidence, root);
   const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";
   if (const auto early = EndedEarly(evidence); early && waited && root.finding.kind != kUnknown) {

@@ -176,6 +176,47 @@ TEST(ReadLogs, StampsOfOthers) {
   EXPECT_EQ(evidence.ranks.size(), 4u);
 }
 
+TEST(ReadLogs, HostsAsPdshMarksThem) {
+  std::string text;
+  for (const char* line : {"Traceback (most recent call last):", "  File \"t.py\", line 2, in f",
+                           "KeyError: 'x'", "more"}) {
+    text += std::string("gpu-01: fine\ngpu-02: [rank9]: ") + line + "\n";
+  }
+  const Evidence evidence = ReadLogs({{"ds.log", text}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(NameOf(evidence.ranks[*verdict.rank]), "rank 9 (gpu-02)");
+  // An exception's name before a colon is no host.
+  EXPECT_EQ(Explain(ReadLogs({{"log", kBoom}})).line, "ValueError: boom");
+}
+
+TEST(ReadLogs, OfSeveralAttemptsTheLastThatDecides) {
+  const std::string oom =
+      "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nMemoryError\n";
+  EXPECT_EQ(Explain(ReadLogs({{"attempt_0/1/stderr.log", kBoom},
+                              {"attempt_0/0/stderr.log", kPeer},
+                              {"attempt_1/0/stderr.log", kPeer},
+                              {"attempt_1/1/stderr.log", oom}}))
+                .kind,
+            "host-out-of-memory");
+  const std::string restart =
+      "I0302 1 torch/distributed/elastic/agent/server/api.py:914] [default] Worker group FAILED. "
+      "1/1 "
+      "attempts left; will restart worker group\n";
+  const Evidence one = ReadLogs({{"out", kBoom + restart + oom}});
+  const Verdict verdict = Explain(one);
+  EXPECT_EQ(verdict.kind, "host-out-of-memory");
+  EXPECT_EQ(one.ranks[*verdict.rank].attempt, 1);
+}
+
+TEST(ReadLogs, StampsOfProgramsWhereAllFilesHaveSome) {
+  const std::string late = "2026-03-02 10:11:09,120 INFO step 3\n" + kBoom;
+  std::string early = "[2026-03-02 10:11:02] step 3\n" + kBoom;
+  early.replace(early.find("boom"), 4, "soon");
+  EXPECT_EQ(Explain(ReadLogs({{"rank_0.log", late}, {"rank_1.log", early}})).line,
+            "ValueError: soon");
+}
+
 TEST(Render, FitsAScreen) {
   Evidence evidence;
   for (int i = 0; i < 30; ++i) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <tuple>
 
+#include "answers/launcher_words.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -28,7 +30,16 @@ bool IsProgress(std::string_view text) {
       {"rror", "xception", "ailed", "imeout", "imed out", "File \"", "WARN", "nan", "NaN", "inf,"});
   const bool has_number = std::any_of(text.begin(), text.end(), base::IsDigit);
   return has_number && text.size() < 400 && text[0] != ' ' && HasAny(text, kWords) &&
-         !HasAny(text, kTrouble);
+         !HasAny(text, kTrouble) && !IsOfLauncher(text);
+}
+
+// Of an exception in C++, which nothing caught: its text; "" of another line.
+std::string_view CarriedException(std::string_view line) {
+  constexpr std::string_view kWhat = "  what():  ";
+  if (line.starts_with(kWhat)) return line.substr(kWhat.size());
+  constexpr std::string_view kWatchdog = "watchdog thread terminated with exception: ";
+  const size_t at = line.find(kWatchdog);
+  return at == std::string_view::npos ? "" : line.substr(at + kWatchdog.size());
 }
 
 // Who prints such a line goes on.
@@ -40,17 +51,18 @@ bool IsWarning(std::string_view text) {
 
 // What stands before the traceback of an exception that was caught.
 bool IsHandled(std::string_view before) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Exception ignored in", "WARN", "Warning", "etry", "gnoring", "gnored", "kipping",
-       "alling back", "aught ", "non-fatal", "ecover"});
-  // A wrapper's "Caught X in DataLoader worker" is an exception's own text.
-  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos;
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"WARN", "Warning", "etry", "gnoring", "gnored", "kipping",
+                                       "alling back", "aught ", "non-fatal", "ecover"});
+  // A wrapper's "Caught X in DataLoader worker" is an exception's own text; DeepSpeed skips steps.
+  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
+         before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
 }
 
 // Of a launcher, which says again what a rank has said.
-bool IsOfLauncher(const Chain& chain) {
+bool IsReport(const Chain& chain) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
-      {"ChildFailedError", "CalledProcessError", "SignalException"});
+      {"ChildFailedError", "CalledProcessError", "SignalException", "ProcessExitedException"});
   return std::find(kTypes.begin(), kTypes.end(), chain.raised.back().Type()) != kTypes.end();
 }
 
@@ -85,7 +97,10 @@ class RankReader {
     std::optional<Finding> best;
     const auto offer = [&best](std::optional<Finding> other) {
       if (!other) return;
-      if (!best || std::pair(other->level, other->order) < std::pair(best->level, best->order)) {
+      const auto place = [](const Finding& finding) {
+        return std::tuple(finding.level, finding.kind == "peer-lost", finding.order);
+      };
+      if (!best || place(*other) < place(*best)) {
         best = std::move(other);
       }
     };
@@ -132,15 +147,24 @@ class RankReader {
     return "";
   }
 
+  // Whether the program has said nothing from there on.
+  bool IsEnd(size_t line) const {
+    return std::all_of(
+        rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
+        [](const Line& rest) { return base::Trim(rest.text).empty() || IsOfLauncher(rest.text); });
+  }
+
   std::optional<Finding> ReadChain(const Chain& chain) const {
-    if (IsOfLauncher(chain) || IsHandled(Before(chain.begin))) return std::nullopt;
+    const std::string_view before = Before(chain.begin);
+    if (IsReport(chain) || before.starts_with("Exception ignored in")) return std::nullopt;
+    if (IsHandled(before) && !IsEnd(chain.end)) return std::nullopt;
     const Rule* rule = nullptr;
     const Raised* told = nullptr;
     for (size_t i = 0; i < chain.raised.size(); ++i) {
       const Raised& raised = chain.raised[i];
       const bool is_last = i + 1 == chain.raised.size();
       if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
-      const Rule* const found = RuleForException(raised.text);
+      const Rule* const found = RuleFor(raised);
       const bool is_better =
           told == nullptr || (found != nullptr && (rule == nullptr || found->level < rule->level));
       if (!is_better) continue;
@@ -172,6 +196,13 @@ class RankReader {
     return finding;
   }
 
+  static const Rule* RuleFor(const Raised& raised) {
+    if (const Rule* const rule = RuleForException(raised.text)) return rule;
+    if (raised.frames.empty()) return nullptr;
+    const Frame& frame = raised.frames.back();
+    return RuleForRaisedIn(fmt::format("{}\n{} {}", raised.text, frame.file, frame.function));
+  }
+
   static Frame UsersFrame(const Raised& raised) {
     const auto found = std::find_if(raised.frames.rbegin(), raised.frames.rend(),
                                     [](const Frame& frame) { return frame.IsUsers(); });
@@ -186,7 +217,9 @@ class RankReader {
       if (text.empty() || (i < working_until_ && !is_kernels) || IsInChain(i) || IsWarning(text)) {
         continue;
       }
-      const Rule* const rule = RuleForLine(text);
+      const Rule* rule = RuleForLine(text);
+      const std::string_view carried = CarriedException(text);
+      if (rule == nullptr && !carried.empty()) rule = RuleForException(carried);
       if (rule == nullptr || (best && best->level <= rule->level)) continue;
       best.emplace();
       Take(*best, *rule);

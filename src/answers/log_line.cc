@@ -1,5 +1,10 @@
 #include "answers/log_line.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
 #include "base/strings.h"
 
 namespace answers {
@@ -40,6 +45,27 @@ bool TakeTime(LogLine& line) {
   return true;
 }
 
+// "[2026-03-02 10:11:04,123] ", "2026-03-02 10:11:04 "
+bool TakeOwnTime(LogLine& line) {
+  constexpr size_t kShortest = 19;
+  std::string_view text = line.text;
+  const bool has_bracket = Take(text, "[");
+  if (text.size() < kShortest || text[4] != '-' || text[10] != ' ' || text[13] != ':') return false;
+  size_t end = kShortest;
+  while (end < text.size() && end < 30 &&
+         (base::IsDigit(text[end]) || text[end] == '.' || text[end] == ',')) {
+    ++end;
+  }
+  std::string stamp = fmt::format("{}T{}", text.substr(0, 10), text.substr(11, end - 11));
+  std::replace(stamp.begin(), stamp.end(), ',', '.');
+  const auto time = base::ParseRfc3339(stamp + "Z");
+  text.remove_prefix(end);
+  if (!time || (has_bracket && !Take(text, "]")) || !Take(text, " ")) return false;
+  line.own_time = *time;
+  line.text = text;
+  return true;
+}
+
 // "[rank3]:", "[default3]:", "[3]: "
 bool TakeRank(LogLine& line) {
   std::string_view text = line.text;
@@ -47,7 +73,7 @@ bool TakeRank(LogLine& line) {
   const bool is_named = Take(text, "rank") || Take(text, "default");
   const auto rank = TakeNumber(text);
   if (!rank || !Take(text, "]:")) return false;
-  if (!is_named && !text.starts_with(' ')) return false;
+  if (!is_named && text.empty()) return false;  // a row of torchrun's table
   Take(text, " ");
   line.rank = rank;
   line.text = text;
@@ -71,6 +97,67 @@ bool TakePod(LogLine& line) {
   }
   line.pod = name;
   line.text = text.substr(end + 2);
+  return true;
+}
+
+// "[1,3]<stderr>:"
+bool TakeMpi(LogLine& line) {
+  std::string_view text = line.text;
+  if (!Take(text, "[") || !TakeNumber(text) || !Take(text, ",")) return false;
+  const auto rank = TakeNumber(text);
+  if (!rank || !Take(text, "]<std")) return false;
+  const size_t end = text.find(">:");
+  if (end != 3 && end != 4) return false;  // "out", "err", "diag"
+  line.rank = rank;
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "worker-1  | ": a service of docker compose and the number of its container.
+bool TakeService(LogLine& line) {
+  const std::string_view text = line.text;
+  const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-");
+  const size_t bar = end == std::string_view::npos ? end : text.find_first_not_of(' ', end);
+  if (bar == std::string_view::npos || end < 3 || bar == end) return false;
+  if (!text.substr(bar).starts_with("| ") && text.substr(bar) != "|") return false;
+  const size_t digit = text.substr(0, end).find_last_not_of("0123456789");
+  if (digit == std::string_view::npos || digit + 1 == end) return false;
+  if (text[digit] != '-' && text[digit] != '_') return false;
+  line.pod = text.substr(0, end);
+  line.text = text.substr(std::min(bar + 2, text.size()));
+  return true;
+}
+
+// "(RayTrainWorker pid=4201, ip=10.0.0.2) "
+bool TakeActor(LogLine& line) {
+  const std::string_view text = line.text;
+  if (!text.starts_with('(')) return false;
+  const size_t end = text.find(") ");
+  const size_t pid = text.find(" pid=");
+  if (end == std::string_view::npos || pid == std::string_view::npos || pid > end || end > 120) {
+    return false;
+  }
+  line.pod = text.substr(1, end - 1);
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "job-worker-1 pytorch " of stern: the operator's pod, and its container.
+bool TakeStern(LogLine& line) {
+  const std::string_view text = line.text;
+  const size_t end = text.find(' ');
+  if (end == std::string_view::npos) return false;
+  const std::string_view name = text.substr(0, end);
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == name.size() ||
+      name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos ||
+      !(name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master"))) {
+    return false;
+  }
+  const size_t blank = text.find(' ', end + 1);
+  if (blank == std::string_view::npos || blank == end + 1) return false;
+  line.pod = name;
+  line.text = text.substr(blank + 1);
   return true;
 }
 
@@ -102,13 +189,45 @@ LogLine ReadLogLine(std::string_view text) {
   line.text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
   bool has_task = false;
   for (;;) {
-    if (TakeEscape(line) || (!line.time && TakeTime(line)) || (line.pod.empty() && TakePod(line)) ||
-        TakeRank(line)) {
+    if (TakeEscape(line) || (!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
       continue;
     }
+    if (line.pod.empty() &&
+        (TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line))) {
+      continue;
+    }
+    if (!line.own_time && TakeOwnTime(line)) continue;
     if (has_task || line.rank || line.time || !TakeTask(line)) return line;
     has_task = true;
   }
+}
+
+std::vector<std::string_view> TakeHosts(std::vector<std::string_view>& lines) {
+  constexpr size_t kFewest = 3;
+  const auto host_of = [](std::string_view line) -> std::string_view {
+    const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
+    if (end == std::string_view::npos || end < 3 || line.substr(end, 2) != ": ") return "";
+    const std::string_view host = line.substr(0, end);
+    const bool has_digit = std::any_of(host.begin(), host.end(), base::IsDigit);
+    const bool has_letter =
+        host.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
+    return (has_digit && has_letter) || host == "localhost" ? host : "";
+  };
+  std::map<std::string_view, size_t> counts;
+  for (const std::string_view line : lines) {
+    if (const std::string_view host = host_of(line); !host.empty()) ++counts[host];
+  }
+  size_t marked = 0;
+  for (const auto& [host, count] : counts) marked += count >= kFewest ? count : 0;
+  std::vector<std::string_view> hosts(lines.size());
+  if (marked * 2 <= lines.size()) return hosts;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view host = host_of(lines[i]);
+    if (host.empty() || counts[host] < kFewest) continue;
+    hosts[i] = host;
+    lines[i].remove_prefix(host.size() + 2);
+  }
+  return hosts;
 }
 
 }  // namespace answers

@@ -8,14 +8,18 @@ namespace answers {
 bool Matches(std::string_view text, std::string_view pattern) {
   const bool is_anchored = pattern.starts_with('^');
   if (is_anchored) pattern.remove_prefix(1);
+  const bool ends = pattern.ends_with('$');
+  if (ends) pattern.remove_suffix(1);
   size_t from = 0;
   bool is_first = true;
   while (true) {
     const size_t star = pattern.find('*');
     const std::string_view part = pattern.substr(0, star);
-    const size_t found = text.find(part, from);
-    if (found == std::string_view::npos || (is_first && is_anchored && found != 0)) return false;
-    if (star == std::string_view::npos) return true;
+    const bool is_last = star == std::string_view::npos;
+    const size_t found = is_last && ends ? text.rfind(part) : text.find(part, from);
+    if (found == std::string_view::npos || found < from) return false;
+    if (is_first && is_anchored && found != 0) return false;
+    if (is_last) return !ends || found + part.size() == text.size();
     from = found + part.size();
     pattern.remove_prefix(star + 1);
     is_first = false;
@@ -50,6 +54,13 @@ const Rule* RuleForException(std::string_view text) {
 const Rule* RuleForLine(std::string_view text) {
   for (const Rule& rule : AllRules()) {
     if (MatchesAny(text, rule.lines)) return &rule;
+  }
+  return nullptr;
+}
+
+const Rule* RuleForRaisedIn(std::string_view text) {
+  for (const Rule& rule : AllRules()) {
+    if (MatchesAny(text, rule.raised_in)) return &rule;
   }
   return nullptr;
 }

@@ -17,7 +17,7 @@ enum class Level {
 };
 
 // Patterns are texts in which "*" stands for anything; "^" at the beginning: where the text begins.
-// As the programs' sources print them, never as people quote them.
+// "$" at the end: where it ends. As the programs' sources print them, never as people quote them.
 struct Rule {
   std::string_view kind;
   std::string_view title;
@@ -32,6 +32,9 @@ struct Rule {
   // the program's own words give one of the kinds `overrules`.
   std::vector<std::string_view> witnesses{};
   std::vector<std::string_view> overrules{};
+  // Of an exception whose text fits no rule: the text, a line break, and the file and function that
+  // raised it ("/x/torch/serialization.py load").
+  std::vector<std::string_view> raised_in{};
 };
 
 bool Matches(std::string_view text, std::string_view pattern);
@@ -41,6 +44,7 @@ bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patt
 std::span<const Rule> AllRules();
 // The first that fits; nullptr when none does.
 const Rule* RuleForException(std::string_view text);
+const Rule* RuleForRaisedIn(std::string_view text_and_place);
 const Rule* RuleForLine(std::string_view text);
 const Rule* RuleForWitness(std::string_view text);
 

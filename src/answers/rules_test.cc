@@ -198,6 +198,9 @@ constexpr Fixture kExceptions[] = {
      "RuntimeError: [../third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:81] Timed out "
      "waiting "
      "1800000ms for recv operation to complete"},
+    {"unknown",
+     "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1, unhandled system "
+     "error (run with NCCL_DEBUG=INFO for details), NCCL version 2.20.5"},
     {"peer-lost",
      "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection "
      "closed by peer [127.0.0.1]:5213"},
@@ -266,6 +269,14 @@ constexpr Fixture kLines[] = {
     {"unreachable",
      "n1:7:9 [0] NCCL WARN socketStartConnect: Call to connect to 10.0.0.2<4791> "
      "failed : Connection refused"},
+    {"admission", "sbatch: error: Batch job submission failed: Invalid account"},
+    {"cluster-quota", "sbatch: error: QOSMaxSubmitJobPerUserLimit"},
+    {"image-pull",
+     "docker: Error response from daemon: manifest for x:y not found: manifest unknown"},
+    {"cuda-error",
+     "[E302 10:11:02.1 ProcessGroupNCCL.cpp:1595] [Rank 3] Process group watchdog thread "
+     "terminated "
+     "with exception: CUDA error: an illegal memory access was encountered"},
     {"dns", "fatal: unable to access 'https://x.org/a/': Could not resolve host: x.org"},
 };
 
@@ -415,6 +426,33 @@ constexpr Fixture kDecoys[] = {
 
 TEST(Rules, DecoysDecideNothing) {
   for (const auto& [kind, text] : kDecoys) EXPECT_EQ(Kind(text, 1), kind) << text;
+}
+
+TEST(Rules, TheEndOfATracebackThatTheLogHasCut) {
+  EXPECT_EQ(Kind("  File \"/w/train.py\", line 3, in f\n    g()\nMemoryError: x\n", 1),
+            "host-out-of-memory");
+  EXPECT_EQ(Kind("ValueError: boom\n", 1), "exception");
+  EXPECT_EQ(Kind("ValueError: boom\nstep 3 loss 0.1\n", 1), "unknown") << "it went on";
+  Rank rank;
+  rank.exit_code = 1;
+  rank.lines = ReadLines(
+      "\u256d\u2500 Traceback (most recent call last) \u2500\u256e\n"
+      "\u2502 /w/train.py:12 in main     \u2502\n\u2502   9 step()  \u2502\n"
+      "\u2570\u2500\u2500\u256f\nKeyError: 'lr'\n",
+      100);
+  const auto found = FindInRank(rank);
+  EXPECT_EQ(found->frame.file, "/w/train.py");
+  EXPECT_EQ(found->frame.line, 12);
+}
+
+TEST(Rules, ByWhatNcclGivesAsItsLastError) {
+  EXPECT_EQ(
+      Kind("Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n"
+           "torch.distributed.DistBackendError: NCCL error in: P.cpp:1, unhandled cuda error, "
+           "NCCL version 2.20.5\nncclUnhandledCudaError: Call to CUDA function failed.\n"
+           "Last error:\nCuda failure 2 'out of memory'\n",
+           1),
+      "cuda-out-of-memory");
 }
 
 TEST(Rules, OfAChainWhatWasRaisedFirst) {

@@ -16,6 +16,7 @@ constexpr std::string_view kDirect =
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
 constexpr size_t kLongestText = 4000;
+constexpr size_t kMostDrawn = 400;
 
 bool IsIndented(std::string_view text) {
   return text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '|';
@@ -31,6 +32,41 @@ bool NamesException(std::string_view text) {
   });
 }
 
+// Of a message that goes on in lines that are not indented: "... the following error:", and what
+// NCCL says of its own failures, up to its "Last error:".
+bool GoesOn(std::string_view before, std::string_view line) {
+  if (line.empty() || line.starts_with("Traceback ")) return false;
+  return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:";
+}
+
+// "ValueError: boom": what a program prints on purpose mostly does not begin so.
+bool EndsTraceback(std::string_view text) {
+  const std::string_view type = text.substr(0, text.find(':'));
+  return NamesException(text) && type.size() < text.size() &&
+         (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
+}
+
+// The box that rich draws around a traceback.
+bool IsDrawn(std::string_view text) {
+  return text.starts_with("\xe2\x94\x82") || text.starts_with("\xe2\x95");
+}
+
+// "│ /w/train.py:12 in main        │"
+Frame ReadDrawnFrame(std::string_view text) {
+  Frame frame;
+  text = base::Trim(text.substr(std::min<size_t>(3, text.size())));
+  const size_t colon = text.find(".py:");
+  const size_t in = text.find(" in ");
+  if (colon == std::string_view::npos || in == std::string_view::npos || in < colon) return frame;
+  const auto line = base::ParseInt(text.substr(colon + 4, in - colon - 4));
+  if (!line || *line < 0 || *line > 100'000'000) return frame;
+  frame.file = text.substr(0, colon + 3);
+  frame.line = static_cast<int>(*line);
+  frame.function = text.substr(in + 4);
+  frame.function = frame.function.substr(0, frame.function.find(' '));
+  return frame;
+}
+
 class Reader {
  public:
   explicit Reader(std::span<const Line> lines) : lines_(lines) {}
@@ -42,9 +78,9 @@ class Reader {
       if (text.find(kHeader) != std::string_view::npos) {
         if (Chain chain = ReadChain(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (!ReadFrame(text).file.empty()) {
-        if (Chain chain = ReadSyntaxError(); !chain.raised.empty()) {
-          chains.push_back(std::move(chain));
-        }
+        if (Chain chain = ReadHeadless(); !chain.raised.empty()) chains.push_back(std::move(chain));
+      } else if (EndsTraceback(text)) {
+        chains.push_back(ReadEnd());
       } else {
         ++at_;
       }
@@ -55,9 +91,8 @@ class Reader {
  private:
   std::string_view Text(size_t index) const { return lines_[index].text; }
 
-  // From a header on. `at_` is behind the exception's line, or where the traceback is cut.
+  // From the frames on. `at_` is behind the exception's line, or where the traceback is cut.
   bool ReadRaised(Raised& raised) {
-    ++at_;
     for (; at_ < lines_.size() && IsIndented(Text(at_)); ++at_) {
       const Frame frame = ReadFrame(Text(at_));
       if (!frame.file.empty() && raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
@@ -67,7 +102,8 @@ class Reader {
     raised.text = Text(at_++);
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
-      if (more.empty() || !IsIndented(more) || more.find(kHeader) != std::string_view::npos) break;
+      if (more.empty() || more.find(kHeader) != std::string_view::npos) break;
+      if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more)) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
     return true;
@@ -78,7 +114,9 @@ class Reader {
     size_t i = at_;
     for (size_t blanks = 0; i < lines_.size() && blanks < 3; ++i) {
       const std::string_view text = Text(i);
-      if (text.find("Original Traceback") != std::string_view::npos) {
+      // Of a data loader's worker; of another rank of torch.distributed.checkpoint.
+      if (text.find("Original Traceback") != std::string_view::npos ||
+          (text.starts_with(kHeader) && text.find("(RANK ") != std::string_view::npos)) {
         is_inner_ = true;
         at_ = i;
         return true;
@@ -111,6 +149,7 @@ class Reader {
       Raised raised;
       raised.is_aside = is_aside_;
       is_inner_ = is_linked_ = is_aside_ = false;
+      ++at_;  // its header
       const bool is_whole = ReadRaised(raised);
       // What another process raised is the cause of what this one says of it.
       const size_t place =
@@ -122,6 +161,35 @@ class Reader {
       if (!is_whole || !SkipToNext()) break;
     }
     is_inner_ = is_linked_ = is_aside_ = false;
+    chain.end = at_;
+    return chain;
+  }
+
+  // The end of a traceback that the log has cut, or the frame of a SyntaxError.
+  Chain ReadHeadless() {
+    const size_t begin = at_;
+    Chain chain = ReadSyntaxError();
+    if (!chain.raised.empty()) return chain;
+    at_ = begin;
+    chain.begin = begin;
+    Raised raised;
+    if (ReadRaised(raised) && EndsTraceback(raised.text)) chain.raised.push_back(std::move(raised));
+    at_ = std::max(at_, begin + 1);
+    chain.end = at_;
+    return chain;
+  }
+
+  // An exception's line alone: of the traceback the log has nothing, or rich has drawn it.
+  Chain ReadEnd() {
+    Chain chain;
+    chain.begin = at_;
+    Raised raised;
+    for (size_t i = at_; i-- > 0 && chain.begin - i <= kMostDrawn && IsDrawn(Text(i));) {
+      const Frame frame = ReadDrawnFrame(Text(i));
+      if (!frame.file.empty()) raised.frames.insert(raised.frames.begin(), frame);
+    }
+    ReadRaised(raised);
+    chain.raised.push_back(std::move(raised));
     chain.end = at_;
     return chain;
   }

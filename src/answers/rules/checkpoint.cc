@@ -13,7 +13,9 @@ std::vector<Rule> CheckpointRules() {
                       "loaded state dict contains a parameter group that doesn't match the size",
                       "loaded state dict has a different number of parameter groups",
                       "Missing key in checkpoint state_dict",
-                      "ValueError: Size mismatch between saved"}},
+                      "ValueError: Size mismatch between saved",
+                      "The checkpoint being loaded used a DP world size of",
+                      "value from checkpoint (*is not equal to the input argument value"}},
       {.kind = "checkpoint-mismatch",
        .title = "torch.load refuses what is in the checkpoint",
        .advice = Advice::kFixFirst,
@@ -31,7 +33,11 @@ std::vector<Rule> CheckpointRules() {
                       "invalid load key, '", "pickle data was truncated",
                       "^EOFError: Ran out of input", "Error while deserializing header",
                       "SafetensorError: *MetadataIncompleteBuffer",
-                      "file in archive is not in a subdirectory", "unexpected EOF, expected"}},
+                      "file in archive is not in a subdirectory", "unexpected EOF, expected",
+                      "Invalid magic number; corrupt file?", "unpickling stack underflow",
+                      "Unable to load weights from pytorch checkpoint file for"},
+       // What a file system says of a zip file that was cut (torch 1).
+       .raised_in = {"OSError: [Errno 22] Invalid argument\n*torch/serialization.py"}},
       {.kind = "checkpoint-write",
        .title = "the checkpoint could not be written",
        .advice = Advice::kFixFirst,
@@ -44,12 +50,12 @@ std::vector<Rule> CheckpointRules() {
        .advice = Advice::kFixFirst,
        .advice_text = "Check its path as the job sees it: its folder, its volumes (--data), and "
                       "whether the run before has written one.",
-       .exceptions = {"FileNotFoundError: *.pt'", "FileNotFoundError: *.pth'",
-                      "FileNotFoundError: *.ckpt", "FileNotFoundError: *.safetensors",
-                      "FileNotFoundError: *checkpoint", "Can't find a valid checkpoint at",
-                      "No valid checkpoint found in output directory",
-                      "does not appear to have a file named",
-                      "CheckpointException*FileNotFoundError"}},
+       .exceptions =
+           {"FileNotFoundError: *.pt'", "FileNotFoundError: *.pth'", "FileNotFoundError: *.ckpt",
+            "FileNotFoundError: *.safetensors", "FileNotFoundError: *checkpoint",
+            "Can't find a valid checkpoint at", "No valid checkpoint found in output directory",
+            "does not appear to have a file named", "CheckpointException*FileNotFoundError",
+            "Error no file named pytorch_model.bin", "Error no file named model.safetensors"}},
   };
 }
 

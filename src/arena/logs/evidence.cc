@@ -135,16 +135,16 @@ class Gathering {
     for (const answers::Rank& of : read.ranks) {
       rank.witnesses.insert(rank.witnesses.end(), of.witnesses.begin(), of.witnesses.end());
     }
-    if (!has_ranks) {
-      if (!read.ranks.empty()) rank.lines = std::move(read.ranks.front().lines);
+    if (read.ranks.empty()) {
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
     for (answers::Rank& of : read.ranks) {
       answers::Rank one = rank;
       // What no rank has printed is the launcher's, which mostly says again what they did.
-      if (!of.rank && !Decides(of)) continue;
-      one.rank = of.rank;
+      if (has_ranks && !of.rank && !Decides(of)) continue;
+      if (has_ranks) one.rank = of.rank;
+      one.attempt += of.attempt;
       if (of.exit_code) one.exit_code = of.exit_code;
       one.lines = std::move(of.lines);
       evidence_.ranks.push_back(std::move(one));

@@ -1,0 +1,171 @@
+#include "answers/launcher_words.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr int kShellSignals = 128;
+
+std::optional<std::string_view> TableValue(std::string_view line, std::string_view key) {
+  line = base::Trim(line);
+  if (!line.starts_with(key)) return std::nullopt;
+  line = base::Trim(line.substr(key.size()));
+  if (!line.starts_with(':')) return std::nullopt;
+  return base::Trim(line.substr(1));
+}
+
+// The number at the beginning, with its sign.
+std::optional<int> NumberOf(std::string_view value) {
+  const size_t sign = value.starts_with('-') ? 1 : 0;
+  const auto number = base::ParseInt(value.substr(0, value.find_first_not_of("0123456789", sign)));
+  return number && *number > -1000 && *number < 1'000'000 ? std::optional(static_cast<int>(*number))
+                                                          : std::nullopt;
+}
+
+std::optional<int> NumberBehind(std::string_view line, std::string_view words) {
+  const size_t at = line.find(words);
+  return at == std::string_view::npos ? std::nullopt : NumberOf(line.substr(at + words.size()));
+}
+
+// Python's -9 is the shell's 137.
+std::optional<int> ExitCode(std::optional<int> code) {
+  return code && *code < 0 ? std::optional(kShellSignals - *code) : code;
+}
+
+// Of what strsignal and signal(7) call it, "Killed" or "SIGKILL".
+std::optional<int> ExitOfSignal(std::string_view words) {
+  static constexpr auto kSignals =
+      std::to_array<std::pair<std::string_view, int>>({{"SIGKILL", 9},
+                                                       {"SIGSEGV", 11},
+                                                       {"SIGABRT", 6},
+                                                       {"SIGBUS", 7},
+                                                       {"SIGTERM", 15},
+                                                       {"SIGILL", 4},
+                                                       {"Killed", 9},
+                                                       {"Out Of Memory", 9},
+                                                       {"Aborted", 6},
+                                                       {"Bus error", 7},
+                                                       {"Terminated", 15},
+                                                       {"Segmentation fault", 11}});
+  for (const auto& [name, number] : kSignals) {
+    if (words.find(name) != std::string_view::npos) return kShellSignals + number;
+  }
+  return std::nullopt;
+}
+
+// The table's rows, the root cause last, as it is printed.
+void ReadTable(const std::vector<std::string_view>& lines, LauncherWords& words) {
+  bool is_table = false;
+  bool has_root = false;
+  for (const std::string_view line : lines) {
+    const std::string_view text = base::Trim(line);
+    if (text == "Failures:" || text.starts_with("Root Cause (first observed failure)")) {
+      is_table = true;
+      has_root = has_root || text != "Failures:";
+    }
+    if (!is_table) continue;
+    if (text.starts_with('[') && text.ends_with("]:")) words.rows.emplace_back();
+    if (words.rows.empty()) continue;
+    LauncherRow& row = words.rows.back();
+    if (const auto rank = TableValue(text, "rank")) row.rank = NumberOf(*rank);
+    if (const auto host = TableValue(text, "host")) row.host = *host;
+    if (const auto code = TableValue(text, "exitcode")) row.exit_code = ExitCode(NumberOf(*code));
+  }
+  if (has_root && !words.rows.empty()) words.first_rank = words.rows.back().rank;
+}
+
+// "srun: error: gpu-03: task 5: Exited with exit code 1"; of several tasks nobody knows the first.
+std::optional<LauncherRow> ReadSrun(std::string_view line) {
+  if (!line.starts_with("srun: error: ")) return std::nullopt;
+  const auto task = NumberBehind(line, ": task ");
+  if (!task) return std::nullopt;
+  LauncherRow row;
+  row.rank = task;
+  const std::string_view host = line.substr(13);
+  row.host = host.substr(0, host.find(':'));
+  row.exit_code = NumberBehind(line, "exit code ");
+  if (!row.exit_code) row.exit_code = ExitOfSignal(line);
+  return row;
+}
+
+// In one line: the words before the rank, and before the exit code; "" where a signal's name tells.
+struct Phrase {
+  std::string_view rank, code;
+};
+constexpr auto kPhrases = std::to_array<Phrase>({
+    {"[rank: ", "terminated with code "},                     // Lightning
+    {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
+    {"ProcessExitedException: process ", "terminated with exit code "},
+    {"ProcessExitedException: process ", "terminated with signal "},
+    {"Global rank ", "exited with code "},  // Composer
+    {"composer.cli.launcher:Rank ", "crashed with exit code "},
+    {"noticed that process rank ", "exited on signal "},  // mpirun
+});
+
+std::optional<LauncherRow> ReadPhrase(std::string_view line) {
+  for (const Phrase& phrase : kPhrases) {
+    const auto rank = NumberBehind(line, phrase.rank);
+    const size_t at = line.find(phrase.code);
+    if (!rank || at == std::string_view::npos) continue;
+    LauncherRow row;
+    row.rank = rank;
+    const std::string_view end = line.substr(at + phrase.code.size());
+    const auto number = NumberOf(end);
+    if (phrase.code.ends_with("signal ")) {
+      row.exit_code = number ? std::optional(kShellSignals + *number) : ExitOfSignal(end);
+    } else {
+      row.exit_code = number ? ExitCode(number) : std::optional(1);
+    }
+    return row;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
+  LauncherWords words;
+  ReadTable(lines, words);
+  std::optional<LauncherRow> agents;  // the local rank alone: right on one node
+  for (const std::string_view line : lines) {
+    auto row = ReadSrun(line);
+    if (!row) row = ReadPhrase(line);
+    if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
+      agents.emplace();
+      agents->rank = NumberBehind(line, "local_rank: ");
+      agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
+    }
+    if (!row) continue;
+    const bool was_told = row->exit_code == kShellSignals + 15;
+    if (!words.first_rank && !was_told) words.first_rank = row->rank;
+    words.rows.push_back(std::move(*row));
+  }
+  if (words.rows.empty() && agents) {
+    words.first_rank = agents->rank;
+    words.rows.push_back(std::move(*agents));
+  }
+  return words;
+}
+
+bool IsOfLauncher(std::string_view line) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
+       "torch.distributed.elastic.", "ProcessGroupNCCL.cpp", "[c10d]", "composer.cli.launcher",
+       "torch/multiprocessing/spawn.py", "] Child process with PID ", "mpirun noticed",
+       "launch.py:"});
+  return std::any_of(kWords.begin(), kWords.end(), [line](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  });
+}
+
+std::optional<int> ReadSection(std::string_view line) {
+  if (line.find("----------End global rank ") != std::string_view::npos) return -1;
+  return NumberBehind(line, "----------Begin global rank ");
+}
+
+}  // namespace answers

@@ -1,0 +1,32 @@
+// What launchers say, in the logs of their ranks, of which rank failed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace answers {
+
+struct LauncherRow {
+  std::optional<int> rank;
+  std::optional<int> exit_code;  // 128 + a signal
+  std::string host;
+};
+
+struct LauncherWords {
+  std::vector<LauncherRow> rows;  // in the order of the lines
+  std::optional<int> first_rank;  // that failed first, as the launcher saw it
+};
+
+// torchrun's table, srun's "task 5: Killed", and what mp.spawn, Lightning, Composer and mpirun say
+// of a process that ended. Pure.
+LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines);
+
+// A line of a launcher, an agent or a process group about the job's end: no work of the program.
+bool IsOfLauncher(std::string_view line);
+
+// The rank whose output follows, after Composer's headings: -1 when none does any more.
+std::optional<int> ReadSection(std::string_view line);
+
+}  // namespace answers

@@ -1,0 +1,125 @@
+#include "answers/watchdog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+// One line of one rank's.
+struct Report {
+  int rank = -1;
+  std::string_view group;           // "PG ID 0 PG GUID 0(default_pg)"; "" in older torch
+  std::optional<int64_t> sequence;  // of the call that timed out
+  std::string_view call;            // "ALLREDUCE"
+  std::string_view elements;        // that it takes
+  std::optional<int64_t> enqueued;  // the last call that the rank has entered
+  std::string_view text;
+};
+
+std::string_view Between(std::string_view text, std::string_view begin, std::string_view end) {
+  const size_t at = text.find(begin);
+  if (at == std::string_view::npos) return "";
+  text = text.substr(at + begin.size());
+  return text.substr(0, text.find_first_of(end));
+}
+
+std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text) {
+  const size_t file = text.find("ProcessGroupNCCL.cpp");
+  if (file == std::string_view::npos) return std::nullopt;
+  Report report;
+  report.text = text;
+  const auto named = base::ParseInt(Between(text.substr(file), "Rank ", "]"));
+  if (!rank && (!named || *named < 0 || *named > 1'000'000)) return std::nullopt;
+  report.rank = rank ? *rank : static_cast<int>(*named);
+  report.group = Between(text.substr(file), "[PG ", "]");
+  report.group = report.group.substr(0, report.group.rfind(" Rank "));
+  report.sequence = base::ParseInt(Between(text, "WorkNCCL(SeqNum=", ","));
+  report.call = Between(text, "OpType=", ",");
+  report.elements = Between(text, "NumelIn=", ",");
+  report.enqueued = base::ParseInt(Between(text, "ast enqueued NCCL work: ", ",. "));
+  if (!report.enqueued) {
+    report.enqueued = base::ParseInt(Between(text, "ast enqueued work: ", ",. "));
+  }
+  return report.sequence || report.enqueued ? std::optional(report) : std::nullopt;
+}
+
+// Where all ranks give and get as much.
+bool TakesTheSame(std::string_view call) {
+  static constexpr auto kCalls =
+      std::to_array<std::string_view>({"ALLREDUCE", "BROADCAST", "REDUCE", "BARRIER"});
+  return std::find(kCalls.begin(), kCalls.end(), call) != kCalls.end();
+}
+
+bool Differ(const Report& one, const Report& other) {
+  if (one.call != other.call) return true;
+  return TakesTheSame(one.call) && one.elements != other.elements;
+}
+
+std::string Describe(const Report& report) {
+  return fmt::format("rank {} waited in {} of {} elements as number {}", report.rank, report.call,
+                     report.elements, report.sequence.value_or(0));
+}
+
+void FindMismatch(const std::vector<Report>& reports, Watchdogs& found) {
+  std::map<std::pair<std::string_view, int64_t>, const Report*> first;
+  for (const Report& report : reports) {
+    if (!report.sequence) continue;
+    const auto [known, is_new] = first.try_emplace({report.group, *report.sequence}, &report);
+    if (is_new || known->second->rank == report.rank || !Differ(*known->second, report)) continue;
+    found.one = Describe(*known->second);
+    found.other = Describe(report);
+    return;
+  }
+}
+
+void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
+  std::map<std::string_view, int64_t> waited;  // by group, the first call that somebody waited in
+  for (const Report& report : reports) {
+    if (!report.sequence) continue;
+    const auto [known, is_new] = waited.try_emplace(report.group, *report.sequence);
+    if (!is_new) known->second = std::min(known->second, *report.sequence);
+  }
+  const Report* last = nullptr;
+  bool is_alone = true;
+  for (const Report& report : reports) {
+    const auto group = waited.find(report.group);
+    if (!report.enqueued || group == waited.end() || *report.enqueued >= group->second) continue;
+    if (last != nullptr && last->rank != report.rank) {
+      is_alone = *last->enqueued != *report.enqueued;
+      if (*last->enqueued <= *report.enqueued) continue;
+    }
+    last = &report;
+  }
+  if (last == nullptr || !is_alone) return;
+  found.behind = last->rank;
+  found.line = last->text;
+}
+
+}  // namespace
+
+Watchdogs ReadWatchdogs(const Evidence& evidence) {
+  std::vector<Report> reports;
+  for (const Rank& rank : evidence.ranks) {
+    for (const Line& line : rank.lines) {
+      if (const auto report = ReadReport(rank.rank, line.text)) reports.push_back(*report);
+    }
+  }
+  // Numbers count by group: where some lines name theirs, the others could be of any.
+  const bool has_groups = std::any_of(reports.begin(), reports.end(),
+                                      [](const Report& report) { return !report.group.empty(); });
+  std::erase_if(reports, [&](const Report& report) { return has_groups && report.group.empty(); });
+  Watchdogs found;
+  FindMismatch(reports, found);
+  if (found.one.empty()) FindBehind(reports, found);
+  return found;
+}
+
+}  // namespace answers

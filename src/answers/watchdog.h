@@ -1,0 +1,24 @@
+// What NCCL's watchdogs of several ranks tell together that none of them tells alone.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "answers/evidence.h"
+
+namespace answers {
+
+struct Watchdogs {
+  // Two ranks had different calls under the same number of the same group: what each waited in.
+  std::string one, other;
+  // Who had not entered the call that others waited in, and the line that tells; unset when several
+  // were as far behind.
+  std::optional<int> behind;
+  std::string line;
+};
+
+// Of the lines "Watchdog caught collective operation timeout: WorkNCCL(...)" and "last enqueued
+// NCCL work: ..." of all ranks. Pure.
+Watchdogs ReadWatchdogs(const Evidence& evidence);
+
+}  // namespace answers

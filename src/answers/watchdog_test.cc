@@ -1,0 +1,70 @@
+#include "answers/watchdog.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "answers/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+std::string Caught(int rank, const char* group, int sequence, const char* call, int elements) {
+  return fmt::format(
+      "[rank{0}]:[E302 10:41:12.5 ProcessGroupNCCL.cpp:1595] [PG ID 0 PG GUID {1} Rank {0}] "
+      "Process "
+      "group watchdog thread terminated with exception: [Rank {0}] Watchdog caught collective "
+      "operation timeout: WorkNCCL(SeqNum={2}, OpType={3}, NumelIn={4}, NumelOut={4}, "
+      "Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n",
+      rank, group, sequence, call, elements);
+}
+
+std::string Enqueued(int rank, const char* group, int last) {
+  return fmt::format(
+      "[rank{0}]:[E302 10:41:13.1 ProcessGroupNCCL.cpp:1484] [PG ID 0 PG GUID {1} Rank {0}] "
+      "Received a "
+      "dump signal due to a collective timeout. Last enqueued NCCL work: {2}, last completed NCCL "
+      "work: {2}.\n",
+      rank, group, last);
+}
+
+TEST(Watchdogs, TwoCallsOfOneNumberDoNotFit) {
+  const auto found = ReadWatchdogs(
+      ReadLogs({{"out", Caught(0, "0", 7, "ALLREDUCE", 10) + Caught(1, "0", 7, "BROADCAST", 10)}}));
+  EXPECT_EQ(found.one, "rank 0 waited in ALLREDUCE of 10 elements as number 7");
+  EXPECT_EQ(found.other, "rank 1 waited in BROADCAST of 10 elements as number 7");
+}
+
+TEST(Watchdogs, SizesDoNotFitWhereAllRanksGiveAsMuch) {
+  const auto sizes = [](const char* call) {
+    return !ReadWatchdogs(
+                ReadLogs({{"out", Caught(0, "0", 7, call, 10) + Caught(1, "0", 7, call, 12)}}))
+                .one.empty();
+  };
+  EXPECT_TRUE(sizes("ALLREDUCE"));
+  EXPECT_FALSE(sizes("ALLTOALL_BASE"));
+}
+
+TEST(Watchdogs, NumbersOfTwoGroupsAreNotCompared) {
+  EXPECT_TRUE(ReadWatchdogs(ReadLogs({{"out", Caught(0, "2", 7, "ALLREDUCE", 10) +
+                                                  Caught(1, "3", 7, "BROADCAST", 10)}}))
+                  .one.empty());
+}
+
+TEST(Watchdogs, WhoHadNotEnteredTheCall) {
+  const std::string waited =
+      Caught(0, "0", 7, "ALLREDUCE", 10) + Caught(3, "0", 7, "ALLREDUCE", 10);
+  const Evidence evidence = ReadLogs({{"out", waited + Enqueued(1, "0", 7) + Enqueued(2, "0", 6)}});
+  EXPECT_EQ(ReadWatchdogs(evidence).behind, 2);
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "collective-timeout");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
+  // Of two that are as far behind, neither is named.
+  EXPECT_FALSE(
+      ReadWatchdogs(ReadLogs({{"out", waited + Enqueued(1, "0", 6) + Enqueued(2, "0", 6)}}))
+          .behind);
+}
+
+}  // namespace
+}  // namespace answers
