@@ -7,6 +7,7 @@
 #include "answers/finding.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
+#include "answers/witness_line.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -109,8 +110,16 @@ void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) 
     verdict.evidence.push_back({root.finding.time, root.source, words});
   }
   if (!verdict.rank) return;
-  const std::vector<Fact>& witnesses = evidence.ranks[*verdict.rank].witnesses;
-  verdict.evidence.insert(verdict.evidence.end(), witnesses.begin(), witnesses.end());
+  const Rank& rank = evidence.ranks[*verdict.rank];
+  for (const Fact& witness : rank.witnesses) {
+    if (!witness.text.starts_with(kCannotBeRead)) {
+      verdict.evidence.push_back(witness);
+      continue;
+    }
+    verdict.missing.push_back(fmt::format("the {}{}{} ({})", witness.source,
+                                          rank.host.empty() ? "" : " of ", rank.host,
+                                          witness.text));
+  }
 }
 
 void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims,

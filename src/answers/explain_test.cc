@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "answers/finding.h"
 #include "answers/read_log.h"
 #include "answers/verdict.h"
 
@@ -83,6 +84,19 @@ TEST(Explain, ARankThatItsJobHasEndedIsNoCause) {
   Rank ended = RankOf(0, 137, 1, "step 3 loss 1\n");
   ended.was_ended_by_us = true;
   EXPECT_EQ(Explain({.ranks = {ended, RankOf(1, 1, 2, kBoom)}}).rank, 1u);
+}
+
+TEST(Explain, AKernelsLogThatCannotBeReadIsMissing) {
+  Rank killed = RankOf(1, 137, 3, "step 1 loss 2\n");
+  killed.host = "n7";
+  EXPECT_TRUE(WouldWitnessesDecide(killed));
+  EXPECT_FALSE(WouldWitnessesDecide(RankOf(1, 1, 3, kBoom)));
+  EXPECT_FALSE(WouldWitnessesDecide(RankOf(1, 3, 3, "bye\n")));
+  killed.witnesses = {{At(3), "kernel's log", "cannot be read: Operation not permitted"}};
+  const Verdict verdict = Explain({.ranks = {killed}});
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.missing, std::vector<std::string>{"the kernel's log of n7 (cannot be read: "
+                                                      "Operation not permitted)"});
 }
 
 TEST(Explain, OfSeveralAttemptsTheLast) {

@@ -26,8 +26,9 @@ bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
 bool IsProgress(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"step", "Step", "epoch", "Epoch", "iter", "Iter", "loss", "it/s", "s/it", "batch", "Batch"});
-  static constexpr auto kTrouble = std::to_array<std::string_view>(
-      {"rror", "xception", "ailed", "imeout", "imed out", "File \"", "WARN", "nan", "NaN", "inf,"});
+  static constexpr auto kTrouble =
+      std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
+                                       "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
   const bool has_number = std::any_of(text.begin(), text.end(), base::IsDigit);
   return has_number && text.size() < 400 && text[0] != ' ' && HasAny(text, kWords) &&
          !HasAny(text, kTrouble) && !IsOfLauncher(text);
@@ -337,6 +338,18 @@ std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lin
   Rank rank;
   rank.lines = lines;
   return RankReader(rank).FirstError();
+}
+
+bool WouldWitnessesDecide(const Rank& rank) {
+  const auto found = FindInRank(rank);
+  if (!found || found->level == Level::kConsequence) return false;
+  const int code = rank.exit_code.value_or(0);
+  if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
+  const std::span<const Rule> rules = AllRules();
+  return std::any_of(rules.begin(), rules.end(), [&found](const Rule& rule) {
+    return std::find(rule.overrules.begin(), rule.overrules.end(), found->kind) !=
+           rule.overrules.end();
+  });
 }
 
 bool HasFailed(const Rank& rank) {

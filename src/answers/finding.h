@@ -32,6 +32,10 @@ std::optional<Finding> FindInRank(const Rank& rank);
 // matter here. Nullopt when there is none.
 std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines);
 
+// Whether what the machine tells could decide, because the program's own words do not: it was
+// killed, or a part of it was, or a device or file failed it.
+bool WouldWitnessesDecide(const Rank& rank);
+
 // A container or process that did not end well; one whose end is not known, whose log tells an
 // end by an exception, counts as failed when nobody knows better.
 bool HasFailed(const Rank& rank);

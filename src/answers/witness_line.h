@@ -17,6 +17,9 @@ inline constexpr std::string_view kKernelLog = "kernel's log";
 inline constexpr std::string_view kFileSystem = "file system";
 inline constexpr std::string_view kCgroup = "cgroup";
 
+// How the text of a witness begins that could not be asked: it decides nothing, and is missing.
+inline constexpr std::string_view kCannotBeRead = "cannot be read: ";
+
 std::string FormatWitness(const Fact& fact);
 // Nullopt of any other line. Without a time, when it has none.
 std::optional<Fact> ReadWitness(std::string_view line);

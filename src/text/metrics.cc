@@ -22,10 +22,11 @@ bool IsInner(char c) { return c == '/' || c == '.' || c == '-' || c == '@'; }
 
 // Parses the whole word; "3/10" is 3, "95%" is 95.
 std::optional<double> NumberOf(std::string_view word) {
-  while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == ')' ||
-                           word.back() == ']' || word.back() == '%')) {
+  constexpr std::string_view kBehind = ",;)]}%'\"";
+  while (!word.empty() && kBehind.find(word.back()) != std::string_view::npos) {
     word.remove_suffix(1);
   }
+  while (!word.empty() && (word.front() == '\'' || word.front() == '"')) word.remove_prefix(1);
   const size_t slash = word.find('/');
   if (slash != std::string_view::npos && slash > 0) {
     for (const char c : word.substr(slash + 1)) {
@@ -48,9 +49,11 @@ std::optional<double> NumberOf(std::string_view word) {
 
 // "" when it is not a name.
 std::string NameOf(std::string_view word) {
-  while (!word.empty() && (word.front() == '(' || word.front() == '[' || word.front() == ',')) {
+  constexpr std::string_view kBefore = "([,{'\"";
+  while (!word.empty() && kBefore.find(word.front()) != std::string_view::npos) {
     word.remove_prefix(1);
   }
+  while (!word.empty() && (word.back() == '\'' || word.back() == '"')) word.remove_suffix(1);
   if (word.empty() || word.size() > kMaxName || !IsLetterOrLine(word.front())) return "";
   for (const char c : word) {
     if (!IsLetterOrLine(c) && !IsDigit(c) && !IsInner(c)) return "";

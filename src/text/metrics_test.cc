@@ -16,6 +16,7 @@ TEST(Metrics, UsualShapes) {
       {"epoch 3/10 val_loss 2e-3", {{"epoch", 3}, {"val_loss", 2e-3}}},
       {"Epoch: 3 | train/loss = 1.5 | lr=1e-4", {{"Epoch", 3}, {"train/loss", 1.5}, {"lr", 1e-4}}},
       {R"({"loss": 0.25, "step": 7, "name": "x"})", {{"loss", 0.25}, {"step", 7}}},
+      {"{'loss': 1.5, 'lr': '2e-5'}", {{"loss", 1.5}, {"lr", 2e-5}}},
       {" 95%|#### | 95/100 [00:01<00:00, loss=0.5]", {{"loss", 0.5}}},
       {"acc: 95%", {{"acc", 95}}},
       {"loss=0.1,acc=0.2", {{"loss", 0.1}, {"acc", 0.2}}},

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <system_error>
 
 #include "answers/witness_line.h"
 #include "base/fd.h"
@@ -68,6 +69,11 @@ std::vector<answers::Fact> Machine::KernelSays(bool has_gpus, base::Time now) co
     if (facts.size() == kMostRecords) break;
   }
   return facts;
+}
+
+std::string Machine::WhyKernelIsSilent() const {
+  const base::Fd fd(::open(kernel_log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return fd ? "" : std::generic_category().message(errno);
 }
 
 std::vector<answers::Fact> FullFileSystems(const std::vector<std::string>& folders,

@@ -23,6 +23,8 @@ class Machine {
   // of disks, and with `has_gpus` those of GPUs and their links, at most 16 records. Of others'
   // programs, too: a record names whom it is about.
   std::vector<answers::Fact> KernelSays(bool has_gpus, base::Time now) const;
+  // "Operation not permitted": why it says nothing to this user; "" if it can be read.
+  std::string WhyKernelIsSilent() const;
 
  private:
   const std::string kernel_log_;

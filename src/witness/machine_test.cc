@@ -52,6 +52,9 @@ TEST_F(MachineTest, TellsWhatTheKernelHasSaidSinceTheStart) {
 
 TEST_F(MachineTest, WithoutTheKernelsLogNothingIsTold) {
   EXPECT_TRUE(Machine(root_).KernelSays(true, now_).empty());
+  EXPECT_EQ(Machine(root_).WhyKernelIsSilent(), "No such file or directory");
+  Log("");
+  EXPECT_EQ(Machine(root_).WhyKernelIsSilent(), "");
 }
 
 TEST_F(MachineTest, AFileSystemWithRoomIsNotToldOf) {

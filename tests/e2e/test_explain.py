@@ -108,6 +108,16 @@ def test_a_loss_that_is_no_number(cluster):
     assert told[1] == "But a loss is not a number any more: lost-master-0: step 2 loss nan"
 
 
+@pytest.mark.parametrize("flags", [["--restart-policy=OnFailure"], []])
+def test_a_job_stops_when_its_loss_is_no_number(cluster, flags):
+    done = cluster.submit("lost", "echo step 1 loss 0.5; echo step 2 loss inf; exec sleep 600", "--stop-on-nan", "--wait",
+                          *flags, code=None)
+    assert done.returncode != 0
+    verdict = explain(cluster, "lost")
+    assert (verdict["class"], verdict["who"]["instance"]) == ("nan", "lost-master-0"), verdict
+    assert "a loss is not a number any more: step 2 loss inf" in verdict["line"]
+
+
 TRACE = 'Traceback (most recent call last):\n  File "{0}", line 7, in f\n{1}\n'
 
 

@@ -121,6 +121,19 @@ def test_a_gpu_that_fails_is_told_by_the_kernels_log(tmp_path):
         made.close()
 
 
+def test_a_kernels_log_that_cannot_be_read_is_missing(tmp_path):
+    made = Cluster()
+    try:
+        made.env["MUSTER_WITNESS_ROOT"] = str(tmp_path)
+        for name, end in (("killed", "kill -9 $$"), ("left", "exit 3")):
+            made.submit(name, f"echo step 1; {end}", "--wait", code=None)
+        assert len(explain(made, "killed")["missing"]) == 1
+        assert explain(made, "killed")["missing"][0].endswith(" (cannot be read: No such file or directory)")
+        assert explain(made, "left")["missing"] == []
+    finally:
+        made.close()
+
+
 def test_what_ends_with_its_job_is_told_nothing_of(cluster):
     path = program(cluster, "import os, sys, time\nif os.environ['RANK'] == '1':\n    sys.exit(3)\ntime.sleep(600)\n")
     cluster.submit("two", f"python3 {path}", "--workers=2", "--wait", code=None)

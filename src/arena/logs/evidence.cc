@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
 
+#include "answers/loss_watch.h"
 #include "answers/read_log.h"
 #include "answers/rule.h"
 #include "api/job/replica.h"
@@ -20,7 +20,6 @@
 #include "api/stall.h"
 #include "arena/logs/all_logs.h"
 #include "base/strings.h"
-#include "text/metrics.h"
 #include "text/projection.h"
 
 namespace arena {
@@ -245,11 +244,7 @@ std::string LostLoss(cluster::Client& client, const RunRecord& run) {
   for (const text::Json& pod : run.job.pods) {
     const auto log = EndOfLog(client, run, pod, run.deleted.has_value(), kMostLines);
     for (const answers::Line& line : answers::ReadLines(log.value_or(""), kMostLines)) {
-      for (const auto& [name, value] : text::MetricsOf(line.text)) {
-        if (base::ToLower(name).find("loss") != std::string::npos && !std::isfinite(value)) {
-          return fmt::format("{}: {}", api::Name(pod), line.text);
-        }
-      }
+      if (answers::HasLostLoss(line.text)) return fmt::format("{}: {}", api::Name(pod), line.text);
     }
   }
   return "";

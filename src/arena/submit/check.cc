@@ -7,6 +7,7 @@
 #include <set>
 
 #include "api/names.h"
+#include "api/stop_on_nan.h"
 #include "arena/app/app.h"
 #include "arena/submit/files.h"
 #include "arena/submit/options.h"
@@ -236,6 +237,7 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
     entries.push_back(WithValue(typed, environment));
   }
   TRY_ASSIGN(options.env, ParseEnv(entries));
+  if (options.flags.stop_on_nan) options.env[std::string(api::kStopOnNanVariable)] = "1";
   return {};
 }
 

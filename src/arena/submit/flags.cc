@@ -120,6 +120,8 @@ void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
       .Choices({"Always", "OnFailure", "Never", "ExitCode"});
   set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
                "stop the job after it has been active for this long: 90s, 2h30m");
+  set.Bool(&flags.stop_on_nan, "stop-on-nan", false,
+           "stop the job when a rank prints a loss that is NaN or infinite");
   set.String(&flags.clean_task_policy, "clean-task-policy", "Running",
              "which replicas are removed at the end of the job: None, Running or All")
       .Choices({"None", "Running", "All"});

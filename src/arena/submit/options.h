@@ -34,6 +34,7 @@ struct SubmitFlags {
   int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
   int64_t grace = 0;  // seconds between SIGTERM and SIGKILL; 0 for Kubernetes' 30. `run` only
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
+  bool stop_on_nan = false;
   bool follow = false, host_network = false, host_ipc = false, host_pid = false;
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
   LocalCodeFlags code;  // for --sync-mode=local, and `run`

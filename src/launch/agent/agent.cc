@@ -234,13 +234,21 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   if (!file.empty() && !is_teed) return OpenForWorker(file);
   // One worker's stdout goes where ours goes, as if there were no launcher; so does its stderr to a
   // terminal, where everybody can read it.
-  const bool is_alone = options_.nproc_per_node == 1 && !is_teed && is_shown;
+  const bool is_alone =
+      options_.nproc_per_node == 1 && !is_teed && is_shown && !options_.stop_on_nan;
   if (is_alone && (fd == 1 || ::isatty(fd) == 1)) return base::Fd();
-  if (!is_teed && !is_shown && fd == 1) return OpenForWorker("/dev/null");
+  if (!is_teed && !is_shown && fd == 1 && !options_.stop_on_nan) return OpenForWorker("/dev/null");
 
   StreamPlan plan;
   plan.console_fd = is_shown ? fd : 0;
   plan.keeps_tail = fd == 2;
+  if (options_.stop_on_nan) {
+    plan.on_lost_loss = [this, local_rank, attempt = attempt_](std::string line) {
+      loop_->Post([this, local_rank, attempt, line] {
+        if (attempt == attempt_) EndLostLoss(local_rank, line);
+      });
+    };
+  }
   if (is_teed) {
     plan.file = file;
     plan.prefix = ExpandTemplate(options_.prefix_template,
@@ -372,6 +380,7 @@ void Agent::OnDrained() {
 bool Agent::TryRestart() {
   if (restarts_ >= options_.max_restarts || stuck_ || group_->has_given_up()) return false;
   if (stalled_ && options_.on_stall == OnStall::kStop) return false;
+  if (lost_loss_) return false;  // it would lose it again
   const Failure& root = failures_[FindRootCause(failures_)];
   ++restarts_;
   Say(fmt::format(

@@ -114,6 +114,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void SayStall(const std::map<int, std::string>& dumps = {});
   void SayStraggler();
   void EndStalled(const answers::Stall& stall, const std::string& said);
+  void EndLostLoss(int local_rank, const std::string& line);
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
@@ -180,6 +181,8 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId stall_timer_ = 0;
   // The rank that was killed for it, and what was said; of the attempt that runs.
   std::optional<std::pair<pid_t, std::string>> stalled_;
+  // The rank that was ended because its loss is no number, and the line.
+  std::optional<std::pair<pid_t, std::string>> lost_loss_;
   std::optional<RankSnapshots> snapshots_;
   std::optional<Failure> stuck_;
   int restarts_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "launch/agent/agent.h"
 #include "launch/machine/process_tree.h"
 #include "launch/shim/python_shim.h"
@@ -169,6 +170,17 @@ void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
   const pid_t pid = pids[static_cast<size_t>(rank - first)];
   stalled_ = {pid, said};
   ::kill(pid, SIGKILL);
+}
+
+// It ends as any failed rank does, and is not started again.
+void Agent::EndLostLoss(int local_rank, const std::string& line) {
+  if (lost_loss_ || !group_ || group_->IsStopping()) return;
+  const std::vector<pid_t> pids = group_->Pids();
+  const auto index = static_cast<size_t>(local_rank);
+  if (index >= pids.size() || pids[index] == 0) return;
+  lost_loss_ = {pids[index], "a loss is not a number any more: " + base::OneLine(line, 200)};
+  Say(fmt::format("rank {}: {}", MakeGroup().first_rank + local_rank, lost_loss_->second));
+  ::kill(pids[index], SIGKILL);
 }
 
 }  // namespace launch

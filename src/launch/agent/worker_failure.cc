@@ -66,6 +66,10 @@ void Agent::CollectFailure(const WorkerEnd& end) {
     failure.standstill = stalled_->second;
     failure.has_stalled = true;
   }
+  if (lost_loss_ && lost_loss_->first == end.pid) {
+    failure.standstill = lost_loss_->second;
+    failure.has_lost_loss = true;
+  }
   failures_.push_back(std::move(failure));
   SayDetail(fmt::format("failed (exitcode: {}) local_rank: {} (pid: {}) of binary: {}",
                         end.exit_code, end.local_rank, end.pid, executable_));

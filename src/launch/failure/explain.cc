@@ -101,6 +101,13 @@ std::string AdviceForSignal(int signal) {
 }
 
 Explanation ExplainSignal(const Failure& root) {
+  if (root.has_lost_loss) {
+    return {root.standstill,
+            "nan",
+            {},
+            "lower the learning rate, clip gradients, look at the data of that step: a retry gives "
+            "the same"};
+  }
   if (root.has_stalled) {
     return {root.standstill,
             "stalled",

@@ -265,6 +265,7 @@ base::Status ReadLogs(const CommandLine& line, const base::Environment& environm
                     line.Text("logs-specs")));
   }
   options.explains = line.Text("explain") == "on";
+  options.stop_on_nan = line.IsOn("stop-on-nan");
   options.shows_status = !line.IsOn("no-status");
   options.failure_file = line.Text("failure-file");
   return {};

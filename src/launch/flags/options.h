@@ -69,6 +69,7 @@ struct Options {
   std::chrono::seconds stall_after{3};
 
   bool explains = true;
+  bool stop_on_nan = false;
   bool shows_status = true;  // on a terminal
   bool prints_events = false;
   std::string failure_file;

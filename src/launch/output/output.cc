@@ -10,6 +10,8 @@
 #include <future>
 #include <utility>
 
+#include "answers/loss_watch.h"
+
 namespace launch {
 namespace {
 
@@ -56,6 +58,7 @@ struct Output::Stream {
   std::string bar;        // that was told of last
   process::EventLoop::TimerId timer = 0;
   std::string tail;
+  answers::LossWatch loss{};
 };
 
 base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
@@ -187,6 +190,11 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
     }
   }
   NoteLastLine(stream, bytes);
+  if (stream.plan.on_lost_loss) {
+    if (auto line = stream.loss.Add(bytes)) {
+      std::exchange(stream.plan.on_lost_loss, nullptr)(std::move(*line));
+    }
+  }
   if (SinkOf(stream) == nullptr && stream.plan.filters.empty()) return;
   const size_t last = bytes.rfind('\n');
   if (last != std::string_view::npos) {

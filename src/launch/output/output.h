@@ -1,6 +1,7 @@
 // Output: the thread that copies what workers write to files and to the console.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,8 @@ struct StreamPlan {
   std::vector<std::string> filters;  // lines that contain one of them go to filter_file too
   std::string filter_file;
   bool keeps_tail = false;  // for Tail
+  // If set: called in the output thread, once, with a line whose loss is no number.
+  std::function<void(std::string)> on_lost_loss{};
   // Shows a progress bar (a line that its writer overwrites) on the console now and then, as
   // "[rank3]> 40%|###" if lines are prefixed by "[rank3]:".
   bool tells_bars = false;

@@ -582,3 +582,24 @@ def test_an_idle_launcher_never_wakes_up(launch):
         assert int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) < 6 * 1024
     process.terminate()
     process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_loss_that_is_no_number_stops_the_job(launch, ranks):
+    script = launch.script("""
+import os, time
+print("step 1 loss 0.5", flush=True)
+if os.environ["RANK"] == os.environ["WORLD_SIZE_LESS_ONE"]:
+    print("{'loss': nan, 'step': 2}", flush=True)
+time.sleep(1000)
+""")
+    done = launch.run(f"--nproc-per-node={ranks}", "--stop-on-nan", "--max-restarts=3", script, code=137,
+                      env={"WORLD_SIZE_LESS_ONE": str(ranks - 1)})
+    assert f"rank {ranks - 1}: a loss is not a number any more: {{'loss': nan, 'step': 2}}" in done.err
+    assert "restart 1 of 3" not in done.err
+    launch.await_none_left()
+
+
+def test_without_the_flag_a_loss_may_be_anything(launch):
+    script = launch.script("print('step 2 loss nan', flush=True)")
+    launch.run("--nproc-per-node=2", script, code=0)

@@ -15,6 +15,8 @@
 #include <cerrno>
 #include <string_view>
 
+#include "api/stop_on_nan.h"
+#include "base/strings.h"
 #include "local/node/code/code_sync.h"
 #include "local/node/pod/cgroup.h"
 #include "local/node/pod/container_process.h"
@@ -72,7 +74,11 @@ ContainerRun::ContainerRun(process::EventLoop& loop, base::Clock& clock, const P
       callbacks_(std::move(callbacks)),
       log_(LogPath(spec, restart), pod.log_limit),
       witnesses_(pod, spec),
-      oom_kills_before_(OomKillsOf(spec.cgroup)) {}
+      oom_kills_before_(OomKillsOf(spec.cgroup)) {
+  stops_on_nan_ = std::any_of(spec.env.begin(), spec.env.end(), [](const auto& variable) {
+    return variable.first == api::kStopOnNanVariable && variable.second == "1";
+  });
+}
 
 ContainerRun::~ContainerRun() {
   for (Output& output : outputs_) {
@@ -184,6 +190,7 @@ void ContainerRun::OnReadable(LogStream stream) {
     const std::string_view text(buffer, static_cast<size_t>(count));
     tail_.Append(text);
     log_.Append(stream, text, clock_.Now());
+    if (stops_on_nan_) LookForLostLoss(output, text);
     if (text.size() < sizeof buffer && !has_exited_) break;
   }
   loop_.Cancel(output.partial_timer);
@@ -222,20 +229,29 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
       is_sigkill && !is_killed_by_us &&
       oom_watch_.HasKilled(WIFSIGNALED(wait_status) && !is_stood_in_for_ ? std::optional(pid_)
                                                                          : std::nullopt);
-  if (is_sigkill && memory_note_.empty() && OomKillsOf(spec_.cgroup) > oom_kills_before_) {
-    memory_note_ = fmt::format("it used more memory than its limit of {}",
-                               FormatMemory(spec_.memory_limit.value_or(0)));
+  if (is_sigkill && kill_note_.empty() && OomKillsOf(spec_.cgroup) > oom_kills_before_) {
+    kill_note_ = fmt::format("it used more memory than its limit of {}",
+                             FormatMemory(spec_.memory_limit.value_or(0)));
   }
   const auto started_at = state_.started_at;
-  state_ = DescribeEnd(wait_status, is_oom || (is_sigkill && !memory_note_.empty()));
+  state_ =
+      DescribeEnd(wait_status, is_oom || (is_sigkill && !kill_note_.empty() && !has_lost_loss_));
   state_.started_at = started_at;
   state_.finished_at = clock_.Now();
   EndIfDrained();
 }
 
 void ContainerRun::ExceedsMemory(int64_t used) {
-  memory_note_ = fmt::format("it used {} of memory, but its limit is {}", FormatMemory(used),
-                             FormatMemory(spec_.memory_limit.value_or(0)));
+  kill_note_ = fmt::format("it used {} of memory, but its limit is {}", FormatMemory(used),
+                           FormatMemory(spec_.memory_limit.value_or(0)));
+}
+
+void ContainerRun::LookForLostLoss(Output& output, std::string_view text) {
+  const auto line = output.loss.Add(text);
+  if (!line || has_lost_loss_ || has_exited_) return;
+  has_lost_loss_ = true;
+  kill_note_ = "a loss is not a number any more: " + base::OneLine(*line, 200);
+  callbacks_.on_lost_loss();
 }
 
 void ContainerRun::LimitDrain() {
@@ -258,16 +274,17 @@ void ContainerRun::AddImageHint(bool is_not_found) {
 }
 
 // Added last, where the most telling lines are read.
-void ContainerRun::AddMemoryNote() {
-  if (memory_note_.empty()) return;
-  const std::string note = fmt::format("container {} was killed: {}", spec_.name, memory_note_);
+void ContainerRun::AddKillNote() {
+  if (kill_note_.empty()) return;
+  const std::string note = fmt::format("container {} was killed: {}", spec_.name, kill_note_);
   log_.Append(LogStream::kStderr, note + "\n", clock_.Now());
   state_.message += (state_.message.empty() ? "" : "\n") + note;
 }
 
 // For `explain`: the message, which people read, goes without them.
 void ContainerRun::AddWitnesses() {
-  for (const std::string& line : witnesses_.Lines(pid_, state_.message, clock_.Now())) {
+  for (const std::string& line :
+       witnesses_.Lines(pid_, state_.exit_code, state_.message, clock_.Now())) {
     log_.Append(LogStream::kStderr, line + "\n", clock_.Now());
   }
 }
@@ -279,7 +296,7 @@ void ContainerRun::EndIfDrained() {
   if (state_.exit_code != 0) {
     state_.message = tail_.Text();
     AddImageHint(IsNotFound(state_.exit_code, state_.message));
-    AddMemoryNote();
+    AddKillNote();
     if (!is_killed_by_us_) AddWitnesses();
   }
   if (const std::string note = log_.LossNote(); !note.empty()) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "answers/loss_watch.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "local/node/logs/writer.h"
@@ -31,6 +32,8 @@ class ContainerRun {
   struct Callbacks {
     std::function<void()> on_end;   // it has ended, and all its output is in the log
     std::function<void()> on_loss;  // the log lost output for the first time
+    // It has printed a loss that is no number, and is to be killed for it (--stop-on-nan).
+    std::function<void()> on_lost_loss;
   };
 
   ContainerRun(process::EventLoop& loop, base::Clock& clock, const PodSpec& pod,
@@ -52,12 +55,14 @@ class ContainerRun {
 
   // After on_end: Terminated, with reason and message.
   const ContainerState& state() const { return state_; }
+  bool HasLostLoss() const { return has_lost_loss_; }
   // LogWriter's.
   std::string UntoldLoss() const { return log_.UntoldLoss(); }
 
  private:
   struct Output {
     base::Fd fd;
+    answers::LossWatch loss{};
     process::EventLoop::TimerId partial_timer = 0;
   };
 
@@ -67,7 +72,8 @@ class ContainerRun {
   void Close(LogStream stream);
   void EndIfDrained();
   void AddImageHint(bool is_not_found);
-  void AddMemoryNote();
+  void AddKillNote();
+  void LookForLostLoss(Output& output, std::string_view text);
   void AddWitnesses();
   Output& OutputOf(LogStream stream) { return outputs_[static_cast<size_t>(stream)]; }
 
@@ -81,7 +87,9 @@ class ContainerRun {
   OomWatch oom_watch_;
   const Witnesses witnesses_;
   const uint64_t oom_kills_before_;  // of its own cgroup
-  std::string memory_note_;          // set when it was killed because of its memory
+  std::string kill_note_;            // why it was killed: it took too much memory, or lost its loss
+  bool stops_on_nan_ = false;
+  bool has_lost_loss_ = false;
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
   uint64_t told_loss_ = 0;

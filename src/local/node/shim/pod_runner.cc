@@ -115,6 +115,11 @@ void PodRunner::StartSlot(Slot& slot) {
                               [this, &slot] {
                                 slot.report.log_loss = slot.run->UntoldLoss();
                                 UpdateReport(false);
+                              },
+                              [this, &slot] {
+                                for (const pid_t pid : ProcessesOf(slot.run->pid())) {
+                                  ::kill(pid, SIGKILL);
+                                }
                               }});
   slot.is_active = true;
   if (!slot.run->Start()) {
@@ -151,7 +156,7 @@ void PodRunner::OnSlotEnd(Slot& slot) {
 }
 
 bool PodRunner::ShouldRestart(const Slot& slot) const {
-  if (is_terminating_ || is_finishing_) return false;
+  if (is_terminating_ || is_finishing_ || slot.run->HasLostLoss()) return false;
   const bool is_init = next_init_ < init_slots_.size();
   const bool has_failed = slot.report.state.exit_code != 0;
   switch (spec_.restart_policy) {

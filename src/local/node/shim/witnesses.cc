@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "answers/finding.h"
+#include "answers/read_log.h"
 #include "answers/witness_line.h"
 #include "local/node/pod/cgroup.h"
 #include "local/node/shim/memory_use.h"
@@ -33,6 +35,14 @@ std::vector<std::string> FoldersOf(const PodSpec& pod, const ContainerSpec& cont
   return folders;
 }
 
+bool CouldKernelDecide(int exit_code, std::string_view words) {
+  constexpr size_t kWords = 200;
+  answers::Rank rank;
+  rank.exit_code = exit_code;
+  rank.lines = answers::ReadLines(words, kWords);
+  return answers::WouldWitnessesDecide(rank);
+}
+
 }  // namespace
 
 Witnesses::Witnesses(const PodSpec& pod, const ContainerSpec& container)
@@ -41,7 +51,8 @@ Witnesses::Witnesses(const PodSpec& pod, const ContainerSpec& container)
       machine_(pod.witness_root),
       oom_kills_before_(OomKillsOf(container.cgroup)) {}
 
-std::vector<std::string> Witnesses::Lines(pid_t pid, std::string_view words, base::Time now) const {
+std::vector<std::string> Witnesses::Lines(pid_t pid, int exit_code, std::string_view words,
+                                          base::Time now) const {
   std::vector<std::string> lines;
   const std::vector<answers::Fact> said = machine_.KernelSays(HasGpus(container_), now);
   std::vector<std::string_view> texts;
@@ -56,6 +67,11 @@ std::vector<std::string> Witnesses::Lines(pid_t pid, std::string_view words, bas
          fmt::format("oom_kill {} in memory.events: at its limit of {}, the kernel killed",
                      kills - oom_kills_before_,
                      FormatMemory(container_.memory_limit.value_or(0)))}));
+  }
+  if (const std::string why = machine_.WhyKernelIsSilent();
+      !why.empty() && lines.empty() && CouldKernelDecide(exit_code, words)) {
+    lines.push_back(answers::FormatWitness(
+        {now, std::string(answers::kKernelLog), std::string(answers::kCannotBeRead) + why}));
   }
   for (const answers::Fact& fact : witness::FullFileSystems(FoldersOf(pod_, container_), now)) {
     lines.push_back(answers::FormatWitness(fact));

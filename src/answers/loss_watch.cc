@@ -1,0 +1,65 @@
+#include "answers/loss_watch.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr size_t kLongestWatched = 64 << 10;
+
+// Whether to look closer: most output has none of these.
+bool MayBeLost(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kWords = {"nan", "NaN", "NAN", "inf", "Inf", "INF"};
+  return std::any_of(kWords.begin(), kWords.end(), [text](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+void Skip(std::string_view& text, std::string_view characters) {
+  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+}
+
+// Of what follows "loss", in lower case: the rest of the name, a mark, the number.
+bool IsLost(std::string_view text) {
+  constexpr std::string_view kNames = "abcdefghijklmnopqrstuvwxyz0123456789_-/.";
+  Skip(text, kNames);
+  Skip(text, "'\" \t");
+  if (text.starts_with('=') || text.starts_with(':')) text.remove_prefix(1);
+  Skip(text, "'\" \t");
+  if (text.starts_with("tensor(")) text.remove_prefix(7);
+  Skip(text, "+-");
+  for (const std::string_view word : {"nan", "infinity", "inf"}) {
+    if (!text.starts_with(word)) continue;
+    return text.size() == word.size() || kNames.find(text[word.size()]) == std::string_view::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool HasLostLoss(std::string_view line) {
+  if (!MayBeLost(line) || line.size() > kLongestWatched) return false;
+  const std::string lower = base::ToLower(line);
+  constexpr std::string_view kName = "loss";
+  for (size_t at = lower.find(kName); at != std::string::npos; at = lower.find(kName, at + 1)) {
+    if (IsLost(std::string_view(lower).substr(at + kName.size()))) return true;
+  }
+  return false;
+}
+
+std::optional<std::string> LossWatch::Add(std::string_view bytes) {
+  std::optional<std::string> found;
+  for (size_t end; (end = bytes.find_first_of("\r\n")) != std::string_view::npos;
+       bytes.remove_prefix(end + 1)) {
+    if (held_.size() < kLongestWatched) held_ += bytes.substr(0, end);
+    if (!found && HasLostLoss(held_)) found = held_;
+    held_.clear();
+  }
+  if (held_.size() < kLongestWatched) held_ += bytes;
+  return found;
+}
+
+}  // namespace answers

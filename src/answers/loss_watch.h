@@ -1,0 +1,25 @@
+// Sees in what a program prints that its loss is no number any more.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace answers {
+
+// A number whose name ends with or contains "loss" is NaN or infinite: `{'loss': nan}`,
+// `val_loss=inf`.
+bool HasLostLoss(std::string_view line);
+
+// Of one stream, as it is read. Not thread safe.
+class LossWatch {
+ public:
+  // The first line that has lost its loss and is complete with these bytes. Ignores lines that are
+  // longer than 64 KiB.
+  std::optional<std::string> Add(std::string_view bytes);
+
+ private:
+  std::string held_;  // the line that has not ended
+};
+
+}  // namespace answers

@@ -1,0 +1,12 @@
+// The variable by which a container is told to stop when its loss is no number.
+#pragma once
+
+#include <string_view>
+
+namespace api {
+
+// "1": the container is killed when it prints a loss that is NaN or infinite. The variable of the
+// launcher's --stop-on-nan, so that it has a meaning in every pod that starts its ranks by that.
+inline constexpr std::string_view kStopOnNanVariable = "PET_STOP_ON_NAN";
+
+}  // namespace api
