@@ -210,8 +210,8 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   cli::Table table;
   table.Row({"NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"});
   for (const api::InstanceSummary& instance : summary.instances) {
-    table.Row({summary.name, painted(PhaseOf(summary, pods[instance.name])), base::ToUpper(summary.trainer),
-               Age(summary.created, now), instance.name,
+    table.Row({summary.name, painted(PhaseOf(summary, pods[instance.name])),
+               base::ToUpper(summary.trainer), Age(summary.created, now), instance.name,
                instance.node_ip.empty() ? "N/A" : instance.node_ip});
   }
   out += table.Render();
