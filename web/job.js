@@ -246,7 +246,8 @@ export function jobScreen(app, kind, namespace, run) {
     fill(
         trials,
         h("header", null, h("h2", null, plural(all.length, "trial")), h("span", {class: "spring"}),
-          command(`muster show ${run} --best ${metrics[0] ?? "METRIC"}`)),
+          command(`muster show ${run} --best ${
+              metrics.find((name) => /loss/i.test(name)) ?? metrics[0] ?? "METRIC"}`)),
         lines.element,
         h("div", {class: "wide"},
           h("table", {class: "plain", "aria-label": "Trials"},

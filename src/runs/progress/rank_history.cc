@@ -15,6 +15,7 @@ constexpr int64_t kEachSecondFor = 3600;
 constexpr int64_t kEachTenthFor = 11 * 3600;
 constexpr int64_t kTypicalLine = 20;       // bytes
 constexpr int64_t kMostField = 1LL << 40;  // of any field
+constexpr int64_t kLatestLook = 5;         // times as far from the one before as it should be
 constexpr int kHighestRank = 1'000'000;
 
 // Takes a number and the blank behind it off the front.
@@ -166,10 +167,22 @@ text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns) {
   columns = std::clamp<int64_t>(std::min(columns, of_cells), 1, kMostColumns);
   const int64_t from = samples.front().at;
   const int64_t span = samples.back().at - from + 1;
-  const int64_t step = std::max(SecondsBetweenLooks(ranks.size()), (span + columns - 1) / columns);
+  const int64_t between = SecondsBetweenLooks(ranks.size());
+  const int64_t step = std::max(between, (span + columns - 1) / columns);
   Sums sums;
-  for (const RankSample& sample : samples)
-    sums[{(sample.at - from) / step, sample.rank}].Add(sample);
+  std::map<int, int64_t> before;  // the look before, by rank
+  for (const RankSample& sample : samples) {
+    const int64_t column = (sample.at - from) / step;
+    sums[{column, sample.rank}].Add(sample);
+    const auto known = before.find(sample.rank);
+    // A look tells of the time since the one before; one that comes late leaves no gap.
+    if (known != before.end() && sample.at - known->second <= kLatestLook * between) {
+      for (int64_t i = (known->second - from) / step + 1; i < column; ++i) {
+        sums[{i, sample.rank}].Add(sample);
+      }
+    }
+    before[sample.rank] = sample.at;
+  }
   text::Array rows;
   for (const int rank : ranks) rows.push_back(RankOfGrid(rank, sums, (span + step - 1) / step));
   return text::Object{{"from", 1000 * from}, {"step", 1000 * step}, {"ranks", std::move(rows)}};

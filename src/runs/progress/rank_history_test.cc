@@ -83,14 +83,23 @@ TEST(RankHistory, AFewLooksThatBecomeOneKeepTheWorst) {
 
 TEST(RankHistory, AGridHasARowForEachRankAndGapsWhereNothingRan) {
   const text::Json grid = RankGrid(
-      {Look(kStart, 0, 50), Look(kStart, 1, 100), Look(kStart + 1, 0, 150), Look(kStart + 3, 0, 1)},
+      {Look(kStart, 0, 50), Look(kStart, 1, 100), Look(kStart + 1, 0, 150), Look(kStart + 7, 0, 1)},
       240);
   EXPECT_EQ(text::GetInt(grid, {"from"}), 1000 * kStart);
   EXPECT_EQ(text::GetInt(grid, {"step"}), 1000);
   const text::Array& ranks = *text::FindArray(grid, {"ranks"});
   ASSERT_EQ(ranks.size(), 2u);
-  EXPECT_EQ(text::ToJson(*text::Find(ranks[0], {"cpu"})), "[0.5,1.5,null,0.01]");
-  EXPECT_EQ(text::ToJson(*text::Find(ranks[1], {"memoryBytes"})), "[2202009600,null,null,null]");
+  EXPECT_EQ(text::ToJson(*text::Find(ranks[0], {"cpu"})),
+            "[0.5,1.5,null,null,null,null,null,0.01]");
+  EXPECT_EQ(text::ToJson(*text::Find(ranks[1], {"memoryBytes"})),
+            "[2202009600,null,null,null,null,null,null,null]");
+}
+
+TEST(RankHistory, ALookThatComesLateTellsOfTheTimeSinceTheOneBefore) {
+  const text::Json grid =
+      RankGrid({Look(kStart, 0, 50), Look(kStart + 3, 0, 100), Look(kStart + 9, 0, 100)}, 240);
+  EXPECT_EQ(text::ToJson(*text::Find(text::FindArray(grid, {"ranks"})->front(), {"cpu"})),
+            "[0.5,1,1,1,null,null,null,null,null,1]");
 }
 
 TEST(RankHistory, AGridIsNoLargerThanAScreen) {
