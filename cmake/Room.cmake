@@ -3,11 +3,11 @@
 # indirectly. The tests (*_test.cc) beside the sources form one test program for each room; code that they share is in
 # <room>/testing, which the tests of a room see for every room that it names, and libraries never.
 #
-#   muster_room(<name> [FOLDERS folder...] [LAYERS folder...] [USES room...] [TEST_USES room...] [LIBS target...]
+#   muster_room(<name> [LAYERS folder...] [USES room...] [TEST_USES room...] [LIBS target...]
 #               [TEST_LIBS target...] [EXCLUDE regex...])
 #
-# `name` is the path below src/: local/store, whose target is muster_local_store. FOLDERS are parts of it
-# that are not rooms. LAYERS are such folders in order: each includes only those before it (checked by tests/structure).
+# `name` is the path below src/: local/store, whose target is muster_local_store. LAYERS are folders
+# of it that are not rooms, in order: each includes only those before it (checked by tests/structure).
 
 set(MUSTER_INCLUDE_ROOT ${CMAKE_BINARY_DIR}/include)
 file(REMOVE_RECURSE ${MUSTER_INCLUDE_ROOT})
@@ -52,10 +52,10 @@ function(_muster_see_testing target room)
 endfunction()
 
 function(muster_room name)
-  cmake_parse_arguments(ROOM "" "" "FOLDERS;LAYERS;USES;TEST_USES;LIBS;TEST_LIBS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "LAYERS;USES;TEST_USES;LIBS;TEST_LIBS;EXCLUDE" ${ARGN})
   _muster_target(${name} target)
   set(patterns ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
-  foreach(folder ${ROOM_FOLDERS} ${ROOM_LAYERS})
+  foreach(folder ${ROOM_LAYERS})
     list(APPEND patterns ${CMAKE_SOURCE_DIR}/src/${name}/${folder}/*.cc)
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
@@ -67,7 +67,7 @@ function(muster_room name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
 
   add_library(${target} STATIC ${sources})
-  _muster_include_root(${target} ${name} root ${ROOM_FOLDERS} ${ROOM_LAYERS})
+  _muster_include_root(${target} ${name} root ${ROOM_LAYERS})
   target_include_directories(${target} PUBLIC ${root})
   set(uses)
   foreach(used ${ROOM_USES})

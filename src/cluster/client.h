@@ -164,7 +164,7 @@ class Client {
   // started, the stream's end says so.
   base::Result<std::unique_ptr<ExecStream>> Exec(std::string_view namespace_name,
                                                  std::string_view pod, const ExecOptions& options);
-  // A path of muster's own on the embedded cluster (local/server/routing/records.h).
+  // A path of muster's own on the embedded cluster (local/server/backend/records.h).
   base::Result<text::Json> Ask(std::string_view method, std::string path);
   // Connects to a port of a pod. If nobody listens there, its Read fails.
   base::Result<std::unique_ptr<PortStream>> OpenPort(std::string_view namespace_name,

@@ -277,6 +277,14 @@ mode_t CurrentUmask() {
   return mask;
 }
 
+std::string PathOf(const std::vector<std::string>& env) {
+  std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  for (const std::string& entry : env) {
+    if (entry.starts_with("PATH=")) path = entry.substr(5);
+  }
+  return path;
+}
+
 base::Result<std::string> FindProgram(const std::string& name, std::string_view path_list) {
   if (name.find('/') != std::string::npos) return name;
   bool is_forbidden = false;

@@ -46,6 +46,9 @@ base::Result<pid_t> SpawnQuietly(SpawnOptions options);
 // files.
 mode_t CurrentUmask();
 
+// The value of PATH in "NAME=value" entries, the last one's, or a default.
+std::string PathOf(const std::vector<std::string>& env);
+
 // `name` itself when it contains a slash, otherwise the first executable file of that name in
 // `path_list` ("/usr/bin:/bin"). kNotFound: `exec: "name": executable file not found in $PATH`.
 base::Result<std::string> FindProgram(const std::string& name, std::string_view path_list);

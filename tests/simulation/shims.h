@@ -1,5 +1,5 @@
-// Shims as processes of the simulation. They write what real ones write (shim.json, status.json, the
-// logs), with the real writers; their programs are modelled.
+// Shims as processes of the simulation. They write what real ones write (shim.json, status.json,
+// the logs), with the real writers; their programs are modelled.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace simulation {
 class Machine;
 
 // A shim's process. SIGTERM asks it to end with the grace that comes along, SIGQUIT at once
-// (local/node/shim/shim_files.h).
+// (local/node/pod/shim_files.h).
 struct Shim : public KernelProcess {
   pid_t pid() const override { return process.pid; }
   int ended() const override { return end.get(); }
@@ -53,7 +53,7 @@ class Shims : public local::node::ShimLauncher {
 
   // One that runs, by the dice; false when none does.
   bool KillOne();
-  void KillAll();  // with their programs
+  void KillAll();    // with their programs
   void AwaitEnds();  // of those that are dead or have said their last word
   size_t Running() const;
   bool Runs(const std::string& pod_uid) const;
@@ -72,9 +72,9 @@ class Shims : public local::node::ShimLauncher {
   const std::unique_ptr<local::node::ShimLauncher> real_;
   uint64_t starts_ = 0;
   std::vector<std::unique_ptr<Shim>> shims_;
-  std::set<std::string> begun_;  // uids of pods whose program has run
-  std::map<std::string, int> printed_;   // lines, by uid
-  std::map<std::string, bool> ended_;    // by uid
+  std::set<std::string> begun_;         // uids of pods whose program has run
+  std::map<std::string, int> printed_;  // lines, by uid
+  std::map<std::string, bool> ended_;   // by uid
 };
 
 }  // namespace simulation

@@ -19,21 +19,20 @@ SOURCE = os.path.join(ROOT, "src")
 
 
 def declared():
-    """room -> (folders of it, the rooms that it uses); room -> its layers, the lowest first"""
+    """room -> (its layers, the lowest first; the rooms that it uses)"""
     with open(os.path.join(ROOT, "CMakeLists.txt")) as file:
         text = re.sub(r"#.*", "", file.read())
-    rooms, layers = {}, {}
+    rooms = {}
     for call in re.findall(r"^muster_room\(([^)]*)\)", text, re.M):
-        words = re.split(r"\b(FOLDERS|LAYERS|USES|TEST_USES|LIBS|TEST_LIBS|EXCLUDE)\b", call)
+        words = re.split(r"\b(LAYERS|USES|TEST_USES|LIBS|TEST_LIBS|EXCLUDE)\b", call)
         parts = dict(zip(words[1::2], (part.split() for part in words[2::2])))
-        layers[words[0].strip()] = parts.get("LAYERS", [])
-        rooms[words[0].strip()] = (parts.get("FOLDERS", []) + parts.get("LAYERS", []), set(parts.get("USES", [])))
-    return rooms, layers
+        rooms[words[0].strip()] = (parts.get("LAYERS", []), set(parts.get("USES", [])))
+    return rooms
 
 
-def headers_of(room, folders):
+def headers_of(room, layers):
     found = []
-    for folder in ["", *folders]:
+    for folder in ["", *layers]:
         found += glob.glob(os.path.join(SOURCE, room, folder, "*.h"))
     return sorted(os.path.relpath(path, SOURCE) for path in found)
 
@@ -66,7 +65,7 @@ def seen_by(flags, headers):
 
 def needed(rooms):
     """room -> rooms whose headers its files read, be it by way of another's"""
-    owner = {header: room for room, (folders, _) in rooms.items() for header in headers_of(room, folders)}
+    owner = {header: room for room, (layers, _) in rooms.items() for header in headers_of(room, layers)}
 
     def includes(path):
         with open(os.path.join(SOURCE, path)) as file:
@@ -83,8 +82,8 @@ def needed(rooms):
         return below[header]
 
     found = collections.defaultdict(set)
-    for room, (folders, _) in rooms.items():
-        for folder in ["", *folders]:
+    for room, (layers, _) in rooms.items():
+        for folder in ["", *layers]:
             for path in glob.glob(os.path.join(SOURCE, room, folder, "*.cc")) + glob.glob(os.path.join(SOURCE, room, folder, "*.h")):
                 if path.endswith(("_test.cc", "/main.cc")):
                     continue
@@ -107,8 +106,8 @@ def upward(room, layers):
 
 def main():
     build = os.path.abspath(sys.argv[1])
-    rooms, layers = declared()
-    of_each = {room: headers_of(room, folders)[0] for room, (folders, _) in rooms.items()}
+    rooms = declared()
+    of_each = {room: headers_of(room, layers)[0] for room, (layers, _) in rooms.items()}
     wants = needed(rooms)
     wrong = []
     for room, (_, uses) in rooms.items():
@@ -121,8 +120,8 @@ def main():
         done = compiles(flags, f'#include "{of_each[forbidden]}"\n', "-fsyntax-only")
         if done.returncode == 0 or "No such file or directory" not in done.stderr:
             wrong.append(f"{room} compiles an include of {of_each[forbidden]}: {done.stderr}")
-    for room, names in layers.items():
-        wrong += [f"{path} includes {one}, a layer above its own" for path, one in sorted(upward(room, names))]
+    for room, (layers, _) in rooms.items():
+        wrong += [f"{path} includes {one}, a layer above its own" for path, one in sorted(upward(room, layers))]
     for line in wrong:
         print(line)
     print(f"{len(rooms)} rooms, {sum(len(uses) for _, uses in rooms.values())} arrows, {len(wrong)} wrong")

@@ -1,5 +1,5 @@
 // Existing and former runs: jobs, and the embedded cluster's records of deleted jobs
-// (local/server/routing/records.h). For another cluster: what this machine submitted there, as it
+// (local/server/backend/records.h). For another cluster: what this machine submitted there, as it
 // was last seen (seen_runs.h).
 #pragma once
 

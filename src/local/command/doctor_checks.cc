@@ -22,9 +22,9 @@
 #include "local/client/config.h"
 #include "local/client/connect.h"
 #include "local/node/devices/gpu.h"
-#include "local/node/plan/interpreter.h"
-#include "local/node/shim/cgroup.h"
-#include "local/node/shim/namespace_limits.h"
+#include "local/node/pod/cgroup.h"
+#include "local/node/programs/interpreter.h"
+#include "local/node/view/namespace_limits.h"
 #include "process/program_output.h"
 #include "text/json.h"
 

@@ -9,7 +9,7 @@
 #include "api/pod.h"
 #include "base/strings.h"
 #include "local/node/plan/image_map.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 
 namespace local::daemon {
 namespace {

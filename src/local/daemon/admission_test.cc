@@ -6,7 +6,7 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "local/node/plan/image_map.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 
 namespace local::daemon {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "local/daemon/scheduling/past_jobs.h"
 #include "local/scheduler/messages.h"
-#include "local/server/routing/api_error.h"
+#include "local/server/request/api_error.h"
 
 namespace local::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/server/routing/api_error.h"
+#include "local/server/request/api_error.h"
 #include "text/json.h"
 #include "text/yaml.h"
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/server/routing/api_error.h"
+#include "local/server/request/api_error.h"
 #include "net/tls/certificate.h"
 #include "runs/progress/status_post.h"
 

@@ -8,8 +8,8 @@
 #include "local/client/config.h"
 #include "local/client/connect.h"
 #include "local/daemon/admission.h"
-#include "local/node/plan/interpreter.h"
-#include "local/node/plan/tensorboard.h"
+#include "local/node/programs/interpreter.h"
+#include "local/node/programs/tensorboard.h"
 #include "process/spawn.h"
 #include "text/json.h"
 

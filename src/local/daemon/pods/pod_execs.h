@@ -5,7 +5,7 @@
 #include <string>
 
 #include "local/node/exec/runner.h"
-#include "local/server/streams/exec_source.h"
+#include "local/server/backend/exec_source.h"
 
 namespace local::daemon {
 

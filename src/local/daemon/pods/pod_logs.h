@@ -5,7 +5,7 @@
 #include <string>
 
 #include "local/node/logs/follower.h"
-#include "local/server/streams/log_source.h"
+#include "local/server/backend/log_source.h"
 
 namespace local::daemon {
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "local/server/streams/port_source.h"
+#include "local/server/backend/port_source.h"
 
 namespace local::daemon {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "local/node/shim/shim.h"
+#include "local/node/pod/shim_client.h"
 
 namespace local::node {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 
 namespace local::node {
 

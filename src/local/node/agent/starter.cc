@@ -12,8 +12,8 @@
 #include "api/object.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "local/node/plan/packages.h"
-#include "local/node/plan/tensorboard.h"
+#include "local/node/programs/packages.h"
+#include "local/node/programs/tensorboard.h"
 
 namespace local::node {
 

@@ -10,8 +10,8 @@
 #include "local/node/agent/shims.h"
 #include "local/node/devices/gpu.h"
 #include "local/node/devices/ports.h"
-#include "local/node/plan/interpreter.h"
 #include "local/node/plan/pod.h"
+#include "local/node/programs/interpreter.h"
 
 namespace local::node {
 

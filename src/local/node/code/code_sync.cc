@@ -15,8 +15,8 @@
 #include "base/strings.h"
 #include "local/node/code/git_sync.h"
 #include "local/node/code/tree_copy.h"
-#include "local/node/shim/child_command.h"
-#include "local/node/shim/container_run.h"
+#include "local/node/pod/container_process.h"
+#include "process/child_command.h"
 #include "process/file_lock.h"
 #include "process/procfs.h"
 #include "process/spawn.h"
@@ -103,7 +103,7 @@ class GitSync {
   // Returns the exit code.
   int Run() {
     for (const std::string& warning : settings_.warnings) Say(warning);
-    if (!process::FindProgram("git", PathOf(env_))) {
+    if (!process::FindProgram("git", process::PathOf(env_))) {
       Say("git is not installed on this machine, and --sync-mode=git needs it: "
           "install the package `git`");
       return kMissingProgram;
@@ -195,8 +195,8 @@ class GitSync {
 
   base::Status FetchRevision(const std::vector<std::string>& argv) {
     std::string words;
-    const auto code = RunToEnd({argv, env_, checkout_, settings_.timeout},
-                               [&](std::string_view output) { words += output; });
+    const auto code = process::RunToEnd({argv, env_, checkout_, settings_.timeout},
+                                        [&](std::string_view output) { words += output; });
     if (!code) return base::Fail(code.error().Wrap("fetch"));
     if (*code == 0) return {};
     for (const char* const absent : {"couldn't find remote ref", "not our ref"}) {
@@ -246,9 +246,10 @@ class GitSync {
   // git's output is printed; the error adds only what it does not contain.
   base::Status Git(const std::vector<std::string>& argv, const std::string& what) {
     const bool has_directory = ::access((checkout_ + "/.git").c_str(), F_OK) == 0;
-    const ChildCommand command{argv, env_, has_directory ? checkout_ : "/", settings_.timeout};
+    const process::ChildCommand command{argv, env_, has_directory ? checkout_ : "/",
+                                        settings_.timeout};
     bool has_spoken = false;
-    const auto code = RunToEnd(command, [&](std::string_view output) {
+    const auto code = process::RunToEnd(command, [&](std::string_view output) {
       has_spoken = true;
       Pass(output);
     });
@@ -266,8 +267,8 @@ class GitSync {
 
   base::Result<std::string> GitOutput(const std::vector<std::string>& argv) {
     std::string output;
-    TRY_ASSIGN(const int code, RunToEnd({argv, env_, checkout_, settings_.timeout},
-                                        [&](std::string_view piece) { output += piece; }));
+    TRY_ASSIGN(const int code, process::RunToEnd({argv, env_, checkout_, settings_.timeout},
+                                                 [&](std::string_view piece) { output += piece; }));
     if (code != 0) return base::Fail(base::Code::kUnavailable, output);
     return std::string(base::Trim(output));
   }
@@ -345,7 +346,8 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
     return kFailure;
   }
   // In a folder in which a relative name refers to nothing of the machine.
-  ChildCommand command{spec.argv, ContainerEnvironment(pod, spec), code, std::chrono::seconds(0)};
+  process::ChildCommand command{spec.argv, ContainerEnvironment(pod, spec), code,
+                                std::chrono::seconds(0)};
   for (std::string& word : command.argv) {
     if (word == "/code" || word.starts_with("/code/")) {
       word = code + word.substr(5);
@@ -360,7 +362,7 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
     if (name == "RSYNC_PASSWORD") password = value;
   }
   bool has_no_room = false;
-  const auto ended = RunToEnd(command, [&](std::string_view output) {
+  const auto ended = process::RunToEnd(command, [&](std::string_view output) {
     has_no_room = has_no_room || IsNoRoom(output);
     Print(STDERR_FILENO, Scrub(output, password));
   });

@@ -2,7 +2,7 @@
 // with the `git` and `rsync` programs of this machine.
 #pragma once
 
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 
 namespace local::node {
 

@@ -10,8 +10,8 @@
 
 #include "base/strings.h"
 #include "local/node/code/tree_copy.h"
-#include "local/node/shim/child_command.h"
 #include "local/node/testing/pod_fixture.h"
+#include "process/child_command.h"
 
 namespace local::node {
 namespace {
@@ -51,13 +51,13 @@ git clone -q --bare . ../mnist-pytorch.git
 
   std::string Shell(const std::string& script) {
     std::string output;
-    const auto code =
-        RunToEnd({{"sh", "-ec", script},
-                  {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + root_, "GIT_AUTHOR_NAME=a",
-                   "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"},
-                  root_,
-                  kTestWait},
-                 [&](std::string_view piece) { output += piece; });
+    const auto code = process::RunToEnd(
+        {{"sh", "-ec", script},
+         {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + root_, "GIT_AUTHOR_NAME=a",
+          "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"},
+         root_,
+         kTestWait},
+        [&](std::string_view piece) { output += piece; });
     EXPECT_TRUE(code && *code == 0) << output;
     return output;
   }

@@ -17,8 +17,8 @@
 
 #include "base/log.h"
 #include "local/node/exec/channel.h"
-#include "local/node/shim/stream_ends.h"
 #include "process/event_loop.h"
+#include "process/stream_ends.h"
 
 namespace local::node {
 namespace {
@@ -155,7 +155,7 @@ void ExecRunner::Session::Launch() {
 base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
   ExecRequest request{command_.container, command_.argv, command_.has_terminal};
   if (command_.has_terminal) {
-    TRY_ASSIGN(StreamEnds terminal, OpenTerminal());
+    TRY_ASSIGN(process::StreamEnds terminal, process::OpenTerminal());
     if (size_) ::ioctl(terminal.ours.get(), TIOCSWINSZ, &*size_);
     // Each use needs a descriptor of its own, because the loop has one interest per descriptor.
     input_.Reset(::fcntl(terminal.ours.get(), F_DUPFD_CLOEXEC, 0));
@@ -166,7 +166,7 @@ base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
     return request;
   }
   if (command_.has_stdin) {
-    TRY_ASSIGN(StreamEnds pipe, OpenPipe(true));
+    TRY_ASSIGN(process::StreamEnds pipe, process::OpenPipe(true));
     input_ = std::move(pipe.ours);
     request.fds.push_back(std::move(pipe.theirs));
   } else {
@@ -176,7 +176,7 @@ base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
   for (const bool is_wanted : {command_.has_stdout, command_.has_stderr}) {
     Output& output = outputs_[request.fds.size() - 1];
     if (is_wanted) {
-      TRY_ASSIGN(StreamEnds pipe, OpenPipe(false));
+      TRY_ASSIGN(process::StreamEnds pipe, process::OpenPipe(false));
       output.fd = std::move(pipe.ours);
       request.fds.push_back(std::move(pipe.theirs));
     } else {

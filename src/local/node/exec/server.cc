@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <set>
 
-#include "local/node/programs/podman.h"
-#include "local/node/shim/child_command.h"
-#include "local/node/shim/container_run.h"
+#include "local/node/plan/podman.h"
+#include "local/node/pod/container_process.h"
+#include "process/child_command.h"
 #include "process/procfs.h"
 #include "process/spawn.h"
 
@@ -108,7 +108,7 @@ base::Result<pid_t> ExecServer::Start(const ExecRequest& request) const {
   if (!container->podman_name.empty()) {
     options.argv = PodmanExec(container->podman_name, request.has_terminal, request.argv);
   }
-  TRY_ASSIGN(options.path, process::FindProgram(options.argv[0], PathOf(options.env)));
+  TRY_ASSIGN(options.path, process::FindProgram(options.argv[0], process::PathOf(options.env)));
   options.cwd = container->cwd.empty() ? "/" : container->cwd;
   for (int target = 0; target < 3; ++target) {
     const size_t source = request.has_terminal ? 0 : static_cast<size_t>(target);

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "local/node/exec/channel.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 #include "process/event_loop.h"
 
 namespace local::node {

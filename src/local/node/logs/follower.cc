@@ -13,9 +13,9 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "local/node/logs/reader.h"
-#include "local/node/shim/report_file.h"
-#include "local/node/shim/shim.h"
-#include "local/node/shim/shim_files.h"
+#include "local/node/pod/report_file.h"
+#include "local/node/pod/shim_client.h"
+#include "local/node/pod/shim_files.h"
 #include "process/event_loop.h"
 #include "process/inotify.h"
 

@@ -10,7 +10,7 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/folder.h"
-#include "local/node/shim/report_file.h"
+#include "local/node/pod/report_file.h"
 
 namespace local::node {
 namespace {

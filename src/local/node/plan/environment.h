@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "local/node/agent/objects.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/plan/objects.h"
+#include "local/node/pod/pod_spec.h"
 #include "text/json.h"
 
 namespace local::node {

@@ -11,12 +11,12 @@
 #include "api/pod.h"
 #include "base/quantity.h"
 #include "base/strings.h"
-#include "local/node/agent/code.h"
+#include "local/node/plan/code_container.h"
+#include "local/node/plan/podman.h"
 #include "local/node/plan/security.h"
-#include "local/node/plan/tensorboard.h"
-#include "local/node/programs/podman.h"
-#include "local/node/shim/pod_processes.h"
-#include "local/node/shim/shim.h"
+#include "local/node/pod/pod_processes.h"
+#include "local/node/pod/shim_client.h"
+#include "local/node/programs/tensorboard.h"
 #include "witness/stacks.h"
 
 namespace local::node {

@@ -10,14 +10,14 @@
 
 #include "base/environment.h"
 #include "gpu/vendor.h"
-#include "local/node/agent/objects.h"
 #include "local/node/devices/node_ports.h"
 #include "local/node/plan/image_map.h"
-#include "local/node/plan/launcher_path.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/plan/objects.h"
 #include "local/node/plan/status_endpoint.h"
 #include "local/node/plan/volumes.h"
-#include "local/node/shim/cgroup.h"
+#include "local/node/pod/cgroup.h"
+#include "local/node/pod/pod_spec.h"
+#include "local/node/programs/launcher_path.h"
 #include "text/json.h"
 
 namespace local::node {

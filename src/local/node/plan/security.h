@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "local/node/agent/objects.h"
+#include "local/node/plan/objects.h"
 #include "process/rights.h"
 #include "text/json.h"
 

@@ -16,13 +16,14 @@
 #include <string_view>
 
 #include "local/node/code/code_sync.h"
+#include "local/node/pod/cgroup.h"
+#include "local/node/pod/container_process.h"
+#include "local/node/pod/pod_processes.h"
 #include "local/node/programs/warm_command.h"
-#include "local/node/shim/cgroup.h"
-#include "local/node/shim/child_command.h"
 #include "local/node/shim/memory_use.h"
-#include "local/node/shim/pod_processes.h"
-#include "local/node/shim/stream_ends.h"
+#include "process/child_command.h"
 #include "process/spawn.h"
+#include "process/stream_ends.h"
 
 namespace local::node {
 namespace {
@@ -33,8 +34,8 @@ constexpr int kReadsPerTurn = 8;
 constexpr int kStartErrorCode = 128;
 
 // For `tty: true`; leaves newlines as they are.
-base::Result<StreamEnds> OpenLogTerminal() {
-  TRY_ASSIGN(StreamEnds terminal, OpenTerminal());
+base::Result<process::StreamEnds> OpenLogTerminal() {
+  TRY_ASSIGN(process::StreamEnds terminal, process::OpenTerminal());
   termios settings{};
   if (::tcgetattr(terminal.theirs.get(), &settings) == 0) {
     settings.c_oflag &= ~static_cast<tcflag_t>(ONLCR);
@@ -62,44 +63,6 @@ std::string LogPath(const ContainerSpec& spec, int restart) {
 
 }  // namespace
 
-std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const ContainerSpec& spec) {
-  EnvList env = spec.env;
-  env.emplace_back(kPodUidVariable, pod.uid);
-  std::vector<std::string> entries;
-  for (size_t i = 0; i < env.size(); ++i) {
-    const bool is_replaced =
-        std::any_of(env.begin() + static_cast<std::ptrdiff_t>(i) + 1, env.end(),
-                    [&](const auto& later) { return later.first == env[i].first; });
-    if (!is_replaced) entries.push_back(env[i].first + "=" + env[i].second);
-  }
-  return entries;
-}
-
-process::Rights RightsHere(process::Rights rights) {
-  if (rights.group == ::getgid()) rights.group.reset();
-  if (rights.user == ::getuid()) {
-    rights.user.reset();
-  } else if (rights.user && !rights.group) {
-    // As in Kubernetes: the user's own group, or root's for an unknown user.
-    const passwd* const known = ::getpwuid(*rights.user);
-    rights.group = known != nullptr ? known->pw_gid : 0;
-  }
-  return rights;
-}
-
-ContainerState DescribeEnd(int wait_status, bool is_oom_killed) {
-  ContainerState state;
-  state.phase = ContainerState::Phase::kTerminated;
-  if (WIFSIGNALED(wait_status)) {
-    state.signal = WTERMSIG(wait_status);
-    state.exit_code = 128 + state.signal;
-  } else {
-    state.exit_code = WEXITSTATUS(wait_status);
-  }
-  state.reason = is_oom_killed ? "OOMKilled" : state.exit_code == 0 ? "Completed" : "Error";
-  return state;
-}
-
 ContainerRun::ContainerRun(process::EventLoop& loop, base::Clock& clock, const PodSpec& pod,
                            const ContainerSpec& spec, int restart, Callbacks callbacks)
     : loop_(loop),
@@ -121,14 +84,14 @@ ContainerRun::~ContainerRun() {
 
 base::Status ContainerRun::Start() {
   state_.started_at = clock_.Now();
-  StreamEnds out;
-  StreamEnds err;
+  process::StreamEnds out;
+  process::StreamEnds err;
   base::Fd in;
   if (spec_.tty) {
     TRY_ASSIGN(out, OpenLogTerminal());
   } else {
-    TRY_ASSIGN(out, OpenPipe(false));
-    TRY_ASSIGN(err, OpenPipe(false));
+    TRY_ASSIGN(out, process::OpenPipe(false));
+    TRY_ASSIGN(err, process::OpenPipe(false));
     in.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!in) return base::Fail(base::Errno(errno, "open /dev/null"));
   }
@@ -162,7 +125,7 @@ base::Status ContainerRun::StartProgram(int out, int err, int in) {
   process::SpawnOptions options;
   options.argv = spec_.argv;
   options.env = ContainerEnvironment(pod_, spec_);
-  TRY_ASSIGN(options.path, process::FindProgram(spec_.argv[0], PathOf(options.env)));
+  TRY_ASSIGN(options.path, process::FindProgram(spec_.argv[0], process::PathOf(options.env)));
   if (auto warm =
           spec_.warm_python.empty() ? std::nullopt : WarmCommand(spec_.argv, spec_.warm_python)) {
     if (warm->front() == spec_.warm_python) options.path = spec_.warm_python;

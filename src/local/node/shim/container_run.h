@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "local/node/logs/writer.h"
-#include "local/node/plan/pod_spec.h"
-#include "local/node/shim/oom_watch.h"
+#include "local/node/pod/oom_watch.h"
+#include "local/node/pod/pod_spec.h"
 #include "local/node/shim/witnesses.h"
 #include "process/event_loop.h"
 
@@ -92,14 +92,5 @@ class ContainerRun {
   process::EventLoop::TimerId drain_timer_ = 0;
   ContainerState state_;
 };
-
-// The environment of a container as execve takes it, including the pod's uid: later entries win.
-std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const ContainerSpec& spec);
-
-// The rights that this process has to give up, given that its view may have made it another user.
-process::Rights RightsHere(process::Rights rights);
-
-// How the end is reported: the exit code or 128 + signal; Completed, Error or OOMKilled.
-ContainerState DescribeEnd(int wait_status, bool is_oom_killed);
 
 }  // namespace local::node

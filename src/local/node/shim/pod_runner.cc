@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "local/node/shim/cgroup.h"
+#include "local/node/pod/cgroup.h"
 #include "local/node/shim/memory_use.h"
 #include "process/procfs.h"
 

@@ -8,9 +8,9 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "local/node/exec/server.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
+#include "local/node/pod/report_file.h"
 #include "local/node/shim/container_run.h"
-#include "local/node/shim/report_file.h"
 #include "process/event_loop.h"
 
 namespace local::node {

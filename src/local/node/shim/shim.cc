@@ -12,12 +12,13 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "local/node/shim/cgroup.h"
-#include "local/node/shim/child_command.h"
+#include "local/node/pod/cgroup.h"
+#include "local/node/pod/container_process.h"
+#include "local/node/pod/shim_files.h"
 #include "local/node/shim/container_run.h"
 #include "local/node/shim/pod_runner.h"
-#include "local/node/shim/shim_files.h"
 #include "local/node/view/view.h"
+#include "process/child_command.h"
 #include "process/file_lock.h"
 #include "process/signals.h"
 
@@ -68,7 +69,7 @@ void RunPod(process::EventLoop& loop, PodRunner& runner, const PodSpec& spec) {
 
 // Podman keeps a container if its `podman run` was killed before it could remove it.
 void RemoveFromPodman(const PodSpec& spec) {
-  ChildCommand removal;
+  process::ChildCommand removal;
   removal.argv = {"podman", "rm", "--force", "--ignore", "--volumes"};
   for (const auto* list : {&spec.init_containers, &spec.containers}) {
     for (const ContainerSpec& container : *list) {
@@ -80,7 +81,7 @@ void RemoveFromPodman(const PodSpec& spec) {
   if (removal.env.empty()) return;
   removal.cwd = "/";
   removal.timeout = kRemovalWait;
-  (void)RunToEnd(removal, [](std::string_view) {});
+  (void)process::RunToEnd(removal, [](std::string_view) {});
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "local/node/shim/shim.h"
-
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -10,7 +8,8 @@
 #include <fstream>
 
 #include "base/strings.h"
-#include "local/node/shim/pod_processes.h"
+#include "local/node/pod/pod_processes.h"
+#include "local/node/pod/shim_client.h"
 #include "local/node/testing/pod_fixture.h"
 #include "process/file_lock.h"
 #include "process/procfs.h"

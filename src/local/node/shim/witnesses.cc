@@ -6,7 +6,7 @@
 #include <array>
 
 #include "answers/witness_line.h"
-#include "local/node/shim/cgroup.h"
+#include "local/node/pod/cgroup.h"
 #include "local/node/shim/memory_use.h"
 #include "witness/kernel_log.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 #include "witness/machine.h"
 
 namespace local::node {

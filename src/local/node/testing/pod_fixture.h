@@ -19,7 +19,7 @@
 #include "base/file.h"
 #include "base/uid.h"
 #include "local/node/logs/line.h"
-#include "local/node/shim/shim.h"
+#include "local/node/pod/shim_client.h"
 #include "process/inotify.h"
 #include "process/pidfd.h"
 

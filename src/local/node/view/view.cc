@@ -19,8 +19,8 @@
 #include "base/file.h"
 #include "base/host_name.h"
 #include "base/strings.h"
-#include "local/node/shim/namespace_limits.h"
-#include "local/node/shim/pod_processes.h"
+#include "local/node/pod/pod_processes.h"
+#include "local/node/view/namespace_limits.h"
 #include "local/node/view/view_plan.h"
 
 namespace local::node {

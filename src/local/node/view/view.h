@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "local/node/plan/pod_spec.h"
+#include "local/node/pod/pod_spec.h"
 
 namespace local::node {
 

@@ -7,8 +7,8 @@
 
 #include "api/resources.h"
 #include "base/clock.h"
-#include "local/server/routing/api_error.h"
-#include "local/server/routing/rest_request.h"
+#include "local/server/request/api_error.h"
+#include "local/server/request/rest_request.h"
 #include "net/http/types.h"
 #include "text/json.h"
 

@@ -81,6 +81,7 @@ void DeploymentCells(const text::Json& deployment, base::Time now, Cells& cells)
 const KindRules kDeploymentRules{.short_name = "deploy",
                                  .is_in_all = true,
                                  .has_generation = true,
+                                 .can_scale = true,
                                  .set_defaults = SetDeploymentDefaults,
                                  .check = CheckDeployment,
                                  .columns = kDeploymentColumns,

@@ -18,7 +18,9 @@ constexpr Column kJobColumns[] = {{"Name", "string"},
 }  // namespace
 
 // Its cells come from a JobRow (tables.h).
-const KindRules kJobRules{
-    .has_generation = true, .set_defaults = api::ApplySchemaDefaults, .columns = kJobColumns};
+const KindRules kJobRules{.has_generation = true,
+                          .can_scale = true,
+                          .set_defaults = api::ApplySchemaDefaults,
+                          .columns = kJobColumns};
 
 }  // namespace local::server

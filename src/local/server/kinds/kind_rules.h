@@ -26,6 +26,7 @@ struct KindRules {
   std::string_view short_name = {};  // kubectl's; "": none
   bool is_in_all = false;            // `kubectl get all` includes it
   bool has_generation = false;       // counts the changes outside of metadata and status
+  bool can_scale = false;            // has the scale subresource
 
   // For a new or changed object, before it is stored; nullptr: none.
   void (*set_defaults)(text::Json& object) = nullptr;

@@ -3,19 +3,20 @@
 #include <future>
 
 #include "base/log.h"
-#include "local/server/kinds/custom_kinds.h"
+#include "local/server/backend/backend.h"
+#include "local/server/backend/records.h"
+#include "local/server/discovery/custom_kinds.h"
+#include "local/server/discovery/discovery.h"
+#include "local/server/discovery/openapi.h"
+#include "local/server/discovery/reviews.h"
+#include "local/server/kinds/kind_rules.h"
 #include "local/server/kinds/object_rules.h"
-#include "local/server/routing/backend.h"
-#include "local/server/routing/reads.h"
-#include "local/server/routing/records.h"
-#include "local/server/routing/reviews.h"
-#include "local/server/routing/watches.h"
-#include "local/server/routing/writes.h"
-#include "local/server/schema/discovery.h"
-#include "local/server/schema/openapi.h"
+#include "local/server/reads/reads.h"
+#include "local/server/reads/watches.h"
 #include "local/server/streams/pod_exec.h"
 #include "local/server/streams/pod_log.h"
 #include "local/server/streams/pod_port_forward.h"
+#include "local/server/writes/writes.h"
 
 namespace local::server {
 namespace {
@@ -31,7 +32,7 @@ void RouteSubresource(Backend& backend, Call call) {
     if (IsRead(call)) return HandleGet(backend, call);
     if (method == "PUT") return HandleUpdate(backend, std::move(call));
     if (method == "PATCH") return HandlePatch(backend, std::move(call));
-  } else if (subresource == "scale" && CanScale(resource)) {
+  } else if (subresource == "scale" && RulesOf(resource).can_scale) {
     if (IsRead(call) || is_update) return HandleScale(backend, std::move(call));
   } else if (subresource == "log" && &resource == &api::kPods) {
     if (IsRead(call)) return HandleLog(backend, std::move(call));

@@ -17,11 +17,11 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "local/server/routing/admission.h"
-#include "local/server/routing/timers.h"
-#include "local/server/streams/exec_source.h"
-#include "local/server/streams/log_source.h"
-#include "local/server/streams/port_source.h"
+#include "local/server/backend/admission.h"
+#include "local/server/backend/exec_source.h"
+#include "local/server/backend/log_source.h"
+#include "local/server/backend/port_source.h"
+#include "local/server/backend/timers.h"
 #include "local/store/store.h"
 #include "net/http/types.h"
 

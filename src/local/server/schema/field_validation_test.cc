@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "local/server/routing/admission.h"
+#include "local/server/backend/admission.h"
 #include "local/server/testing/test_server.h"
 
 namespace local::server {

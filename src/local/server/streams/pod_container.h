@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "local/server/routing/backend.h"
-#include "local/server/routing/rest_request.h"
+#include "local/server/backend/backend.h"
+#include "local/server/request/rest_request.h"
 #include "text/json.h"
 
 namespace local::server {

@@ -1,8 +1,8 @@
 // pods/x/portforward: connections to a pod's ports over a WebSocket.
 #pragma once
 
-#include "local/server/routing/backend.h"
-#include "local/server/routing/writes.h"
+#include "local/server/backend/backend.h"
+#include "local/server/writes/writes.h"
 
 namespace local::server {
 

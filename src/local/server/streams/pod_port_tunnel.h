@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "local/server/streams/port_source.h"
+#include "local/server/backend/port_source.h"
 #include "net/http/types.h"
 
 namespace local::server {

@@ -1,0 +1,213 @@
+#include "local/server/discovery/custom_kinds.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "api/resources.h"
+#include "api/schema/schema.h"
+#include "local/server/kinds/kind_rules.h"
+#include "local/server/request/api_error.h"
+#include "text/json.h"
+
+namespace local::server {
+namespace {
+
+// Below this depth a schema only gives the type of a value: a pod's fields are not repeated.
+constexpr int kSchemaDepth = 4;
+// The kinds exist as long as the cluster, and nothing changes their definitions.
+constexpr std::string_view kDefinedAt = "1970-01-01T00:00:00Z";
+
+text::Object OpenObject() {
+  return {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+}
+
+text::Object StructuralSchema(const api::Shape& shape, int depth);
+
+text::Object PropertiesOf(const api::ObjectType& type, int depth) {
+  text::Object properties;
+  for (const api::TypeField& field : type.fields) {
+    if (field.name != "~") {
+      properties[field.name] = StructuralSchema(field.shape, depth);
+      continue;
+    }
+    for (auto& [name, schema] : PropertiesOf(*field.shape.type, depth)) properties[name] = schema;
+  }
+  return properties;
+}
+
+text::Object ScalarSchema(char scalar) {
+  switch (scalar) {
+    case 'i':
+    case 'l':
+      return {{"type", "integer"}};
+    case 'b':
+      return {{"type", "boolean"}};
+    case 'q':
+    case 'x':
+      return {{"x-kubernetes-int-or-string", true}};
+    case 'F':
+      return OpenObject();
+    default:
+      return {{"type", "string"}};
+  }
+}
+
+text::Object StructuralSchema(const api::Shape& shape, int depth) {
+  switch (shape.kind) {
+    case api::Shape::Kind::kScalar:
+      return ScalarSchema(shape.scalar);
+    case api::Shape::Kind::kList:
+      return {{"type", "array"}, {"items", StructuralSchema(shape.Element(), depth - 1)}};
+    case api::Shape::Kind::kMap:
+      return {{"type", "object"},
+              {"additionalProperties", StructuralSchema(shape.Element(), depth - 1)}};
+    case api::Shape::Kind::kObject:
+      if (depth <= 0 || shape.type->keeps_unknown) return OpenObject();
+      return {{"type", "object"}, {"properties", PropertiesOf(*shape.type, depth - 1)}};
+    case api::Shape::Kind::kAny:
+      break;
+  }
+  return OpenObject();
+}
+
+text::Json SchemaOfKind(const api::Resource& resource) {
+  text::Object properties{{"apiVersion", text::Object{{"type", "string"}}},
+                          {"kind", text::Object{{"type", "string"}}}};
+  if (const api::ObjectType* type = api::TypeOf(resource)) {
+    for (auto& [name, schema] : PropertiesOf(*type, kSchemaDepth)) properties[name] = schema;
+  }
+  properties["metadata"] = text::Object{{"type", "object"}};
+  return text::Object{
+      {"openAPIV3Schema", text::Object{{"type", "object"}, {"properties", std::move(properties)}}}};
+}
+
+text::Json Definition(const api::Resource& resource) {
+  const text::Object names{{"plural", resource.plural},
+                           {"singular", resource.singular},
+                           {"kind", resource.kind},
+                           {"listKind", resource.list_kind()}};
+  text::Object version{{"name", resource.version},
+                       {"served", true},
+                       {"storage", true},
+                       {"schema", SchemaOfKind(resource)}};
+  text::Object subresources;
+  if (resource.has_status) subresources["status"] = text::Object{};
+  if (RulesOf(resource).can_scale) {
+    subresources["scale"] =
+        text::Object{{"specReplicasPath", ".spec.pytorchReplicaSpecs.Worker.replicas"},
+                     {"statusReplicasPath", ".status.replicaStatuses.Worker.active"}};
+  }
+  if (!subresources.empty()) version["subresources"] = std::move(subresources);
+  text::Array conditions;
+  for (const std::string_view type : {"NamesAccepted", "Established"}) {
+    conditions.push_back(text::Object{{"type", type},
+                                      {"status", "True"},
+                                      {"lastTransitionTime", kDefinedAt},
+                                      {"reason", "BuiltIn"},
+                                      {"message", "the embedded cluster serves this kind"}});
+  }
+  return text::Object{
+      {"kind", kDefinitionKind},
+      {"apiVersion", fmt::format("{}/{}", kDefinitionGroup, kDefinitionVersion)},
+      {"metadata", text::Object{{"name", store::ResourceName(resource)},
+                                {"uid", fmt::format("muster-{}", store::ResourceName(resource))},
+                                {"resourceVersion", "1"},
+                                {"generation", 1},
+                                {"creationTimestamp", kDefinedAt}}},
+      {"spec", text::Object{{"group", resource.group},
+                            {"names", names},
+                            {"scope", resource.namespaced ? "Namespaced" : "Cluster"},
+                            {"versions", text::Array{std::move(version)}},
+                            {"conversion", text::Object{{"strategy", "None"}}}}},
+      {"status", text::Object{{"conditions", std::move(conditions)},
+                              {"acceptedNames", names},
+                              {"storedVersions", text::Array{text::Json(resource.version)}}}}};
+}
+
+ApiError NoDefinition(std::string_view name) {
+  return {404, "NotFound",
+          fmt::format("{}.{} \"{}\" not found", kDefinitionPlural, kDefinitionGroup, name),
+          text::Object{{"name", name}, {"group", kDefinitionGroup}, {"kind", kDefinitionPlural}}};
+}
+
+std::string NamesOfCustomKinds() {
+  std::string names;
+  for (const api::Resource* resource : api::AllResources()) {
+    if (!api::IsCustom(*resource)) continue;
+    names += (names.empty() ? "" : ", ") + store::ResourceName(*resource);
+  }
+  return names;
+}
+
+const api::Resource* CustomKindNamed(std::string_view name) {
+  for (const api::Resource* resource : api::AllResources()) {
+    if (api::IsCustom(*resource) && store::ResourceName(*resource) == name) return resource;
+  }
+  return nullptr;
+}
+
+// Whatever a client writes, the answer is the present definition.
+net::HttpResponse AnswerWrite(const net::Target& target, std::string_view method,
+                              std::string_view body) {
+  const auto& path = target.segments;
+  const bool is_new = method == "POST" && path.size() == 4;
+  const bool is_change = (method == "PUT" || method == "PATCH") && path.size() == 5;
+  if (!is_new && !is_change) return ToResponse(MethodNotAllowed());
+  std::string name = is_new ? "" : path[4];
+  if (is_new) {
+    const auto object = text::ParseJson(body);
+    if (object) name = text::GetString(*object, {"metadata", "name"});
+  }
+  const api::Resource* const kind = CustomKindNamed(name);
+  if (kind != nullptr && is_new) {
+    return ToResponse(ApiError{
+        409, "AlreadyExists",
+        fmt::format("{}.{} \"{}\" already exists", kDefinitionPlural, kDefinitionGroup, name),
+        text::Object{{"name", name}, {"group", kDefinitionGroup}, {"kind", kDefinitionPlural}}});
+  }
+  if (kind == nullptr) {
+    return ToResponse(ApiError{
+        405, "MethodNotAllowed",
+        fmt::format(
+            "{} \"{}\": the embedded cluster accepts no definitions of other kinds; the kinds "
+            "that it has ({}) are built in",
+            kDefinitionKind, name, NamesOfCustomKinds()),
+        text::Object{}});
+  }
+  net::HttpResponse response = JsonResponse(200, text::ToJson(Definition(*kind)));
+  response.headers.emplace_back(
+      "Warning", WarningHeader(fmt::format("the embedded cluster already has {}: its definition "
+                                           "is not changed",
+                                           name)));
+  return response;
+}
+
+}  // namespace
+
+std::optional<net::HttpResponse> AnswerDefinitions(const net::Target& target,
+                                                   std::string_view method, std::string_view body) {
+  const auto& path = target.segments;
+  const bool is_asked_for = (path.size() == 4 || path.size() == 5) && path[0] == "apis" &&
+                            path[1] == kDefinitionGroup && path[2] == kDefinitionVersion &&
+                            path[3] == kDefinitionPlural;
+  if (!is_asked_for) return std::nullopt;
+  if (method != "GET") return AnswerWrite(target, method, body);
+  text::Array items;
+  for (const api::Resource* resource : api::AllResources()) {
+    if (!api::IsCustom(*resource)) continue;
+    if (path.size() == 4) items.push_back(Definition(*resource));
+    if (path.size() == 5 && path[4] == store::ResourceName(*resource)) {
+      return JsonResponse(200, text::ToJson(Definition(*resource)));
+    }
+  }
+  if (path.size() == 5) return ToResponse(NoDefinition(path[4]));
+  return JsonResponse(
+      200, text::ToJson(text::Object{
+               {"kind", fmt::format("{}List", kDefinitionKind)},
+               {"apiVersion", fmt::format("{}/{}", kDefinitionGroup, kDefinitionVersion)},
+               {"metadata", text::Object{{"resourceVersion", "1"}}},
+               {"items", std::move(items)}}));
+}
+
+}  // namespace local::server

@@ -1,0 +1,221 @@
+#include "local/server/writes/deletion.h"
+
+#include <gtest/gtest.h>
+
+#include "local/server/testing/test_server.h"
+
+namespace local::server {
+namespace {
+
+using text::GetInt;
+using text::GetString;
+
+bool IsThere(TestServer& server, const std::string& path) {
+  return server.Send("GET", path).status == 200;
+}
+
+text::Json Owned(text::Json object, const text::Json& owner) {
+  text::Set(object, {"metadata", "ownerReferences"}, text::Array{OwnerReference(owner)});
+  return object;
+}
+
+void Bind(TestServer& server, const std::string& pod) {
+  server.Expect(201, "POST", Path(kPodsPath, pod + "/binding"),
+                *text::ParseJson(R"({"target":{"kind":"Node","name":"here"}})"));
+}
+
+TEST(Deletion, AnUnboundPodGoesAtOnce) {
+  TestServer server;
+  const text::Json pod = server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  const text::Json last = server.Expect(200, "DELETE", Path(kPodsPath, "a"));
+  EXPECT_EQ(GetString(last, {"metadata", "uid"}), GetString(pod, {"metadata", "uid"}));
+  EXPECT_EQ(text::GetInt(last, {"metadata", "deletionGracePeriodSeconds"}), 0);
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "a")));
+}
+
+TEST(Deletion, OfMostKindsAnswersAStatus) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  const text::Json status = server.Expect(200, "DELETE", Path(kJobsPath, "j"));
+  EXPECT_EQ(GetString(status, {"kind"}), "Status");
+  EXPECT_EQ(GetString(status, {"status"}), "Success");
+  EXPECT_EQ(GetString(status, {"details", "uid"}), GetString(job, {"metadata", "uid"}));
+}
+
+TEST(Deletion, ABoundPodIsMarkedAndGoesWithoutGrace) {
+  TestServer server;
+  server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  Bind(server, "a");
+  const text::Json marked = server.Expect(200, "DELETE", Path(kPodsPath, "a"));
+  EXPECT_EQ(GetString(marked, {"kind"}), "Pod");
+  EXPECT_EQ(GetString(marked, {"metadata", "deletionTimestamp"}), "2026-07-30T10:00:30Z");
+  EXPECT_EQ(GetInt(marked, {"metadata", "deletionGracePeriodSeconds"}), 30);
+  // A longer grace period changes nothing, a shorter one does.
+  EXPECT_EQ(server.Expect(200, "DELETE", Path(kPodsPath, "a?gracePeriodSeconds=60")), marked);
+  const text::Json shorter =
+      server.Expect(200, "DELETE", Path(kPodsPath, "a"), text::Object{{"gracePeriodSeconds", 5}});
+  EXPECT_EQ(GetInt(shorter, {"metadata", "deletionGracePeriodSeconds"}), 5);
+  // Status writes still work, and do not remove the object.
+  server.Patch(200, Path(kPodsPath, "a/status"),
+               text::Object{{"status", text::Object{{"phase", "Running"}}}});
+  server.Expect(200, "DELETE", Path(kPodsPath, "a?gracePeriodSeconds=0"));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "a")));
+}
+
+TEST(Deletion, AFinishedPodGoesAtOnce) {
+  TestServer server;
+  server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  Bind(server, "a");
+  server.Patch(200, Path(kPodsPath, "a/status"),
+               text::Object{{"status", text::Object{{"phase", "Succeeded"}}}});
+  server.Expect(200, "DELETE", Path(kPodsPath, "a"));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "a")));
+}
+
+TEST(Deletion, FinalizersHoldAnObject) {
+  TestServer server;
+  text::Json job = JobObject("j");
+  text::Set(job, {"metadata", "finalizers"}, text::Array{"a/b"});
+  server.Expect(201, "POST", kJobsPath, job);
+  const text::Json marked = server.Expect(200, "DELETE", Path(kJobsPath, "j"));
+  EXPECT_FALSE(GetString(marked, {"metadata", "deletionTimestamp"}).empty());
+  EXPECT_EQ(server.Expect(200, "DELETE", Path(kJobsPath, "j")), marked);
+  server.Patch(200, Path(kJobsPath, "j"), *text::ParseJson(R"({"metadata":{"labels":{"x":"y"}}})"));
+  ASSERT_TRUE(IsThere(server, Path(kJobsPath, "j")));
+  server.Patch(200, Path(kJobsPath, "j"), *text::ParseJson(R"({"metadata":{"finalizers":null}})"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));
+}
+
+TEST(Deletion, TakesDependantsAndTheirDependantsAlong) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  const text::Json pod = server.Expect(201, "POST", kPodsPath, Owned(PodObject("p"), job));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("bound"), job));
+  Bind(server, "bound");
+  const std::string services = "/api/v1/namespaces/default/services";
+  server.Expect(201, "POST", services,
+                Owned(*text::ParseJson(R"({"metadata":{"name":"s"}})"), pod));
+  server.Expect(201, "POST", kPodsPath, PodObject("other"));
+  server.Expect(200, "DELETE", Path(kJobsPath, "j"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "p")));
+  EXPECT_FALSE(IsThere(server, services + "/s"));
+  EXPECT_TRUE(IsThere(server, Path(kPodsPath, "other")));
+  const text::Json bound = server.Expect(200, "GET", Path(kPodsPath, "bound"));
+  EXPECT_FALSE(GetString(bound, {"metadata", "deletionTimestamp"}).empty());
+}
+
+TEST(Deletion, LeavesWhatHasAnotherOwner) {
+  TestServer server;
+  const text::Json first = server.Expect(201, "POST", kJobsPath, JobObject("first"));
+  const text::Json second = server.Expect(201, "POST", kJobsPath, JobObject("second"));
+  text::Json pod = PodObject("p");
+  text::Json other = OwnerReference(second);
+  text::Erase(other, {"controller"});
+  text::Set(pod, {"metadata", "ownerReferences"}, text::Array{OwnerReference(first), other});
+  server.Expect(201, "POST", kPodsPath, pod);
+  server.Expect(200, "DELETE", Path(kJobsPath, "first"));
+  const text::Json kept = server.Expect(200, "GET", Path(kPodsPath, "p"));
+  EXPECT_EQ(text::FindArray(kept, {"metadata", "ownerReferences"})->size(), 1U);
+  server.Expect(200, "DELETE", Path(kJobsPath, "second"));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "p")));
+}
+
+TEST(Deletion, ForegroundWaitsForTheLastDependant) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("p"), job));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("q"), job));
+  Bind(server, "p");
+  const text::Json marked =
+      server.Expect(200, "DELETE", Path(kJobsPath, "j?propagationPolicy=Foreground"));
+  EXPECT_EQ(text::FindArray(marked, {"metadata", "finalizers"})->front(), "foregroundDeletion");
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "q")));
+  EXPECT_TRUE(IsThere(server, Path(kJobsPath, "j")));
+  server.Expect(200, "DELETE", Path(kPodsPath, "p?gracePeriodSeconds=0"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));
+
+  server.Expect(201, "POST", kJobsPath, JobObject("alone"));
+  server.Expect(200, "DELETE", Path(kJobsPath, "alone?propagationPolicy=Foreground"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "alone")));
+}
+
+TEST(Deletion, OrphanLeavesDependantsWithoutOwner) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("p"), job));
+  server.Expect(200, "DELETE", Path(kJobsPath, "j"), text::Object{{"propagationPolicy", "Orphan"}});
+  const text::Json pod = server.Expect(200, "GET", Path(kPodsPath, "p"));
+  EXPECT_EQ(text::Find(pod, {"metadata", "ownerReferences"}), nullptr);
+}
+
+TEST(Deletion, WhatIsMadeForAnOwnerThatIsGoneGoesAgain) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(200, "DELETE", Path(kJobsPath, "j"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("late"), job));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "late")));
+}
+
+// By a controller that has not heard of the deletion yet: the owner would wait for it for ever.
+TEST(Deletion, WhatIsMadeForAnOwnerThatWaitsForItsLastDependantGoesAgain) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("p"), job));
+  Bind(server, "p");
+  server.Expect(200, "DELETE", Path(kJobsPath, "j?propagationPolicy=Foreground"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("late"), job));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "late")));
+  EXPECT_TRUE(IsThere(server, Path(kJobsPath, "j")));
+  server.Expect(200, "DELETE", Path(kPodsPath, "p?gracePeriodSeconds=0"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));
+}
+
+TEST(Deletion, ACollectionGoesBySelector) {
+  TestServer server;
+  for (const std::string name : {"a", "b", "c"}) {
+    text::Json pod = PodObject(name);
+    text::Set(pod, {"metadata", "labels", "x"}, text::Json(name == "c" ? "keep" : "drop"));
+    server.Expect(201, "POST", kPodsPath, pod);
+  }
+  const text::Json gone =
+      server.Expect(200, "DELETE", std::string(kPodsPath) + "?labelSelector=x%3Ddrop");
+  EXPECT_EQ(text::FindArray(gone, {"items"})->size(), 2U);
+  const text::Json left = server.Expect(200, "GET", kPodsPath);
+  EXPECT_EQ(text::FindArray(left, {"items"})->size(), 1U);
+  server.Expect(200, "DELETE", std::string(kPodsPath) + "?labelSelector=x%3Ddrop");
+}
+
+TEST(Deletion, ANamespaceGoesWithItsContent) {
+  TestServer server;
+  server.Expect(201, "POST", "/api/v1/namespaces",
+                *text::ParseJson(R"({"metadata":{"name":"team"}})"));
+  const std::string pods = "/api/v1/namespaces/team/pods";
+  server.Expect(201, "POST", pods, PodObject("a", "team"));
+  server.Expect(201, "POST", pods, PodObject("b", "team"));
+  server.Expect(201, "POST", pods + "/b/binding",
+                *text::ParseJson(R"({"target":{"name":"here"}})"));
+  const text::Json marked = server.Expect(200, "DELETE", "/api/v1/namespaces/team");
+  EXPECT_EQ(GetString(marked, {"status", "phase"}), "Terminating");
+  EXPECT_FALSE(IsThere(server, pods + "/a"));
+  const text::Json refused = server.Expect(403, "POST", pods, PodObject("c", "team"));
+  EXPECT_NE(GetString(refused, {"message"}).find("because it is being terminated"),
+            std::string::npos);
+  server.Expect(200, "DELETE", pods + "/b?gracePeriodSeconds=0");
+  EXPECT_FALSE(IsThere(server, "/api/v1/namespaces/team"));
+}
+
+TEST(Deletion, HonoursTheUidOfThePredecessor) {
+  TestServer server;
+  const text::Json pod = server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  const text::Json uid = *text::Find(pod, {"metadata", "uid"});
+  server.Expect(200, "DELETE", Path(kPodsPath, "a"),
+                text::Object{{"preconditions", text::Object{{"uid", uid}}}});
+  server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  server.Expect(409, "DELETE", Path(kPodsPath, "a"),
+                text::Object{{"preconditions", text::Object{{"uid", uid}}}});
+  EXPECT_TRUE(IsThere(server, Path(kPodsPath, "a")));
+}
+
+}  // namespace
+}  // namespace local::server
