@@ -25,6 +25,7 @@
 #include "base/colour.h"
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/standard_descriptors.h"
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
@@ -290,6 +291,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  base::HoldStandardDescriptors();
   // Programs that muster starts itself: they need nothing of the command line's setup.
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "shim") return local::node::ShimMain();

@@ -1,6 +1,6 @@
 // Curves on a canvas: a few series of numbers over steps or time, made for what trainings tell. A
 // library for this would be larger than all of the page.
-import {h, setText} from "./dom.js";
+import {colourOf, h, setText} from "./dom.js";
 
 const HEIGHT = 150;
 const LEFT = 52;  // for the numbers beside the curve
@@ -121,24 +121,16 @@ export class Chart {
     pen.rect(LEFT, 0, width - LEFT, HEIGHT - BELOW);
     pen.clip();
     this.series.forEach(
-        (each, i) => this.#drawSeries(pen, each, this.#colour(COLOURS[i]), DASHES[i]));
+        (each, i) => this.#drawSeries(pen, each, colourOf(this.says, COLOURS[i]), DASHES[i]));
     pen.restore();
-  }
-
-  // A canvas knows no light-dark(): an element is asked.
-  #colour(name) {
-    this.says.style.color = `var(${name})`;
-    const colour = getComputedStyle(this.says).color;
-    this.says.style.color = "";
-    return colour;
   }
 
   #drawAxes(pen, style) {
     const {x0, x1, y0, y1, width, toX, toY} = this.scales;
     pen.font = `11px ${style.fontFamily}`;
     pen.lineWidth = 1;
-    const line = this.#colour("--line");
-    const text = this.#colour("--muted");
+    const line = colourOf(this.says, "--line");
+    const text = colourOf(this.says, "--muted");
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     for (const y of ticks(y0, y1, 4)) {
@@ -159,7 +151,8 @@ export class Chart {
 
   #nameX(x) {
     if (this.unit === "step") return Number.isInteger(x) ? x.toLocaleString("en") : "";
-    return new Date(x).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit"});
+    return new Date(x).toLocaleTimeString(
+        [], {hour: "2-digit", minute: "2-digit", hourCycle: "h23"});
   }
 
   #drawSeries(pen, series, colour, dash) {

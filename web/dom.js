@@ -24,6 +24,14 @@ export function svg(tag, attributes, ...children) {
   return element;
 }
 
+// A canvas knows no light-dark(): an element is asked for the colour of that name.
+export function colourOf(element, name) {
+  element.style.color = `var(${name})`;
+  const colour = getComputedStyle(element).color;
+  element.style.color = "";
+  return colour;
+}
+
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter(
       (child) => child !== null && child !== undefined && child !== false));

@@ -4,10 +4,12 @@ import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, setText, showState} from "./dom.js";
 import {duration, moment, plural} from "./format.js";
 import {Filter, List} from "./list.js";
+import {linesOf, Parallel} from "./parallel.js";
 import {get, jobs} from "./server.js";
 
 const MOST_COMPARED = 5;
 const MOST_CURVES = 12;
+const KINDS_OF_RUNS = ["running", "bad", "good", "waiting", "off"];  // colours, and dashes
 const QUIET = 500;  // milliseconds between a change of the jobs and the next look
 
 export function historyScreen(app) {
@@ -243,6 +245,31 @@ export function compareScreen(app, namespace, ids) {
         body);
   const charts = h("div", {class: "charts card"});
   const drawn = [];
+  const lines = new Parallel("Trials of the sweeps");
+  const sweeps =
+      h("section", {class: "card", "aria-label": "Trials", hidden: true},
+        h("header", null, h("h2", null, "Trials")), lines.element);
+  // The trials of sweeps among the runs, each run in a colour of its own.
+  async function loadTrials(known) {
+    const read = ({id}) =>
+        get(`/api/run/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`);
+    const told = await Promise.allSettled(known.map(read));
+    const all = told.flatMap(
+        ({value}, i) =>
+            (value?.trials ??
+             []).map((each) => ({...each, run: known[i].name, kind: KINDS_OF_RUNS[i]})));
+    const {names, rows} = linesOf(all, (each) => `${each.run}, `, (each) => each.kind);
+    rows.forEach((row, i) => {
+      row.values.run = all[i].run;
+    });
+    lines.set(["run", ...names], rows);
+    // The lines of trials make no curve.
+    loadCurves(known.filter((_, i) => !told[i].value?.trials?.length));
+    sweeps.hidden = lines.element.hidden;
+    if (!sweeps.hidden) element.insertBefore(sweeps, body);
+    lines.draw();
+  }
+
   // One chart for each scalar that any of them has, the runs laid over each other.
   async function loadCurves(names) {
     const read = ({name, id}) =>
@@ -262,7 +289,7 @@ export function compareScreen(app, namespace, ids) {
     try {
       const query = new URLSearchParams(runs.map((run) => ["run", run]));
       const answer = await get(`/api/compare/${encodeURIComponent(namespace)}?${query}`);
-      loadCurves(answer.runs);
+      loadTrials(answer.runs);
       const names = Object.keys(answer.differences);
       const files = answer.files.flatMap(
           (changed, i) =>
@@ -300,6 +327,7 @@ export function compareScreen(app, namespace, ids) {
     screen: "history",
     close() {
       drawn.forEach((chart) => chart.close());
+      lines.close();
     },
     key(event) {
       if (event.key !== "Escape") return false;

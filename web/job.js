@@ -4,12 +4,15 @@ import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, kindOf, setText, showState, wordOf} from "./dom.js";
 import {bytes, duration, moment, percent, plural} from "./format.js";
 import {Log} from "./log.js";
+import {linesOf, Parallel} from "./parallel.js";
 import {get, jobs, stream} from "./server.js";
+import {Strip} from "./strip.js";
 import {ledger, timeline} from "./timeline.js";
 
 const MOST_RANKS = 2048;
 const MOST_CURVES = 8;
 const MOST_POINTS = 4000;
+const STRIP_EVERY = 10_000;  // milliseconds between two looks at what the ranks did
 
 export function jobScreen(app, kind, namespace, run) {
   const path = `${encodeURIComponent(namespace)}/${encodeURIComponent(run)}`;
@@ -38,6 +41,10 @@ export function jobScreen(app, kind, namespace, run) {
       h("section", {class: "card", "aria-label": "Ranks"},
         h("header", null, h("h2", null, "Ranks"), h("span", {class: "spring"}), look), grid, closer,
         shell);
+  const strip = new Strip();
+  const overTime =
+      h("section", {class: "card", "aria-label": "Ranks over time", hidden: true},
+        h("header", null, h("h2", null, "Ranks over time")), strip.element);
   const charts = h("div", {class: "charts"});
   const curves =
       h("section", {class: "card", "aria-label": "Curves", hidden: true},
@@ -47,6 +54,7 @@ export function jobScreen(app, kind, namespace, run) {
       h("section", {class: "card", "aria-label": "Attempts"},
         h("header", null, h("h2", null, "Attempts")));
   const trials = h("section", {class: "card", "aria-label": "Trials", hidden: true});
+  const lines = new Parallel("Trials");
   const facts =
       h("section", {class: "card", "aria-label": "What it is"},
         h("header", null, h("h2", null, "What it is")));
@@ -57,7 +65,8 @@ export function jobScreen(app, kind, namespace, run) {
       h("section", {class: "screen", "aria-label": `Job ${run}`},
         h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
         h("div", {class: "job-body"},
-          h("div", {class: "facts"}, verdict, ranks, curves, spent, trials, attempts, facts),
+          h("div", {class: "facts"}, verdict, ranks, trials, overTime, curves, spent, attempts,
+            facts),
           log.element));
 
   function target() {
@@ -231,10 +240,15 @@ export function jobScreen(app, kind, namespace, run) {
     const values = namesOf("values");
     const metrics = namesOf("metrics");
     const heads = ["Trial", ...values, "Status", "Took", ...metrics];
+    const {names, rows} =
+        linesOf(all, () => "", (each) => (each.status === "FAILED" ? "bad" : "running"));
+    lines.set(names, rows);
     fill(
         trials,
         h("header", null, h("h2", null, plural(all.length, "trial")), h("span", {class: "spring"}),
-          command(`muster show ${run} --best ${metrics[0] ?? "METRIC"}`)),
+          command(`muster show ${run} --best ${
+              metrics.find((name) => /loss/i.test(name)) ?? metrics[0] ?? "METRIC"}`)),
+        lines.element,
         h("div", {class: "wide"},
           h("table", {class: "plain", "aria-label": "Trials"},
             h("thead", null, h("tr", null, heads.map((title) => h("th", {scope: "col"}, title)))),
@@ -310,7 +324,8 @@ export function jobScreen(app, kind, namespace, run) {
 
   function showCurves() {
     const all = curvesOf([{title: run, series: told}], MOST_CURVES);
-    curves.hidden = all.length === 0;
+    // The lines of trials that run one after another make no curve.
+    curves.hidden = all.length === 0 || (page?.trials ?? []).length > 0;
     for (const each of all) {
       if (!drawn.has(each.name)) {
         const chart = new Chart(each.name, each.unit);
@@ -328,6 +343,19 @@ export function jobScreen(app, kind, namespace, run) {
       return;  // the rest of the page says what is wrong
     }
     if (!isClosed) showCurves();
+  }
+
+  let stripAt = 0;
+  async function loadStrip() {
+    stripAt = Date.now();
+    try {
+      const grid = await get(`/api/strip/${path}`);
+      if (isClosed) return;
+      overTime.hidden = grid.ranks.length === 0;
+      if (!overTime.hidden) strip.set(grid);
+    } catch {
+      // What was shown stays; the rest of the page says what is wrong.
+    }
   }
 
   // What was told since goes to the end of the curves.
@@ -353,6 +381,7 @@ export function jobScreen(app, kind, namespace, run) {
       showHead();
       loadLedger();
       showTrials();
+      showCurves();
       showAttempts();
       showFacts();
       if (!instances.length && !isJob) ranks.hidden = true;
@@ -382,6 +411,7 @@ export function jobScreen(app, kind, namespace, run) {
     if (isJob && jobs.areKnown && now !== shape) {
       shape = now;
       load();
+      loadStrip();
     }
   };
   const onJob = (event) => {
@@ -397,11 +427,16 @@ export function jobScreen(app, kind, namespace, run) {
   jobs.addEventListener("progress", onProgress);
   stream.addEventListener("job", onJob);
   const clock = setInterval(() => {
-    if (!document.hidden) showHead();
+    if (document.hidden) return;
+    showHead();
+    const row = jobs.rows.get(key);
+    const isDue = isJob && row && !isOver(row.status) && Date.now() - stripAt >= STRIP_EVERY;
+    if (isDue) loadStrip();
   }, 1000);
   log.showEnd();
   load();
   loadCurves();
+  loadStrip();
   return {
     element,
     title: run,
@@ -411,6 +446,8 @@ export function jobScreen(app, kind, namespace, run) {
       jobs.removeEventListener("change", changed);
       jobs.removeEventListener("progress", onProgress);
       drawn.forEach((chart) => chart.close());
+      strip.close();
+      lines.close();
       stream.removeEventListener("job", onJob);
       clearInterval(clock);
       log.close();

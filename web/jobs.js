@@ -99,7 +99,7 @@ const COLUMNS = [
     name: "progress",
     title: "Progress",
     width: "130px",
-    className: "phone-none",
+    className: "phone-below",
     sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
     descends: true,
     draw: (cell, row) => {

@@ -43,6 +43,22 @@ TEST(Explain, NamesTheUsersLine) {
   EXPECT_EQ(verdict.advice, Advice::kFixFirst);
 }
 
+TEST(Explain, AProgramThatTheUsersLineRanIsNoLauncher) {
+  const auto raised_in = [](const std::string& file) {
+    return "Traceback (most recent call last):\n  File \"" + file +
+           "\", line 7, in <module>\n    run(command)\n"
+           "  File \"/usr/lib/python3.11/subprocess.py\", line 571, in run\n"
+           "subprocess.CalledProcessError: Command '['make']' returned non-zero exit status 2.\n";
+  };
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 5, raised_in("/w/train.py"))}});
+  EXPECT_EQ(verdict.kind, "exception");
+  EXPECT_EQ(verdict.file, "/w/train.py");
+  EXPECT_EQ(verdict.file_line, 7);
+  for (const char* launcher : {"/usr/local/bin/accelerate", "/v/site-packages/torch/launch.py"}) {
+    EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 5, raised_in(launcher))}}).kind, kUnknown);
+  }
+}
+
 TEST(Explain, AConsequenceNeverWins) {
   // Of the same second, and even noted before it.
   const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 4, kPeer), RankOf(1, 1, 5, kBoom)}});

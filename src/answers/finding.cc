@@ -62,9 +62,17 @@ bool IsHandled(std::string_view before) {
 
 // Of a launcher, which says again what a rank has said.
 bool IsReport(const Chain& chain) {
-  static constexpr auto kTypes = std::to_array<std::string_view>(
-      {"ChildFailedError", "CalledProcessError", "SignalException", "ProcessExitedException"});
-  return std::find(kTypes.begin(), kTypes.end(), chain.raised.back().Type()) != kTypes.end();
+  const Raised& last = chain.raised.back();
+  const std::string_view type = last.Type();
+  if (type == "ChildFailedError" || type == "SignalException" || type == "ProcessExitedException") {
+    return true;
+  }
+  // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
+  // installed programs.
+  return type == "CalledProcessError" &&
+         std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
+           return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
+         });
 }
 
 // Raised and caught in the course of things.

@@ -88,6 +88,8 @@ inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
 // On a job: the earlier times in which something stalled it (api/stall.h).
 inline constexpr std::string_view kStallsAnnotation = "muster.dev/stalls";
+// On jobs and pods of the embedded cluster: the submitter's umask for the job's programs, in octal.
+inline constexpr std::string_view kUmaskAnnotation = "muster.dev/umask";
 // On a job: whom to notify, one per line; the label of the same name says when (end, fail, start).
 inline constexpr std::string_view kNotifyAnnotation = "muster.dev/notify";
 // With "-start" or "-end": that the notification was sent, or why it failed.

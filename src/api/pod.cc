@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "api/names.h"
@@ -255,6 +256,14 @@ ResourceRequest PodRequest(const text::Json& pod) {
   AddAmounts(text::FindObject(pod, {"spec", "overhead"}), overhead);
   running += overhead;
   return running;
+}
+
+std::optional<mode_t> ParseUmask(std::string_view text) {
+  mode_t mask = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, mask, 8);
+  if (error != std::errc() || stop != end || mask > 0777) return std::nullopt;
+  return mask;
 }
 
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource) {

@@ -1,6 +1,8 @@
 // Accessors for Pods.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -96,6 +98,8 @@ struct ResourceRequest {
 // containers and sidecars, at least what any init container needs, with limits in place of missing
 // requests, plus the overhead. Quantities that do not parse count as zero.
 ResourceRequest PodRequest(const text::Json& pod);
+// Of api::kUmaskAnnotation: "0027", octal; nullopt when malformed.
+std::optional<mode_t> ParseUmask(std::string_view text);
 // Sum over containers of limits[resource] in whole units.
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource);
 

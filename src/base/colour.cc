@@ -12,7 +12,10 @@ namespace {
 std::atomic<Colour> g_colour{Colour::kAuto};
 
 bool IsWanted() {
-  static const bool is_wanted = !Environment::OfProcess().Get("NO_COLOR");
+  static const bool is_wanted = [] {
+    const Environment environment = Environment::OfProcess();
+    return !environment.Get("NO_COLOR") && environment.GetOr("TERM", "") != "dumb";
+  }();
   return is_wanted;
 }
 

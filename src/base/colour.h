@@ -3,7 +3,7 @@
 
 namespace base {
 
-// kAuto colours a terminal unless NO_COLOR is set to a non-empty value.
+// kAuto colours a terminal unless it is dumb (TERM), or NO_COLOR is set to a non-empty value.
 enum class Colour { kAuto, kAlways, kNever };
 
 // For the whole process; thread safe. kAuto at the start.

@@ -26,7 +26,7 @@ class Environment {
   // "NAME=VALUE", as for exec.
   std::vector<std::string> AsList() const;
 
-  // $HOME, otherwise from the password database, otherwise "/".
+  // $HOME if absolute, else from the password database, else "/". A relative folder counts as unset
   std::string Home() const;
   // $XDG_CONFIG_HOME/muster, by default ~/.config/muster.
   std::string ConfigDir() const;

@@ -18,10 +18,18 @@ bool IsPrivateFolder(const std::string& path) {
   return folder && CheckPrivateFolder(folder.get(), path);
 }
 
+// The XDG specification has relative paths ignored: the daemon, which leaves the caller's folder,
+// would take another one.
+std::optional<std::string> Folder(const Environment& environment, std::string_view name) {
+  std::optional<std::string> path = environment.Get(name);
+  if (path && !path->starts_with('/')) path.reset();
+  return path;
+}
+
 }  // namespace
 
 std::string Environment::Home() const {
-  if (const auto home = Get("HOME")) return *home;
+  if (const auto home = Folder(*this, "HOME")) return *home;
   passwd entry{};
   passwd* found = nullptr;
   char buffer[4096];
@@ -32,16 +40,16 @@ std::string Environment::Home() const {
 }
 
 std::string Environment::ConfigDir() const {
-  return GetOr("XDG_CONFIG_HOME", Home() + "/.config") + "/muster";
+  return Folder(*this, "XDG_CONFIG_HOME").value_or(Home() + "/.config") + "/muster";
 }
 std::string Environment::StateDir() const {
-  return GetOr("XDG_STATE_HOME", Home() + "/.local/state") + "/muster";
+  return Folder(*this, "XDG_STATE_HOME").value_or(Home() + "/.local/state") + "/muster";
 }
 std::string Environment::CacheDir() const {
-  return GetOr("XDG_CACHE_HOME", Home() + "/.cache") + "/muster";
+  return Folder(*this, "XDG_CACHE_HOME").value_or(Home() + "/.cache") + "/muster";
 }
 std::string Environment::RuntimeDir() const {
-  const auto runtime = Get("XDG_RUNTIME_DIR");
+  const auto runtime = Folder(*this, "XDG_RUNTIME_DIR");
   // It belongs to another user after `su`, is gone after a logout, and is not set in cron jobs.
   if (!runtime || !IsPrivateFolder(*runtime)) return StateDir() + "/run";
   return fmt::format("{}/muster-{}", *runtime, Md5Hex(StateDir()).substr(0, 8));

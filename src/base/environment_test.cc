@@ -36,6 +36,19 @@ TEST(Environment, DirectoriesFollowXdg) {
   EXPECT_EQ(xdg.CacheDir(), "/k/muster");
 }
 
+TEST(Environment, ARelativeDirectoryIsIgnored) {
+  const Environment xdg(Values{{"HOME", "/home/u"},
+                               {"XDG_CONFIG_HOME", "c"},
+                               {"XDG_STATE_HOME", "./s"},
+                               {"XDG_CACHE_HOME", "~/k"},
+                               {"XDG_RUNTIME_DIR", "."}});
+  EXPECT_EQ(xdg.ConfigDir(), "/home/u/.config/muster");
+  EXPECT_EQ(xdg.StateDir(), "/home/u/.local/state/muster");
+  EXPECT_EQ(xdg.CacheDir(), "/home/u/.cache/muster");
+  EXPECT_EQ(xdg.RuntimeDir(), "/home/u/.local/state/muster/run");
+  EXPECT_TRUE(Environment(Values{{"HOME", "home"}}).StateDir().starts_with("/"));
+}
+
 TEST(Environment, HomeIsNeverEmpty) { EXPECT_TRUE(Environment().Home().starts_with("/")); }
 
 class RuntimeDir : public testing::Test {

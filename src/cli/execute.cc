@@ -33,7 +33,13 @@ class Executor {
   Outcome Call(Command& command, ParsedArgs parsed);
   Outcome CallNothing(Command& command, const ParsedArgs& parsed);
   base::Result<Command*> Topic(const std::vector<std::string>& path) const;
-  void PrintHelp(const Command& command) { (void)out_.Write(command.HelpText()); }
+  // Help or the version, where it was asked for.
+  Outcome Print(std::string_view text) {
+    if (base::Status status = out_.Write(text); !status) {
+      return {kExitFailure, std::move(status.error())};
+    }
+    return {};
+  }
   Outcome Complete(const std::vector<std::string>& words);
   std::vector<std::string> Candidates(const Found& found, const std::string& word);
 
@@ -90,7 +96,7 @@ void Executor::AddStandardCommands() {
   help->Run([this](Invocation& call) -> base::Result<int> {
     TRY_ASSIGN(Command * topic, Topic(call.args));
     AddHelpFlag(*topic);
-    PrintHelp(*topic);
+    TRY(out_.Write(topic->HelpText()));
     return 0;
   });
   if (root_.FindChild("completion") == nullptr) AddCompletionCommand(root_);
@@ -222,12 +228,10 @@ Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
 
 Outcome Executor::Call(Command& command, ParsedArgs parsed) {
   if (parsed.help || command.wants_help_) {
-    PrintHelp(command);
-    return {};
+    return Print(command.HelpText());
   }
   if (command.wants_version_) {
-    (void)out_.Write(command.version_ + "\n");
-    return {};
+    return Print(command.version_ + "\n");
   }
   const bool runs_alone =
       parsed.positionals.empty() && command.run_alone_ != nullptr && out_.IsTerminal();

@@ -83,6 +83,15 @@ base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Cont
   return text::Object{{"uid", uid}, {"sources", text::Array()}, {"series", text::Array()}};
 }
 
+base::Result<text::Json> StripPage(cluster::Client& client, const arena::Context& context,
+                                   const std::string& run, int64_t columns) {
+  TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
+  const std::string uid(api::Uid(found.job.job));
+  text::Json known = arena::RanksOverTime(client, context, uid, columns);
+  if (known.is_object()) return known;
+  return text::Object{{"uid", uid}, {"from", 0}, {"step", 0}, {"ranks", text::Array()}};
+}
+
 base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,
                                    const std::string& job) {
   TRY_ASSIGN(const arena::TrainingJob found,

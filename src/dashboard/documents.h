@@ -29,6 +29,10 @@ base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Contex
 // of each scalar; empty if the cluster knows nothing.
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points);
+// What each rank used over time, in at most `columns` (docs/reference/json.md, "ranks over time");
+// without ranks if nobody knows.
+base::Result<text::Json> StripPage(cluster::Client& client, const arena::Context& context,
+                                   const std::string& run, int64_t columns);
 // {"ranks": `get --ranks -o json`}
 base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,
                                    const std::string& job);

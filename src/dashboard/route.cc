@@ -16,13 +16,13 @@ struct Path {
   Kind kind;
 };
 constexpr Path kPaths[] = {
-    {"session", "POST", 0, Kind::kSession}, {"events", "GET", 0, Kind::kEvents},
-    {"state", "GET", 0, Kind::kState},      {"run", "GET", 2, Kind::kRun},
-    {"verdict", "GET", 2, Kind::kVerdict},  {"ranks", "GET", 2, Kind::kRanks},
-    {"report", "GET", 2, Kind::kReport},    {"progress", "GET", 2, Kind::kProgress},
-    {"logs", "GET", 2, Kind::kLogs},        {"history", "GET", 0, Kind::kHistory},
-    {"compare", "GET", 1, Kind::kCompare},  {"machine", "GET", 0, Kind::kMachine},
-    {"action", "POST", 0, Kind::kAction}};
+    {"session", "POST", 0, Kind::kSession},  {"events", "GET", 0, Kind::kEvents},
+    {"state", "GET", 0, Kind::kState},       {"run", "GET", 2, Kind::kRun},
+    {"verdict", "GET", 2, Kind::kVerdict},   {"ranks", "GET", 2, Kind::kRanks},
+    {"strip", "GET", 2, Kind::kStrip},       {"report", "GET", 2, Kind::kReport},
+    {"progress", "GET", 2, Kind::kProgress}, {"logs", "GET", 2, Kind::kLogs},
+    {"history", "GET", 0, Kind::kHistory},   {"compare", "GET", 1, Kind::kCompare},
+    {"machine", "GET", 0, Kind::kMachine},   {"action", "POST", 0, Kind::kAction}};
 
 }  // namespace
 

@@ -20,6 +20,7 @@ struct Route {
     kProgress,  // GET /api/progress/NAMESPACE/RUN
     kReport,    // GET /api/report/NAMESPACE/RUN
     kRanks,     // GET /api/ranks/NAMESPACE/JOB
+    kStrip,     // GET /api/strip/NAMESPACE/RUN
     kLogs,      // GET /api/logs/NAMESPACE/RUN?tail=&since=&grep=&ranks=&raw=&errors=&limit=
     kHistory,   // GET /api/history?limit=
     kCompare,   // GET /api/compare/NAMESPACE?run=&run=

@@ -148,6 +148,20 @@ int64_t ResidentBytes(pid_t pid) {
   return pages ? *pages * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
+uint64_t TransferredBytes(pid_t pid) {
+  const auto text = base::ReadFile("/proc/" + std::to_string(pid) + "/io", 4096);
+  if (!text) return 0;
+  uint64_t bytes = 0;
+  for (const std::string& line : base::Split(*text, '\n')) {
+    for (const std::string_view name : {"rchar: ", "wchar: "}) {
+      if (!line.starts_with(name)) continue;
+      const auto count = base::ParseInt(line.substr(name.size()));
+      if (count && *count > 0) bytes += static_cast<uint64_t>(*count);
+    }
+  }
+  return bytes;
+}
+
 uint64_t OomKillCount() {
   const auto text = base::ReadFile("/proc/vmstat");
   if (!text) return 0;

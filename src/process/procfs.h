@@ -44,6 +44,10 @@ bool HasInEnvironment(pid_t pid, std::string_view entry);
 // Its resident memory, including shared pages; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 
+// What it has read and written so far, whether that came from a disk or not; 0 when that may not be
+// known.
+uint64_t TransferredBytes(pid_t pid);
+
 // The kernel's count of out-of-memory kills since boot; 0 when unknown.
 uint64_t OomKillCount();
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/file.h"
 #include "process/pidfd.h"
 #include "process/spawn.h"
 
@@ -41,6 +42,14 @@ TEST(Procfs, KnowsThisProcess) {
   const auto pids = AllPids();
   EXPECT_NE(std::find(pids.begin(), pids.end(), ::getpid()), pids.end());
   EXPECT_EQ(ReadStat(0x3fffffff).error().code, base::Code::kNotFound);
+}
+
+TEST(Procfs, CountsWhatAProcessReadsAndWrites) {
+  const uint64_t before = TransferredBytes(::getpid());
+  const auto text = base::ReadFile("/proc/self/maps");
+  ASSERT_TRUE(text);
+  EXPECT_GE(TransferredBytes(::getpid()), before + text->size());
+  EXPECT_EQ(TransferredBytes(0x3fffffff), 0u);
 }
 
 TEST(Procfs, FindsDescendantsAndProcessesByTheirEnvironment) {

@@ -1,6 +1,7 @@
 #include "snapshot/folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "process/program_output.h"
@@ -66,7 +68,12 @@ std::vector<std::string> SplitAtNul(std::string_view text) {
 class Lister {
  public:
   Lister(const Folder& folder, const ListLimits& limits, const base::Environment& environment)
-      : root_(folder.root), limits_(limits), environment_(environment) {}
+      : root_(folder.root),
+        state_(environment.StateDir()),
+        is_above_state_(state_.starts_with(root_)),
+        limits_(limits),
+        environment_(environment),
+        root_fd_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
   base::Result<std::vector<Entry>> List(bool is_git) {
     if (is_git) {
@@ -97,7 +104,7 @@ class Lister {
       while (name.ends_with('/')) name.pop_back();  // a repository in the work tree
       const std::string path = Joined(inside, name);
       struct stat info{};
-      if (::lstat((root_ + "/" + path).c_str(), &info) != 0) {
+      if (::fstatat(root_fd_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) continue;  // tracked, but deleted
         return Fail(base::Errno(errno, "look at " + path));
       }
@@ -135,19 +142,21 @@ class Lister {
 
   bool IsLeftOut(const std::string& name, const std::string& path) const {
     return name == ".git" || name == "__pycache__" || IsThere(path + "/pyvenv.cfg") ||
-           path == environment_.StateDir();
+           path == state_;
   }
 
   base::Status Add(const std::string& path, const struct stat& info) {
     // The work tree may be the whole home folder, which contains it.
-    if ((root_ + "/" + path).starts_with(environment_.StateDir() + "/")) return {};
+    if (is_above_state_ && (root_ + "/" + path).starts_with(state_ + "/")) return {};
     Entry entry{path, info, ""};
     if (S_ISLNK(info.st_mode)) {
       TRY(ReadLink(entry));
     } else if (!S_ISREG(info.st_mode)) {
       return {};  // sockets and pipes are not code
     } else {
-      if (::access((root_ + "/" + path).c_str(), R_OK) != 0) {
+      // The kernel need not be asked about one's own.
+      const bool is_own = info.st_uid == user_ && (info.st_mode & S_IRUSR) != 0;
+      if (!is_own && ::access((root_ + "/" + path).c_str(), R_OK) != 0) {
         return Fail(base::Errno(errno, "read " + path));
       }
       bytes_ += info.st_size;
@@ -194,9 +203,12 @@ class Lister {
                             names.empty() ? "" : "; its largest files are ", names));
   }
 
-  const std::string root_;
+  const std::string root_, state_;
+  const bool is_above_state_;  // the root is, as is one's home
   const ListLimits limits_;
+  const uid_t user_ = ::geteuid();
   const base::Environment& environment_;
+  const base::Fd root_fd_;
   std::vector<Entry> entries_;
   int64_t bytes_ = 0;
 };
@@ -210,7 +222,7 @@ base::Result<Folder> FindFolder(const std::string& path, const base::Environment
     return Fail(Code::kNotFound,
                 fmt::format("{}: {}", path, failed ? failed.message() : "not a folder"));
   }
-  Folder folder{whole, "", false, "", 0};
+  Folder folder{whole, "", false};
   if (!IsBelowGit(whole)) return folder;
   auto root = AskGit(whole, {"rev-parse", "--show-toplevel"}, environment);
   // Without git, or in the .git folder itself, it is an ordinary folder.
@@ -219,15 +231,23 @@ base::Result<Folder> FindFolder(const std::string& path, const base::Environment
   folder.root = base::Trim(*root);
   folder.is_git = true;
   if (whole.starts_with(folder.root + "/")) folder.inside = whole.substr(folder.root.size() + 1);
-  if (auto commit = AskGit(whole, {"rev-parse", "--verify", "--quiet", "HEAD"}, environment)) {
-    folder.commit = base::Trim(*commit);
-  }
-  TRY_ASSIGN(
-      const std::string status,
-      AskGit(folder.root, {"status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"},
-             environment));
-  folder.changes = static_cast<int64_t>(SplitAtNul(status).size());
   return folder;
+}
+
+base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment) {
+  GitState state;
+  if (!folder.is_git) return state;
+  TRY_ASSIGN(const std::string status, AskGit(folder.root,
+                                              {"status", "--porcelain=v2", "--branch", "-z",
+                                               "--untracked-files=all", "--no-renames"},
+                                              environment));
+  constexpr std::string_view kCommit = "# branch.oid ";
+  for (const std::string& line : SplitAtNul(status)) {
+    if (line.starts_with(kCommit)) state.commit = line.substr(kCommit.size());
+    if (!line.starts_with("# ")) ++state.changes;
+  }
+  if (state.commit == "(initial)") state.commit.clear();
+  return state;
 }
 
 base::Result<std::vector<Entry>> ListFolder(const Folder& folder, const ListLimits& limits,

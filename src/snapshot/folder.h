@@ -18,8 +18,12 @@ struct Folder {
   std::string root;    // absolute: the git work tree's, otherwise the folder itself
   std::string inside;  // the folder, relative to `root`; "": `root`
   bool is_git = false;
-  std::string commit;   // "": before the first commit, or without git
-  int64_t changes = 0;  // files that differ from `commit`, including new ones
+};
+
+// What git says of a work tree.
+struct GitState {
+  std::string commit;   // "" before the first
+  int64_t changes = 0;  // files that differ from it, including new ones
 };
 
 // Follows links in `path`. kNotFound when it is not a folder; kInvalidArgument, with git's message,
@@ -32,6 +36,10 @@ struct Entry {
   struct stat info{};
   std::string link;  // the target of a link, as written
 };
+
+// Nothing for a folder without git. Blocks as long as git looks through the tree; may be called
+// beside ListFolder.
+base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment);
 
 struct ListLimits {
   int64_t bytes = 100 << 20;

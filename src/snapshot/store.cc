@@ -8,9 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
+#include <optional>
 #include <set>
 #include <span>
+#include <unordered_map>
 
 #include "base/defer.h"
 #include "base/disk.h"
@@ -93,22 +94,28 @@ std::string LooksOf(const struct stat& info) {
 // unreadable file counts as an empty one.
 class Seen {
  public:
-  Seen(std::string path) : path_(std::move(path)) {
-    const auto text = base::ReadFile(path_, kMaxList);
+  explicit Seen(std::string path) : path_(std::move(path)) {
+    auto text = base::ReadFile(path_, kMaxList);
     if (!text) return;
-    for (const std::string& line : base::Split(*text, '\0')) {
+    old_ = *std::move(text);
+    for (std::string_view rest = old_; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
       const size_t looks = line.find('\t');
-      const size_t hash = looks == std::string::npos ? looks : line.find('\t', looks + 1);
-      if (hash == std::string::npos) continue;
+      const size_t hash = looks == std::string_view::npos ? looks : line.find('\t', looks + 1);
+      if (hash == std::string_view::npos) continue;
       known_[line.substr(hash + 1)] = {line.substr(0, looks),
                                        line.substr(looks + 1, hash - looks - 1)};
     }
   }
+  Seen(const Seen&) = delete;
+  Seen& operator=(const Seen&) = delete;
 
   // "" when unknown.
   std::string HashOf(const Entry& entry) const {
     const auto it = known_.find(entry.path);
-    return it != known_.end() && it->second.first == LooksOf(entry.info) ? it->second.second : "";
+    const bool is_known = it != known_.end() && it->second.first == LooksOf(entry.info);
+    return is_known ? std::string(it->second.second) : "";
   }
   void Note(const Entry& entry, const std::string& hash) {
     timespec now{};
@@ -121,9 +128,31 @@ class Seen {
 
  private:
   const std::string path_;
-  std::map<std::string, std::pair<std::string, std::string>> known_;
+  std::string old_;  // the file, into which the next looks
+  std::unordered_map<std::string_view, std::pair<std::string_view, std::string_view>> known_;
   std::string text_;
 };
+
+// The files of a folder of which each is as it was seen, without the snapshot's hash; nullopt of
+// others.
+std::optional<Snapshot> Unchanged(const Seen& seen, const std::vector<Entry>& entries) {
+  Snapshot snapshot;
+  for (const Entry& entry : entries) {
+    File file{entry.path, File::Kind::kPlain, "", entry.info.st_size};
+    if (S_ISLNK(entry.info.st_mode)) {
+      file.kind = File::Kind::kLink;
+      file.hash = Hex(base::Sha256(entry.link));
+      file.size = static_cast<int64_t>(entry.link.size());
+    } else {
+      if ((entry.info.st_mode & S_IXUSR) != 0) file.kind = File::Kind::kExecutable;
+      file.hash = seen.HashOf(entry);
+      if (file.hash.empty()) return std::nullopt;
+    }
+    snapshot.bytes += file.size;
+    snapshot.files.push_back(std::move(file));
+  }
+  return snapshot;
+}
 
 bool IsOlderThan(const std::string& path, base::Duration age) {
   struct stat info{};
@@ -143,6 +172,8 @@ base::Status Copy(const std::string& from, const std::string& to, mode_t mode) {
 }
 
 }  // namespace
+
+std::string Store::ListPath(const std::string& hash) const { return directory_ + "/lists/" + hash; }
 
 std::string Store::ObjectPath(const std::string& hash) const {
   return fmt::format("{}/objects/{}/{}", directory_, hash.substr(0, 2), hash.substr(2));
@@ -169,6 +200,13 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   TRY(base::MakeDirs(directory_ + "/seen"));
   TRY(base::MakeDirs(directory_ + "/lists"));
   Seen seen(directory_ + "/seen/" + base::Md5Hex(root));
+  if (auto unchanged = Unchanged(seen, entries)) {
+    unchanged->hash = Hex(base::Sha256(ListOf(unchanged->files)));
+    // Whatever is listed is stored. Touched: Prune keeps what is in use.
+    if (::utimensat(AT_FDCWD, ListPath(unchanged->hash).c_str(), nullptr, 0) == 0) {
+      return *std::move(unchanged);
+    }
+  }
   Snapshot taken;
   for (const Entry& entry : entries) {
     File file{entry.path, File::Kind::kPlain, "", entry.info.st_size};
@@ -193,8 +231,8 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   }
   const std::string list = ListOf(taken.files);
   taken.hash = Hex(base::Sha256(list));
-  const std::string path = directory_ + "/lists/" + taken.hash;
-  if (::access(path.c_str(), R_OK) != 0) {
+  const std::string path = ListPath(taken.hash);
+  if (::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0) {
     TRY(base::WriteFileAtomic(path, list, 0400, base::Durability::kNone));
   }
   seen.Save();
@@ -257,7 +295,10 @@ void Store::Prune(const std::set<std::string>& kept, base::Duration grace) const
 
 base::Status Store::WriteTo(const Snapshot& snapshot, const std::string& target) const {
   base::Status written = WriteFiles(snapshot, target);
-  if (!written) (void)base::RemoveTree(target);
+  if (written) return written;
+  (void)base::RemoveTree(target);
+  // A file that is gone from the store is read again with the next snapshot.
+  if (written.error().code == Code::kNotFound) ::unlink(ListPath(snapshot.hash).c_str());
   return written;
 }
 

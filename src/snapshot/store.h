@@ -39,7 +39,8 @@ class Store {
   base::Result<Snapshot> Read(const std::string& hash) const;
   // The contents of a file, or the target of a link.
   base::Result<std::string> ContentOf(const File& file) const;
-  // Creates the folder `target`, with the caller's umask. Removes it again on an error.
+  // Creates the folder `target`, with the caller's umask. Removes it again on an error; after
+  // kNotFound, of a file that somebody has removed from the store, the next Take stores it again.
   base::Status WriteTo(const Snapshot& snapshot, const std::string& target) const;
   // A gzip-compressed tar archive of it, created by this machine's `tar`: owned by root, and with
   // the same bytes for the same snapshot. kNotFound names the program when it is missing.
@@ -50,6 +51,7 @@ class Store {
   void Prune(const std::set<std::string>& kept, base::Duration grace) const;
 
  private:
+  std::string ListPath(const std::string& hash) const;
   std::string ObjectPath(const std::string& hash) const;
   base::Status Keep(const std::string& hash, std::string_view content) const;
   base::Status WriteSome(std::span<const File> files, const std::string& target) const;

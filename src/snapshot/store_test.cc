@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/strings.h"
 
 namespace snapshot {
 namespace {
@@ -97,8 +98,19 @@ TEST_F(SnapshotTest, AGitWorkTreeIsWhatGitDoesNotIgnore) {
   ASSERT_TRUE(folder) << folder.error().message;
   EXPECT_EQ(folder->root, fs::canonical(root_).string());
   EXPECT_EQ(folder->inside, "sub");
-  EXPECT_EQ(folder->commit.size(), 40U);
-  EXPECT_EQ(folder->changes, 3);
+  const auto state = ReadGitState(*folder, environment_);
+  ASSERT_TRUE(state) << state.error().message;
+  EXPECT_EQ(state->commit.size(), 40U);
+  EXPECT_EQ(state->changes, 3);
+}
+
+TEST_F(SnapshotTest, AWorkTreeWithoutACommitHasNone) {
+  Write("train.py", "x");
+  Git("init -q");
+  const auto state = ReadGitState(*FindFolder(root_, environment_), environment_);
+  ASSERT_TRUE(state) << state.error().message;
+  EXPECT_EQ(state->commit, "");
+  EXPECT_EQ(state->changes, 1);
 }
 
 TEST_F(SnapshotTest, MustersOwnStateIsNobodysCode) {
@@ -205,6 +217,28 @@ TEST_F(SnapshotTest, AFileThatIsGoneFromTheStoreIsReadAgain) {
   fs::remove(folder_ + "/store/objects/" + hash.substr(0, 2) + "/" + hash.substr(2));
   EXPECT_EQ(Take().hash, first.hash);
   EXPECT_TRUE(Store(folder_ + "/store").WriteTo(first, folder_ + "/copy"));
+}
+
+TEST_F(SnapshotTest, AStoreThatLostAFileIsWholeAfterTheNextTry) {
+  Write("a.py", "1");
+  const timespec old[] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (root_ + "/a.py").c_str(), old, 0), 0);
+  const Snapshot first = Take();
+  // As if it had been read long after its last change.
+  const std::string seen = folder_ + "/store/seen/" + base::Md5Hex(root_);
+  const Entry entry = List()->front();
+  const auto nanoseconds = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  const std::string& hash = first.files.at(0).hash;
+  const std::string line =
+      fmt::format("{} {} {} {}\t{}\ta.py", entry.info.st_size, nanoseconds(entry.info.st_mtim),
+                  nanoseconds(entry.info.st_ctim), entry.info.st_ino, hash);
+  ASSERT_TRUE(base::WriteFileAtomic(seen, line + '\0', 0600, base::Durability::kNone));
+  fs::remove(folder_ + "/store/objects/" + hash.substr(0, 2) + "/" + hash.substr(2));
+  const Store store(folder_ + "/store");
+  EXPECT_FALSE(store.WriteTo(Take(), folder_ + "/copy"));
+  EXPECT_TRUE(store.WriteTo(Take(), folder_ + "/copy"));
 }
 
 TEST_F(SnapshotTest, PruneKeepsWhatIsNamed) {

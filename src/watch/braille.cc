@@ -35,6 +35,21 @@ std::vector<double> Thinned(const std::vector<double>& values, size_t count) {
 
 }  // namespace
 
+std::string Spark(const std::vector<std::optional<double>>& values, double full) {
+  constexpr double kHeights = 8;
+  std::string text;
+  for (const std::optional<double>& value : values) {
+    if (!value || !std::isfinite(*value)) {
+      text += ' ';
+      continue;
+    }
+    const double height = std::ceil(kHeights * std::clamp(*value / full, 0.0, 1.0));
+    text += "\xe2\x96";  // U+2581 to U+2588
+    text += static_cast<char>(0x80 + static_cast<int>(std::max(height, 1.0)));
+  }
+  return text;
+}
+
 std::vector<std::string> Braille(const std::vector<double>& values, size_t columns, size_t rows) {
   const std::vector<double> shown = Thinned(values, columns * kDotsOfAColumn);
   double lowest = HUGE_VAL, highest = -HUGE_VAL;

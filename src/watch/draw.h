@@ -1,6 +1,7 @@
 // Draws the screens of `watch`. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,8 @@ size_t PageOf(size_t height);
 // A curve in braille, with two values per column and four dots per row, the latest at the right:
 // `rows` strings of at most `columns` characters, top row first. NaN and Inf leave gaps.
 std::vector<std::string> Braille(const std::vector<double>& values, size_t columns, size_t rows);
+
+// A block for each value, of eight heights; `full` and more is the highest, nullopt a blank.
+std::string Spark(const std::vector<std::optional<double>>& values, double full = 1);
 
 }  // namespace watch

@@ -15,6 +15,7 @@ using cli::Screen;
 using cli::Style;
 
 constexpr size_t kCurveRows = 4;
+constexpr size_t kWide = 100;  // columns from which the past of each rank is shown
 constexpr size_t kLeastLog = 4;
 constexpr base::Duration kQuiet = std::chrono::seconds(30);  // quiet times are shown from then on
 
@@ -51,8 +52,15 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
                                                    {"GPU", 40},
                                                    {"LATE BY", 46},
                                                    {"STEP", 54},
-                                                   {"INSTANCE", 66}}};
-  for (const RankColumn& column : kColumns) screen.Put(column.at, row, column.head, Style::kDim);
+                                                   {"CPU UNTIL NOW", 66}}};
+  const bool has_past = screen.width() >= kWide &&
+                        std::any_of(ranks.begin(), ranks.end(),
+                                    [](const RankRow& rank) { return !rank.used.empty(); });
+  const size_t instance_at = has_past ? 68 + kPastColumns : 66;
+  for (const RankColumn& column : kColumns) {
+    if (has_past || column.at < 66) screen.Put(column.at, row, column.head, Style::kDim);
+  }
+  screen.Put(instance_at, row, "INSTANCE", Style::kDim);
   const size_t shown = rows > 1 ? rows - 1 : 0;
   state.rank_top = std::min(state.rank_top, ranks.size() > shown ? ranks.size() - shown : 0);
   for (size_t i = 0; i < shown && state.rank_top + i < ranks.size(); ++i) {
@@ -68,7 +76,8 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
     screen.Put(40, at, rank.gpu.empty() ? "-" : rank.gpu, Style::kPlain, 5);
     screen.Put(46, at, LateText(rank), Style::kPlain, 7);
     screen.Put(54, at, rank.step.empty() ? "-" : rank.step, Style::kPlain, 11);
-    screen.Put(66, at, rank.instance);
+    if (has_past) screen.Put(66, at, Spark(rank.used), Style::kBusy, kPastColumns);
+    screen.Put(instance_at, at, rank.instance);
   }
   const size_t below = ranks.size() - std::min(ranks.size(), state.rank_top + shown);
   const size_t end = row + std::min(rows, ranks.size() + 1);

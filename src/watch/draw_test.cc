@@ -84,6 +84,12 @@ TEST(Draw, ShowsAJobWithItsRanksItsCurveAndItsLog) {
       std::string::npos)
       << text;
   EXPECT_NE(text.find("loss 0.01"), std::string::npos) << text;
+  EXPECT_EQ(text.find("CPU UNTIL NOW"), std::string::npos) << text;
+  view.ranks[0].used = {std::nullopt, 0.1, 1.0};
+  const std::string wide = TextOf(Draw(state, 120, 24, kNow));
+  EXPECT_NE(wide.find("CPU UNTIL NOW"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("step 7       **                   base-master-0"), std::string::npos)
+      << wide;
   EXPECT_NE(text.find("line 49"), std::string::npos) << text;
   EXPECT_EQ(text.find("line 10\n"), std::string::npos) << text;
   state.log_back = 1000;
@@ -118,6 +124,12 @@ TEST(Draw, SaysWhyThereIsNothing) {
   EXPECT_NE(TextOf(Draw(state, 80, 24, kNow)).find("no jobs"), std::string::npos);
   state.problem = "the server is away";
   EXPECT_NE(TextOf(Draw(state, 80, 24, kNow)).find("the server is away"), std::string::npos);
+}
+
+TEST(Spark, IsABlockForEachValueAndABlankWhereThereIsNone) {
+  EXPECT_EQ(Spark({0.0, 0.5, 1.0, std::nullopt, 7.5}), "▁▄█ █");
+  EXPECT_EQ(Spark({NAN, 2.0}, 4), " ▄");
+  EXPECT_EQ(Spark({}), "");
 }
 
 TEST(Braille, DrawsTwoValuesAColumnAndFourDotsARow) {

@@ -19,6 +19,7 @@ namespace watch {
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::seconds kPastTick{5};
 constexpr int64_t kCurvePoints = 400;
 
 // "3/4": how many of the job's replicas run or have succeeded.
@@ -74,6 +75,19 @@ void AddCurve(const text::Json& progress, JobView& view) {
     const text::Array* values = point.if_array();  // time, step, value
     if (values == nullptr || values->size() < 3) continue;
     if (const auto value = runs::NumberFromJson((*values)[2])) view.curve.push_back(*value);
+  }
+}
+
+void AddPast(const text::Json& ranks_over_time, JobView& view) {
+  const text::Array* ranks = text::FindArray(ranks_over_time, {"ranks"});
+  if (ranks == nullptr) return;
+  for (const text::Json& told : *ranks) {
+    const text::Array* used = text::FindArray(told, {"cpu"});
+    const auto number = text::GetInt(told, {"rank"});
+    const auto rank = std::find_if(view.ranks.begin(), view.ranks.end(),
+                                   [&](const RankRow& row) { return row.rank == number; });
+    if (used == nullptr || rank == view.ranks.end()) continue;
+    for (const text::Json& value : *used) rank->used.push_back(runs::NumberFromJson(value));
   }
 }
 
@@ -183,6 +197,16 @@ void Feed::ListJobs() {
   Tell();
 }
 
+const text::Json& Feed::RanksOverTime(const std::string& job_uid) {
+  const auto now = context_.clock.Steady();
+  if (job_uid != ranks_uid_ || now - ranks_asked_ >= kPastTick) {
+    ranks_over_time_ = arena::RanksOverTime(client_, context_, job_uid, kPastColumns);
+    ranks_uid_ = job_uid;
+    ranks_asked_ = now;
+  }
+  return ranks_over_time_;
+}
+
 std::optional<JobView> Feed::See(const std::string& namespace_name, const std::string& name) {
   JobView view;
   view.namespace_name = namespace_name;
@@ -201,10 +225,18 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
   const auto metrics = arena::MetricsOfRunning(client_, context_, {*job});
   for (const arena::RankState& rank :
        arena::RanksOf(client_, context_, *job, arena::RankLook::kWithoutStacks)) {
-    view.ranks.push_back({rank.rank, rank.instance, rank.state, rank.step, rank.quiet, rank.cpu,
-                          rank.memory, GpuOf(metrics, namespace_name, rank.instance),
-                          LateBy(rank.late)});
+    view.ranks.push_back({rank.rank,
+                          rank.instance,
+                          rank.state,
+                          rank.step,
+                          rank.quiet,
+                          rank.cpu,
+                          rank.memory,
+                          GpuOf(metrics, namespace_name, rank.instance),
+                          LateBy(rank.late),
+                          {}});
   }
+  AddPast(RanksOverTime(job->summary.uid), view);
   return view;
 }
 

@@ -47,11 +47,16 @@ class Feed {
   void WatchJobs();
   void ListJobs();
   void LookAtJob();
+  const text::Json& RanksOverTime(const std::string& job_uid);
   std::optional<JobView> See(const std::string& namespace_name, const std::string& name);
 
   cluster::Client& client_;
   const arena::Context& context_;
   const std::string namespace_name_;
+  // Of the job that is shown; used by its thread only.
+  text::Json ranks_over_time_;
+  std::string ranks_uid_;
+  std::chrono::steady_clock::time_point ranks_asked_{};
   base::Fd news_;  // eventfd
   std::mutex mutex_;
   Shared shared_;                          // under the mutex

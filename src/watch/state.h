@@ -31,7 +31,12 @@ struct RankRow {
   std::optional<int64_t> memory;         // bytes
   std::string gpu;                       // "35%"; "" for none
   std::optional<base::Duration> late{};  // by how much it usually comes last to collectives
+  // Processors that it used since the job began, in stretches of the same length; nullopt where it
+  // did not run.
+  std::vector<std::optional<double>> used{};
 };
+
+inline constexpr size_t kPastColumns = 20;  // of RankRow::used, at most
 
 // The job that is shown in detail.
 struct JobView {

@@ -1,6 +1,7 @@
 """Bad input: one clear line, the documented exit code, nothing left behind."""
 import http.server
 import os
+import shlex
 import subprocess
 import threading
 import time
@@ -189,6 +190,16 @@ def test_stdout_is_data_and_stderr_is_talk(cluster):
     cluster.submit("quiet", "true")
     cluster.wait("quiet", "SUCCEEDED")
     assert cluster.run("list", "-o", "json").stderr == ""
+
+
+def test_a_closed_stdout_is_told_and_nothing_else_receives_what_it_was_to_get(cluster):
+    cluster.submit("said", "echo said")
+    cluster.wait("said", "SUCCEEDED")
+    for args in (["list"], ["get", "said"], ["logs", "said"], ["--help"]):
+        done = subprocess.run(["/bin/sh", "-c", shlex.join([cluster.binary, *args]) + " >&-"], env=cluster.env,
+                              cwd=cluster.path("home"), text=True, capture_output=True, timeout=60)
+        assert (done.returncode, done.stderr.split("] ")[-1]) == (
+            FAILURE, "write standard output: Bad file descriptor\n"), args
 
 
 def test_down_refuses_while_a_job_runs_unless_forced(cluster):

@@ -19,6 +19,13 @@ if os.environ["RANK"] == "1":
     raise ValueError("shard <b>7</b> is not there")
 time.sleep(60)
 """
+WAITS = """import os, time
+print("step 1", flush=True)
+end = time.time() + 120
+while time.time() < end:
+    if os.environ["RANK"] == "1":
+        time.sleep(0.2)
+"""
 MARKUP = "<img src=x onerror=window.pwned=1>"
 
 
@@ -265,6 +272,61 @@ def test_progress_curves_and_where_the_time_went(cluster, page):
     first = page.evaluate("return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label')")
     page.wait(f"return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label') !== {json.dumps(first)}")
     page.wait("return document.querySelector('[aria-label=\"Where the time went\"]')?.innerText.includes('steps')")
+
+
+def test_the_ranks_over_time_show_who_held_the_others_up(cluster, page):
+    with open(cluster.path("home", "waits.py"), "w") as file:
+        file.write(WAITS)
+    cluster.submit("waits", f"python {cluster.path('home', 'waits.py')}", "--workers=2")
+    page.evaluate("location.hash = '#/job/default/waits'")
+    strip = "document.querySelector('[aria-label=\"Ranks over time\"]')"
+    page.wait(f"return !{strip}.hidden && {strip}.querySelector('canvas').getAttribute('aria-label').startsWith('2 ranks over ')")
+    said = f"{strip}.querySelector('[role=status]').textContent"
+    tell = "const strip = %s.querySelector('canvas'); strip.focus(); strip.dispatchEvent(new KeyboardEvent('keydown', {key: '%s', bubbles: true}));"
+    page.evaluate(tell % (strip, "ArrowRight"))  # the last look at rank 0
+    first = page.wait(f"return {said}")
+    assert re.match(r"rank 0, .*: runs, CPU \d+%, .* MiB, I/O .*/s, quiet for \d+s", first), first
+    page.evaluate(tell % (strip, "ArrowDown"))
+    page.wait(f"return {said}.startsWith('rank 1, ')")
+    # One busy processor against one that sleeps: the picture is not of one colour.
+    drawn = f"""
+      const canvas = {strip}.querySelector('canvas'), pen = canvas.getContext('2d');
+      const at = (row) => [...pen.getImageData(canvas.width - 4, (row * 14 + 6) * (window.devicePixelRatio || 1), 1, 1).data].join();
+      return [at(0), at(1)];"""
+    busy, idle = page.evaluate(drawn)
+    assert busy != idle
+    cluster.run("delete", "waits")
+    run = page.wait("return fetch('/api/history').then((each) => each.json()).then(({runs}) => runs.find((run) => run.deleted)?.id)")
+    page.evaluate(f"location.hash = '#/run/default/{run}'")
+    page.wait(f"return document.querySelector('.screen[aria-label=\"Job {run}\"]') && !{strip}.hidden")
+
+
+def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):
+    folder = cluster.path("home", "code")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "trial.py"), "w") as file:
+        file.write("import sys\nprint('step 1 loss', float(sys.argv[1]) * float(sys.argv[2]))\n")
+    for name, scale in (("small", 1), ("large", 10)):
+        cluster.run("run", f"--name={name}", "--sweep=lr=0.1,0.01,0.001", "--sweep=act=relu,gelu", "trial.py", "{lr}", str(scale),
+                    cwd=folder)
+    page.evaluate("location.hash = '#/job/default/small'")
+    page.wait("return document.querySelectorAll('.parallel polyline').length === 6")
+    names = page.evaluate("return [...document.querySelectorAll('.parallel text')].map((each) => each.textContent)")
+    assert [name for name in names if name in ("lr", "act", "loss")] == ["lr", "act", "loss"]
+    assert "relu" in names and "gelu" in names and "0.001" in names and "0.1" in names
+    move = """const picture = document.querySelector('.parallel');
+      picture.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowUp', bubbles: true}));
+      return document.querySelector('[aria-label=Trials] [role=status]').textContent;"""
+    assert "lr 0.001" in page.evaluate(move)  # the least loss first
+    assert page.evaluate("return document.querySelectorAll('.parallel polyline.chosen').length") == 1
+    page.evaluate("location.hash = '#/history'")
+    page.wait("return document.querySelectorAll('tbody tr:not(.spacer)').length === 2")
+    press(page, "j", "x", "j", "x", "c")
+    page.wait("return document.querySelectorAll('[aria-label=Trials] .parallel polyline').length === 12")
+    kinds = page.evaluate("return [...new Set([...document.querySelectorAll('.parallel polyline')].map((each) => each.dataset.kind))].length")
+    assert kinds == 2
+    assert "large" in text_of(page, ".parallel") or page.evaluate(
+        "return [...document.querySelectorAll('.parallel text')].some((each) => each.textContent === 'large')")
 
 
 def test_suspend_and_resume(cluster, page):

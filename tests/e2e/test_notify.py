@@ -34,8 +34,11 @@ def test_a_program_reads_what_became_of_the_job(cluster):
     cluster.run("run", "--name=good", f"--notify=cat >{told}.2", "--notify-on=fail", "true")
     # The command stands in the folder that was run, and is told the last line of a success too.
     os.makedirs(cluster.path("home", "work"))
-    cluster.run("run", "--name=fine", "--notify=cat >here", "-C", "work", "echo first; echo loss 0.5")
-    assert json.loads(await_file(cluster.path("home", "work", "here")))["lastLine"] == "loss 0.5"
+    cluster.start("run", "--name=fine", "--notify=cat >here", "-C", "work", "echo first; echo loss 0.5", umask=0o002).wait(60)
+    here = cluster.path("home", "work", "here")
+    assert json.loads(await_file(here))["lastLine"] == "loss 0.5"
+    # Its files are as the caller's own: the daemon's umask would hide them from everybody else.
+    assert os.stat(here).st_mode & 0o777 == 0o664
     cluster.run("run", "--name=begun", f'--notify=echo "$MUSTER_NOTICE_EVENT $MUSTER_NOTICE_JOB" >{told}.3',
                 "--notify-on=start", "true")
     assert await_file(told + ".3") == "start begun\n"

@@ -78,10 +78,17 @@ def test_a_link_out_of_the_folder(cluster, code):
 
 def test_a_name_that_is_taken(cluster, code):
     cluster.run("run", "--name=mine", "train.py", cwd=code)
-    before = sorted(os.listdir(cluster.path("state", "muster", "runs")))
-    done = cluster.run("run", "--name=mine", "train.py", code=FAILURE, cwd=code)
-    assert "the job mine is already exist, please delete it first" in done.stderr
-    assert sorted(os.listdir(cluster.path("state", "muster", "runs"))) == before
+    written(code, "train.py", "print(2)\n")  # no snapshot has it
+
+    def kept():
+        return [entry for entry in os.walk(cluster.path("state", "muster")) if "/runs" in entry[0] or "/snapshots" in entry[0]]
+    before = kept()
+    told = cluster.run("run", "--name=mine", "train.py", code=FAILURE, cwd=code).stderr
+    assert "the job mine is already exist, please delete it first" in told and "code: " not in told
+    submit = ("submit", "pytorch", "--name=mine", "--sync-mode=local", "--sync-source=.", "true")
+    told = cluster.run(*submit, code=FAILURE, cwd=code).stderr
+    assert "the job mine is already exist, please delete it first" in told and "code: " not in told
+    assert kept() == before
 
 
 def test_sweeps(cluster, code):

@@ -9,6 +9,7 @@ import time
 import pytest
 
 import faults
+from embedded_api import Api
 from places import LAUNCHER
 
 PYTHON = "/usr/bin/python3"
@@ -146,6 +147,16 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     assert re.fullmatch(rf"stalled \d+ s: rank 1 has not entered all_reduce \(train.py:{wait}\); it is at train.py:{fault}: "
                         r"time.sleep\(600\)  # FAULT", reason)
     assert "stalled" in cluster.run("explain", "held").stdout
+    # The same over time, as the page and `watch` draw it.
+    api = Api(cluster)
+    uid = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/held")["metadata"]["uid"]
+    roles = []
+    while roles != ["waits", "late"] and time.monotonic() < end:
+        time.sleep(0.3)
+        grid = api.call("GET", f"/muster/progress?uid={uid}&ranks=240")
+        roles = [rank["stall"][-1] for rank in grid["ranks"]]
+    assert roles == ["waits", "late"], grid
+    assert [rank["rank"] for rank in grid["ranks"]] == [0, 1] and grid["ranks"][1]["memoryBytes"][-1] > 1 << 20
     stacks = cluster.run("stacks", "held").stdout
     assert f"> <module>  {path}:{fault}" in stacks and "rank 1 (held-worker-0, pid " in stacks
     assert "all_reduce" not in cluster.run("stacks", "held", "--rank", "1").stdout

@@ -41,14 +41,14 @@ def test_states_are_coloured_on_a_terminal_and_only_there(done):
     assert "\x1b" not in shown(done, "list", "-o", "json")
 
 
-@pytest.mark.parametrize("how", ["NO_COLOR", "--color=never", "arena"])
+@pytest.mark.parametrize("how", ["NO_COLOR", "TERM", "--color=never", "arena"])
 def test_who_wants_no_colour_sees_none(done, how):
     if how == "arena":
         command = [done.path("bin", "arena"), "list"]
         with Terminal(command, done.env, done.path("home")) as terminal:
             assert "\x1b" not in terminal.expect("first  SUCCEEDED")
         return
-    env = {"NO_COLOR": "1"} if how == "NO_COLOR" else {}
+    env = {"NO_COLOR": {"NO_COLOR": "1"}, "TERM": {"TERM": "dumb"}}.get(how, {})
     text = shown(done, "list", *([how] if how.startswith("--") else []), **env)
     assert "first  SUCCEEDED" in text and "\x1b" not in text
 

@@ -3,9 +3,10 @@
 
 #include "runs/ledger/life.h"
 #include "runs/progress/history.h"
+#include "runs/progress/rank_history.h"
 #include "runs/progress/tracker.h"
 
-// Lines of a training, and the file in which its progress is kept.
+// Lines of a training, and the files in which its progress and its ranks are kept.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   runs::Tracker tracker;
@@ -30,5 +31,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const runs::History again = runs::History::Read(file);
   if (again.Latest().size() != history.Latest().size()) __builtin_trap();
   for (const runs::SourceProgress& source : again.Latest()) runs::DescribeProgress(source);
+
+  const std::vector<runs::RankSample> samples = runs::ReadRankLines(text);
+  if (runs::ReadRankLines(runs::RankLines(samples)) != samples) __builtin_trap();
+  const std::vector<runs::RankSample> thinned = runs::Thinned(samples);
+  if (thinned.size() > samples.size()) __builtin_trap();
+  runs::RankGrid(thinned, runs::kMostColumns);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,11 +77,15 @@ std::string FolderOf(pid_t process) { return fmt::format("/dev/shm/muster-simula
 // first.
 void WarmUp() { (void)simulation::LiveOnce({FolderOf(::getpid()), 0, false}); }
 
+// Seconds of the real clock: a life that takes longer turns in circles, and SIGALRM ends it.
+constexpr unsigned kLongestLife = 120;
+
 // In a process of its own: a life that goes wrong ends it.
 [[noreturn]] void LiveSome(uint64_t first, uint64_t end, uint64_t step, int progress) {
   WarmUp();
   for (uint64_t seed = first; seed < end; seed += step) {
     if (::write(progress, &seed, sizeof seed) != sizeof seed) ::_exit(1);
+    ::alarm(kLongestLife);
     (void)simulation::LiveOnce({FolderOf(::getpid()), seed, false});
   }
   ::_exit(0);
@@ -139,8 +144,8 @@ int RunAll(const Options& options) {
       it = shards.erase(it);
       if (status == 0) continue;
       if (WIFSIGNALED(status)) {
-        std::printf("seed %llu went wrong: signal %d\n", static_cast<unsigned long long>(last),
-                    WTERMSIG(status));
+        std::printf("seed %llu went wrong: %s\n", static_cast<unsigned long long>(last),
+                    WTERMSIG(status) == SIGALRM ? "it does not end" : ::strsignal(WTERMSIG(status)));
       }
       if (++wrong < options.give_up_after) start(last + options.jobs);
     }

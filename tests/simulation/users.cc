@@ -131,9 +131,13 @@ void User::Work(Nanos end) {
 }
 
 void User::Submit() {
-  // A name that was used may come again.
+  // A name that was used may come again, also while what is left of its last bearer goes.
   const std::string name = fmt::format("{}j{}", prefix_, Below(3) == 0 ? last_ : ++last_);
-  if (jobs_.contains(name)) return;
+  SubmitAs(name);
+}
+
+void User::SubmitAs(const std::string& name) {
+  if (const auto last = jobs_.find(name); last != jobs_.end() && !last->second.is_deleted) return;
   text::Json job = RandomJob(name);
   const bool is_suspended = text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false);
   const text::Json first = job;
@@ -153,6 +157,10 @@ void User::Submit() {
   auto made = Timed(("submit " + name).c_str(), submit);
   if (!made && IsRefusal(made.error())) return;  // of a name whose last bearer is not gone yet
   Job& mine = jobs_[name];
+  // Without an answer it may still be the last bearer.
+  const int touches = made ? 0 : mine.touches;
+  mine = {};
+  mine.touches = touches;
   mine.is_suspended = is_suspended;
   mine.is_there = made.has_value();
   mine.may_be_there = true;
@@ -209,9 +217,11 @@ void User::Delete(const std::string& name, Job& job) {
   job.is_there = false;
   cluster::DeleteOptions options;
   if (Chance(300)) options.propagation = cluster::Propagation::kForeground;
-  (void)Timed(("delete " + name).c_str(), [&]() -> base::Status {
+  const auto done = Timed(("delete " + name).c_str(), [&]() -> base::Status {
     return client_.Delete(api::kPyTorchJobs, kNamespace, name, options);
   });
+  job.is_deleted = done.has_value();
+  if (Chance(400)) SubmitAs(name);
 }
 
 void User::DeletePod() {
@@ -222,10 +232,13 @@ void User::DeletePod() {
   const text::Json& pod = pods->items[Below(pods->items.size())];
   const std::string name(api::Name(pod));
   cluster::DeleteOptions how;
-  if (Chance(200)) how.grace_period_seconds = 0;
+  const bool is_forced = Chance(500);
+  if (is_forced) how.grace_period_seconds = 0;
   (void)Timed(("delete pod " + name).c_str(), [&]() -> base::Status {
     return client_.Delete(api::kPods, kNamespace, name, how);
   });
+  // Its object is gone, and the agent may not have heard of it.
+  if (is_forced && Chance(300)) machine_.KillDaemon();
 }
 
 // Each line of the program once, in order, but for those that a note says are lost; of the end some

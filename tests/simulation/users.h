@@ -33,9 +33,12 @@ class User {
     int touched = 0;            // acknowledged
     int touches = 0;            // asked for
     bool is_suspended = false;  // as last asked
+    bool is_deleted = false;    // its deletion was acknowledged
   };
 
   void Submit();
+  // Unless the last bearer of the name is still there.
+  void SubmitAs(const std::string& name);
   void Touch(const std::string& name, Job& job);
   void Suspend(const std::string& name, Job& job);
   void Look(const std::string& name, Job& job);
@@ -54,8 +57,8 @@ class User {
   std::map<std::string, Job> jobs_;
 };
 
-// Lists and watches, as a dashboard does, and checks what it is told: versions grow, nothing that is
-// over runs again, nothing is missed.
+// Lists and watches, as a dashboard does, and checks what it is told: versions grow, nothing that
+// is over runs again, nothing is missed.
 class Watcher {
  public:
   Watcher(Machine& machine, const api::Resource& resource);

@@ -1,5 +1,6 @@
-// Whether the ranks of a job still go on, and who holds them up: pure. It is told once a second
-// what the kernel knows of every rank, and asks where they stand only when somebody stands still.
+// Detects that the ranks of a job have stalled, and which rank holds them up. Pure. It gets the
+// kernel's counters of every rank once a second, and asks for their stacks only when one stands
+// still.
 #pragma once
 
 #include <chrono>
@@ -13,26 +14,26 @@
 
 namespace answers {
 
-// Of one process, summed over its threads unless it says otherwise.
+// Counters of one process, summed over its threads unless noted.
 struct Activity {
   char state = '?';        // of the main thread: R, S, D, T, t
-  uint64_t ticks = 0;      // CPU time used, with its children's, in clock ticks
-  uint64_t switches = 0;   // how often the main thread gave its CPU away
-  uint64_t transfers = 0;  // calls of the main thread that read and wrote
-  uint64_t told = 0;       // bytes that it has written about its stacks, whoever asked
+  uint64_t ticks = 0;      // CPU time including its children's, in clock ticks
+  uint64_t switches = 0;   // voluntary context switches of the main thread
+  uint64_t transfers = 0;  // read and write calls of the main thread
+  uint64_t told = 0;       // bytes of stack dumps that it has written for anyone
 };
 
 struct RankLook {
   int rank = 0;
   int pid = 0;
-  bool has_ended = false;  // with exit code 0; one that failed ends the job
+  bool has_ended = false;  // with exit code 0; a failed rank ends the job
   Activity activity{};
 };
 
 struct Stall {
   enum class Kind {
-    kStalled,  // who is waited for does nothing at all
-    kWaiting,  // who is waited for does something: slow is not hung
+    kStalled,  // the missing ranks do nothing at all
+    kWaiting,  // the missing ranks are working: slow, not hung
   };
   Kind kind = Kind::kStalled;
   std::chrono::steady_clock::time_point since;
@@ -47,38 +48,38 @@ std::string_view NameOf(Stall::Kind kind);
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
 
-// One thread. Of one attempt of a job.
+// For one attempt of a job. Used by one thread.
 class StallWatch {
  public:
   using Instant = std::chrono::steady_clock::time_point;
-  // `after`: how long a rank stands still before it is asked. `is_whole`: all ranks of the job are
-  // looked at; else those of one machine, and who is missing may be elsewhere. `world`: how many
-  // ranks there are.
+  // `after`: how long a rank must stand still before its stack is asked for. `is_whole`: the watch
+  // sees all ranks of the job; otherwise only those of one machine, and the missing rank may be
+  // elsewhere. `world`: the number of ranks.
   StallWatch(std::chrono::milliseconds after, bool is_whole, int world);
 
-  // Once a second. True when the dumps of all ranks are wanted, for Judge.
+  // Call it once a second. Returns true when Judge needs the dumps of all ranks.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
-  // By rank, of the ranks that gave one.
+  // By rank; only ranks that answered.
   struct Testimony {
     std::map<int, std::string> dumps;   // of their stacks (stack.h)
     std::map<int, std::string> traces;  // of their collectives (recorder.h)
   };
-  // `line_of`: the text of a line of a source file, "" when that cannot be read.
+  // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
   void Judge(Instant now, const Testimony& told, LineOf line_of);
 
-  // What holds now.
+  // The present stall.
   const std::optional<Stall>& stall() const { return stall_; }
-  // The last.
+  // The looks of the last call of See.
   std::vector<RankLook> looks() const;
 
  private:
   struct Known {
     RankLook look;
-    Instant still_since;  // nothing of it has changed since
-    Instant idle_since;   // nothing but a look now and then at whether something has come
-    int disturbed = 0;    // looks at which only work counts: being asked has woken it up
+    Instant still_since;  // no counter has changed since
+    Instant idle_since;   // it has only polled since
+    int disturbed = 0;    // for so many looks only work counts, because our question woke it up
   };
 
   std::chrono::milliseconds after_;

@@ -71,15 +71,38 @@ constexpr std::string_view kLaunchers[] = {
     "evidence  : ", "what to do: ", "others    : ", "ended     : ",
     "restarts  : ", "stderr    : ", "report    : "};
 
+// Where the lines of a log are in what Python prints of an exception: a header, indented frames,
+// the line that names the exception, and, indented, what belongs to its message.
+class Traceback {
+ public:
+  // In order. Whether the line belongs to the message of an exception that a line before named.
+  bool IsOfMessage(std::string_view line) {
+    const bool is_indented = line.starts_with(' ') || line.starts_with('\t');
+    if (is_indented) return place_ == Place::kMessage;
+    if (line.starts_with("Traceback (most recent call last):")) {
+      place_ = Place::kFrames;
+    } else {
+      place_ = place_ == Place::kFrames ? Place::kMessage : Place::kOutside;
+    }
+    return false;
+  }
+
+ private:
+  enum class Place { kOutside, kFrames, kMessage };
+  Place place_ = Place::kOutside;
+};
+
 // The line of a log's tail that tells why: the launcher's; for a code sync the first error line,
-// because general advice follows it; otherwise the last line.
+// because general advice follows it; otherwise the last line, or of an exception whose message has
+// several lines the one that names it.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
   std::string last;
+  Traceback traceback;
   const std::string_view of_program =
       message.substr(0, message.find(fmt::format("\n{}", kProgramFailed)));
   for (const std::string& line : base::Split(of_program, '\n')) {
     const std::string_view trimmed = base::Trim(line);
-    if (trimmed.empty()) continue;
+    if (trimmed.empty() || traceback.IsOfMessage(line)) continue;
     if (trimmed.starts_with(kWhy)) return OneLine(trimmed.substr(kWhy.size()));
     const bool is_verdict =
         std::any_of(std::begin(kVerdicts), std::end(kVerdicts),

@@ -365,6 +365,26 @@ TEST_F(FailedReason, IsTheProgramsLastLineNotTheNodes) {
   EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5: no such column: y");
 }
 
+TEST_F(FailedReason, IsTheLineThatNamesAnExceptionWhoseMessageHasMore) {
+  const auto reason_of = [this](std::string_view log) {
+    pods_[0] = MakePod("master", 0, "Failed");
+    Terminate(pods_[0], 1, kCreated, log);
+    return Reason();
+  };
+  constexpr std::string_view kFrames =
+      "loading\nTraceback (most recent call last):\n  File \"/w/t.py\", line 3, in <module>\n"
+      "    model.load_state_dict(state)\n";
+  EXPECT_EQ(reason_of(std::string(kFrames) +
+                      "RuntimeError: Error(s) in loading state_dict for Net:\n"
+                      "\tMissing key(s): \"a\".\n\n\tsize mismatch for bias: [4] and [3].\n"),
+            "rank 0 (pt-master-0) exited with code 1: RuntimeError: Error(s) in loading state_dict "
+            "for Net:");
+  EXPECT_EQ(reason_of(std::string(kFrames) + "KeyError: 'a'\n  more\ngiving up\n"),
+            "rank 0 (pt-master-0) exited with code 1: giving up");
+  EXPECT_EQ(reason_of("a list:\n  its last entry\n"),
+            "rank 0 (pt-master-0) exited with code 1: its last entry");
+}
+
 TEST_F(FailedReason, BlamesTheCrashAmongEndsOfTheSameSecond) {
   pods_.push_back(MakePod("worker", 1, "Failed"));
   Terminate(pods_[0], 143, kCreated);

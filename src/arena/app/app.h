@@ -30,7 +30,7 @@ struct GlobalFlags {
   const std::string& KubeconfigPath() const { return kubeconfig.empty() ? config : kubeconfig; }
 };
 
-// What a run of the program knows. Lives as long as the command tree; one thread.
+// The state of one run of the program. Lives as long as the command tree; one thread.
 struct Context {
   base::Environment environment;
   base::Clock& clock;
@@ -41,26 +41,26 @@ struct Context {
   // client is owned by whoever set this and outlives the run. It also fills in the four below.
   std::function<base::Result<cluster::Client*>(Context&)> connect;
   bool cluster_is_this_machine = false;  // the embedded cluster: a job needs no image
-  std::string cluster_namespace;         // of the kubeconfig's context; "" is none
-  std::string cluster_server = {};       // its URL; "" is the embedded cluster, or not known
-  // Asks the cluster; empty, or giving "", is the name of the local user.
+  std::string cluster_namespace;         // of the kubeconfig's context; "" if it names none
+  std::string cluster_server = {};       // its URL; "" for the embedded cluster, or if unknown
+  // Asks the cluster. If it is empty or returns "", the local user's name is used.
   std::function<base::Result<std::string>()> find_user_name;
 
-  // Why no TensorBoard could run beside a job submitted to the embedded cluster, and what to do; ""
-  // when one could. May start the user's Python. Unset elsewhere.
+  // Why no TensorBoard can run beside a job on the embedded cluster, and what to do; "" when one
+  // can. May start the user's Python. Unset for other clusters.
   std::function<std::string()> missing_tensorboard = {};
 
-  // Only finds out which cluster it would be: fills in the four as far as they are known without
-  // asking anybody. May be unset.
+  // Only determines which cluster it would be: fills in the four above as far as they are known
+  // without a request. May be unset.
   std::function<base::Status(Context&)> choose = {};
 
-  // Blocks for that long, between tries after a broken connection.
+  // Blocks for that long between retries after a broken connection.
   std::function<void(base::Duration)> pause;
 
   // --namespace, else `namespace` of Arena's configuration file, else the context's, else default.
   // Final after connect.
   std::string Namespace() const;
-  // Whom jobs are submitted as; may ask the cluster.
+  // The user as whom jobs are submitted; may ask the cluster.
   base::Result<std::string> UserName() const;
 };
 

@@ -1,5 +1,5 @@
-// The names that a shell's completion offers. Each asks the cluster that the line chooses, once;
-// nothing comes back when it cannot be reached, for a completion has nobody to complain to.
+// The names that shell completion offers. Each function asks the cluster that the command line
+// chooses, once, and returns an empty list when the cluster cannot be reached.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace arena {
 
-// Of the command's namespace; jobs are all that the user may see, whoever made them.
+// Of the command's namespace: all jobs that the user may see, whoever created them.
 std::vector<std::string> CompleteJobNames(Context& context);
-// The same while no job stands on the line: for a verb of one job.
+// For a verb that takes one job: offers names only while the line has none.
 void CompleteOneJob(cli::Command& verb, Context& context);
 // --instance, -i.
 void AddInstanceFlag(cli::FlagSet& set, std::string* to, Context& context,
                      std::string usage = "the instance; by default the master");
 std::vector<std::string> CompleteDataNames(Context& context);
-// Of the cluster.
+// Of the whole cluster.
 std::vector<std::string> CompleteNamespaceNames(Context& context);
 std::vector<std::string> CompleteNodeNames(Context& context);
 std::vector<std::string> CompletePriorityNames(Context& context);

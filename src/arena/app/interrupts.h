@@ -1,4 +1,4 @@
-// What a command that makes a job says when it is interrupted, and ends with.
+// The message and exit code of an interrupted command that has created a job.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace arena {
 // "The job x runs on: ..."
 std::string RunsOn(const std::string& program, const std::string& job);
 
-// Arena knows 0 and 1 only.
+// Under the name `arena` there are only 0 and 1.
 int InterruptCode(const std::string& program);
 
 }  // namespace arena

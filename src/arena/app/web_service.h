@@ -1,4 +1,4 @@
-// A web service by its URL, http or https, through the proxy that the environment asks for.
+// A client of a web service (http or https), through the proxy that the environment names.
 #pragma once
 
 #include <chrono>
@@ -15,17 +15,17 @@ namespace arena {
 
 struct WebServiceOptions {
   std::chrono::milliseconds timeout{std::chrono::seconds(10)};
-  std::string ca_pem;        // trusted instead of the system's authorities; "" is the system's
-  bool is_insecure = false;  // any certificate will do
+  std::string ca_pem;        // trusted authorities; "" means the system's
+  bool is_insecure = false;  // accept any certificate
 };
 
 class WebService {
  public:
-  // Does not connect yet. kInvalidArgument when `url` is none.
+  // Does not connect yet. kInvalidArgument when `url` is not a URL.
   static base::Result<WebService> At(std::string_view url, const base::Environment& environment,
                                      const WebServiceOptions& options);
 
-  // The request's target comes after the URL's own path.
+  // Appends the request's target to the URL's path.
   base::Result<net::HttpResponse> Send(net::HttpRequest request);
   const net::Url& url() const { return url_; }
 

@@ -60,6 +60,7 @@ class LocalCode {
   const base::Environment* environment_;
   snapshot::Folder folder_;
   std::vector<snapshot::Entry> entries_;
+  snapshot::GitState git_;
   std::string hash_;  // of the snapshot of an earlier run
 };
 

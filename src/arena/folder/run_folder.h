@@ -17,15 +17,15 @@ namespace arena {
 // $STATE/runs/NAME (formats/snapshots.md). It outlives the job; `prune` removes it.
 class RunFolder {
  public:
-  // Makes it, under another name (NAME.2, ...) where an earlier run has left one.
+  // Creates it, as NAME.2, NAME.3, ... when an earlier run's folder has the name.
   static base::Result<RunFolder> Make(const base::Environment& environment,
                                       const std::string& name);
-  // The same with its note, and where `taken` is given a copy of the code. Nothing is left of it on
-  // an error.
+  // Creates it with its note and, if `taken` is given, a copy of the code. On an error, nothing
+  // remains.
   static base::Result<RunFolder> LayOut(const base::Environment& environment, RunNote note,
                                         const std::optional<snapshot::Snapshot>& taken);
-  // Removes the folders that are older than `age` and of none of `jobs`, with what only they need
-  // of the snapshots. Their names.
+  // Removes the folders that are older than `age` and belong to none of `jobs`, and the snapshots
+  // that only they used. Returns their names.
   static std::vector<std::string> Prune(const base::Environment& environment, base::Duration age,
                                         const std::set<std::string>& jobs);
   // The snapshots of all runs.
@@ -35,7 +35,7 @@ class RunFolder {
   std::string code() const { return path_ + "/code"; }
   std::string files() const { return path_ + "/files"; }
 
-  // Takes the folder away: the job was not made.
+  // Removes the folder, because the job could not be created.
   void Remove();
 
  private:

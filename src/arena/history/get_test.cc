@@ -1,3 +1,5 @@
+#include <ctime>
+
 #include "arena/testing/verb_test_base.h"
 
 namespace arena {
@@ -37,6 +39,18 @@ TEST_F(GetTest, WithoutAFormatItPrintsWhatTheDocumentsPrint) {
             "NAME     STATUS   TRAINER     AGE  INSTANCE          NODE\n"
             "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-master-0  10.0.0.11\n"
             "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-worker-0  10.0.0.11\n");
+}
+
+TEST_F(GetTest, TheTimeGrowsWithTheInstancesAndNotWithTheirSquare) {
+  const auto time_of = [this](const std::string& job, int workers) {
+    cluster_->Put(kJobs, MakeJob(job, "Running", seconds(60)));
+    for (int i = 0; i < workers; ++i) cluster_->Put(kPods, MakePod(job, "worker", i, "Running"));
+    const std::clock_t begin = std::clock();
+    EXPECT_EQ(Run({"get", job}).exit_code, 0);
+    return std::clock() - begin;
+  };
+  const std::clock_t few = time_of("few", 500);
+  EXPECT_LT(time_of("many", 4'000), 16 * few);
 }
 
 TEST_F(GetTest, AnInstanceThatIsBeingDeletedDoesNotRun) {

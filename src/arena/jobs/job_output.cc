@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -146,12 +147,10 @@ std::string RenderLastLines(const api::TrainingSummary& summary, const GetExtras
 // The instances whose output is not complete.
 std::string RenderLogLosses(const TrainingJob& job) {
   std::string out;
-  for (const api::InstanceSummary& instance : job.summary.instances) {
-    const text::Json* pod = job.Pod(instance.name);
-    if (pod == nullptr) continue;
-    const std::string_view message = text::GetString(*pod, {"status", "message"});
+  for (const text::Json& pod : job.pods) {
+    const std::string_view message = text::GetString(pod, {"status", "message"});
     if (message.find("log truncated: ") == std::string_view::npos) continue;
-    out += fmt::format("\nLog of {}: {}\n", instance.name, message);
+    out += fmt::format("\nLog of {}: {}\n", api::Name(pod), message);
   }
   return out;
 }
@@ -186,11 +185,10 @@ bool IsToEnd(const text::Json& pod) {
 }
 
 // The instance's phase, as the documents print it.
-std::string PhaseOf(const TrainingJob& job, const api::InstanceSummary& instance) {
-  const text::Json* pod = job.Pod(instance.name);
+std::string PhaseOf(const api::TrainingSummary& job, const text::Json* pod) {
   const std::string_view phase = pod != nullptr ? text::GetString(*pod, {"status", "phase"}) : "";
   if (phase == "Running" &&
-      (api::IsDeleting(*pod) || (api::IsFinished(job.summary.status) && IsToEnd(*pod)))) {
+      (api::IsDeleting(*pod) || (api::IsFinished(job.status) && IsToEnd(*pod)))) {
     return "TERMINATING";
   }
   return phase.empty() ? "PENDING" : base::ToUpper(phase);
@@ -207,11 +205,13 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   }
   if (!extras.starts.empty()) out += fmt::format("STARTS: {}\n", extras.starts);
   out += "\n";
+  std::unordered_map<std::string_view, const text::Json*> pods;
+  for (const text::Json& pod : job.pods) pods.emplace(api::Name(pod), &pod);
   cli::Table table;
   table.Row({"NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"});
   for (const api::InstanceSummary& instance : summary.instances) {
-    table.Row({summary.name, painted(PhaseOf(job, instance)), base::ToUpper(summary.trainer),
-               Age(summary.created, now), instance.name,
+    table.Row({summary.name, painted(PhaseOf(summary, pods[instance.name])),
+               base::ToUpper(summary.trainer), Age(summary.created, now), instance.name,
                instance.node_ip.empty() ? "N/A" : instance.node_ip});
   }
   out += table.Render();

@@ -26,6 +26,15 @@ text::Json ProgressJson(cluster::Client& client, const Context& context, std::st
   return sources == nullptr || sources->empty() ? text::Json(nullptr) : *std::move(json);
 }
 
+text::Json RanksOverTime(cluster::Client& client, const Context& context, std::string_view job_uid,
+                         int64_t columns) {
+  if (!context.cluster_is_this_machine) return text::Json(nullptr);
+  auto json = client.Ask("GET", fmt::format("{}?uid={}&ranks={}", kProgressPath, job_uid, columns));
+  // A daemon of an older muster answers with its progress.
+  const bool is_known = json && text::FindArray(*json, {"ranks"}) != nullptr;
+  return is_known ? *std::move(json) : text::Json(nullptr);
+}
+
 std::vector<runs::SourceProgress> ProgressOf(cluster::Client& client, const Context& context,
                                              std::string_view job_uid) {
   return SourcesIn(ProgressJson(client, context, job_uid, 0));

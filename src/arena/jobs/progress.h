@@ -25,6 +25,11 @@ std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(clust
 text::Json ProgressJson(cluster::Client& client, const Context& context, std::string_view job_uid,
                         int64_t points);
 
+// What each rank of a run used over time (docs/reference/json.md, "ranks over time"), in at most
+// `columns`; null where nobody knows.
+text::Json RanksOverTime(cluster::Client& client, const Context& context, std::string_view job_uid,
+                         int64_t columns);
+
 text::Json SourcesToJson(const std::vector<runs::SourceProgress>& sources);
 
 // "step 120/1000 (12%), loss 0.51 (log of train-master-0)", and a line for each source that

@@ -56,6 +56,14 @@ base::Result<cluster::LogOptions> ToOptions(const LogFlags& flags) {
                   "failed to validate log args: failed to parse since seconds,invalid "
                   "format,should like: ['1h','1m','1s','1h1m1s'...]");
     }
+    if (*options.since_seconds == 0) {
+      return Fail(Code::kInvalidArgument,
+                  "failed to validate log args: --since is invalid: it must be more than 0s");
+    }
+    if (!flags.since_time.empty()) {
+      return Fail(Code::kInvalidArgument,
+                  "failed to validate log args: give either --since or --since-time");
+    }
   }
   if (!flags.since_time.empty()) {
     if (const auto time = base::ParseRfc3339(flags.since_time); !time) {

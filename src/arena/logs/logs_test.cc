@@ -189,6 +189,12 @@ TEST_F(LogsTest, MistakesAreSaidInArenasWords) {
   EXPECT_NE(
       since.log.find("failed to validate log args: failed to parse since seconds,invalid format"),
       std::string::npos);
+  EXPECT_NE(
+      Run({"logs", "pt", "--since=0s"}).log.find("--since is invalid: it must be more than 0s"),
+      std::string::npos);
+  EXPECT_NE(Run({"logs", "pt", "--since=1h", "--since-time=2026-07-30T10:00:00Z"})
+                .log.find("give either --since or --since-time"),
+            std::string::npos);
   cluster_->Put(kJobs, MakeJob("new", "Created", std::chrono::seconds(1)));
   EXPECT_NE(Run({"logs", "new"}).log.find("not found instances of the job new"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What of the caller's environment a job on this machine inherits.
+// Selects the variables of the caller that a job on this machine inherits.
 #pragma once
 
 #include <map>
@@ -9,9 +9,9 @@
 
 namespace arena {
 
-// All but what belongs to the terminal and its session, to muster, to the place among other ranks
-// that a job is given itself, and what a pod's own environment already takes from the caller (PATH,
-// HOME, the active virtual environment). kExhausted when a Secret cannot hold it.
+// All variables except those of the terminal and its session, muster's own, those that place a rank
+// among others (the job sets them itself), and those that a pod takes from the caller anyway (PATH,
+// HOME, the active virtual environment). kExhausted when they do not fit into a Secret.
 base::Result<std::map<std::string, std::string>> CallersEnvironment(
     const base::Environment& environment);
 

@@ -10,10 +10,9 @@ namespace arena {
 
 inline constexpr const char* kDefaultsFile = "muster.yaml";
 
-// Sets the flags of `flags` that the command line has not set as `folder`/muster.yaml says: its
-// keys are their names (`nodes: 2`), a list sets a flag that may be repeated once for each item, a
-// mapping as KEY=VALUE. Nothing is done where there is no such file. An error names the file and
-// the key, and for one that is unknown the nearest that is not.
+// Sets the flags that the command line has not set from `folder`/muster.yaml, if it exists. Its
+// keys are names of flags (`nodes: 2`). A list sets a repeatable flag once for each item, a mapping
+// once for each KEY=VALUE. An error names the file and the key, and suggests the nearest known key.
 base::Status ReadDefaults(const std::string& folder, cli::FlagSet& flags);
 
 }  // namespace arena

@@ -12,10 +12,10 @@
 
 namespace arena {
 
-// As long as it lives, the first Ctrl-C (or SIGTERM) suspends the job, whose replicas get SIGTERM
-// and their grace; once they have ended, the program ends with 130. A second one kills them, a
-// third leaves them to the cluster. A hang-up ends the program alone. Borrows `client` and
-// `context`.
+// While it exists, the first Ctrl-C (or SIGTERM) suspends the job: its replicas get SIGTERM and
+// their grace period, and this program exits with 130 when they have ended. A second one kills
+// them; a third exits at once and leaves them to the cluster. SIGHUP ends only this program.
+// Borrows `client` and `context`.
 class InterruptedRun {
  public:
   InterruptedRun(cluster::Client& client, const Context& context, const text::Json& job,

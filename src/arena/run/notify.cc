@@ -1,6 +1,7 @@
 #include "arena/run/notify.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "arena/app/web_service.h"
 #include "arena/folder/run_note.h"
 #include "arena/jobs/records.h"
@@ -159,6 +161,10 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   std::vector<std::string> problems;
   const text::Json notice = NoticeFor(job, event, LastLineOf(*client, run), context.clock.Now());
   StandWhereItWasWritten(job.job, context.environment);
+  // Its files are as those of the job's programs; this process makes no other.
+  if (const auto mask = api::ParseUmask(api::Annotation(job.job, api::kUmaskAnnotation))) {
+    ::umask(*mask);
+  }
   for (const std::string& target :
        base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n')) {
     if (target.empty()) continue;

@@ -1,5 +1,5 @@
-// `--notify`: who is told when a job starts, hangs or ends. The embedded cluster's daemon sees it
-// happen (local/daemon/notifier.h) and has `muster __notify` tell.
+// `--notify`: commands and URLs that are told when a job starts, hangs or ends. The embedded
+// cluster's daemon notices (local/daemon/notifier.h) and starts `muster __notify`.
 #pragma once
 
 #include <string>
@@ -15,19 +15,19 @@ namespace arena {
 struct NotifyFlags {
   std::vector<std::string> targets;
   std::string on = "end";
-  bool is_on_given = false;  // then it holds for those that the configuration names, too
+  bool is_on_given = false;  // if so, `on` also applies to the targets of the configuration
 };
 
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set);
 base::Status CheckNotify(const NotifyFlags& flags);
-// Marks the job. kInvalidArgument on another cluster, where nobody would tell.
+// Marks the job. kInvalidArgument on other clusters, which send no notices.
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
                            SubmitOptions& options);
 
 // The hidden verb `__notify NAMESPACE NAME UID start|hang|end`.
 void AddNotify(cli::Command& root, Context& context);
 
-// What came of it, for people: "told at 10:00:00", "not told: why"; "" of a job that tells nobody.
+// The result, for people: "told at 10:00:00", "not told: why"; "" for a job without targets.
 std::string NoticeOf(const text::Json& job);
 
 }  // namespace arena

@@ -416,7 +416,11 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   TRY_ASSIGN(const SubmitOptions checked, Options());
   auto prepared = PrepareSubmission(context_, checked);
   if (!prepared) return Fail(std::move(prepared.error().error));
-  if (!is_named && prepared->client != nullptr) TRY(FindFreeName(*prepared->client));
+  if (prepared->client != nullptr) {
+    TRY(is_named ? CheckNameIsFree(*prepared->client, context_, flags_.name,
+                                   IsOfAnother(*prepared->client, context_))
+                 : FindFreeName(*prepared->client));
+  }
   if (prepared->client != nullptr) {
     TRY(CheckRunSecrets(*prepared->client, context_, run_.secrets));
   }

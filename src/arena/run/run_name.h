@@ -1,4 +1,4 @@
-// Names for runs that were given none.
+// Makes up names for runs.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace arena {
 
-// "train-otter" of train: a name that a job may have, with a word by chance.
+// "train-otter" for "train": a valid job name with a random word.
 std::string RandomName(std::string_view stem);
 
 }  // namespace arena

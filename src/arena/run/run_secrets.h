@@ -14,16 +14,16 @@ namespace arena {
 struct RunSecret {
   std::string name;
   std::string key;       // "": all of its keys
-  std::string variable;  // of that key
+  std::string variable;  // the variable that gets it
 
-  // As --env-from-secret has it: NAME, or VARIABLE=NAME:KEY.
+  // In the syntax of --env-from-secret: NAME, or VARIABLE=NAME:KEY.
   std::string Variables() const;
 };
 
 std::vector<RunSecret> ReadRunSecrets(const std::vector<std::string>& texts);
 
-// On this machine, where nothing else makes secrets: kNotFound for a secret or a key that does not
-// exist. The job would wait for it in vain.
+// On the embedded cluster: kNotFound for a secret or key that does not exist. Only the user creates
+// secrets there, so the job would wait forever.
 base::Status CheckRunSecrets(cluster::Client& client, const Context& context,
                              const std::vector<std::string>& texts);
 

@@ -1,4 +1,4 @@
-// MUSTER_RUN_DIR on another cluster: a folder of a claim (--run-volume). Pure.
+// MUSTER_RUN_DIR on Kubernetes: a folder of a volume claim (--run-volume). Pure.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace arena {
 
-// Has the replicas see a folder of `claim` of their own, `folder`, which MUSTER_RUN_DIR names.
+// Mounts the folder `folder` of `claim` into the replicas and points MUSTER_RUN_DIR at it.
 void AddRunVolume(const std::string& claim, const std::string& folder, SubmitOptions& options);
-// The folder that a job had so, to be read by another one; nullopt of a job without.
+// The folder that AddRunVolume gave a job, for another job to read; nullopt if it has none.
 std::optional<ClaimFolder> RunVolumeOf(const text::Json& job);
-// Has the replicas see it where MUSTER_RESUME_DIR says, for reading.
+// Mounts it read-only into the replicas and points MUSTER_RESUME_DIR at it.
 void AddResumeVolume(const ClaimFolder& folder, SubmitOptions& options);
 
 }  // namespace arena

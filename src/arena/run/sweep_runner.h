@@ -1,4 +1,4 @@
-// What a sweep's pod runs: the trials, a few at a time.
+// Runs the trials of a sweep inside its pod, a few at a time.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 namespace arena {
 
 // Runs the trials of `folder`/sweep.jsonl that have no line in `folder`/files/trials.jsonl, at most
-// `parallel` at a time (0: one for each GPU that the pod has, else for each CPU). Each is a process
-// group of its own with its own MUSTER_RUN_DIR (files/trials/N/files), MASTER_PORT, SWEEP_INDEX,
-// SWEEP_<NAME> and share of CUDA_VISIBLE_DEVICES; what it prints goes to files/trials/N/log and,
-// behind its values, to `out`. SIGTERM goes to all of them: the ones that it ends are run again
-// next time. Blocks. The exit code: 0 when all trials succeeded, else that of the first one that
-// failed.
+// `parallel` at a time (0: one per GPU of the pod or, without GPUs, per CPU). Each trial is a
+// process group with its own MUSTER_RUN_DIR (files/trials/N/files), MASTER_PORT, SWEEP_INDEX,
+// SWEEP_<NAME> and share of CUDA_VISIBLE_DEVICES. Its output goes to files/trials/N/log and,
+// prefixed with its values, to `out`. SIGTERM is passed on to all trials; those that it ends run
+// again next time. Blocks. Returns 0 when all trials succeeded, otherwise the exit code of the
+// first failed one.
 base::Result<int> RunTrials(const std::string& folder, int64_t parallel,
                             const base::Environment& environment, cli::Output& out);
 
-// The hidden verb that does so with the folder that MUSTER_RUN_DIR is in: what the pod of a sweep
-// runs.
+// The hidden verb that the pod of a sweep runs: RunTrials in the folder that contains
+// MUSTER_RUN_DIR.
 inline constexpr const char* kRunTrials = "__trials";
 void AddRunTrials(cli::Command& root, Context& context);
 

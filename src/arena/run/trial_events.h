@@ -1,4 +1,4 @@
-// What a trial has logged for TensorBoard.
+// The scalars that a trial has logged for TensorBoard.
 #pragma once
 
 #include <map>
@@ -6,8 +6,8 @@
 
 namespace arena {
 
-// The last value of each scalar in the event files below `folder`, the newest file's where several
-// have it. What cannot be read is left out. Blocks.
+// The last value of each scalar in the event files below `folder`; of several files that have it,
+// the newest counts. Skips what cannot be read. Blocks.
 std::map<std::string, double> LoggedScalars(const std::string& folder);
 
 }  // namespace arena

@@ -42,7 +42,30 @@ const api::Resource& ResourceOf(const text::Json& object) {
                                   text::GetString(object, {"kind"}));
 }
 
+base::Error TakenBy(const text::Json* standing, const std::string& name, const std::string& program,
+                    const Creation::IsForeign& is_foreign) {
+  if (standing != nullptr && is_foreign(*standing)) {
+    return {Code::kAlreadyExists,
+            fmt::format("the job {} is already exist and it owned by other user,you have no "
+                        "privileges to operate it",
+                        name),
+            0};
+  }
+  return {Code::kAlreadyExists,
+          fmt::format("the job {} is already exist, please delete it first. use '{} delete {}'",
+                      name, program, name),
+          0};
+}
+
 }  // namespace
+
+base::Status CheckNameIsFree(cluster::Client& client, const Context& context,
+                             const std::string& name, const Creation::IsForeign& is_foreign) {
+  const auto standing = client.Get(api::kPyTorchJobs, context.Namespace(), name);
+  // One that was broken off gives its name back to Creation.
+  if (!standing || IsBrokenOff(*standing, context.clock.Now())) return {};
+  return Fail(TakenBy(&*standing, name, context.program, is_foreign));
+}
 
 Creation::Creation(cluster::Client& client, const Context& context, const SubmitOptions& options,
                    const Submission& submission, IsForeign is_foreign)
@@ -60,19 +83,8 @@ Creation::Creation(cluster::Client& client, const Context& context, const Submit
 }
 
 base::Error Creation::NameTaken(const text::Json* standing) {
-  const std::string& name = options_.flags.name;
   fate_ = Fate::kNameTaken;
-  if (standing != nullptr && is_foreign_(*standing)) {
-    return {Code::kAlreadyExists,
-            fmt::format("the job {} is already exist and it owned by other user,you have no "
-                        "privileges to operate it",
-                        name),
-            0};
-  }
-  return {Code::kAlreadyExists,
-          fmt::format("the job {} is already exist, please delete it first. use '{} delete {}'",
-                      name, program_, name),
-          0};
+  return TakenBy(standing, options_.flags.name, program_, is_foreign_);
 }
 
 base::Error Creation::InTheWay(const Part& part) const {

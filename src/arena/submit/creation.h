@@ -85,4 +85,10 @@ class Creation {
   text::Json job_;
 };
 
+// For what takes long to prepare, like a copy of the caller's folder: kAlreadyExists, in Run's
+// words, when a job of the name exists. Only Run takes the name; what this cannot find out, Run
+// says.
+base::Status CheckNameIsFree(cluster::Client& client, const Context& context,
+                             const std::string& name, const Creation::IsForeign& is_foreign);
+
 }  // namespace arena

@@ -248,6 +248,9 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   }
   client_ = prepared->client;
   submission_ = std::move(prepared->submission);
+  if (code_ && client_ != nullptr) {
+    TRY(CheckNameIsFree(*client_, context_, name, IsOfAnother(*client_, context_)));
+  }
   if (base::Status brought = BringCode(!makes_one); !brought) {
     return Fail(brought.error().Wrap("bring the code"));
   }

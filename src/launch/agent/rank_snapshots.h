@@ -1,5 +1,5 @@
-// What each rank's flight recorder said last: of a rank that has died nobody can ask any more, and
-// a rank that is late each time is seen while the job goes on.
+// Keeps the last answer of each rank's flight recorder: a dead rank can no longer be asked, and a
+// straggler shows while the job runs.
 #pragma once
 
 #include <functional>
@@ -17,22 +17,22 @@
 
 namespace launch {
 
-// Of one attempt of a job. One thread, the loop's. Borrows loop and clock.
+// For one attempt of a job. Used by the loop's thread. Borrows loop and clock.
 class RankSnapshots {
  public:
   RankSnapshots(process::EventLoop& loop, base::Clock& clock, std::string stacks_folder);
   ~RankSnapshots();
 
-  // Once a second. Asks ranks that have used a processor since, and calls `then` from the loop a
-  // moment later, when they have answered. Others are left in peace: to be asked would wake them
-  // up, and what they said last is true still.
+  // Call it once a second. Asks the ranks that have used CPU time since the last call, and calls
+  // `then` from the loop once they have had time to answer. Idle ranks are not asked: it would wake
+  // them up, and their last answer still holds.
   void Take(const std::vector<answers::RankLook>& looks, std::function<void()> then);
 
   std::optional<answers::Straggler> Straggler() const;
-  // Whether it is another one than at the last call.
+  // Whether it differs from the one of the last call.
   bool IsNew(const answers::Straggler& straggler);
-  // "rank 1, 0.4 s before its end, had entered all_reduce #412 and finished #411"; "" of a rank
-  // that has never answered.
+  // "rank 1, 0.4 s before its end, had entered all_reduce #412 and finished #411"; "" for a rank
+  // that never answered.
   std::string LastOf(const Failure& failure) const;
 
  private:
@@ -40,8 +40,8 @@ class RankSnapshots {
   base::Clock& clock_;
   const std::string folder_;
   std::map<int, answers::Trace> last_;  // by rank
-  std::map<int, base::Time> answered_;  // when, by rank
-  std::map<int, uint64_t> ticks_;       // processors' time of each rank at the last look
+  std::map<int, base::Time> answered_;  // time of the last answer, by rank
+  std::map<int, uint64_t> ticks_;       // CPU time of each rank at the last look
   std::optional<int> said_straggler_;
   process::EventLoop::TimerId timer_ = 0;
 };

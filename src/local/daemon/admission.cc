@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "base/strings.h"
 #include "local/node/plan/image_map.h"
 #include "local/node/pod/pod_spec.h"
@@ -24,7 +25,7 @@ struct Chosen {
 Chosen Choose(const net::Headers& headers, const AdmissionDefaults& defaults) {
   Chosen chosen{defaults.python, defaults.environment, ""};
   const std::string_view umask = net::FindHeader(headers, kUmaskHeader);
-  if (node::ParseUmask(umask)) chosen.umask = umask;
+  if (api::ParseUmask(umask)) chosen.umask = umask;
   const std::string_view python = net::FindHeader(headers, kPythonHeader);
   if (python.starts_with('/')) chosen.python = python;
   const std::string_view environment = net::FindHeader(headers, kEnvironmentHeader);
@@ -42,7 +43,7 @@ void Annotate(text::Json& object, const Chosen& chosen) {
   };
   set(api::kPythonAnnotation, chosen.python);
   set(api::kEnvironmentAnnotation, chosen.environment);
-  set(node::kUmaskAnnotation, chosen.umask);
+  set(api::kUmaskAnnotation, chosen.umask);
 }
 
 // A job may say by itself when somebody is told.

@@ -44,7 +44,7 @@ TEST(AdmitCreate, RecordsTheSubmittersUmaskWhereItIsOne) {
     text::Json job = JobWithImage("host");
     AdmitCreate(api::kPyTorchJobs, {{"Muster-Umask", said}}, kDefaults, job);
     return std::string(text::GetString(job, {"spec", "pytorchReplicaSpecs", "Master", "template",
-                                             "metadata", "annotations", node::kUmaskAnnotation}));
+                                             "metadata", "annotations", api::kUmaskAnnotation}));
   };
   EXPECT_EQ(mask_of("0002"), "0002");
   EXPECT_EQ(mask_of("0888"), "");

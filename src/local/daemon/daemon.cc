@@ -254,19 +254,22 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
 
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), cluster->node_name());
   ProgressFiles progress(paths.state);
+  RankFiles ranks(paths.state);
+  LastLines last_lines;
   // It was there before them, for their pods, and uses them.
   const base::Defer end_posts([&status_server] { status_server.reset(); });
   if (status_server) status_server->Serve(client, progress, clock);
-  TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
+  TRY_ASSIGN(const auto progress_keeper,
+             ProgressKeeper::Start(client, progress, last_lines, paths.state));
   Forecaster forecaster(client, cluster->api().store(), cluster->scheduling(), clock);
   const net::HttpHandler handler =
-      [&gpu_metrics, &progress, &forecaster, api = cluster->api().handler()](
+      [&gpu_metrics, &progress, &ranks, &forecaster, api = cluster->api().handler()](
           net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
         if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
         if (IsForecastRequest(request)) {
           return forecaster.Handle(std::move(request), std::move(responder));
         }
-        if (auto answer = AnswerProgress(progress, request))
+        if (auto answer = AnswerProgress(progress, ranks, request))
           return responder->Send(*std::move(answer));
         api(std::move(request), std::move(responder));
       };
@@ -317,10 +320,12 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   upkeep_options.environment = environment;
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
   upkeep_options.forget_progress = [&](const std::set<std::string>& remembered) {
-    progress.ForgetUnless([&](const std::string& uid) {
+    const auto is_known = [&](const std::string& uid) {
       const auto fate = cluster->FateOf(uid);
       return remembered.contains(uid) || !fate || *fate == node::Fate::kStored;
-    });
+    };
+    progress.ForgetUnless(is_known);
+    ranks.ForgetUnless(is_known);
   };
   const Upkeep upkeep(client, cluster->lost(), clock, std::move(upkeep_options));
   const Notifier notifier(
@@ -331,7 +336,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
                 std::string(api::Uid(job)), event});
       },
       kFirstNotices);
-  const StallKeeper stalls(client, clock, paths.state);
+  const StallKeeper stalls(client, clock, paths.state, ranks, last_lines);
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
   handover.SayReady();

@@ -54,6 +54,7 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
   StallPod read;
   read.has_succeeded = phase == "Succeeded";
   if (name.empty() || (phase != "Running" && !read.has_succeeded)) return std::nullopt;
+  read.uid = api::Uid(pod);
   read.job_uid = api::ControllerUid(pod);
   read.job_name = name;
   read.namespace_name = api::Namespace(pod);
@@ -62,8 +63,12 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
   return read;
 }
 
-StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory)
-    : client_(client), clock_(clock), state_directory_(std::move(state_directory)) {
+StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
+                         RankFiles& files, const LastLines& lines)
+    : client_(client),
+      clock_(clock),
+      state_directory_(std::move(state_directory)),
+      meter_(files, lines) {
   cluster::ListOptions options;
   options.label_selector = api::kJobNameLabel;
   options.read = [](std::string_view pod) {
@@ -126,12 +131,14 @@ void StallKeeper::Run() {
     std::erase_if(jobs, [&](const auto& job) { return !running.contains(job.first); });
     if (jobs.empty()) {
       jobs_.clear();
+      meter_.KeepOpen({});
       wake_.wait(lock);
       continue;
     }
     lock.unlock();
     std::erase_if(jobs_, [&](const auto& job) { return !jobs.contains(job.first); });
     for (const auto& [uid, pods] : jobs) Look(uid, pods);
+    meter_.KeepOpen(running);
     lock.lock();
     wake_.wait_for(lock, kLook, [this] { return is_stopped_; });
   }
@@ -155,6 +162,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   std::map<std::string, bool> has_succeeded;
   std::set<std::string> busy;  // folders in which a rank still runs
   std::map<int, std::pair<std::string, pid_t>> now;
+  std::vector<MeteredRank> metered;
   for (const StallPod& pod : pods) {
     has_succeeded[pod.folder] = pod.has_succeeded;
     if (pod.has_succeeded) continue;
@@ -164,8 +172,11 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       busy.insert(pod.folder);
       asked[pod.folder].push_back(process.pid);
       looks.push_back({rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid)});
+      metered.push_back(
+          {rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank)});
     }
   }
+  meter_.See(uid, metered, clock_.Now());
   // A single rank waits for nobody.
   if (job.world < 2 || now.empty()) return;
   const auto failed = std::find_if(job.ranks.begin(), job.ranks.end(), [&](const auto& known) {
@@ -191,6 +202,15 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     job.watch->Judge(clock_.Steady(), Ask(asked, looks), witness::SourceLine);
   }
   Note(job);
+}
+
+runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) const {
+  if (!job.watch || !job.watch->stall()) return runs::StallRole::kNone;
+  const auto is_in = [rank](const std::vector<int>& ranks) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  };
+  if (is_in(job.watch->stall()->missing)) return runs::StallRole::kLate;
+  return is_in(job.watch->stall()->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
 }
 
 void StallKeeper::Note(Job& job) {

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
+#include "local/daemon/progress/rank_meter.h"
 #include "text/json.h"
 #include "witness/stacks.h"
 
@@ -23,7 +24,7 @@ namespace local::daemon {
 
 // A pod that runs a part of a job.
 struct StallPod {
-  std::string job_uid, job_name, namespace_name;
+  std::string uid, job_uid, job_name, namespace_name;
   std::string folder;  // where its processes write their stacks
   bool has_succeeded = false;
 };
@@ -31,10 +32,12 @@ struct StallPod {
 // Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
-// A thread that sleeps while no job runs. Borrows client and clock.
+// A thread that sleeps while no job runs. Since it looks at each rank once a second, it also feeds
+// the meter of what they use. Borrows everything.
 class StallKeeper {
  public:
-  StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory);
+  StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
+              RankFiles& files, const LastLines& lines);
   ~StallKeeper();
 
  private:
@@ -52,6 +55,7 @@ class StallKeeper {
   void OnPod(const text::Json& pod, bool is_gone);
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods);
+  runs::StallRole RoleOf(const Job& job, int rank) const;
   void Note(Job& job);
 
   cluster::Client& client_;
@@ -62,6 +66,7 @@ class StallKeeper {
   bool is_stopped_ = false;
   std::map<std::string, StallPod> pods_;  // by uid; guarded by the mutex
   std::map<std::string, Job> jobs_;       // by uid; used by the thread only
+  RankMeter meter_;                       // the same
   std::unique_ptr<cluster::Reflector> reflector_;
   std::thread thread_;
 };

@@ -80,7 +80,7 @@ class Course {
     const auto known = durations.find(gang.key);
     static const std::vector<base::Duration> kNone;
     const std::vector<base::Duration>& past = known == durations.end() ? kNone : known->second;
-    // A deadline says more than the age of a job of which no run is known.
+    // Without past runs, the job's deadline is a better estimate than its age.
     if (!past.empty() || !gang.active_deadline) {
       const auto left = Remaining(past, std::max(base::Duration(0), now_ - begin), share);
       if (left) ends_[i] = now_ + *left;
@@ -90,7 +90,7 @@ class Course {
     ends_[i] = std::min(ends_[i].value_or(by), by);
   }
 
-  // Those of which all pods run now that did not before.
+  // The gangs that have just become complete: all their pods run now.
   std::vector<size_t> StartWhatFits() {
     const Decision decision = Schedule(node_, gangs_, policy_, now_);
     if (decision.bindings.empty()) return {};
@@ -124,7 +124,7 @@ class Course {
   std::vector<Gang> gangs_;
   const GpuPolicy policy_;
   base::Time now_;
-  std::vector<std::optional<base::Time>> ends_;  // of those that run, where that is known
+  std::vector<std::optional<base::Time>> ends_;  // of running gangs; nullopt: unknown
 };
 
 // What the target's start can hang on.

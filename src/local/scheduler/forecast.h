@@ -1,5 +1,5 @@
-// When what waits will start: the scheduler itself (scheduler.h), run ahead of time over what may
-// be expected of the gangs before it. Pure, and the same each time.
+// Predicts when a waiting gang will start, by running the scheduler itself (scheduler.h) over the
+// expected ends of the gangs before it. Pure and deterministic.
 #pragma once
 
 #include <map>
@@ -12,12 +12,11 @@
 
 namespace local::scheduler {
 
-// What is known of how long gangs run, by key: how long the runs took that are like it, in any
-// order. Of a gang without any, or that has outlived them all, is expected what is expected of
-// everything of which nothing else is known: that it lasts as long again as it has.
+// Durations of past runs like each gang, by the gang's key, in any order. A gang that has none, or
+// has outlived them all, is expected to run as long again as it has run.
 using Durations = std::map<std::string, std::vector<base::Duration>>;
 
-// What ends before the gang starts.
+// A gang that has to end before the target starts.
 struct Ending {
   std::string gang;
   base::Time at;  // expected
@@ -26,28 +25,28 @@ struct Ending {
 struct Forecast {
   enum class Kind {
     kNow,      // it fits
-    kLater,    // it starts at `median`, or so
-    kUnknown,  // it hangs on something of which nothing is known
+    kLater,    // it starts at about `median`
+    kUnknown,  // it depends on a gang whose end cannot be predicted
     kNever,    // the machine has less than it asks for
   };
   Kind kind = Kind::kUnknown;
-  // In one of two, and in nine of ten of the courses that things may take, it has started.
+  // It has started by then in half (`median`) and in nine tenths (`late`) of the simulated courses.
   base::Time median{};
   std::optional<base::Time> late;
-  // In the median course, the first first.
+  // In the median course, in the order of their ends.
   std::vector<Ending> endings;
 };
 
-// Of the gang `target` among `gangs`. What comes behind it in the queue does not matter to it and
-// is left out; of more than 300 before it nothing is foretold.
+// Predicts the start of the gang `target` among `gangs`. Gangs behind it in the queue do not affect
+// it and are ignored; with more than 300 before it, the answer is kUnknown.
 Forecast Foresee(const Node& node, const std::vector<Gang>& gangs, GpuPolicy policy, base::Time now,
                  const Durations& durations, const std::string& target);
 
-// How many courses are looked at.
+// The number of simulated courses.
 inline constexpr int kCourses = 20;
 
-// How long a gang that has run for `elapsed` goes on, in the course at `share` of all (between 0
-// and 1: a half is the median); nullopt when nobody can tell.
+// How much longer a gang that has run for `elapsed` is going to run: the quantile `share` (between
+// 0 and 1; 0.5 is the median) over its past runs; nullopt when it cannot be predicted.
 std::optional<base::Duration> Remaining(const std::vector<base::Duration>& past,
                                         base::Duration elapsed, double share);
 

@@ -1,5 +1,5 @@
-// Runs that are over: what is expected of those that are like them, and how far off forecasts of
-// their own starts would have been. Pure.
+// Past runs: the durations to expect of similar runs, and how accurate the forecasts of their own
+// starts would have been. Pure.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace local::scheduler {
 
 struct PastRun {
   Gang gang;            // as it was submitted: its pods are not bound
-  std::string command;  // what runs of one kind have in common
+  std::string command;  // runs are similar when their commands are
   base::Time started{};
   base::Time ended{};
 };
@@ -31,7 +31,7 @@ struct Expected {
   std::vector<base::Duration> durations;
 };
 
-// Of the runs that are most like it, the newest 50. `past`: in the order of their ends.
+// The durations of the newest 50 of the most similar runs. `past`: in the order of their ends.
 Expected ExpectedOf(const std::string& command, const std::vector<PastRun>& past);
 
 struct Accuracy {
@@ -46,7 +46,8 @@ struct Accuracy {
 Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
                           size_t most);
 
-// What had been foretold of one of them; for MeasureForecasts and the bench.
+// The forecast that `run`, one of `past`, would have had when it was submitted; for
+// MeasureForecasts and the bench.
 Forecast ForetoldOf(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
                     const PastRun& run);
 

@@ -1,4 +1,4 @@
-// Of the time that made no step, where the most of it went and what would have saved it. Pure.
+// Names the largest loss of time in a ledger, and how to avoid it. Pure.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct Saving {
   std::string text;  // one sentence
 };
 
-// By GPU time where any was held, else by the wall clock. Nullopt when steps are nearly all of it:
-// when the greatest is less than a fiftieth.
+// By GPU time if the job held GPUs, otherwise by wall-clock time. Nullopt when the largest loss is
+// less than 2 % of the total.
 std::optional<Saving> GreatestSaving(const Ledger& ledger);
 
 }  // namespace runs

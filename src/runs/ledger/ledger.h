@@ -1,7 +1,7 @@
 // Where a run's time went: every millisecond from its submission to its end in exactly one bucket.
-// Whoever knows something of a stretch claims it; of claims that overlap the one on the higher
-// layer holds, and what nobody claims is unknown. So the buckets add up to the wall clock whatever
-// is claimed, by clocks that jump too. Pure.
+// Sources claim stretches of time for buckets. Where claims overlap, the one on the higher layer
+// wins; time that nobody claims is unknown. So the buckets add up to the wall clock whatever is
+// claimed, even when clocks jump. Pure.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@
 namespace runs {
 
 enum class Bucket {
-  kQueued,          // waits for its turn
-  kAdmitted,        // has its place, and nothing is started yet
+  kQueued,          // waiting for admission and resources
+  kAdmitted,        // admitted; nothing has started yet
   kImage,           // images, code, init containers
-  kInterpreters,    // programs start, up to their first line
+  kInterpreters,    // programs start, until their first line
   kRendezvous,      // the ranks find each other
-  kFirstStep,       // up to where steps take as long as they usually do
-  kSteps,           // steps whose result stayed: the productive ones
-  kDataWait,        // for the next batch
-  kCheckpointSave,  // saving, in which no step is made
+  kFirstStep,       // until steps take their usual time
+  kSteps,           // productive steps: their result was kept
+  kDataWait,        // waiting for the next batch
+  kCheckpointSave,  // saving a checkpoint; no step runs
   kRestore,         // loading a checkpoint
-  kLostProgress,    // steps that a restart made again, and the one that was cut off
-  kRecovery,        // from a failure until the programs are started again
-  kStalled,         // ranks wait for one that does not come
+  kLostProgress,    // steps that were repeated after a restart, and the interrupted one
+  kRecovery,        // from a failure until the programs run again
+  kStalled,         // ranks wait for one that does not arrive
   kIdle,            // suspended
   kEnding,          // from the last step to the job's end
   kUnknown,
@@ -37,7 +37,7 @@ enum class Bucket {
 inline constexpr size_t kBuckets = 16;
 // "queued", "image/code", "lost progress".
 std::string_view NameOf(Bucket bucket);
-// What it means, one short clause.
+// Its meaning in one short clause.
 std::string_view MeaningOf(Bucket bucket);
 
 // Higher layers hide lower ones.
@@ -45,11 +45,11 @@ enum class Layer { kPhases, kSteps, kWaits, kLost, kStalls, kIdle };
 
 struct Claim {
   Millis begin = 0;
-  Millis end = 0;  // one that is not after `begin` claims nothing
+  Millis end = 0;  // if it is not after `begin`, the claim is empty
   Bucket bucket = Bucket::kUnknown;
   Layer layer = Layer::kPhases;
-  bool is_measured = false;  // somebody saw it begin and end; else estimated
-  std::string source;        // from what: "pods' status", "steps in the log of rank 0"
+  bool is_measured = false;  // its begin and end were observed; otherwise it is estimated
+  std::string source;        // "pods' status", "steps in the log of rank 0"
 };
 
 // GPUs that a pod held.
@@ -59,7 +59,7 @@ struct Holding {
   int64_t gpus = 0;
 };
 
-// They follow each other without a gap.
+// Segments follow each other without gaps.
 struct Segment {
   Millis begin = 0;
   Millis end = 0;
@@ -67,16 +67,16 @@ struct Segment {
   bool is_measured = false;
   std::string source;
   int attempt = 1;
-  int64_t gpu_millis = 0;  // GPUs held, times how long
+  int64_t gpu_millis = 0;  // number of held GPUs times milliseconds
 
   Millis length() const { return end - begin; }
 };
 
 struct Sum {
   Millis millis = 0;
-  Millis estimated = 0;  // of them
+  Millis estimated = 0;  // the part of `millis` that is estimated
   int64_t gpu_millis = 0;
-  std::vector<std::string> sources;  // each once, in the order of time
+  std::vector<std::string> sources;  // without repeats, in order of time
 };
 
 struct Ledger {
@@ -89,17 +89,17 @@ struct Ledger {
   Millis wall() const { return end - begin; }
   const Sum& operator[](Bucket bucket) const { return sums[static_cast<size_t>(bucket)]; }
   int64_t gpu_millis() const;
-  // Steps that stayed, of all the time from submission to the end; 0 to 1.
+  // Productive steps as a share of the time from submission to end; 0 to 1.
   double effective() const;
-  // The same, of the time that the job was neither queued nor suspended.
+  // Productive steps as a share of the time that the job was neither queued nor suspended.
   double goodput() const;
 };
 
-// `attempts`: when the second and later ones began, ascending.
+// `attempts`: the start times of the second and later attempts, ascending.
 Ledger MakeLedger(Millis begin, Millis end, const std::vector<Claim>& claims,
                   const std::vector<Holding>& holdings, const std::vector<Millis>& attempts);
 
-// Of several runs: their times and sums added up, from 0 on, without segments.
+// The sums of several runs; it begins at 0 and has no segments.
 Ledger AddedUp(const std::vector<Ledger>& ledgers);
 
 Millis ToMillis(base::Time time);  // floored

@@ -1,5 +1,5 @@
-// What is known of a run, wherever from, as times; and the ledger that follows. Any of it may be
-// missing, out of order or on another clock. Pure.
+// The known times of a run, from all sources, and the ledger derived from them. Any of them may be
+// missing, out of order or from another clock. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace runs {
 
 using MaybeMillis = std::optional<Millis>;
 
-// One life of a replica: from when its pod was made, or its container started again, to its end.
+// One life of a replica: from the creation of its pod, or a restart of its container, to its end.
 struct ReplicaLife {
-  std::string name;    // of the replica: lives of one name follow each other
-  std::string resume;  // another one than in the life before: the job was suspended in between
+  std::string name;    // of the replica; its lives follow each other
+  std::string resume;  // if it differs from the previous life's, the job was suspended in between
   int64_t gpus = 0;
   MaybeMillis created;
   MaybeMillis scheduled;
@@ -29,7 +29,7 @@ struct ReplicaLife {
   bool has_succeeded = false;
 };
 
-// Something that a witness saw, with the layer that its bucket has.
+// A stretch of time that a witness observed; its bucket determines the layer.
 struct Span {
   Millis begin = 0;
   Millis end = 0;
@@ -41,30 +41,29 @@ struct Span {
 struct Life {
   Millis submitted = 0;
   Millis now = 0;
-  MaybeMillis ended;  // of the job, or deleted before that
+  MaybeMillis ended;  // when the job ended or was deleted
   bool has_succeeded = false;
-  bool has_finished = false;  // in either way; not set of one that was deleted
-  MaybeMillis suspended;      // since when, of one that is suspended now
+  bool has_finished = false;  // succeeded or failed; false for a deleted job
+  MaybeMillis suspended;      // since when, if it is suspended now
   std::vector<ReplicaLife> lives;
   std::vector<StepMark> steps;   // of one rank
   std::string step_source;       // "steps in the log of train-master-0"
-  std::vector<Millis> lines;     // the first line of each attempt's programs, where it is known
-  std::vector<Millis> meetings;  // when all ranks had found each other
+  std::vector<Millis> lines;     // the time of each attempt's first line, as far as known
+  std::vector<Millis> meetings;  // when the rendezvous of each attempt was complete
   std::vector<Span> spans;       // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous
 };
 
-// Ends are known to the second, and rounded down: raises `ended` to the last of what was told
-// within that second.
+// Kubernetes rounds ends down to the second: raises `ended` to the last event within that second.
 void RefineEnd(Life& life);
 
-// Up to `ended`, else up to `now`.
+// Until `ended`, or `now` while the job runs.
 Ledger LedgerOf(const Life& life);
 
-// What the steps tell beside the ledger.
+// Facts about the steps beside the ledger.
 struct StepFacts {
   int64_t last = 0;        // the highest number
-  double step_millis = 0;  // the usual step: the median; 0 is not known
-  int64_t repeated = 0;    // numbers that were made more than once
+  double step_millis = 0;  // the median duration of a step; 0 if unknown
+  int64_t repeated = 0;    // how many numbers occurred more than once
 };
 StepFacts FactsOfSteps(const Life& life);
 

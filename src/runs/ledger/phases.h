@@ -1,4 +1,4 @@
-// When a job's programs ran all at once, and what was in between. Pure.
+// The periods in which all programs of a job ran, and the gaps between them. Pure.
 #pragma once
 
 #include <vector>
@@ -7,22 +7,22 @@
 
 namespace runs {
 
-// From when a replica was missing until all ran again, or to the job's end.
+// From the moment a replica was missing until all ran again, or to the job's end.
 struct Gap {
   Millis begin = 0;
   Millis end = 0;
-  bool is_open = false;   // to the end
-  bool has_begin = true;  // else it began some time before: nothing tells when
+  bool is_open = false;   // it lasts to the end
+  bool has_begin = true;  // if false, it began at an unknown time before `begin`
   bool is_suspension = false;
 };
 
-// All programs run.
+// All programs of the job run.
 struct Period {
   Millis begin = 0;
   Millis end = 0;
   bool was_cut_off = false;  // by a failure, a suspension or a deletion
-  bool goes_on = false;      // now
-  bool has_end = true;       // else it ended some time before
+  bool goes_on = false;      // it has not ended
+  bool has_end = true;       // if false, it ended at an unknown time before `end`
 };
 
 struct Phases {

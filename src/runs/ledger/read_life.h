@@ -1,4 +1,4 @@
-// A run's life as the objects of its cluster tell it. Pure.
+// Reads a run's life from the objects of its cluster. Pure.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace runs {
 
 struct PodRecord {
   const text::Json* pod = nullptr;    // borrowed
-  std::optional<base::Time> deleted;  // of one that is gone, as far as that is known
+  std::optional<base::Time> deleted;  // if the pod is gone and the time is known
 };
 
-// Without steps, lines and meetings, which logs tell. `pods`: those of the job, gone ones too, in
-// any order. `deleted`: when the job was.
+// Without steps, lines and meetings, which come from logs. `pods`: the job's, including deleted
+// ones, in any order. `deleted`: when the job was deleted.
 Life LifeOf(const text::Json& job, const std::vector<PodRecord>& pods,
             std::optional<base::Time> deleted, base::Time now);
 

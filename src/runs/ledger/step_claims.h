@@ -1,4 +1,4 @@
-// What steps' numbers say of where the time went. Pure.
+// Claims of time that follow from the numbers of steps. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace runs {
 
-// Productive steps, lost ones, the first one, what came before and after them. Formulas as in
-// Google's ml-goodput-measurement, with buckets that may not overlap: a step's time is that between
-// its number and the one before; what a later stretch makes again was lost.
+// Productive, lost and first steps, and the time before and after them. The formulas are those of
+// Google's ml-goodput-measurement, with buckets that do not overlap: a step takes the time between
+// its number and the previous one; a step that a later stretch repeats was lost.
 std::vector<Claim> ClaimsOfSteps(const Life& life, const Stretches& stretches);
 
 }  // namespace runs

@@ -1,4 +1,4 @@
-// Steps' numbers sorted into the stretches in which they went up, and how long a step takes. Pure.
+// Divides the marks of steps into stretches of rising numbers, and measures a step. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace runs {
 
-// From one start of the steps to the next one.
+// From one start of step numbers to the next.
 struct Stretch {
-  Period period;                // in which it lies
-  std::vector<StepMark> marks;  // ascending in time and number; empty where none is known
-  bool is_restart = false;      // of its programs, within one life of the pods (torchrun's)
+  Period period;                // that contains it
+  std::vector<StepMark> marks;  // ascending in time and number; may be empty
+  bool is_restart = false;      // the launcher (torchrun) restarted the programs within their pods
 };
 
 struct Stretches {
   std::vector<Stretch> all;
-  double usual = 0;         // milliseconds of a step: the median; 0 is not known
-  int64_t stride = 1;       // numbers between two marks: the median of all, or of the first two of
-                            // each stretch, whichever is less
-  bool can_compare = true;  // whether a number that comes again means that its step was made again
+  double usual = 0;    // the median duration of a step in milliseconds; 0 if unknown
+  int64_t stride = 1;  // numbers between two marks: the lesser of the median over all marks and
+                       // the median over the first two marks of each stretch
+  bool can_compare = true;  // whether a repeated number means a repeated step
 };
 
-// Marks that lie in no period are left out.
+// Ignores marks outside of all periods.
 Stretches StretchesOf(const Life& life, const std::vector<Period>& periods);
 
 // By epoch, then by number.

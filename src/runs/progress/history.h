@@ -28,7 +28,7 @@ inline constexpr size_t kMostSources = 16;
 inline constexpr size_t kMostNames = 256;  // further scalars are not kept
 inline constexpr size_t kMostValues = 32;  // of a second, of one source
 inline constexpr size_t kMostKeptCheckpoints = 4096;
-inline constexpr size_t kMostBytesOfAnHour = 1'000'000;
+inline constexpr size_t kMostBytesOfAnHour = 400'000;  // beside those of ranks (rank_history.h)
 inline constexpr size_t kMostPinned = 4096;  // of the newest, where old values become fewer
 
 class History {

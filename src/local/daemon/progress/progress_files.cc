@@ -1,35 +1,20 @@
 #include "local/daemon/progress/progress_files.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <vector>
 
-#include "base/fd.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "local/daemon/progress/job_file.h"
 
 namespace local::daemon {
 namespace {
 
-constexpr size_t kLongestUid = 64;
 constexpr size_t kMostFileBytes = 64 << 20;
 constexpr size_t kCompactAfter = 1 << 20;  // bytes appended
-
-// Letters, digits and "-": it becomes a path.
-bool IsUid(std::string_view uid) {
-  return !uid.empty() && uid.size() <= kLongestUid &&
-         uid.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") ==
-             std::string_view::npos;
-}
-
-base::Status Append(const std::string& path, std::string_view text) {
-  const base::Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  if (!file) return base::Fail(base::Errno(errno, "open \"" + path + "\""));
-  return base::WriteAll(file.get(), text, path);
-}
 
 text::Array SourcesToJson(const runs::History& history) {
   text::Array sources;
@@ -99,7 +84,7 @@ void ProgressFiles::WriteOne(const std::string& job_uid, runs::History& history)
   const std::string path = PathOf(job_uid);
   const base::Status written =
       history.appended() < kCompactAfter
-          ? Append(path, text)
+          ? AppendToFile(path, text)
           : base::WriteFileAtomic(path, history.Compacted(), 0600, base::Durability::kNone);
   if (!written) base::LogWarn("progress of job {}: {}", job_uid, written.error().message);
 }

@@ -68,19 +68,30 @@ TEST_F(ProgressFilesTest, AUidIsNoPath) {
 
 TEST_F(ProgressFilesTest, ThePageAnswersForOneAndForThoseThatRun) {
   ProgressFiles files(state_);
+  RankFiles ranks(state_);
   files.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
+  ranks.Note("job-1", {runs::RankSample()});
   net::HttpRequest request;
   request.method = "GET";
   request.target = "/muster/progress";
-  EXPECT_EQ(text::ParseJson(AnswerProgress(files, request)->body)->at("items").as_array().size(),
-            1u);
+  EXPECT_EQ(
+      text::ParseJson(AnswerProgress(files, ranks, request)->body)->at("items").as_array().size(),
+      1u);
   request.target = "/muster/progress?uid=job-1&points=0";
-  EXPECT_TRUE(
-      text::ParseJson(AnswerProgress(files, request)->body)->at("series").as_array().empty());
-  request.target = "/muster/progress?uid=job-1&points=many";
-  EXPECT_EQ(AnswerProgress(files, request)->status, 400);
+  EXPECT_TRUE(text::ParseJson(AnswerProgress(files, ranks, request)->body)
+                  ->at("series")
+                  .as_array()
+                  .empty());
+  request.target = "/muster/progress?uid=job-1&ranks=100";
+  EXPECT_EQ(
+      text::ParseJson(AnswerProgress(files, ranks, request)->body)->at("ranks").as_array().size(),
+      1u);
+  for (const char* wrong : {"points=many", "ranks=-1", "ranks=1x"}) {
+    request.target = std::string("/muster/progress?uid=job-1&") + wrong;
+    EXPECT_EQ(AnswerProgress(files, ranks, request)->status, 400) << wrong;
+  }
   request.target = "/muster/progresses";
-  EXPECT_FALSE(AnswerProgress(files, request));
+  EXPECT_FALSE(AnswerProgress(files, ranks, request));
 }
 
 TEST(ReadProgressPod, IsOfAJobAndRuns) {

@@ -63,8 +63,12 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
 // The lines of one log, of the first rank that speaks of progress. On the follower's thread.
 class ProgressKeeper::Reading {
  public:
-  Reading(ProgressFiles& files, const ProgressPod& pod)
-      : files_(files), job_(pod.job_uid), source_("log of " + pod.name) {}
+  Reading(ProgressFiles& files, LastLines& lines, const ProgressPod& pod)
+      : files_(files),
+        lines_(lines),
+        job_(pod.job_uid),
+        pod_(pod.uid),
+        source_("log of " + pod.name) {}
 
   void Take(std::string_view chunk) {
     while (!chunk.empty()) {
@@ -85,6 +89,14 @@ class ProgressKeeper::Reading {
     const auto time = base::ParseRfc3339(line.substr(0, blank));
     if (!time) return;
     line.remove_prefix(blank + 1);
+    const int64_t second =
+        std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
+    const std::string_view label = LabelOfLine(line);
+    if (second != noted_ || label != label_) {  // of many lines a second the first is enough
+      lines_.Note(pod_, label, second);
+      noted_ = second;
+      label_ = label;
+    }
     const int rank = TakeRankPrefix(line);
     const runs::Millis at =
         std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
@@ -104,7 +116,10 @@ class ProgressKeeper::Reading {
   }
 
   ProgressFiles& files_;
-  const std::string job_, source_;
+  LastLines& lines_;
+  const std::string job_, pod_, source_;
+  int64_t noted_ = 0;  // second and label of the line that was noted last
+  std::string label_;
   std::string rest_;
   std::optional<int> rank_;
   runs::Checkpoints checkpoints_;
@@ -112,17 +127,19 @@ class ProgressKeeper::Reading {
 
 base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(cluster::Client& client,
                                                                     ProgressFiles& files,
+                                                                    LastLines& lines,
                                                                     std::string state_directory) {
   TRY_ASSIGN(auto follower, node::LogFollower::Create());
   std::unique_ptr<ProgressKeeper> keeper(
-      new ProgressKeeper(files, std::move(state_directory), std::move(follower)));
+      new ProgressKeeper(files, lines, std::move(state_directory), std::move(follower)));
   keeper->Reflect(client);
   return keeper;
 }
 
-ProgressKeeper::ProgressKeeper(ProgressFiles& files, std::string state_directory,
+ProgressKeeper::ProgressKeeper(ProgressFiles& files, LastLines& lines, std::string state_directory,
                                std::unique_ptr<node::LogFollower> follower)
     : files_(files),
+      lines_(lines),
       state_directory_(std::move(state_directory)),
       follower_(std::move(follower)),
       events_(files) {
@@ -176,6 +193,7 @@ void ProgressKeeper::OnPod(const text::Json& pod, bool is_gone) {
       const std::string job = known->second;
       pods_.erase(known);
       followed_.erase(uid);
+      lines_.Forget(uid);
       const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
                                        [&job](const auto& one) { return one.second == job; });
       if (!goes_on) ended_.insert(job);
@@ -199,7 +217,7 @@ void ProgressKeeper::Follow(const ProgressPod& pod) {
   if (const auto last = files_.LastOf(pod.job_uid, "log of " + pod.name)) {
     query.since = base::Time(std::chrono::milliseconds(*last + 1));
   }
-  const auto reading = std::make_shared<Reading>(files_, pod);
+  const auto reading = std::make_shared<Reading>(files_, lines_, pod);
   node::LogReceiver receiver;
   receiver.write = [reading](const std::string& chunk) {
     reading->Take(chunk);

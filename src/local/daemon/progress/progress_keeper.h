@@ -13,6 +13,7 @@
 #include "cluster/client.h"
 #include "cluster/reflector.h"
 #include "local/daemon/progress/event_files.h"
+#include "local/daemon/progress/last_lines.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/node/logs/follower.h"
 #include "text/json.h"
@@ -31,18 +32,18 @@ struct ProgressPod {
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
 
 // A follower's thread reads, and one of its own writes once a second while a job runs; both sleep
-// otherwise. Borrows the client and the files.
+// otherwise. Borrows the client, the files and the lines.
 class ProgressKeeper {
  public:
   static base::Result<std::unique_ptr<ProgressKeeper>> Start(cluster::Client& client,
-                                                             ProgressFiles& files,
+                                                             ProgressFiles& files, LastLines& lines,
                                                              std::string state_directory);
   ~ProgressKeeper();
 
  private:
   class Reading;
 
-  ProgressKeeper(ProgressFiles& files, std::string state_directory,
+  ProgressKeeper(ProgressFiles& files, LastLines& lines, std::string state_directory,
                  std::unique_ptr<node::LogFollower> follower);
   void Reflect(cluster::Client& client);
   void OnPod(const text::Json& pod, bool is_gone);
@@ -50,6 +51,7 @@ class ProgressKeeper {
   void Run();
 
   ProgressFiles& files_;
+  LastLines& lines_;
   const std::string state_directory_;
   const std::unique_ptr<node::LogFollower> follower_;
   EventFiles events_;

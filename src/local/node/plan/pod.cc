@@ -120,7 +120,8 @@ class PodPlanner {
     spec_.termination_grace = std::chrono::seconds(
         text::GetInt(pod_, {"spec", "terminationGracePeriodSeconds"}).value_or(kDefaultGrace));
     spec_.restart_backoff = facts_.restart_backoff;
-    spec_.umask = ParseUmask(api::Annotation(pod_, kUmaskAnnotation)).value_or(kUsualUmask);
+    spec_.umask =
+        api::ParseUmask(api::Annotation(pod_, api::kUmaskAnnotation)).value_or(kUsualUmask);
     spec_.witness_root = facts_.witness_root;
     spec_.log_limit = facts_.log_limit;
     if (!sync_.container.empty()) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 namespace local::node {
 namespace {
@@ -218,14 +217,6 @@ base::Result<ContainerReport> ContainerReportFromJson(const Json& json) {
 }
 
 }  // namespace
-
-std::optional<mode_t> ParseUmask(std::string_view text) {
-  mode_t mask = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, mask, 8);
-  if (error != std::errc() || stop != end || mask > 0777) return std::nullopt;
-  return mask;
-}
 
 Json ToJson(const PodSpec& spec) {
   Object object;

@@ -26,13 +26,9 @@ inline constexpr size_t kMaxHostName = 63;
 
 using EnvList = std::vector<std::pair<std::string, std::string>>;  // later entries win
 
-// On jobs and pods: the submitter's umask for the job's programs, in octal.
-inline constexpr std::string_view kUmaskAnnotation = "muster.dev/umask";
 // Used when the submitter's umask is not known: the daemon's own, 0077, would hide the programs'
 // files from the submitter's colleagues.
 inline constexpr mode_t kUsualUmask = 0022;
-// "0027", octal; nullopt when malformed.
-std::optional<mode_t> ParseUmask(std::string_view text);
 
 // A host directory or file that the pod sees at `target`, or a tmpfs of the pod's own.
 struct Mount {

@@ -1,5 +1,5 @@
-// Generated traces of jobs on one machine, seeded, and what becomes of them below the scheduler:
-// for tests and for bench/forecast.
+// Generates traces of jobs on one machine from a seed, and runs the scheduler over them: for tests
+// and for bench/forecast.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ struct TraceShape {
   unsigned seed = 1;
   int jobs = 500;
   int64_t gpus = 8;
-  double load = 1.1;        // GPU time that is asked for, of what there is
-  double sameness = 0.35;   // sigma of the durations of one command, in logarithms
-  double with_limit = 0.3;  // of jobs that have a deadline
+  double load = 1.1;        // requested GPU time / available GPU time
+  double sameness = 0.35;   // sigma of the logarithm of one command's durations
+  double with_limit = 0.3;  // share of jobs that have a deadline
 };
 
 struct TracedJob {
@@ -83,11 +83,11 @@ inline Node MachineOf(const TraceShape& shape) {
   return node;
 }
 
-// When each started and ended, in the order of the ends.
+// Runs the trace; returns the runs in the order of their ends.
 inline std::vector<PastRun> RunTrace(const Node& node, const std::vector<TracedJob>& trace) {
   std::vector<PastRun> done;
-  std::vector<Gang> gangs;                 // that wait or run
-  std::map<std::string, base::Time> ends;  // of those that run
+  std::vector<Gang> gangs;                 // waiting or running
+  std::map<std::string, base::Time> ends;  // of the running gangs
   std::map<std::string, const TracedJob*> jobs;
   for (const TracedJob& job : trace) jobs[job.gang.key] = &job;
   size_t next = 0;
@@ -119,8 +119,8 @@ inline std::vector<PastRun> RunTrace(const Node& node, const std::vector<TracedJ
   return done;
 }
 
-// What one would reckon without the scheduler: all run one after the other as they came, none in
-// front of another, each for as long as `duration_of` says. The start of `run`.
+// The start of `run` as first come, first served would predict it: every run starts in the order of
+// submission and lasts as long as `duration_of` says.
 template <typename DurationOf>
 base::Time FirstComeFirstServed(const Node& node, const std::vector<PastRun>& past,
                                 const PastRun& run, DurationOf duration_of) {

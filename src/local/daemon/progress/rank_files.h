@@ -1,0 +1,55 @@
+// What the ranks of runs used, on disk: <state>/ranks/<uid of the job>, the lines of
+// runs/progress/rank_history.h. What is lost with a full disk or a killed daemon is lost, as of
+// ProgressFiles.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runs/progress/rank_history.h"
+#include "text/json.h"
+
+namespace local::daemon {
+
+// Thread safe.
+class RankFiles {
+ public:
+  explicit RankFiles(const std::string& state_directory);
+  ~RankFiles();  // writes what is not written yet
+
+  // Whether a job of so many ranks is to be looked at, `now` in seconds since the epoch. True once
+  // in runs::SecondsBetweenLooks.
+  bool IsDue(const std::string& job_uid, size_t ranks, int64_t now);
+  // Samples of one time. Kept in memory until there are some kilobytes of them.
+  void Note(const std::string& job_uid, const std::vector<runs::RankSample>& samples);
+  // Writes what is kept of other jobs, and forgets that it has.
+  void KeepOpen(const std::set<std::string>& jobs);
+  // Removes the files of runs for which `is_known` is false; for hourly upkeep.
+  void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
+
+  // {"uid", "from", "step", "ranks"}: runs::RankGrid.
+  text::Json Of(const std::string& job_uid, int64_t columns);
+
+ private:
+  struct Job {
+    std::string pending;  // lines that are not in the file yet
+    size_t appended = 0;  // bytes, since old looks have been made fewer
+    int64_t looked = 0;
+    int64_t hour = 0;
+    size_t bytes_of_hour = 0;
+  };
+
+  std::string PathOf(const std::string& job_uid) const;
+  void Write(const std::string& job_uid, Job& job);
+
+  const std::string folder_;
+  std::mutex mutex_;
+  std::map<std::string, Job> open_;  // by uid; under the mutex
+};
+
+}  // namespace local::daemon

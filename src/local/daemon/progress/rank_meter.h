@@ -1,0 +1,49 @@
+// From looks at the processes of ranks to what each has used since the look before.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "local/daemon/progress/last_lines.h"
+#include "local/daemon/progress/rank_files.h"
+
+namespace local::daemon {
+
+// The process of a rank.
+struct MeteredRank {
+  int rank = 0;
+  pid_t pid = 0;
+  std::string pod_uid;
+  uint64_t ticks = 0;  // of CPU time, with its children's
+  runs::StallRole role = runs::StallRole::kNone;
+};
+
+// One thread. Borrows both.
+class RankMeter {
+ public:
+  RankMeter(RankFiles& files, const LastLines& lines) : files_(files), lines_(lines) {}
+
+  // All ranks of a job that run now, about once a second; reads /proc when a look is due.
+  void See(const std::string& job_uid, const std::vector<MeteredRank>& ranks, base::Time now);
+  // The jobs that run.
+  void KeepOpen(const std::set<std::string>& jobs);
+
+ private:
+  struct Before {
+    pid_t pid = 0;
+    uint64_t ticks = 0, io = 0;
+    base::Time at{};
+  };
+
+  RankFiles& files_;
+  const LastLines& lines_;
+  std::map<std::string, std::map<int, Before>> before_;  // by job and rank
+};
+
+}  // namespace local::daemon
