@@ -1,7 +1,6 @@
-#include "local/daemon/embedded_cluster.h"
-
 #include "base/clock.h"
 #include "base/file.h"
+#include "local/daemon/embedded_cluster.h"
 #include "local/daemon/upkeep.h"
 #include "machine.h"
 #include "net/http/response_stream.h"

@@ -25,7 +25,9 @@ constexpr unsigned kFileOdds = 4;
 // What a disk writes as one.
 constexpr size_t kSector = 512;
 
-long Call(long number, const char* a, const char* b) { return ::syscall(number, AT_FDCWD, a, AT_FDCWD, b, 0); }
+long Call(long number, const char* a, const char* b) {
+  return ::syscall(number, AT_FDCWD, a, AT_FDCWD, b, 0);
+}
 
 }  // namespace
 
@@ -128,9 +130,8 @@ void Disk::Opened(int fd, const std::string& path, int flags, bool was_there) {
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return;
   if (!was_there && may_lose_power_) {
-    names_.push_back({path.substr(0, path.rfind('/')), [path] {
-                        ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
-                      }});
+    names_.push_back({path.substr(0, path.rfind('/')),
+                      [path] { ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0); }});
   }
   if ((flags & O_ACCMODE) == O_RDONLY) return;
   // Memory that processes share: nobody hears of what is written to it, and none of it counts
@@ -212,9 +213,8 @@ void Disk::SyncedFolder(const std::string& path) {
 
 void Disk::MadeFolder(const std::string& path) {
   if (!may_lose_power_) return;
-  names_.push_back({path.substr(0, path.rfind('/')), [path] {
-                      ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), AT_REMOVEDIR);
-                    }});
+  names_.push_back({path.substr(0, path.rfind('/')),
+                    [path] { ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), AT_REMOVEDIR); }});
 }
 
 void Disk::RemovedFolder(const std::string& path) {

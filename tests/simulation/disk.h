@@ -6,7 +6,8 @@
 // After a power cut:
 //   of a file    what fsync or fdatasync of it covered is there; each later write is there, or not,
 //                or a part of it, in any combination
-//   of names     (made, renamed, removed) those before the last fsync of their folder, or of a later
+//   of names     (made, renamed, removed) those before the last fsync of their folder, or of a
+//   later
 //                name's folder, are as they were made; of the later ones a part, in their order
 #pragma once
 
@@ -82,17 +83,17 @@ class Disk {
   unsigned failing_ = 0;
   uint64_t syncs_ = 0;
   uint64_t kept_aside_ = 0;
-  std::map<int, std::shared_ptr<File>> files_;           // open for writing
+  std::map<int, std::shared_ptr<File>> files_;  // open for writing
   std::map<ino_t, std::weak_ptr<File>> by_number_;
-  std::vector<std::shared_ptr<File>> changed_;           // hold changes that are not durable
-  std::vector<Name> names_;                              // that are not durable
+  std::vector<std::shared_ptr<File>> changed_;  // hold changes that are not durable
+  std::vector<Name> names_;                     // that are not durable
 };
 
 // Of the life that is under way; nullptr before there is one.
 Disk* TheDisk();
 
-// A fault of the product that is put in its place here, $MUSTER_BREAK: the same life as if a call were
-// missing in it. "sync-store", "sync-folders", "sync-reports", "write-ids", "submit-at-once".
+// A fault of the product that is put in its place here, $MUSTER_BREAK: the same life as if a call
+// were missing in it. "sync-store", "sync-folders", "sync-reports", "write-ids", "submit-at-once".
 bool IsBroken(std::string_view what);
 
 // A real path, whatever the simulation says of it.

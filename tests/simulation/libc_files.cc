@@ -45,7 +45,8 @@ std::string OnDisk(int folder, const char* path) {
 // What the simulated machine says of its processes: a folder of its disk.
 std::string InProc(std::string_view path) {
   const Disk* const disk = LiveDisk();
-  const bool is_asked = disk != nullptr && path.starts_with("/proc") && !path.starts_with("/proc/self");
+  const bool is_asked =
+      disk != nullptr && path.starts_with("/proc") && !path.starts_with("/proc/self");
   return is_asked ? disk->root() + std::string(path) : "";
 }
 
@@ -57,7 +58,8 @@ int Refused(int with) {
 int Open(int folder, const char* path, int flags, mode_t mode) {
   const std::string ours = OnDisk(folder, path);
   if (ours.empty()) {
-    if (const std::string there = InProc(path); !there.empty()) return RealOpen(there.c_str(), flags);
+    if (const std::string there = InProc(path); !there.empty())
+      return RealOpen(there.c_str(), flags);
     // SQLite's dice (it makes do with the time and the process's number).
     if (IsLive() && std::string_view(path) == "/dev/urandom") return Refused(ENOENT);
     return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
@@ -203,13 +205,13 @@ using namespace simulation;
 
 extern "C" {
 
-#define MODE_OF(flags)                                                       \
-  mode_t mode = 0;                                                           \
-  if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) {      \
-    va_list list;                                                            \
-    va_start(list, flags);                                                   \
-    mode = static_cast<mode_t>(va_arg(list, unsigned));                      \
-    va_end(list);                                                            \
+#define MODE_OF(flags)                                                  \
+  mode_t mode = 0;                                                      \
+  if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) { \
+    va_list list;                                                       \
+    va_start(list, flags);                                              \
+    mode = static_cast<mode_t>(va_arg(list, unsigned));                 \
+    va_end(list);                                                       \
   }
 
 int open(const char* path, int flags, ...) {
@@ -284,7 +286,8 @@ int statvfs(const char* path, struct statvfs* info) noexcept {
   if (done != 0 || disk == nullptr || !disk->Has(path)) return done;
   info->f_frsize = info->f_bsize = 4096;
   info->f_blocks = Disk::kTotal / 4096;
-  info->f_bfree = info->f_bavail = static_cast<fsblkcnt_t>(std::max<int64_t>(disk->free(), 0) / 4096);
+  info->f_bfree = info->f_bavail =
+      static_cast<fsblkcnt_t>(std::max<int64_t>(disk->free(), 0) / 4096);
   return 0;
 }
 

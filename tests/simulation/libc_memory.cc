@@ -1,9 +1,9 @@
 // The C library's heap, in whose place the program's own comes: lives allocate millions of small
 // blocks on one thread, so that lists of free blocks are enough, without locks and merging.
 //
-// A block has a header of 16 bytes, which says its class, and a size that is one of: the multiples of
-// 16 up to 1 KiB, then four sizes for each power of two. A freed block waits for the next one of its
-// class.
+// A block has a header of 16 bytes, which says its class, and a size that is one of: the multiples
+// of 16 up to 1 KiB, then four sizes for each power of two. A freed block waits for the next one of
+// its class.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -147,7 +147,9 @@ void* realloc(void* block, size_t size) noexcept {
   return larger;
 }
 void* memalign(size_t alignment, size_t size) noexcept { return AllocateAligned(alignment, size); }
-void* aligned_alloc(size_t alignment, size_t size) noexcept { return AllocateAligned(alignment, size); }
+void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  return AllocateAligned(alignment, size);
+}
 int posix_memalign(void** block, size_t alignment, size_t size) noexcept {
   *block = AllocateAligned(alignment, size);
   return *block == nullptr ? ENOMEM : 0;

@@ -32,7 +32,8 @@ constexpr unsigned kWakeOdds = 6;
 // 2026-11-24T00:00:00Z
 constexpr int64_t kWallBegin = 1'795'478'400;
 
-// What a pthread_mutex_t holds here. All zeros is a mutex that nobody holds, and glibc's initialiser.
+// What a pthread_mutex_t holds here. All zeros is a mutex that nobody holds, and glibc's
+// initialiser.
 struct Mutex {
   int owner;
   int count;
@@ -48,7 +49,8 @@ timespec ToTimespec(Nanos nanos) { return {nanos / kSecond, nanos % kSecond}; }
 
 // On the life's clock.
 Nanos DeadlineOf(clockid_t clock, const timespec& at) {
-  const Nanos since = at.tv_sec > INT64_MAX / kSecond - 1 ? kNever : at.tv_sec * kSecond + at.tv_nsec;
+  const Nanos since =
+      at.tv_sec > INT64_MAX / kSecond - 1 ? kNever : at.tv_sec * kSecond + at.tv_nsec;
   if (since == kNever) return kNever;
   return clock == CLOCK_REALTIME ? since - kWallBegin * kSecond - WallShift() : since - kSecond;
 }
@@ -269,7 +271,8 @@ unsigned sleep(unsigned seconds) {
 }
 
 ssize_t getrandom(void* bytes, size_t count, unsigned) {
-  for (size_t i = 0; i < count; ++i) static_cast<uint8_t*>(bytes)[i] = static_cast<uint8_t>(Random() >> 24);
+  for (size_t i = 0; i < count; ++i)
+    static_cast<uint8_t*>(bytes)[i] = static_cast<uint8_t>(Random() >> 24);
   return static_cast<ssize_t>(count);
 }
 

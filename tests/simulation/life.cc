@@ -16,12 +16,11 @@
 namespace simulation {
 namespace {
 
-
 // Everything is to be gone this long after the last deletion.
 constexpr Nanos kLongestFarewell = 900 * kSecond;
 
-// SQLite throws its dice anew in a process whose number is another than that of the last which opened
-// a file: that of the life before. From here on it is the driver's.
+// SQLite throws its dice anew in a process whose number is another than that of the last which
+// opened a file: that of the life before. From here on it is the driver's.
 void ForgetProcess(const std::string& path) {
   sqlite3* handle = nullptr;
   if (sqlite3_open(path.c_str(), &handle) != SQLITE_OK ||

@@ -90,7 +90,8 @@ class ToDaemon final : public cluster::Transport {
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     net::HttpRequest sent = request;
-    if (request.method != "GET" && !IsBroken("write-ids")) sent.headers.emplace_back(api::kWriteIdHeader, base::NewUid());
+    if (request.method != "GET" && !IsBroken("write-ids"))
+      sent.headers.emplace_back(api::kWriteIdHeader, base::NewUid());
     for (int tries = 1;; ++tries) {
       auto connection = machine_.Send(sent);
       if (!connection) return base::Fail(connection.error());
@@ -143,10 +144,9 @@ base::Result<std::shared_ptr<Connection>> Machine::Send(net::HttpRequest request
   TRY(EnsureDaemon());
   auto connection = std::make_shared<Connection>();
   connection->request = std::move(request);
-  connection->exchange =
-      std::make_shared<net::ResponseStream>([weak = std::weak_ptr(connection)] {
-        if (const auto one = weak.lock()) one->Ring();
-      });
+  connection->exchange = std::make_shared<net::ResponseStream>([weak = std::weak_ptr(connection)] {
+    if (const auto one = weak.lock()) one->Ring();
+  });
   std::erase_if(daemon_->open, [](const auto& open) { return open.expired(); });
   daemon_->open.push_back(connection);
   daemon_->accepted.push_back(connection);

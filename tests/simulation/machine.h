@@ -40,10 +40,10 @@ struct Daemon {
 };
 
 struct Faults {
-  unsigned lost_answers = 0;    // of a thousand
-  unsigned cut_watches = 0;     // of a thousand reads
-  unsigned failed_spawns = 0;   // of a thousand
-  unsigned killed_shims = 0;    // of a thousand steps ...
+  unsigned lost_answers = 0;       // of a thousand
+  unsigned cut_watches = 0;        // of a thousand reads
+  unsigned failed_spawns = 0;      // of a thousand
+  unsigned killed_shims = 0;       // of a thousand steps ...
   int64_t kill_daemon_after = -1;  // of its next steps
 };
 
@@ -88,8 +88,8 @@ class Machine {
 // The whole life of a daemon's process: the product's EmbeddedCluster, without sockets.
 void RunDaemon(Machine& machine, Daemon& daemon);
 
-// A command's way to the machine's daemon: a daemon that ends under a request is waited for, and the
-// request sent once more, writes under one id (local/client/daemon_transport.cc).
+// A command's way to the machine's daemon: a daemon that ends under a request is waited for, and
+// the request sent once more, writes under one id (local/client/daemon_transport.cc).
 std::unique_ptr<cluster::Transport> CommandTransport(Machine& machine);
 
 }  // namespace simulation

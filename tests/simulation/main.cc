@@ -31,7 +31,7 @@ struct Options {
   uint64_t seeds = 0;
   uint64_t jobs = 1;
   uint64_t give_up_after = 5;  // seeds that go wrong
-  bool is_one = false;  // in this process, with its trace's hash
+  bool is_one = false;         // in this process, with its trace's hash
   bool is_traced = false;
   bool is_twice = false;
 };
@@ -71,7 +71,9 @@ std::optional<Options> Parse(int argc, char** argv) {
   return options;
 }
 
-std::string FolderOf(pid_t process) { return fmt::format("/dev/shm/muster-simulation-{}", process); }
+std::string FolderOf(pid_t process) {
+  return fmt::format("/dev/shm/muster-simulation-{}", process);
+}
 
 // What a process does once only (SQLite's tables, say) is not to be a part of whichever life is its
 // first.
@@ -144,8 +146,9 @@ int RunAll(const Options& options) {
       it = shards.erase(it);
       if (status == 0) continue;
       if (WIFSIGNALED(status)) {
-        std::printf("seed %llu went wrong: %s\n", static_cast<unsigned long long>(last),
-                    WTERMSIG(status) == SIGALRM ? "it does not end" : ::strsignal(WTERMSIG(status)));
+        std::printf(
+            "seed %llu went wrong: %s\n", static_cast<unsigned long long>(last),
+            WTERMSIG(status) == SIGALRM ? "it does not end" : ::strsignal(WTERMSIG(status)));
       }
       if (++wrong < options.give_up_after) start(last + options.jobs);
     }
@@ -155,11 +158,11 @@ int RunAll(const Options& options) {
   ::getrusage(RUSAGE_CHILDREN, &used);
   const auto cpu = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                    static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
-  std::printf("%llu seeds from %llu, %llu went wrong, %.1f s (%.1f s of processors: %.1f ms a seed)\n",
-              static_cast<unsigned long long>(options.seeds),
-              static_cast<unsigned long long>(options.first),
-              static_cast<unsigned long long>(wrong), seconds.count(), cpu,
-              1e3 * cpu / static_cast<double>(options.seeds));
+  std::printf(
+      "%llu seeds from %llu, %llu went wrong, %.1f s (%.1f s of processors: %.1f ms a seed)\n",
+      static_cast<unsigned long long>(options.seeds),
+      static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(wrong),
+      seconds.count(), cpu, 1e3 * cpu / static_cast<double>(options.seeds));
   return wrong == 0 ? 0 : 1;
 }
 
@@ -183,7 +186,8 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(hash));
     if (!options->is_twice) continue;
     if (simulation::LiveOnce({FolderOf(::getpid()), seed, false}) == hash) continue;
-    std::printf("seed %llu gives another life the second time\n", static_cast<unsigned long long>(seed));
+    std::printf("seed %llu gives another life the second time\n",
+                static_cast<unsigned long long>(seed));
     return 1;
   }
   ::rmdir(FolderOf(::getpid()).c_str());

@@ -56,8 +56,8 @@ void Register(KernelProcess& process, unsigned long start_ticks) {
   ::syscall(SYS_mkdirat, AT_FDCWD, ProcOf(pid).c_str(), 0700);
   // proc_pid_stat(5)
   WriteReal(ProcOf(pid) + "/stat",
-            fmt::format("{0} (muster-shim) S 1 {0} {0} 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {1} 0\n", pid,
-                        start_ticks));
+            fmt::format("{0} (muster-shim) S 1 {0} {0} 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {1} 0\n",
+                        pid, start_ticks));
 }
 
 void Forget(KernelProcess& process) {

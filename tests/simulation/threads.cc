@@ -1,6 +1,7 @@
 #undef _FORTIFY_SOURCE  // its longjmp refuses to change stacks
 #include "threads.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <setjmp.h>
 #include <sys/mman.h>
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <cxxabi.h>
 #include <memory>
 #include <utility>
 #include <vector>

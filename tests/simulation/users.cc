@@ -43,19 +43,20 @@ text::Json RandomJob(const std::string& name) {
                                                                {"command", text::Array{"run"}},
                                                            }}}}}}}};
   };
-  text::Json job = text::Object{{"apiVersion", "kubeflow.org/v1"},
-                                {"kind", "PyTorchJob"},
-                                {"metadata", text::Object{{"name", name},
-                                                          {"namespace", kNamespace},
-                                                          {"labels", text::Object{{kTouched, "0"}}}}}};
+  text::Json job =
+      text::Object{{"apiVersion", "kubeflow.org/v1"},
+                   {"kind", "PyTorchJob"},
+                   {"metadata", text::Object{{"name", name},
+                                             {"namespace", kNamespace},
+                                             {"labels", text::Object{{kTouched, "0"}}}}}};
   text::Set(job, {"spec", "pytorchReplicaSpecs", "Master"}, replica(1));
   if (Chance(250)) {
     text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker"},
               replica(1 + static_cast<int>(Below(2))));
   }
-  text::Set(job, {"spec", "runPolicy"},
-            text::Object{{"cleanPodPolicy", Pick({"None", "Running", "All"})},
-                         {"suspend", Chance(100)}});
+  text::Set(
+      job, {"spec", "runPolicy"},
+      text::Object{{"cleanPodPolicy", Pick({"None", "Running", "All"})}, {"suspend", Chance(100)}});
   if (Chance(400)) text::Set(job, {"spec", "runPolicy", "backoffLimit"}, text::Json(Below(3)));
   return job;
 }
@@ -82,9 +83,7 @@ int TouchedOf(const text::Json& job) {
 }  // namespace
 
 User::User(Machine& machine, int number)
-    : machine_(machine),
-      prefix_(fmt::format("u{}-", number)),
-      client_(CommandTransport(machine)) {}
+    : machine_(machine), prefix_(fmt::format("u{}-", number)), client_(CommandTransport(machine)) {}
 
 template <typename Command>
 auto User::Timed(const char* what, const Command& command) {
@@ -192,9 +191,8 @@ void User::Suspend(const std::string& name, Job& job) {
 }
 
 void User::Look(const std::string& name, Job& job) {
-  const auto seen = Timed(("get " + name).c_str(), [&] {
-    return client_.Get(api::kPyTorchJobs, kNamespace, name);
-  });
+  const auto seen = Timed(("get " + name).c_str(),
+                          [&] { return client_.Get(api::kPyTorchJobs, kNamespace, name); });
   if (!seen) {
     if (seen.error().code != Code::kNotFound) return;
     if (job.is_there) GoneWrong(fmt::format("{} was acknowledged, and is not there", name));
@@ -234,9 +232,8 @@ void User::DeletePod() {
   cluster::DeleteOptions how;
   const bool is_forced = Chance(500);
   if (is_forced) how.grace_period_seconds = 0;
-  (void)Timed(("delete pod " + name).c_str(), [&]() -> base::Status {
-    return client_.Delete(api::kPods, kNamespace, name, how);
-  });
+  (void)Timed(("delete pod " + name).c_str(),
+              [&]() -> base::Status { return client_.Delete(api::kPods, kNamespace, name, how); });
   // Its object is gone, and the agent may not have heard of it.
   if (is_forced && Chance(300)) machine_.KillDaemon();
 }
@@ -287,7 +284,8 @@ void User::CheckHalf(const std::string& name) {
   const auto map = client_.Get(api::kConfigMaps, kNamespace, name);
   // A deletion in the foreground takes what is owned first.
   if (job && api::IsDeleting(*job)) return;
-  if ((!job && job.error().code != Code::kNotFound) || (!map && map.error().code != Code::kNotFound)) {
+  if ((!job && job.error().code != Code::kNotFound) ||
+      (!map && map.error().code != Code::kNotFound)) {
     return;
   }
   if (job.has_value() != map.has_value()) {
@@ -360,7 +358,8 @@ Watcher::Watcher(Machine& machine, const api::Resource& resource)
       return;
     }
     if (is_known == (event.type == cluster::WatchEvent::Type::kAdded)) {
-      GoneWrong(name + (is_known ? " is added twice" : " changes, and nobody had said that it was there"));
+      GoneWrong(name +
+                (is_known ? " is added twice" : " changes, and nobody had said that it was there"));
     }
     Take(event.object, false);
   };
@@ -402,7 +401,8 @@ void Watcher::CheckPod(const text::Json& pod) {
   const std::optional<bool> has_succeeded = machine_.shims().Ended(uid);
   const std::string_view reason = text::GetString(pod, {"status", "reason"});
   const bool is_lost = reason == "ShimLost" || reason == "NodeRebooted";
-  const bool is_other = reason.empty() && has_succeeded && *has_succeeded != (api::Phase(pod) == "Succeeded");
+  const bool is_other =
+      reason.empty() && has_succeeded && *has_succeeded != (api::Phase(pod) == "Succeeded");
   if (has_succeeded && (is_lost || is_other)) {
     GoneWrong(fmt::format("pod {} has {} in its last report, and is {} {}", name,
                           *has_succeeded ? "succeeded" : "failed", api::Phase(pod), reason));
@@ -427,7 +427,8 @@ void Watcher::CheckAgainstList() {
     if (Now() > deadline) {
       std::string text;
       for (const auto& [name, version] : known_) text += fmt::format(" {}@{}", name, version);
-      GoneWrong(fmt::format("who watches {} has missed something: knows{}", resource_.plural, text));
+      GoneWrong(
+          fmt::format("who watches {} has missed something: knows{}", resource_.plural, text));
     }
     SleepFor(kSecond);
   }
