@@ -22,7 +22,7 @@ print("end", rank, flush=True)
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster():
     made = Cluster()
     with open(made.path("home", "bars.py"), "w") as file:
