@@ -1,6 +1,6 @@
 // Curves on a canvas: a few series of numbers over steps or time, made for what trainings tell. A
 // library for this would be larger than all of the page.
-import {colourOf, h, setText} from "./dom.js";
+import {colourOf, h, setText, whenLooksChange} from "./dom.js";
 
 const HEIGHT = 150;
 const LEFT = 52;  // for the numbers beside the curve
@@ -56,15 +56,7 @@ export class Chart {
           this.canvas);
     this.canvas.addEventListener("pointermove", (event) => this.#point(event.offsetX));
     this.canvas.addEventListener("pointerleave", () => this.#point(null));
-    this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(this.element);
-    this.themes = new MutationObserver(() => this.draw());
-    this.themes.observe(document.documentElement, {attributes: true});
-  }
-
-  close() {
-    this.observer.disconnect();
-    this.themes.disconnect();
+    this.close = whenLooksChange(this.element, () => this.draw());
   }
 
   set(series) {

@@ -32,6 +32,18 @@ export function colourOf(element, name) {
   return colour;
 }
 
+// Draws again when the element has another size, or the page other colours. Returns what ends that.
+export function whenLooksChange(element, draw) {
+  const sizes = new ResizeObserver(draw);
+  sizes.observe(element);
+  const themes = new MutationObserver(draw);
+  themes.observe(document.documentElement, {attributes: true});
+  return () => {
+    sizes.disconnect();
+    themes.disconnect();
+  };
+}
+
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter(
       (child) => child !== null && child !== undefined && child !== false));

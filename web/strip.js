@@ -1,6 +1,6 @@
 // What each rank did over time: a row a rank, a column a stretch of time, on a canvas. Told apart
 // also without colour: who waits for others is a thin line, who is late fills its row.
-import {colourOf, h, setText} from "./dom.js";
+import {colourOf, h, setText, whenLooksChange} from "./dom.js";
 import {bytes, duration, moment, percent, plural} from "./format.js";
 
 const LEFT = 34;  // for the numbers of the ranks
@@ -50,15 +50,7 @@ export class Strip {
     this.canvas.addEventListener("pointermove", (event) => this.#point(event));
     this.canvas.addEventListener("pointerleave", () => this.#say(null));
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
-    this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(this.element);
-    this.themes = new MutationObserver(() => this.draw());
-    this.themes.observe(document.documentElement, {attributes: true});
-  }
-
-  close() {
-    this.observer.disconnect();
-    this.themes.disconnect();
+    this.close = whenLooksChange(this.element, () => this.draw());
   }
 
   // docs/reference/json.md, "ranks over time"; of one rank at least.

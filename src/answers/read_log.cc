@@ -9,6 +9,7 @@
 #include "answers/cluster_words.h"
 #include "answers/launcher_words.h"
 #include "answers/log_line.h"
+#include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
 
@@ -100,18 +101,6 @@ std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
 bool IsRestart(std::string_view line) {
   return line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
-}
-
-// "[Rank 3]" of NCCL's watchdog.
-std::optional<int> RankOfWatchdog(std::string_view line) {
-  constexpr std::string_view kRank = "Rank ";
-  const size_t file = line.find("ProcessGroupNCCL.cpp");
-  const size_t at = file == std::string_view::npos ? file : line.find(kRank, file);
-  if (at == std::string_view::npos) return std::nullopt;
-  const size_t number = at + kRank.size();
-  const auto rank =
-      base::ParseInt(line.substr(number, line.find_first_not_of("0123456789", number) - number));
-  return rank && *rank < 100'000 ? std::optional(static_cast<int>(*rank)) : std::nullopt;
 }
 
 // Whether the watchdogs of several ranks speak in lines that have no prefix.

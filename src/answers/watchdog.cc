@@ -36,9 +36,9 @@ std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text)
   if (file == std::string_view::npos) return std::nullopt;
   Report report;
   report.text = text;
-  const auto named = base::ParseInt(Between(text.substr(file), "Rank ", "]"));
-  if (!rank && (!named || *named < 0 || *named > 1'000'000)) return std::nullopt;
-  report.rank = rank ? *rank : static_cast<int>(*named);
+  if (!rank) rank = RankOfWatchdog(text);
+  if (!rank) return std::nullopt;
+  report.rank = *rank;
   report.group = Between(text.substr(file), "[PG ", "]");
   report.group = report.group.substr(0, report.group.rfind(" Rank "));
   report.sequence = base::ParseInt(Between(text, "WorkNCCL(SeqNum=", ","));
@@ -104,6 +104,14 @@ void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
 }
 
 }  // namespace
+
+std::optional<int> RankOfWatchdog(std::string_view line) {
+  const size_t file = line.find("ProcessGroupNCCL.cpp");
+  if (file == std::string_view::npos) return std::nullopt;
+  const auto rank = base::ParseInt(Between(line.substr(file), "Rank ", "]"));
+  const bool is_rank = rank && *rank >= 0 && *rank < 100'000;
+  return is_rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
+}
 
 Watchdogs ReadWatchdogs(const Evidence& evidence) {
   std::vector<Report> reports;

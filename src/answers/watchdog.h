@@ -3,10 +3,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "answers/evidence.h"
 
 namespace answers {
+
+// "Rank 3]" of a line of NCCL's process group; nullopt of another line.
+std::optional<int> RankOfWatchdog(std::string_view line);
 
 struct Watchdogs {
   // Two ranks had different calls under the same number of the same group: what each waited in.

@@ -133,21 +133,24 @@ class Seen {
   std::string text_;
 };
 
+// The file of an entry; its hash is "" where it was not seen like this before.
+File FileOf(const Seen& seen, const Entry& entry) {
+  if (S_ISLNK(entry.info.st_mode)) {
+    return {entry.path, File::Kind::kLink, Hex(base::Sha256(entry.link)),
+            static_cast<int64_t>(entry.link.size())};
+  }
+  const bool is_executable = (entry.info.st_mode & S_IXUSR) != 0;
+  return {entry.path, is_executable ? File::Kind::kExecutable : File::Kind::kPlain,
+          seen.HashOf(entry), entry.info.st_size};
+}
+
 // The files of a folder of which each is as it was seen, without the snapshot's hash; nullopt of
 // others.
 std::optional<Snapshot> Unchanged(const Seen& seen, const std::vector<Entry>& entries) {
   Snapshot snapshot;
   for (const Entry& entry : entries) {
-    File file{entry.path, File::Kind::kPlain, "", entry.info.st_size};
-    if (S_ISLNK(entry.info.st_mode)) {
-      file.kind = File::Kind::kLink;
-      file.hash = Hex(base::Sha256(entry.link));
-      file.size = static_cast<int64_t>(entry.link.size());
-    } else {
-      if ((entry.info.st_mode & S_IXUSR) != 0) file.kind = File::Kind::kExecutable;
-      file.hash = seen.HashOf(entry);
-      if (file.hash.empty()) return std::nullopt;
-    }
+    File file = FileOf(seen, entry);
+    if (file.hash.empty()) return std::nullopt;
     snapshot.bytes += file.size;
     snapshot.files.push_back(std::move(file));
   }
@@ -209,15 +212,10 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   }
   Snapshot taken;
   for (const Entry& entry : entries) {
-    File file{entry.path, File::Kind::kPlain, "", entry.info.st_size};
-    if (S_ISLNK(entry.info.st_mode)) {
-      file.kind = File::Kind::kLink;
-      file.hash = Hex(base::Sha256(entry.link));
-      file.size = static_cast<int64_t>(entry.link.size());
+    File file = FileOf(seen, entry);
+    if (file.kind == File::Kind::kLink) {
       TRY(Keep(file.hash, entry.link));
     } else {
-      if ((entry.info.st_mode & S_IXUSR) != 0) file.kind = File::Kind::kExecutable;
-      file.hash = seen.HashOf(entry);
       if (file.hash.empty() || ::access(ObjectPath(file.hash).c_str(), R_OK) != 0) {
         TRY_ASSIGN(const std::string content, base::ReadFile(root + "/" + entry.path, kMaxFile));
         file.hash = Hex(base::Sha256(content));
