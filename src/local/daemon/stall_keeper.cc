@@ -204,7 +204,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   Note(job);
 }
 
-runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) const {
+runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
   if (!job.watch || !job.watch->stall()) return runs::StallRole::kNone;
   const auto is_in = [rank](const std::vector<int>& ranks) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();

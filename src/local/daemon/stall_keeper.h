@@ -55,7 +55,7 @@ class StallKeeper {
   void OnPod(const text::Json& pod, bool is_gone);
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods);
-  runs::StallRole RoleOf(const Job& job, int rank) const;
+  static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
 
   cluster::Client& client_;
