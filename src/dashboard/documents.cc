@@ -11,6 +11,7 @@
 #include "arena/history/report_output.h"
 #include "arena/history/run_document.h"
 #include "arena/history/run_life.h"
+#include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/history.h"
@@ -44,8 +45,10 @@ base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& 
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
   const arena::RunFacts facts = arena::FactsOf(found, context.environment);
   text::Object page{{"run", arena::RunDocument(found, facts, context.clock.Now())}};
-  if (arena::IsSweep(facts.folder)) {
-    if (auto trials = arena::TrialsToJson(facts.folder, {})) page["trials"] = std::move(*trials);
+  if (arena::HasTrials(found, facts.folder)) {
+    if (auto rows = arena::TrialsOf(client, found, facts.folder)) {
+      page["trials"] = *arena::TrialsToJson(std::move(*rows), {});
+    }
   }
   text::Json json(std::move(page));
   MaskSecrets(found.job.job, json);
