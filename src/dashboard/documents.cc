@@ -80,10 +80,10 @@ base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Contex
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points) {
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
-  const std::string uid(api::Uid(found.job.job));
-  text::Json known = arena::ProgressJson(client, context, uid, points);
+  text::Json known = arena::ProgressJson(client, context, found.job.job, points);
   if (known.is_object()) return known;
-  return text::Object{{"uid", uid}, {"sources", text::Array()}, {"series", text::Array()}};
+  return text::Object{
+      {"uid", api::Uid(found.job.job)}, {"sources", text::Array()}, {"series", text::Array()}};
 }
 
 base::Result<text::Json> StripPage(cluster::Client& client, const arena::Context& context,

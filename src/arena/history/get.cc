@@ -111,7 +111,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (IsForMachines(format)) {
     text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
     if (KeysFor(context) == Keys::kAll) {
-      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.summary.uid));
+      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.job));
     }
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
@@ -134,7 +134,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   if (KeysFor(context) == Keys::kAll) {
-    extras.progress = ProgressLines(ProgressOf(*client, context, job.summary.uid));
+    extras.progress = ProgressLines(ProgressOf(*client, context, job.job));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
   // In submit's words; what is on stdout is Arena's.

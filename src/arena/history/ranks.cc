@@ -63,13 +63,15 @@ void ReadLog(cluster::Client& client, const Context& context, const TrainingJob&
 std::vector<Watched> ProcessesOf(const Context& context, const TrainingJob& job,
                                  std::vector<RankState>& ranks) {
   std::vector<Watched> watched;
+  process::ProcessTree tree;
   for (const text::Json& pod : job.pods) {
     const std::string folder = witness::FolderOfPod(context.environment.StateDir(), api::Uid(pod));
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(folder))) {
       if (static_cast<size_t>(rank) >= ranks.size()) continue;
       RankState& state = ranks[static_cast<size_t>(rank)];
       state.pid = process.pid;
-      watched.push_back({&state, folder, process.pid, witness::ActivityOf(folder, process.pid)});
+      watched.push_back(
+          {&state, folder, process.pid, witness::ActivityOf(folder, process.pid, tree)});
     }
   }
   return watched;
@@ -129,8 +131,9 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
     const auto known = late.find(each.rank->rank);
     if (known != late.end()) each.rank->late = known->second;
   }
+  process::ProcessTree tree;
   for (const Watched& each : watched) {
-    const answers::Activity now = witness::ActivityOf(each.folder, each.pid);
+    const answers::Activity now = witness::ActivityOf(each.folder, each.pid, tree);
     if (now.state == '?') continue;
     const uint64_t ticks = now.ticks - std::min(now.ticks, each.before.ticks);
     each.rank->cpu =

@@ -173,7 +173,7 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   if (life.steps.empty() && map.instances.size() > 1) {
     logs.emplace(client, run, map.instances.back()).AddTo(life);
   }
-  AddWhatWasKept(ProgressJson(client, context, api::Uid(run.job.job), 1), *logs, life);
+  AddWhatWasKept(ProgressJson(client, context, run.job.job, 1), *logs, life);
   runs::RefineEnd(life);
   return life;
 }

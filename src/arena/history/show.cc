@@ -157,8 +157,7 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   }
   if (IsForMachines(format)) {
     text::Json json = RunDocument(run, facts, context.clock.Now());
-    json.as_object()["progress"] =
-        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
+    json.as_object()["progress"] = ProgressJson(*client, context, run.job.job, kShownPoints);
     if (is_sweep) {
       TRY_ASSIGN(std::vector<TrialRow> rows, KnownTrials(*client, run, facts.folder, query));
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(std::move(rows), query));
@@ -178,7 +177,7 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.job));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));

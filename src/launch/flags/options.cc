@@ -267,6 +267,7 @@ base::Status ReadLogs(const CommandLine& line, const base::Environment& environm
   options.explains = line.Text("explain") == "on";
   options.stop_on_nan = line.IsOn("stop-on-nan");
   options.shows_status = !line.IsOn("no-status");
+  options.takes_posts = line.Text("progress") == "on";
   options.failure_file = line.Text("failure-file");
   return {};
 }
