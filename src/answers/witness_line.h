@@ -16,6 +16,7 @@ namespace answers {
 inline constexpr std::string_view kKernelLog = "kernel's log";
 inline constexpr std::string_view kFileSystem = "file system";
 inline constexpr std::string_view kCgroup = "cgroup";
+inline constexpr std::string_view kLimits = "limits";  // of a program that still ran
 
 // How the text of a witness begins that could not be asked: it decides nothing, and is missing.
 inline constexpr std::string_view kCannotBeRead = "cannot be read: ";

@@ -38,7 +38,8 @@ std::vector<Rule> CheckpointRules() {
                       "file in archive is not in a subdirectory", "unexpected EOF, expected",
                       "Invalid magic number; corrupt file?", "unpickling stack underflow",
                       "Unable to load weights from pytorch checkpoint file for",
-                      "BadZipFile: ", "Unable to open file (truncated file: ",
+                      "BadZipFile: ", "config file at '*' is not a valid JSON file",
+                      "Unable to open file (truncated file: ",
                       "Unable to synchronously open file (truncated file: "},
        // What a file system says of a zip file that was cut (torch 1).
        .raised_in = {"OSError: [Errno 22] Invalid argument\n*torch/serialization.py"}},

@@ -119,6 +119,11 @@ void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
     failure.last_lines.erase(0, failure.last_lines.size() - kLastWords);
     failure.last_lines.erase(0, failure.last_lines.find('\n') + 1);
   }
+  const bool has_lost_loss = lost_loss_ && lost_loss_->first == end.pid;
+  const bool has_stalled = stalled_ && stalled_->first == end.pid;
+  failure.is_final = has_lost_loss || (has_stalled && options_.on_stall == OnStall::kStop);
+  if (has_lost_loss) failure.text = lost_loss_->second;
+  if (has_stalled) failure.text = stalled_->second;
   const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
     if (const auto report = ParseErrorFile(*text)) failure.text = report->message;

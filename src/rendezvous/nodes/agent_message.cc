@@ -115,6 +115,7 @@ void FieldsOfFailure(Io& io, T& failure) {
   io.Text(failure.text);
   io.Number(failure.pid);
   io.Text(failure.last_lines);
+  FlagField(io, failure.is_final);
 }
 
 template <typename Io, typename T>

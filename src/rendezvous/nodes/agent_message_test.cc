@@ -33,7 +33,7 @@ AgentMessage EndMessage() {
   AgentMessage message;
   message.type = AgentMessage::Type::kEnd;
   message.end.kind = EndKind::kFailed;
-  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n", 4711, "last\n"};
+  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n", 4711, "last\n", true};
   return message;
 }
 
@@ -51,6 +51,7 @@ TEST(AgentMessage, SurvivesTheWay) {
   EXPECT_EQ(failure->exit_code, -11);
   EXPECT_EQ(failure->pid, 4711);
   EXPECT_EQ(failure->last_lines, "last\n");
+  EXPECT_TRUE(failure->is_final);
   EXPECT_EQ(DecodeMessage(EncodeMessage(JoinMessage()))->request.node_rank, 1);
 }
 

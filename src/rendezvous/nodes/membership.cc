@@ -203,7 +203,7 @@ Decisions Membership::Failed(NodeId node, uint64_t generation, const Failure& fa
   if (member == nullptr || phase_ != Phase::kRunning || member->state != State::kRunning)
     return out;
   member->heard = now;
-  if (restart_count_ >= job_.max_restarts) {
+  if (failure.is_final || restart_count_ >= job_.max_restarts) {
     FailAll(failure, out);
     return out;
   }

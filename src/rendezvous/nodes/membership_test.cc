@@ -32,9 +32,11 @@ class Job {
   std::string Join(const std::string& host, const NodeRequest& request) {
     return Text(membership_->Join(IdOf(host), request, host == "a", now_));
   }
-  std::string Failed(const std::string& host, const std::string& text = "boom") {
-    return Text(
-        membership_->Failed(IdOf(host), membership_->generation(), {host, 1, 0, 3, text}, now_));
+  std::string Failed(const std::string& host, const std::string& text = "boom",
+                     bool is_final = false) {
+    Failure failure{host, 1, 0, 3, text};
+    failure.is_final = is_final;
+    return Text(membership_->Failed(IdOf(host), membership_->generation(), failure, now_));
   }
   std::string Succeeded(const std::string& host) {
     return Text(membership_->Succeeded(IdOf(host), membership_->generation(), now_));
@@ -183,6 +185,13 @@ TEST(Membership, AFailureRestartsAllOnceAllHaveStopped) {
   EXPECT_EQ(job.Stopped("a"),
             "a starts 2:0/2 ranks 0..4 restarts 1\nb starts 2:1/2 ranks 2..4 restarts 1\n");
   EXPECT_EQ(job.Failed("a"), "a ends: boom\nb ends: boom\n");
+}
+
+TEST(Membership, AFinalFailureEndsEveryNodeWhateverRestartsAreLeft) {
+  Job job(2, 2, 3);
+  job.Join("a");
+  job.Join("b");
+  EXPECT_EQ(job.Failed("b", "boom", true), "a ends: boom\nb ends: boom\n");
 }
 
 TEST(Membership, ANodeThatHasSucceededRestartsWithTheOthers) {

@@ -235,6 +235,26 @@ def test_a_lost_node_fails_a_job_that_cannot_do_without_it(launch, nodes):
     launch.await_none_left()
 
 
+@pytest.mark.parametrize("backend", ["static", "c10d"])
+@pytest.mark.parametrize("bad", [0, 1])
+def test_a_loss_that_is_no_number_ends_all_nodes_whatever_restarts_are_left(launch, nodes, backend, bad):
+    script = launch.script(f"""
+import os, time
+print("step 1 loss 0.5", flush=True)
+if os.environ["RANK"] == "{bad}":
+    print("step 2 loss nan", flush=True)
+time.sleep(1000)
+""")
+    flags = ["--stop-on-nan", "--max-restarts=3", script]
+    started = [nodes.static(node, 2, *flags) if backend == "static" else nodes.c10d(node + 1, 2, *flags) for node in range(2)]
+    ends = [ended(node) for node in started]
+    for code, _, err in ends:
+        assert code == 137 and "all stop and start again" not in err, err
+        assert "a loss is not a number any more: step 2 loss nan" in err
+    assert f"rank {bad}: a loss is not a number any more" in ends[bad][2]
+    launch.await_none_left()
+
+
 def test_nodes_that_disagree_are_told(launch, nodes):
     script = launch.script(WAIT)
     started = [nodes.c10d(1, 2, script), nodes.c10d(2, 3, script)]
