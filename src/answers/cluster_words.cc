@@ -26,10 +26,12 @@ bool IsName(std::string_view word) {
 }
 
 // "2m  Warning  FailedScheduling  pod/x  0/8 nodes are available"; of describe without the object.
+// What a scheduler does on purpose, it calls normal.
 std::optional<Event> ReadEventRow(std::string_view line) {
   std::string_view rest = line;
   for (int column = 0; column < 3; ++column) {
-    if (TakeWord(rest) != "Warning") continue;
+    const std::string_view type = TakeWord(rest);
+    if (type != "Warning" && type != "Normal") continue;
     Event event;
     event.reason = TakeWord(rest);
     if (!IsName(event.reason)) return std::nullopt;
@@ -102,7 +104,10 @@ std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) 
     if (!event) event = ReadRefusal(line);
     if (const auto reason = FieldValue(line, "reason"); !event && reason && IsName(*reason)) {
       event = Event{{}, described, std::string(*reason), {}};
-      const auto message = FieldValue(i + 1 < lines.size() ? lines[i + 1] : "", "message");
+      auto message = FieldValue(i + 1 < lines.size() ? lines[i + 1] : "", "message");
+      for (size_t above = i; !message && above-- > 0 && i - above < 3;) {  // by the alphabet
+        message = FieldValue(lines[above], "message");
+      }
       if (message) event->message = *message;
     }
     if (event && FindInStatus(event->reason, event->message)) events.push_back(std::move(*event));

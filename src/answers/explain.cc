@@ -13,6 +13,16 @@
 namespace answers {
 namespace {
 
+// Whether a launcher says that it was the first, or the first is one of those whose lines these
+// are: of a file without prefixes.
+bool IsHinted(const Evidence& evidence, const Rank& rank) {
+  if (!evidence.first_rank) return false;
+  if (rank.rank) return rank.rank == evidence.first_rank;
+  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
+    return other.rank == evidence.first_rank && other.name == rank.name;
+  });
+}
+
 // A finding, and whose it is.
 struct Claim {
   Finding finding;
@@ -21,11 +31,9 @@ struct Claim {
   bool was_replaced = false;  // the rank was tried again, and the job failed by something later
 
   auto Place(const Evidence& evidence) const {
-    const bool is_hinted =
-        rank && evidence.first_rank && evidence.ranks[*rank].rank == evidence.first_rank;
-    return std::tuple(finding.level, finding.kind == kUnknown || finding.kind == "peer-lost",
-                      was_replaced, finding.time.value_or(base::Time::max()), !is_hinted,
-                      finding.order, rank.value_or(SIZE_MAX));
+    return std::tuple(finding.level, was_replaced, finding.time.value_or(base::Time::max()),
+                      !(rank && IsHinted(evidence, evidence.ranks[*rank])), finding.order,
+                      rank.value_or(SIZE_MAX));
   }
 };
 
@@ -138,7 +146,7 @@ bool IsOfHang(const Claim& root, const Evidence& evidence) {
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {"deadline", "collective-timeout", "peer-lost", "rendezvous", kUnknown});
   const bool is_end = std::find(kEnds.begin(), kEnds.end(), root.finding.kind) != kEnds.end() &&
-                      (root.finding.kind != kUnknown || root.finding.level == Level::kConsequence);
+                      (root.finding.kind != kUnknown || IsConsequence(root.finding.level));
   // Who only waits for a slow one ("waiting ...") does not hang.
   return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
 }
@@ -254,6 +262,9 @@ Verdict Explain(const Evidence& evidence) {
   TakeFinding(verdict, root);
   if (root.rank && !evidence.ranks[*root.rank].rank) verdict.rank = NamedByLauncher(evidence, root);
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
+  if (const auto missing = MissingAtBarrier(verdict.line)) {
+    if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
+  }
   AddEvidence(verdict, evidence, root);
   const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";
   if (const auto early = EndedEarly(evidence); early && waited && root.finding.kind != kUnknown) {
@@ -266,7 +277,7 @@ Verdict Explain(const Evidence& evidence) {
         "Every rank has to take part in each collective call: look why it was done "
         "so early (fewer batches, a return on one rank only).";
     verdict.confidence = Confidence::kMedium;
-  } else if (root.finding.level == Level::kConsequence && root.finding.kind == "peer-lost") {
+  } else if (root.finding.level == Level::kPeerLost && root.finding.kind != kUnknown) {
     verdict.kind = kUnknown;
     verdict.title = "another rank went away first, and why is not in these data";
     verdict.confidence = Confidence::kLow;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <set>
 #include <tuple>
 
 #include "answers/launcher_words.h"
@@ -30,17 +31,37 @@ bool IsProgress(std::string_view text) {
       std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
                                        "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
   const bool has_number = std::any_of(text.begin(), text.end(), base::IsDigit);
-  return has_number && text.size() < 400 && text[0] != ' ' && HasAny(text, kWords) &&
-         !HasAny(text, kTrouble) && !IsOfLauncher(text);
+  // wandb sums up the run when it has failed, too.
+  return has_number && text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
+         HasAny(text, kWords) && !HasAny(text, kTrouble) && !IsOfLauncher(text);
 }
 
-// Of an exception in C++, which nothing caught: its text; "" of another line.
+// "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" of another line.
+std::string_view CounterOfBar(std::string_view text) {
+  const size_t end = text.find(" [");
+  if (text.find("%|") == std::string_view::npos || end == std::string_view::npos) return "";
+  return text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1);
+}
+
+// A launcher's last words of a process that has ended by itself, and not by a signal.
+bool TellsOfExit(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
+       "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
+  return HasAny(text, kWords);
+}
+
+// Of an exception in C++, which nothing caught, or that a program has told in a line of its own:
+// its text; "" of another line.
 std::string_view CarriedException(std::string_view line) {
-  constexpr std::string_view kWhat = "  what():  ";
-  if (line.starts_with(kWhat)) return line.substr(kWhat.size());
-  constexpr std::string_view kWatchdog = "watchdog thread terminated with exception: ";
-  const size_t at = line.find(kWatchdog);
-  return at == std::string_view::npos ? "" : line.substr(at + kWatchdog.size());
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"  what():  ", "watchdog thread terminated with exception: ",
+                                       "ERROR: Could not install packages due to an "});
+  for (const std::string_view words : kWords) {
+    const size_t at = line.find(words);
+    if (at != std::string_view::npos) return line.substr(at + words.size());
+  }
+  return "";
 }
 
 // Who prints such a line goes on.
@@ -89,16 +110,20 @@ void Take(Finding& finding, const Rule& rule) {
   finding.advice = rule.advice;
   finding.advice_text = rule.advice_text;
   finding.level = rule.level;
-  if (rule.level == Level::kSymptom) finding.confidence = Confidence::kLow;
+  const bool is_weak = rule.level == Level::kSymptom || rule.level == Level::kUndecided;
+  if (is_weak) finding.confidence = Confidence::kLow;
 }
 
 class RankReader {
  public:
   explicit RankReader(const Rank& rank) : rank_(rank), chains_(FindChains(rank.lines)) {
+    std::set<std::string_view> counters;
     for (size_t i = 0; i < rank_.lines.size(); ++i) {
-      if (!rank_.lines[i].text.empty() && IsProgress(rank_.lines[i].text) && !IsInChain(i)) {
-        working_until_ = i + 1;
-      }
+      const std::string_view text = rank_.lines[i].text;
+      if (text.empty() || !IsProgress(text) || IsInChain(i)) continue;
+      // A bar is drawn once more when the program ends.
+      const std::string_view counter = CounterOfBar(text);
+      if (counter.empty() || counters.insert(counter).second) working_until_ = i + 1;
     }
   }
 
@@ -107,7 +132,7 @@ class RankReader {
     const auto offer = [&best](std::optional<Finding> other) {
       if (!other) return;
       const auto place = [](const Finding& finding) {
-        return std::tuple(finding.level, finding.kind == "peer-lost", finding.order);
+        return std::tuple(finding.level, finding.order);
       };
       if (!best || place(*other) < place(*best)) {
         best = std::move(other);
@@ -117,6 +142,7 @@ class RankReader {
       if (chain.begin >= working_until_) offer(ReadChain(chain));
     }
     offer(ReadLines());
+    if (!best || best->level != Level::kDeciding) offer(ReadBeforeOthersWork());
     return best;
   }
 
@@ -129,7 +155,7 @@ class RankReader {
       const std::string& text = rank_.lines[i].text;
       if (text.empty() || IsInChain(i) || IsWarning(text)) continue;
       const Rule* const rule = RuleForLine(text);
-      if (rule != nullptr && rule->level != Level::kConsequence) return std::pair(i, i + 1);
+      if (rule != nullptr && !IsConsequence(rule->level)) return std::pair(i, i + 1);
     }
     if (chain == chains_.end()) return std::nullopt;
     return std::pair(chain->begin, chain->end);
@@ -161,6 +187,21 @@ class RankReader {
     return std::all_of(
         rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
         [](const Line& rest) { return base::Trim(rest.text).empty() || IsOfLauncher(rest.text); });
+  }
+
+  // In one file of all ranks the others work on for a while. That the exception has ended its
+  // program the launcher tells.
+  std::optional<Finding> ReadBeforeOthersWork() const {
+    const auto last = std::find_if(chains_.rbegin(), chains_.rend(), [this](const Chain& chain) {
+      return chain.begin < working_until_ && !IsHandled(Before(chain.begin));
+    });
+    if (last == chains_.rend()) return std::nullopt;
+    const bool has_ended =
+        std::any_of(rank_.lines.begin() + static_cast<ptrdiff_t>(last->end), rank_.lines.end(),
+                    [](const Line& line) { return TellsOfExit(line.text); });
+    auto found = has_ended ? ReadChain(*last) : std::nullopt;
+    if (found) found->confidence = std::min(found->confidence, Confidence::kMedium);
+    return found;
   }
 
   std::optional<Finding> ReadChain(const Chain& chain) const {
@@ -227,8 +268,7 @@ class RankReader {
         continue;
       }
       const Rule* rule = RuleForLine(text);
-      const std::string_view carried = CarriedException(text);
-      if (rule == nullptr && !carried.empty()) rule = RuleForException(carried);
+      if (rule == nullptr) rule = RuleForCarried(i);
       if (rule == nullptr || (best && best->level <= rule->level)) continue;
       best.emplace();
       Take(*best, *rule);
@@ -242,6 +282,17 @@ class RankReader {
       }
     }
     return best;
+  }
+
+  // With what NCCL says in the lines below.
+  const Rule* RuleForCarried(size_t line) const {
+    std::string text(CarriedException(rank_.lines[line].text));
+    if (text.empty()) return nullptr;
+    for (size_t i = line + 1; i < std::min(line + 4, rank_.lines.size()); ++i) {
+      if (!GoesOn(rank_.lines[i - 1].text, rank_.lines[i].text)) break;
+      text.append("\n").append(rank_.lines[i].text);
+    }
+    return RuleForException(text);
   }
 
   // faulthandler prints the innermost frame first.
@@ -270,7 +321,7 @@ std::string LastWords(const Rank& rank) {
 Finding ReadExit(const Rank& rank) {
   Finding finding;
   finding.kind = kUnknown;
-  finding.level = Level::kSymptom;
+  finding.level = Level::kUndecided;
   finding.confidence = Confidence::kLow;
   finding.time = rank.ended;
   finding.line = LastWords(rank);
@@ -307,7 +358,7 @@ Finding ReadExit(const Rank& rank) {
     case SIGTERM:
     case SIGINT:
       finding.title = "it was asked to end (SIGTERM); these data do not say by whom";
-      finding.level = Level::kConsequence;
+      finding.level = Level::kPeerLost;
       break;
     case SIGABRT:
       finding.title = "native code gave up (SIGABRT)";
@@ -323,7 +374,7 @@ Finding ReadExit(const Rank& rank) {
 // What the machine told decides where the program's own words do not: a data loader's worker that
 // was killed does not know by whom.
 void AskWitnesses(const Rank& rank, Finding& found) {
-  if (found.level == Level::kConsequence) return;
+  if (IsConsequence(found.level)) return;
   for (const Fact& witness : rank.witnesses) {
     const Rule* const rule = RuleForWitness(witness.text);
     if (rule == nullptr || std::find(rule->overrules.begin(), rule->overrules.end(), found.kind) ==
@@ -350,7 +401,7 @@ std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lin
 
 bool WouldWitnessesDecide(const Rank& rank) {
   const auto found = FindInRank(rank);
-  if (!found || found->level == Level::kConsequence) return false;
+  if (!found || IsConsequence(found->level)) return false;
   const int code = rank.exit_code.value_or(0);
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
@@ -375,7 +426,7 @@ std::optional<Finding> FindInRank(const Rank& rank) {
   if (!found && !rank.exit_code) return std::nullopt;
   if (!found) {
     found = ReadExit(rank);
-    if (rank.was_ended_by_us) found->level = Level::kConsequence;
+    if (rank.was_ended_by_us) found->level = Level::kPeerLost;
   }
   AskWitnesses(rank, *found);
   return found;

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "answers/own_stamp.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -23,8 +24,9 @@ std::optional<std::string_view> TableValue(std::string_view line, std::string_vi
 std::optional<int> NumberOf(std::string_view value) {
   const size_t sign = value.starts_with('-') ? 1 : 0;
   const auto number = base::ParseInt(value.substr(0, value.find_first_not_of("0123456789", sign)));
-  return number && *number > -1000 && *number < 1'000'000 ? std::optional(static_cast<int>(*number))
-                                                          : std::nullopt;
+  return number && *number > -1000 && *number < 10'000'000
+             ? std::optional(static_cast<int>(*number))
+             : std::nullopt;
 }
 
 std::optional<int> NumberBehind(std::string_view line, std::string_view words) {
@@ -58,25 +60,43 @@ std::optional<int> ExitOfSignal(std::string_view words) {
   return std::nullopt;
 }
 
-// The table's rows, the root cause last, as it is printed.
-void ReadTable(const std::vector<std::string_view>& lines, LauncherWords& words) {
-  bool is_table = false;
-  bool has_root = false;
+void ReadTableLine(std::string_view text, LauncherRow& row) {
+  if (const auto rank = TableValue(text, "rank")) {
+    row.rank = NumberOf(*rank);
+    row.local_rank = NumberBehind(*rank, "local_rank: ");
+  }
+  if (const auto host = TableValue(text, "host")) row.host = *host;
+  if (const auto code = TableValue(text, "exitcode")) {
+    row.exit_code = ExitCode(NumberOf(*code));
+    row.pid = NumberBehind(*code, "(pid: ");
+  }
+  if (const auto time = TableValue(text, "time")) {
+    if (const auto stamp = ReadOwnStamp(*time)) row.time = stamp->time;
+  }
+}
+
+// The rows of the tables of all nodes' agents; the earliest root cause is the job's, of those
+// without times the last.
+void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
+  enum class Part { kNone, kFailures, kRoot } part = Part::kNone;
+  std::vector<size_t> roots;
   for (const std::string_view line : lines) {
     const std::string_view text = base::Trim(line);
-    if (text == "Failures:" || text.starts_with("Root Cause (first observed failure)")) {
-      is_table = true;
-      has_root = has_root || text != "Failures:";
+    if (text == "Failures:") part = Part::kFailures;
+    if (text.starts_with("Root Cause (first observed failure)")) part = Part::kRoot;
+    if (part == Part::kNone) continue;
+    if (text.starts_with('[') && text.ends_with("]:")) {
+      if (part == Part::kRoot) roots.push_back(words.rows.size());
+      words.rows.emplace_back();
     }
-    if (!is_table) continue;
-    if (text.starts_with('[') && text.ends_with("]:")) words.rows.emplace_back();
-    if (words.rows.empty()) continue;
-    LauncherRow& row = words.rows.back();
-    if (const auto rank = TableValue(text, "rank")) row.rank = NumberOf(*rank);
-    if (const auto host = TableValue(text, "host")) row.host = *host;
-    if (const auto code = TableValue(text, "exitcode")) row.exit_code = ExitCode(NumberOf(*code));
+    if (!words.rows.empty()) ReadTableLine(text, words.rows.back());
   }
-  if (has_root && !words.rows.empty()) words.first_rank = words.rows.back().rank;
+  for (const size_t root : roots) {
+    const LauncherRow& row = words.rows[root];
+    if (row.time && words.first_time && *words.first_time <= *row.time) continue;
+    words.first_rank = row.rank;
+    words.first_time = row.time;
+  }
 }
 
 // "srun: error: gpu-03: task 5: Exited with exit code 1"; of several tasks nobody knows the first.
@@ -114,6 +134,7 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     if (!rank || at == std::string_view::npos) continue;
     LauncherRow row;
     row.rank = rank;
+    row.pid = NumberBehind(line, "PID ");
     const std::string_view end = line.substr(at + phrase.code.size());
     const auto number = NumberOf(end);
     if (phrase.code.ends_with("signal ")) {
@@ -130,7 +151,7 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
 
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
-  ReadTable(lines, words);
+  ReadTables(lines, words);
   std::optional<LauncherRow> agents;  // the local rank alone: right on one node
   for (const std::string_view line : lines) {
     auto row = ReadSrun(line);

@@ -6,17 +6,23 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace answers {
 
 struct LauncherRow {
   std::optional<int> rank;
+  std::optional<int> local_rank;
   std::optional<int> exit_code;  // 128 + a signal
+  std::optional<int> pid;
   std::string host;
+  std::optional<base::Time> time;  // of the launcher's clock
 };
 
 struct LauncherWords {
   std::vector<LauncherRow> rows;  // in the order of the lines
   std::optional<int> first_rank;  // that failed first, as the launcher saw it
+  std::optional<base::Time> first_time;
 };
 
 // torchrun's table, srun's "task 5: Killed", and what mp.spawn, Lightning, Composer and mpirun say

@@ -1,7 +1,5 @@
 #include "answers/log_line.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -34,7 +32,10 @@ bool TakeTime(LogLine& line) {
     return false;
   }
   const size_t blank = text.substr(0, kLongest).find(' ');
-  const std::string_view stamp = text.substr(0, blank);
+  std::string stamp(text.substr(0, blank));
+  const size_t sign = stamp.find_last_of("+-");
+  const bool lacks_colon = sign > kDate && stamp.size() - sign == 5;  // "+0000"
+  if (lacks_colon) stamp.insert(sign + 3, ":");
   const auto time = base::ParseRfc3339(stamp);
   if (!time || blank == std::string_view::npos) return false;
   line.time = *time;
@@ -56,26 +57,46 @@ bool TakeOwnTime(LogLine& line) {
          (base::IsDigit(text[end]) || text[end] == '.' || text[end] == ',')) {
     ++end;
   }
-  std::string stamp = fmt::format("{}T{}", text.substr(0, 10), text.substr(11, end - 11));
-  std::replace(stamp.begin(), stamp.end(), ',', '.');
-  const auto time = base::ParseRfc3339(stamp + "Z");
+  const auto stamp = ReadOwnStamp(text);
   text.remove_prefix(end);
-  if (!time || (has_bracket && !Take(text, "]")) || !Take(text, " ")) return false;
-  line.own_time = *time;
+  if (!stamp || (has_bracket && !Take(text, "]")) || !Take(text, " ")) return false;
+  line.own_time = stamp;
   line.text = text;
   return true;
 }
 
-// "[rank3]:", "[default3]:", "[3]: "
+// "Mar 02 10:11:04 gpu-02 train[4201]: "
+bool TakeSyslog(LogLine& line) {
+  constexpr size_t kStamp = 15;
+  constexpr size_t kLongest = 120;
+  const std::string_view text = line.text;
+  if (text.size() <= kStamp || text[3] != ' ' || text[kStamp] != ' ' || text[12] != ':') {
+    return false;
+  }
+  const auto stamp = ReadOwnStamp(text.substr(0, kStamp));
+  const size_t host = text.find(' ', kStamp + 1);
+  const size_t end = text.find(": ");
+  if (!stamp || host > end || end > kLongest ||
+      text.substr(host + 1, end - host - 1).find(' ') != std::string_view::npos) {
+    return false;
+  }
+  line.own_time = stamp;
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "[rank3]:", "[3]: "; "[default3]:" and those of other roles count on one node alone.
 bool TakeRank(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[")) return false;
-  const bool is_named = Take(text, "rank") || Take(text, "default");
+  const bool is_global = Take(text, "rank");
+  const bool is_local = !is_global && (Take(text, "default") || Take(text, "trainer") ||
+                                       Take(text, "worker") || Take(text, "local_rank"));
   const auto rank = TakeNumber(text);
   if (!rank || !Take(text, "]:")) return false;
-  if (!is_named && text.empty()) return false;  // a row of torchrun's table
+  if (!is_global && !is_local && text.empty()) return false;  // a row of torchrun's table
   Take(text, " ");
-  line.rank = rank;
+  (is_local ? line.local_rank : line.rank) = rank;
   line.text = text;
   return true;
 }
@@ -196,10 +217,12 @@ LogLine ReadLogLine(std::string_view text) {
         (TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line))) {
       continue;
     }
-    if (!line.own_time && TakeOwnTime(line)) continue;
-    if (has_task || line.rank || line.time || !TakeTask(line)) return line;
+    if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
+    if (has_task || line.rank || line.local_rank || line.time || !TakeTask(line)) break;
     has_task = true;
   }
+  if (!line.own_time) line.own_time = ReadOwnStamp(line.text);
+  return line;
 }
 
 std::vector<std::string_view> TakeHosts(std::vector<std::string_view>& lines) {

@@ -5,25 +5,28 @@
 #include <string_view>
 #include <vector>
 
+#include "answers/own_stamp.h"
 #include "base/clock.h"
 
 namespace answers {
 
 struct LogLine {
-  std::optional<base::Time> time;      // in UTC
-  std::optional<base::Time> own_time;  // of the program's clock, of an unknown time zone
+  std::optional<base::Time> time;  // in UTC
+  std::optional<OwnStamp> own_time;
   std::optional<int> rank;
-  std::string_view pod;  // or the service, the actor; "" of none
+  std::optional<int> local_rank;  // as torchrun's agent of one node counts
+  std::string_view pod;           // or the service, the actor; "" of none
   std::string_view text;
 };
 
 // Takes off, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
 // stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix), "[NAME-master-0] " (muster logs
-// --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee), "[3]: " (muster launch), "3: "
-// (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "worker-1  | " (docker compose), "a-worker-0
-// pytorch " (stern),
-// "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "[2026-03-02 10:11:04] " or the same without brackets
-// (loggers). Escape sequences at the beginning go too. The views are parts of `line`.
+// --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
+// (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "worker-1  | " (docker
+// compose), "a-worker-0 pytorch " (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02
+// 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or the same without brackets
+// (loggers). Stamps of other loggers are read and stay. Escape sequences at the beginning go too.
+// The views are parts of `line`.
 LogLine ReadLogLine(std::string_view line);
 
 // Takes "HOST: " off lines (pdsh, DeepSpeed's launcher), and gives each line's host, "" of none:

@@ -7,8 +7,10 @@
 #include <tuple>
 
 #include "answers/cluster_words.h"
+#include "answers/file_rank.h"
 #include "answers/launcher_words.h"
 #include "answers/log_line.h"
+#include "answers/own_stamp.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
@@ -21,10 +23,21 @@ constexpr size_t kMostLines = 20'000;
 
 struct Split {
   Line line;
-  std::optional<base::Time> own_time;
-  std::optional<int> rank;
+  std::optional<OwnStamp> own_time;
+  std::optional<int> rank, local_rank;
   std::string_view pod;
 };
+
+struct File {
+  const LogFile* log = nullptr;
+  std::optional<int> rank;  // by its name
+  std::vector<Split> lines;
+  std::vector<std::string_view> texts;  // the lines'
+  LauncherWords words;
+};
+
+// Of which stamps of programs the times are made, where carriers of the lines add none.
+enum class OwnClock { kNone, kDates, kDaysOfAnyYear };
 
 // The last `limit` lines, the oldest first.
 std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
@@ -50,26 +63,10 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit) {
     split.push_back({{read.time, std::string(read.text.substr(0, kLongestLine)), i},
                      read.own_time,
                      read.rank,
+                     read.local_rank,
                      read.pod.empty() ? hosts[i] : read.pod});
   }
   return split;
-}
-
-// The number behind the last "rank" in a path, or torchrun's folder of a rank.
-std::optional<int> RankOfFile(std::string_view name) {
-  const std::vector<std::string> parts = base::Split(name, '/');
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    const std::string lower = base::ToLower(*part);
-    size_t at = lower.rfind("rank");
-    if (at != std::string::npos) {
-      at = lower.find_first_of("0123456789", at);
-      if (at != std::string::npos)
-        return static_cast<int>(std::strtol(lower.c_str() + at, nullptr, 10));
-    }
-    const auto number = base::ParseInt(*part);
-    if (number && *number >= 0 && *number < 100'000) return static_cast<int>(*number);
-  }
-  return std::nullopt;
 }
 
 // torchrun's "attempt_1/" in a path, and the path without it.
@@ -86,89 +83,149 @@ int TakeAttempt(std::string& name) {
   return static_cast<int>(*number);
 }
 
-// Of the operator's pods the master is rank 0, and worker 0 is rank 1.
-std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
-  if (pod.ends_with("-master-0")) return 0;
-  constexpr std::string_view kWorker = "-worker-";
-  const size_t at = pod.rfind(kWorker);
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto number = base::ParseInt(pod.substr(at + kWorker.size()));
-  if (!number || *number < 0 || *number > 100'000) return std::nullopt;
-  return static_cast<int>(*number) + (has_master ? 1 : 0);
-}
-
 // PyTorch's agent begins again with all ranks.
 bool IsRestart(std::string_view line) {
   return line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
 }
 
-// Whether the watchdogs of several ranks speak in lines that have no prefix.
-bool HasSeveralWatchdogs(const std::vector<Split>& lines) {
-  std::set<int> ranks;
-  for (const Split& split : lines) {
-    const auto rank = split.rank ? std::nullopt : RankOfWatchdog(split.line.text);
-    if (rank) ranks.insert(*rank);
-  }
-  return ranks.size() > 1;
+// Whether watchdogs speak in lines that have no prefix.
+bool HasWatchdogs(const std::vector<Split>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const Split& split) {
+    return !split.rank && RankOfWatchdog(split.line.text).has_value();
+  });
 }
 
-// The program's own stamps, where the carriers of its lines add none: a line without is of the
-// time of the one before.
-void TakeOwnTimes(std::vector<Split>& lines) {
+bool HasCarriersTimes(const File& file) {
+  return std::any_of(file.lines.begin(), file.lines.end(),
+                     [](const Split& split) { return split.line.time.has_value(); });
+}
+
+// A line without a stamp is of the time of the one before.
+void TakeOwnTimes(File& file, OwnClock clock) {
+  if (clock == OwnClock::kNone || HasCarriersTimes(file)) return;
+  const auto time_of = [clock](const Split& split) -> std::optional<base::Time> {
+    if (!split.own_time) return std::nullopt;
+    if (clock == OwnClock::kDaysOfAnyYear) return WithoutYear(*split.own_time).time;
+    return split.own_time->has_year ? std::optional(split.own_time->time) : std::nullopt;
+  };
   std::optional<base::Time> last;
-  for (const Split& split : lines) {
-    if (split.line.time) return;
-    if (!last) last = split.own_time;
-  }
-  for (Split& split : lines) {
-    if (split.own_time) last = split.own_time;
+  for (size_t i = 0; !last && i < file.lines.size(); ++i) last = time_of(file.lines[i]);
+  for (Split& split : file.lines) {
+    if (const auto time = time_of(split)) last = time;
     split.line.time = last;
   }
 }
 
-bool HasTimes(std::string_view text) {
-  const std::vector<std::string_view> lines = LastLines(text, kMostLines);
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    const LogLine read = ReadLogLine(line);
-    return read.time || read.own_time;
-  });
+// Programs' stamps compare where all files have some of one kind; in one file the order of lines
+// is better.
+OwnClock ClockOf(const std::vector<File>& files) {
+  if (files.size() < 2) return OwnClock::kNone;
+  bool have_dates = true;
+  bool have_days = true;
+  for (const File& file : files) {
+    if (file.log->text.empty()) continue;
+    const auto has = [&file](auto predicate) {
+      return std::any_of(file.lines.begin(), file.lines.end(), predicate);
+    };
+    const bool is_carried = HasCarriersTimes(file);
+    have_dates = have_dates && (is_carried || has([](const Split& split) {
+                                  return split.own_time && split.own_time->has_year;
+                                }));
+    have_days = have_days && !is_carried &&
+                has([](const Split& split) { return split.own_time.has_value(); });
+  }
+  if (have_dates) return OwnClock::kDates;
+  return have_days ? OwnClock::kDaysOfAnyYear : OwnClock::kNone;
 }
+
+// The ranks of a node's local ones, by what lines and its agent's table say of both.
+class LocalRanks {
+ public:
+  LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) {
+    for (const LauncherRow& row : words.rows) {
+      if (row.rank && row.local_rank) ranks_[{"", *row.local_rank}] = *row.rank;
+    }
+    for (const Split& split : lines) {
+      if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = *split.rank;
+    }
+  }
+
+  std::optional<int> RankOf(const Split& split) const {
+    if (split.rank || !split.local_rank) return split.rank;
+    const auto known = ranks_.find({split.pod, *split.local_rank});
+    return known == ranks_.end() ? split.local_rank : known->second;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, int>, int> ranks_;
+};
+
+std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const Split& split : lines) texts.push_back(split.line.text);
+  return texts;
+}
+
+// Whose process the kernel has killed, by what launchers of all files say of pids.
+class KilledRanks {
+ public:
+  explicit KilledRanks(const std::vector<File>& files) {
+    for (const File& file : files) {
+      for (const LauncherRow& row : file.words.rows) {
+        if (row.rank && row.pid) ranks_[*row.pid] = *row.rank;
+      }
+    }
+  }
+
+  std::optional<int> RankIn(std::string_view line) const {
+    constexpr std::string_view kKilled = "Killed process ";
+    const size_t at = line.find(kKilled);
+    if (at == std::string_view::npos) return std::nullopt;
+    line = line.substr(at + kKilled.size());
+    const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
+    const auto known = pid ? ranks_.find(*pid) : ranks_.end();
+    return known == ranks_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+ private:
+  std::map<int64_t, int> ranks_;
+};
 
 class Sorter {
  public:
-  Sorter(bool has_master, bool has_own_times)
-      : has_master_(has_master), has_own_times_(has_own_times) {}
+  Sorter(bool has_master, const KilledRanks& killed) : has_master_(has_master), killed_(killed) {}
 
-  void Add(const LogFile& file) {
-    std::vector<Split> lines = SplitLines(file.text, kMostLines);
-    std::string name = file.name;
-    const int first_attempt = TakeAttempt(name);
-    const std::optional<int> own = RankOfFile(file.name);
-    const bool by_watchdog = !own && HasSeveralWatchdogs(lines);
+  void Add(const File& file) {
+    const LocalRanks locals(file.lines, file.words);
+    std::string name = file.log->name;
+    int attempt = TakeAttempt(name);
+    const bool by_watchdog = !file.rank && HasWatchdogs(file.lines);
     const bool has_prefixes = std::any_of(
-        lines.begin(), lines.end(), [](const Split& split) { return split.rank.has_value(); });
-    if (has_own_times_) TakeOwnTimes(lines);
+        file.lines.begin(), file.lines.end(),
+        [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
     std::optional<int> section;
-    int attempt = first_attempt;
-    for (Split& split : lines) {
+    for (const Split& split : file.lines) {
       if (const auto begins = ReadSection(split.line.text)) section = *begins;
       if (IsRestart(split.line.text)) ++attempt;
-      std::optional<int> number = split.rank;
+      std::optional<int> number = locals.RankOf(split);
       if (!number && section && *section >= 0) number = section;
-      if (!number) number = own;
+      if (!number) number = file.rank;
       if (!number && !has_prefixes) number = RankOfPod(split.pod, has_master_);
       if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
+      if (!number) number = killed_.RankIn(split.line.text);
       Rank& rank = RankFor(name, number, split.pod, attempt);
       if (auto witness = ReadWitness(split.line.text)) {
         rank.witnesses.push_back(std::move(*witness));
         continue;
       }
-      split.line.order += before_;
+      rank.has_log = true;
       rank.lines.push_back(split.line);
+      rank.lines.back().order += before_;
     }
-    before_ += lines.size();
-    AddWords(lines, name, attempt);
+    before_ += file.lines.size();
+    AddWords(file.texts, file.words, name, attempt);
   }
 
   Evidence Take() { return std::move(evidence_); }
@@ -189,14 +246,24 @@ class Sorter {
   }
 
   // What launchers and kubectl say in these lines.
-  void AddWords(const std::vector<Split>& lines, const std::string& name, int attempt) {
-    std::vector<std::string_view> texts;
-    texts.reserve(lines.size());
-    for (const Split& split : lines) texts.push_back(split.line.text);
-    const LauncherWords words = ReadLauncherWords(texts);
+  void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
+                const std::string& name, int attempt) {
     for (const LauncherRow& row : words.rows) Note(row, name, attempt);
-    if (words.first_rank) evidence_.first_rank = words.first_rank;
+    const bool is_later = first_time_ && words.first_time && *first_time_ <= *words.first_time;
+    if (words.first_rank && !is_later) {
+      evidence_.first_rank = words.first_rank;
+      first_time_ = words.first_time;
+    }
+    for (const std::string_view text : texts) {
+      const auto missing = MissingAtBarrier(text);
+      if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
+    }
     for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
+  }
+
+  bool Knows(int number) const {
+    return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(),
+                       [number](const Rank& rank) { return rank.rank == number; });
   }
 
   void Note(const LauncherRow& row, const std::string& file, int attempt) {
@@ -208,8 +275,10 @@ class Sorter {
     if (!row.host.empty()) rank.host = row.host;
   }
 
-  const bool has_master_, has_own_times_;
+  const bool has_master_;
+  const KilledRanks& killed_;
   Evidence evidence_;
+  std::optional<base::Time> first_time_;  // of evidence_.first_rank
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   size_t before_ = 0;
 };
@@ -227,13 +296,24 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   const bool has_master = std::any_of(files.begin(), files.end(), [](const LogFile& file) {
     return file.text.find("-master-0") != std::string_view::npos;
   });
-  // Programs' stamps compare where all files have some; in one file the order of lines is better.
-  const bool has_own_times =
-      files.size() > 1 && std::all_of(files.begin(), files.end(), [](const LogFile& file) {
-        return file.text.empty() || HasTimes(file.text);
-      });
-  Sorter sorter(has_master, has_own_times);
-  for (const LogFile& file : files) sorter.Add(file);
+  std::vector<std::string_view> names;
+  for (const LogFile& log : files) names.emplace_back(log.name);
+  const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
+  std::vector<File> read;
+  for (size_t i = 0; i < files.size(); ++i) {
+    read.push_back({&files[i], ranks[i], SplitLines(files[i].text, kMostLines), {}, {}});
+  }
+  for (File& file : read) {  // where their lines stay
+    file.texts = TextsOf(file.lines);
+    file.words = ReadLauncherWords(file.texts);
+  }
+  const OwnClock clock = ClockOf(read);
+  const KilledRanks killed(read);
+  Sorter sorter(has_master, killed);
+  for (File& file : read) {
+    TakeOwnTimes(file, clock);
+    sorter.Add(file);
+  }
   return sorter.Take();
 }
 

@@ -34,8 +34,9 @@ bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patt
 std::span<const Rule> AllRules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    for (auto* family : {MemoryRules, CheckpointRules, CredentialRules, CollectiveRules, GpuRules,
-                         TensorRules, ClusterRules, NetworkRules, PythonRules, StorageRules}) {
+    for (auto* family :
+         {MemoryRules, StorageRules, CheckpointRules, CredentialRules, NanRules, CollectiveRules,
+          GpuRules, TensorRules, ClusterRules, FileRules, NetworkRules, PythonRules}) {
       std::vector<Rule> made = family();
       std::move(made.begin(), made.end(), std::back_inserter(all));
     }
@@ -45,10 +46,13 @@ std::span<const Rule> AllRules() {
 }
 
 const Rule* RuleForException(std::string_view text) {
+  const Rule* undecided = nullptr;  // what NCCL calls a failure says less than what it was
   for (const Rule& rule : AllRules()) {
-    if (MatchesAny(text, rule.exceptions)) return &rule;
+    if (!MatchesAny(text, rule.exceptions)) continue;
+    if (rule.level != Level::kUndecided) return &rule;
+    if (undecided == nullptr) undecided = &rule;
   }
-  return nullptr;
+  return undecided;
 }
 
 const Rule* RuleForLine(std::string_view text) {

@@ -10,11 +10,15 @@
 
 namespace answers {
 
+// How much a finding says of the cause, the most first.
 enum class Level {
   kDeciding,     // names the cause
   kSymptom,      // something did not come in time: what held it up is elsewhere
-  kConsequence,  // somebody else went first
+  kUndecided,    // it failed of itself, and does not say why
+  kConsequence,  // somebody ended it on purpose
+  kPeerLost,     // somebody else went first
 };
+constexpr bool IsConsequence(Level level) { return level >= Level::kConsequence; }
 
 // Patterns are texts in which "*" stands for anything; "^" at the beginning: where the text begins.
 // "$" at the end: where it ends. As the programs' sources print them, never as people quote them.
@@ -55,6 +59,8 @@ extern const Rule kGpuTakenByOthers;
 // The families, in rules/.
 std::vector<Rule> MemoryRules();
 std::vector<Rule> StorageRules();
+std::vector<Rule> FileRules();
+std::vector<Rule> NanRules();
 std::vector<Rule> CheckpointRules();
 std::vector<Rule> PythonRules();
 std::vector<Rule> TensorRules();

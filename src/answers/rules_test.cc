@@ -407,7 +407,7 @@ TEST(Rules, AFullDiskMayBeWhyAProgramEndedWithoutAWord) {
   EXPECT_EQ(found->kind, "disk-full");
   EXPECT_EQ(found->confidence, Confidence::kMedium);
   rank.was_ended_by_us = true;
-  EXPECT_EQ(FindInRank(rank)->level, Level::kConsequence);
+  EXPECT_EQ(FindInRank(rank)->level, Level::kPeerLost);
 }
 
 // Words that look like a cause and are none.

@@ -16,6 +16,9 @@ struct Known {
 constexpr std::string_view kAgain = "Submit it again, from the last checkpoint.";
 constexpr std::string_view kOtherNode =
     "Submit it again, from the last checkpoint; look at the node before it gets work.";
+constexpr std::string_view kNotThere = "the pod names something that is not there, or not so";
+constexpr std::string_view kMake =
+    "Make what the message names: a Secret, a ConfigMap, a key of it.";
 constexpr std::string_view kImage =
     "Check the image's name and tag, and that this node's registry "
     "has it.";
@@ -26,6 +29,8 @@ constexpr auto kStatuses = std::to_array<Known>({
      "workers."},
     {"Evicted", "ephemeral", "disk-full", "the pod was evicted: it wrote more than the node allows",
      Advice::kFixFirst, "Write to a volume, or ask for ephemeral-storage."},
+    {"Evicted", "EmptyDir volume", "disk-full", "the pod was evicted: a volume of its own is full",
+     Advice::kFixFirst, "Raise the volume's sizeLimit, or write elsewhere."},
     {"Evicted", "emptyDir", "disk-full", "the pod was evicted: a volume of its own is full",
      Advice::kFixFirst, "Raise the volume's sizeLimit, or write elsewhere."},
     {"Evicted", "", "evicted", "the node evicted the pod", Advice::kRetry, kAgain},
@@ -37,6 +42,8 @@ constexpr auto kStatuses = std::to_array<Known>({
      Advice::kRetry, kAgain},
     {"Preempting", "", "preempted", "a job of higher priority took its place", Advice::kRetry,
      kAgain},
+    {"EvictedDueToPreempted", "", "preempted", "a job of higher priority took its place",
+     Advice::kRetry, kAgain},
     {"NodeLost", "", "node-lost", "the node went away", Advice::kRetryElsewhere, kOtherNode},
     {"NodeShutdown", "", "node-lost", "the node was shut down", Advice::kRetryElsewhere,
      kOtherNode},
@@ -63,9 +70,12 @@ constexpr auto kStatuses = std::to_array<Known>({
      Advice::kFixFirst, kImage},
     {"Failed", "Failed to pull image", "image-pull", "the image could not be pulled",
      Advice::kFixFirst, kImage},
-    {"CreateContainerConfigError", "", "configuration",
-     "the pod names something that is not there, or not so", Advice::kFixFirst,
-     "Make what the message names: a Secret, a ConfigMap, a key of it."},
+    {"CreateContainerConfigError", "", "configuration", kNotThere, Advice::kFixFirst, kMake},
+    {"Failed", "Error: configmap \"*\" not found", "configuration", kNotThere, Advice::kFixFirst,
+     kMake},
+    {"Failed", "Error: secret \"*\" not found", "configuration", kNotThere, Advice::kFixFirst,
+     kMake},
+    {"Failed", "Error: couldn't find key ", "configuration", kNotThere, Advice::kFixFirst, kMake},
     {"FailedMount", "", "volume", "a volume could not be mounted", Advice::kFixFirst,
      "Check the claim, Secret or server that the message names."},
     {"FailedAttachVolume", "", "volume", "a volume could not be attached", Advice::kRetry,
@@ -77,6 +87,15 @@ constexpr auto kStatuses = std::to_array<Known>({
      "Ask for less, end something else, or have the quota raised."},
     {"", "admission webhook*denied the request", "admission", "a webhook of the cluster refused it",
      Advice::kFixFirst, "Change what the webhook's message names."},
+    {"", "violates PodSecurity ", "admission", "the namespace does not allow such a pod",
+     Advice::kFixFirst, "Change what the message names, or use a namespace that allows it."},
+    {"", " is forbidden: User ", "admission", "the API server does not let this user do it",
+     Advice::kFixFirst, "Have the right granted that the message names, or use another namespace."},
+    {"FailedScheduling", "persistentvolumeclaim \"*\" not found", "volume",
+     "the pod's claim does not exist", Advice::kFixFirst, "Make the claim that the message names."},
+    {"FailedScheduling", "unbound immediate PersistentVolumeClaims", "volume",
+     "the pod's claim has no volume", Advice::kFixFirst,
+     "Look at the claim's events (kubectl describe pvc): its storage class, its size."},
     {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry,
      "The message says what is short: ask for less, wait, or add nodes."},
 });

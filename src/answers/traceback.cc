@@ -9,6 +9,7 @@ namespace answers {
 namespace {
 
 constexpr std::string_view kHeader = "Traceback (most recent call last):";
+constexpr std::string_view kInTable = "  traceback : ";
 constexpr std::string_view kDuring =
     "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kDirect =
@@ -32,17 +33,10 @@ bool NamesException(std::string_view text) {
   });
 }
 
-// Of a message that goes on in lines that are not indented: "... the following error:", and what
-// NCCL says of its own failures, up to its "Last error:".
-bool GoesOn(std::string_view before, std::string_view line) {
-  if (line.empty() || line.starts_with("Traceback ")) return false;
-  return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:";
-}
-
 // "ValueError: boom": what a program prints on purpose mostly does not begin so.
 bool EndsTraceback(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
-  return NamesException(text) && type.size() < text.size() &&
+  return NamesException(text) && type.size() < text.size() && !type.starts_with("nccl") &&
          (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
 }
 
@@ -92,18 +86,26 @@ class Reader {
   std::string_view Text(size_t index) const { return lines_[index].text; }
 
   // From the frames on. `at_` is behind the exception's line, or where the traceback is cut.
-  bool ReadRaised(Raised& raised) {
-    for (; at_ < lines_.size() && IsIndented(Text(at_)); ++at_) {
+  // `indent`: of the exception's line.
+  bool ReadRaised(Raised& raised, size_t indent = 0) {
+    const auto is_end = [this, indent](std::string_view text) {
+      return indent > 0 && text.find_first_not_of(' ') == indent &&
+             EndsTraceback(text.substr(indent));
+    };
+    for (; at_ < lines_.size() && IsIndented(Text(at_)) && !is_end(Text(at_)); ++at_) {
       const Frame frame = ReadFrame(Text(at_));
       if (!frame.file.empty() && raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
     }
-    if (at_ == lines_.size() || !NamesException(Text(at_))) return false;
+    if (at_ == lines_.size()) return false;
+    if (!is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
-    raised.text = Text(at_++);
+    raised.text = base::Trim(Text(at_++));
+    // "ImportError: ", and its whole text in the lines below.
+    const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
       if (more.empty() || more.find(kHeader) != std::string_view::npos) break;
-      if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more)) break;
+      if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
     return true;
@@ -149,8 +151,10 @@ class Reader {
       Raised raised;
       raised.is_aside = is_aside_;
       is_inner_ = is_linked_ = is_aside_ = false;
+      // torchrun's table has the whole traceback two blanks to the right.
+      const bool is_in_table = Text(at_).starts_with(kInTable);
       ++at_;  // its header
-      const bool is_whole = ReadRaised(raised);
+      const bool is_whole = ReadRaised(raised, is_in_table ? 2 : 0);
       // What another process raised is the cause of what this one says of it.
       const size_t place =
           is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
@@ -235,6 +239,11 @@ std::string_view Raised::Type() const {
   type = type.substr(0, type.find_first_of(":\n"));
   const size_t dot = type.rfind('.');
   return dot == std::string_view::npos ? type : type.substr(dot + 1);
+}
+
+bool GoesOn(std::string_view before, std::string_view line) {
+  if (line.empty() || line.starts_with("Traceback ")) return false;
+  return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:";
 }
 
 Frame ReadFrame(std::string_view line) {

@@ -38,6 +38,10 @@ struct Chain {
 // In the order of the log; SyntaxError has no header, and counts too.
 std::vector<Chain> FindChains(std::span<const Line> lines);
 
+// Whether a message that is in `before` goes on in `line`, which is not indented: "... the
+// following error:", and what NCCL says of its own failures, up to its "Last error:".
+bool GoesOn(std::string_view before, std::string_view line);
+
 // "  File "x.py", line 3, in f"; a Frame without a file when it is none.
 Frame ReadFrame(std::string_view line);
 

@@ -113,6 +113,17 @@ std::optional<int> RankOfWatchdog(std::string_view line) {
   return is_rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
 }
 
+std::optional<int> MissingAtBarrier(std::string_view line) {
+  const size_t end = line.find(" failed to pass monitoredBarrier");
+  if (end == std::string_view::npos) return std::nullopt;
+  line = line.substr(0, end);
+  const size_t rank = line.rfind("Rank");
+  if (rank == std::string_view::npos) return std::nullopt;
+  const auto number = base::ParseInt(Between(line.substr(rank), " ", ","));
+  const bool is_rank = number && *number >= 0 && *number < 100'000;
+  return is_rank ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
 Watchdogs ReadWatchdogs(const Evidence& evidence) {
   std::vector<Report> reports;
   for (const Rank& rank : evidence.ranks) {

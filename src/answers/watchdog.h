@@ -1,4 +1,4 @@
-// What NCCL's watchdogs of several ranks tell together that none of them tells alone.
+// What process groups tell of other ranks, and NCCL's watchdogs of several together.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,9 @@ namespace answers {
 
 // "Rank 3]" of a line of NCCL's process group; nullopt of another line.
 std::optional<int> RankOfWatchdog(std::string_view line);
+
+// The first rank that did not come, of "Ranks 2, 5 failed to pass monitoredBarrier in 30000 ms".
+std::optional<int> MissingAtBarrier(std::string_view line);
 
 struct Watchdogs {
   // Two ranks had different calls under the same number of the same group: what each waited in.

@@ -66,5 +66,15 @@ TEST(Watchdogs, WhoHadNotEnteredTheCall) {
           .behind);
 }
 
+TEST(Watchdog, WhoDidNotComeToABarrier) {
+  EXPECT_EQ(
+      MissingAtBarrier("RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 5 ms"),
+      1);
+  EXPECT_EQ(MissingAtBarrier("RuntimeError: Ranks 2, 5 failed to pass monitoredBarrier in 5 ms"),
+            2);
+  EXPECT_EQ(MissingAtBarrier("Rank x failed to pass monitoredBarrier"), std::nullopt);
+  EXPECT_EQ(MissingAtBarrier("Rank 1 has failed"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

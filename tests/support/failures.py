@@ -63,9 +63,9 @@ INJECTED = {
     "git": ("git", "fix-first", "import subprocess\nsubprocess.run(['git', 'clone', '-q', '/no/such/repository'], check=True)"),
     "no-master": ("unreachable", "retry", "import os\nos.environ['MASTER_PORT'] = '1'\n" + GLOO.replace("TIMEOUT", "2")),
 }
-# The same of what both run; the third is the rank that fails first.
+# The same of what both run; the third is the rank that fails first, or that the others' words miss.
 BOTH = {
-    "late-at-the-barrier": ("late-peer", "fix-first", 0, GLOO.replace("TIMEOUT", "60") +
+    "late-at-the-barrier": ("late-peer", "fix-first", 1, GLOO.replace("TIMEOUT", "60") +
                             "if dist.get_rank() == 0:\n    dist.monitored_barrier(timeout=datetime.timedelta(seconds=1))\n"
                             "else:\n    import time\n    time.sleep(4)"),
     "other-collective": ("collective-mismatch", "fix-first", None, "import os\nos.environ['TORCH_DISTRIBUTED_DEBUG'] = 'DETAIL'\n" +

@@ -15,7 +15,9 @@ std::vector<Rule> CheckpointRules() {
                       "Missing key in checkpoint state_dict",
                       "ValueError: Size mismatch between saved",
                       "The checkpoint being loaded used a DP world size of",
-                      "value from checkpoint (*is not equal to the input argument value"}},
+                      "value from checkpoint (*is not equal to the input argument value",
+                      "You set `ignore_mismatched_sizes` to `False`, thus raising an error",
+                      "Trying to restore optimizer state but checkpoint contains only the model"}},
       {.kind = "checkpoint-mismatch",
        .title = "torch.load refuses what is in the checkpoint",
        .advice = Advice::kFixFirst,
@@ -35,7 +37,9 @@ std::vector<Rule> CheckpointRules() {
                       "SafetensorError: *MetadataIncompleteBuffer",
                       "file in archive is not in a subdirectory", "unexpected EOF, expected",
                       "Invalid magic number; corrupt file?", "unpickling stack underflow",
-                      "Unable to load weights from pytorch checkpoint file for"},
+                      "Unable to load weights from pytorch checkpoint file for",
+                      "BadZipFile: ", "Unable to open file (truncated file: ",
+                      "Unable to synchronously open file (truncated file: "},
        // What a file system says of a zip file that was cut (torch 1).
        .raised_in = {"OSError: [Errno 22] Invalid argument\n*torch/serialization.py"}},
       {.kind = "checkpoint-write",
@@ -54,8 +58,10 @@ std::vector<Rule> CheckpointRules() {
            {"FileNotFoundError: *.pt'", "FileNotFoundError: *.pth'", "FileNotFoundError: *.ckpt",
             "FileNotFoundError: *.safetensors", "FileNotFoundError: *checkpoint",
             "Can't find a valid checkpoint at", "No valid checkpoint found in output directory",
-            "does not appear to have a file named", "CheckpointException*FileNotFoundError",
-            "Error no file named pytorch_model.bin", "Error no file named model.safetensors"}},
+            "does not appear to have a file named pytorch_model", "FileNotFoundError: *.metadata'",
+            "does not appear to have a file named model", "Unable to find 'latest' file at ",
+            "can't find *_states.pt files", "Error no file named pytorch_model.bin",
+            "Error no file named model.safetensors"}},
   };
 }
 

@@ -4,6 +4,11 @@ namespace answers {
 
 std::vector<Rule> CredentialRules() {
   return {
+      {.kind = "download",
+       .title = "the proxy refused the connection",
+       .advice = Advice::kRetry,
+       .advice_text = "Check the proxy's address and rights (HTTPS_PROXY, NO_PROXY).",
+       .exceptions = {"Tunnel connection failed: "}},
       {.kind = "git-credentials",
        .title = "git may not read the repository",
        .advice = Advice::kFixFirst,
@@ -22,7 +27,9 @@ std::vector<Rule> CredentialRules() {
        .exceptions = {},
        .lines = {"fatal: repository '*' not found", "fatal: repository '*' does not exist",
                  "fatal: Remote branch * not found in upstream", "fatal: couldn't find remote ref",
-                 "does not appear to be a git repository", "fatal: reference is not a tree"}},
+                 "does not appear to be a git repository", "fatal: reference is not a tree",
+                 "did not match any file(s) known to git",
+                 "fatal: detected dubious ownership in repository"}},
       {.kind = "registry-credentials",
        .title = "the registry does not let the node pull the image",
        .advice = Advice::kFixFirst,
@@ -60,7 +67,10 @@ std::vector<Rule> CredentialRules() {
                       "AuthenticationError: ",
                       "401 Unauthorized",
                       "403 Forbidden",
-                      "Invalid user token"}},
+                      "Invalid user token",
+                      "is a gated dataset on the Hub",
+                      "Exception: PERMISSION_DENIED: ",
+                      "Exception: UNAUTHENTICATED: "}},
   };
 }
 

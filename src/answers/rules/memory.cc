@@ -45,6 +45,10 @@ bool IsTakenByOthers(std::string_view text) {
        at = text.find("Process ", at + 1)) {
     others += SizeBehind(text.substr(at, 64), " has ");
   }
+  // Where it runs in a namespace of pids it knows its own number by no other's: what PyTorch holds
+  // is this process's.
+  const double held = SizeBehind(text, "Of the allocated memory ");
+  if (own == 0 && others > 0 && held > others / 2) return false;
   if (own > 0 || others > 0) return others > own;
   // Before: "(GPU 0; 7.79 GiB total capacity; 5 GiB already allocated; 10 MiB free; 5.7 GiB
   // reserved in total by PyTorch)"
@@ -63,13 +67,16 @@ std::vector<Rule> MemoryRules() {
        .advice_text =
            "Use less: a smaller batch, gradient accumulation or checkpointing, a sharded "
            "optimizer. A retry fails the same way.",
-       .exceptions = {"CUDA out of memory", "HIP out of memory", "XPU out of memory",
+       .exceptions = {" out of memory. Tried to allocate", "CUDA out of memory",
                       "MPS backend out of memory", "CUDA error: out of memory",
-                      "HIP error: out of memory", "Triton Error [CUDA]: out of memory",
-                      "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
-                      "Out of memory allocating", "CUBLAS_STATUS_ALLOC_FAILED",
-                      "CUDNN_STATUS_ALLOC_FAILED", "Cuda failure*'out of memory'"},
-       .lines = {"NCCL WARN Cuda failure*'out of memory'"}},
+                      "CUDA driver error: out of memory",
+                      "cuda runtime error (2) : ", "HIP error: out of memory",
+                      "Triton Error [CUDA]: out of memory", "CUDA_ERROR_OUT_OF_MEMORY",
+                      "cudaErrorMemoryAllocation", "Out of memory allocating",
+                      "RESOURCE_EXHAUSTED: Out of memory", "_ALLOC_FAILED",
+                      "Cuda failure*'out of memory'", "No available memory for the cache blocks",
+                      "No executable batch size found, reached zero"},
+       .lines = {"NCCL WARN *Cuda failure*'out of memory'"}},
       {.kind = "shm-too-small",
        .title = "shared memory (/dev/shm) is too small",
        .advice = Advice::kFixFirst,
@@ -81,7 +88,7 @@ std::vector<Rule> MemoryRules() {
                       "unable to open shared memory object*No space left on device",
                       "unable to write to file </torch_", "unable to resize file </torch_",
                       "unable to mmap*/dev/shm", "No space left on device*/dev/shm",
-                      "/dev/shm*No space left on device",
+                      "/dev/shm*No space left on device", "exceeds /dev/shm size",
                       "Error while creating shared memory segment",
                       "failed to extend /dev/shm/nccl-"},
        .lines = {"Unexpected bus error encountered in worker",
@@ -96,7 +103,10 @@ std::vector<Rule> MemoryRules() {
        .advice = Advice::kFixFirst,
        .advice_text = "Raise the limit (ulimit -n), or share tensors by file system: "
                       "torch.multiprocessing.set_sharing_strategy('file_system').",
-       .exceptions = {"Too many open files", "received 0 items of ancdata"},
+       .exceptions = {"Too many open files", "received 0 items of ancdata",
+                      "filedescriptor out of range in select()", "inotify instance limit reached",
+                      "inotify watch limit reached"},
+       .lines = {": Too many open files"},
        .witnesses = {"VFS: file-max limit"},
        .overrules = {kUnknown}},
       {.kind = "process-limit",
@@ -105,9 +115,14 @@ std::vector<Rule> MemoryRules() {
        .advice_text = "Raise the limit (ulimit -u, pids.max of the cgroup), or start fewer: "
                       "OMP_NUM_THREADS, data loader workers.",
        .exceptions = {"RuntimeError: can't start new thread",
-                      "BlockingIOError: [Errno 11] Resource temporarily unavailable"},
+                      "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+                      "^RuntimeError: Resource temporarily unavailable",
+                      "^Resource temporarily unavailable"},
        .lines = {"libgomp: Thread creation failed: Resource temporarily unavailable",
-                 "blas_thread_init: pthread_create failed"},
+                 "blas_thread_init: pthread_create failed", "OMP: System error #11: Resource",
+                 ": fork: Resource temporarily unavailable",
+                 ": fork: retry: Resource temporarily unavailable",
+                 "creation via pthread_create() failed"},
        .witnesses = {"cgroup: fork rejected by pids controller in"},
        .overrules = {kUnknown, "data-loader"}},
       {.kind = "host-out-of-memory",
@@ -118,12 +133,15 @@ std::vector<Rule> MemoryRules() {
        .exceptions = {"DefaultCPUAllocator: can't allocate memory",
                       "DefaultCPUAllocator: not enough memory", "^MemoryError",
                       "ArrayMemoryError: Unable to allocate", "[Errno 12] Cannot allocate memory",
-                      "std::bad_alloc",
+                      ">: Cannot allocate memory (12)", "C error: out of memory",
+                      "ArrowMemoryError: ", "std::bad_alloc",
                       "OutOfMemoryError: Task was killed due to the node running low on memory"},
-       .lines = {"Memory cgroup out of memory: Killed process", "Out of memory: Killed process",
-                 "oom-kill:constraint=", "slurmstepd: error: Detected*oom",
+       .lines = {"ut of memory: Killed process", "ut of memory: Kill process",
+                 "oom-kill:constraint=", "Killed * due to memory pressure for ",
+                 "low memory! at or below SIG", "slurmstepd: error: Detected*oom",
                  "slurmstepd: error: *has been OOM Killed",
-                 "slurmstepd: error: Exceeded*memory limit", "srun: error: *: task*: Out Of Memory",
+                 "slurmstepd: error: *xceeded*memory limit", "srun: error: *: task*: Out Of Memory",
+                 "PBS: job killed: mem ", "PBS: job killed: vmem ", "TERM_MEMLIMIT: job killed",
                  "what():  std::bad_alloc", "failed to allocate memory: Cannot allocate memory"},
        .witnesses = {"ut of memory: Killed process", "oom-kill:constraint=", "^oom_kill "},
        .overrules = {kUnknown, "data-loader"}},

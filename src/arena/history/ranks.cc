@@ -13,6 +13,7 @@
 #include "api/object.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/log_lines.h"
+#include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -44,16 +45,10 @@ void ReadLog(cluster::Client& client, const Context& context, const TrainingJob&
   options.container = *container;
   options.tail_lines = kLinesOfARank * map.processes;
   options.timestamps = true;
-  const auto stream = client.Logs(job.summary.namespace_name, instance, options);
-  if (!stream) return;
-  std::string text;
-  while (text.size() < kMostLogBytes) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    text += **bytes;
-  }
+  const auto text = ReadPodLog(client, *job.Pod(instance), options, kMostLogBytes);
+  if (!text) return;
   std::string last_time;
-  for (const TimedLine& line : SplitTimedLines(text, last_time)) {
+  for (const TimedLine& line : SplitTimedLines(*text, last_time)) {
     std::string_view words = line.text;
     const auto rank = RankOf(map, instance, words);
     if (!rank || static_cast<size_t>(*rank) >= ranks.size()) continue;

@@ -175,10 +175,7 @@ void AddShow(cli::Command& root, Context& context) {
                            .Args(cli::ExactArgs(1))
                            .Help("arena/history/show", context.program);
   auto flags = std::make_shared<ShowFlags>();
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.flags().String(&flags->best, "best", "",
                       "for a sweep: only its trials, sorted by this `METRIC`, smallest first");
   verb.flags().Bool(&flags->is_max, "max", false, "with --best: largest first");
