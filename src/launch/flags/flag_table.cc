@@ -62,7 +62,7 @@ std::vector<FlagSpec> MeetingFlags() {
       {.name = "rdzv-endpoint",
        .value = "HOST[:PORT]",
        .group = kMeeting,
-       .help = "where the nodes meet; port 29400 unless given, 0 is a free one"},
+       .help = "where the nodes meet; c10d: port 29400 unless given, 0 is a free one"},
       {.name = "rdzv-id",
        .value = "ID",
        .otherwise = "none",
