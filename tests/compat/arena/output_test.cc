@@ -120,12 +120,13 @@ TEST_F(OutputCompat, S7_TheHeadOfAFailedJobHasEightLinesToo) {
     EXPECT_LT(ended.out.find("  pt-master-0"), ended.out.find("  pt-worker-0")) << ended.out;
   }
   const std::string document = Run({"get", "pt"}).out;
-  EXPECT_TRUE(document.starts_with("STATUS: FAILED\n"
-                                   "NAMESPACE: default\n"
-                                   "PRIORITY: N/A\n"
-                                   "TRAINING DURATION: 30s\n"
-                                   "\n"
-                                   "NAME  STATUS   TRAINER     AGE  INSTANCE     NODE\n"))
+  EXPECT_TRUE(
+      document.starts_with("STATUS: FAILED\n"
+                           "NAMESPACE: default\n"
+                           "PRIORITY: N/A\n"
+                           "TRAINING DURATION: 30s\n"
+                           "\n"
+                           "NAME  STATUS   TRAINER     AGE  INSTANCE     NODE\n"))
       << document;
 }
 
