@@ -8,7 +8,7 @@ function(muster_embed_deploy target)
           kDeployService=operator/service.yaml kDeployDisruption=operator/disruption.yaml
           kDeployWebhook=operator/webhook.yaml
           kDeployDeployment=operator/deployment.yaml kDeployNamespacedRbac=namespaced/rbac.yaml
-          kDeployServiceMonitor=monitoring/service-monitor.yaml)
+          kDeployStatus=status/status.yaml kDeployServiceMonitor=monitoring/service-monitor.yaml)
     string(REGEX MATCH "^([^=]+)=(.*)$" ignored ${pair})
     set(file ${CMAKE_SOURCE_DIR}/deploy/${CMAKE_MATCH_2})
     set(name ${CMAKE_MATCH_1})

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,7 @@
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
 #include "dashboard/dash.h"
+#include "local/client/config.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
@@ -64,8 +66,11 @@ std::string SelfPath() {
   return {self.data(), length > 0 ? static_cast<size_t>(length) : 0};
 }
 
-// Executes the static launcher, which is beside this program. Returns only on failure.
+// Executes the static launcher, which is beside this program and reads no configuration. Returns
+// only on failure.
 int BecomeLauncher(const char* name, char** args) {
+  const auto config = local::daemon::LoadConfig(base::Environment::OfProcess());
+  if (config && !config->takes_status_posts) ::setenv("PET_PROGRESS", "off", 0);
   std::string path = SelfPath();
   path = path.substr(0, path.rfind('/') + 1) + "muster-launch";
   std::vector<char*> argv = {const_cast<char*>(name)};

@@ -87,6 +87,19 @@ std::optional<size_t> NamedByLauncher(const Evidence& evidence, const Claim& roo
   return root.rank;
 }
 
+// What no rank's name stands before, such as a kernel's assertion, is of the rank in the same file
+// that failed of the same.
+const Claim& NamedOf(const Evidence& evidence, const std::vector<Claim>& claims,
+                     const Claim& root) {
+  if (!root.rank || evidence.ranks[*root.rank].rank || evidence.first_rank) return root;
+  const auto named = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return claim.rank && claim.finding.kind == root.finding.kind &&
+           evidence.ranks[*claim.rank].rank &&
+           evidence.ranks[*claim.rank].name == evidence.ranks[*root.rank].name;
+  });
+  return named == claims.end() ? root : *named;
+}
+
 std::string EndOf(const Rank& rank) {
   if (!rank.exit_code) return "ended";
   return fmt::format("exited with code {}{}", *rank.exit_code,
@@ -256,9 +269,10 @@ Verdict Explain(const Evidence& evidence) {
   }
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) return verdict;
-  const Claim& root = *std::min_element(
+  const Claim& first = *std::min_element(
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
+  const Claim& root = NamedOf(evidence, claims, first);
   TakeFinding(verdict, root);
   if (root.rank && !evidence.ranks[*root.rank].rank) verdict.rank = NamedByLauncher(evidence, root);
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);

@@ -159,6 +159,40 @@ TEST(ReadLogs, RanksByTheirPrefixes) {
   EXPECT_EQ(verdict.line, "ValueError: two");
 }
 
+TEST(Explain, WordsWithoutARanksNameAreOfTheOneThatFailedOfTheSame) {
+  const Verdict verdict = Explain(ReadLogs(
+      {{"out",
+        "../aten/src/ATen/native/cuda/Indexing.cu:1292: indexSelectLargeIndex: block: [3,0,0], "
+        "thread: [64,0,0] Assertion `srcIndex < srcSelectDimSize` failed.\n"
+        "[rank3]: Traceback (most recent call last):\n"
+        "[rank3]:   File \"/m/run.py\", line 99, in <module>\n"
+        "[rank3]:     h = self.emb(ids)\n"
+        "[rank3]: RuntimeError: CUDA error: device-side assert triggered\n"}}));
+  EXPECT_EQ(verdict.kind, "device-assert");
+  EXPECT_EQ(verdict.file_line, 99);
+}
+
+TEST(Explain, OfTwoWordsForOneFailureTheNarrower) {
+  constexpr const char* kTrace =
+      "Traceback (most recent call last):\n  File \"/a/train.py\", line 7, in <module>\n    f()\n";
+  EXPECT_EQ(Explain(ReadLogs({{"out", std::string(kTrace) +
+                                          "RuntimeError: DataLoader worker (pid(s) 11) exited "
+                                          "unexpectedly\nERROR: Unexpected bus error encountered "
+                                          "in worker. This might be caused by insufficient shared "
+                                          "memory (shm).\n"}}))
+                .kind,
+            "shm-too-small");
+  EXPECT_EQ(
+      Explain(ReadLogs({{"out", std::string(kTrace) +
+                                    "RuntimeError: [enforce fail at "
+                                    "inline_container.cc:603] . unexpected pos 2432 vs 2326\n"
+                                    "\nDuring handling of the above exception, another "
+                                    "exception occurred:\n\n" +
+                                    kTrace + "OSError: [Errno 28] No space left on device\n"}}))
+          .kind,
+      "disk-full");
+}
+
 TEST(ReadLogs, RanksByTheirFiles) {
   const Evidence evidence =
       ReadLogs({{"x/attempt_0/0/stderr.log", kPeer}, {"x/attempt_0/1/stderr.log", kBoom}});

@@ -141,7 +141,9 @@ class RankReader {
     for (const Chain& chain : chains_) {
       if (chain.begin >= working_until_) offer(ReadChain(chain));
     }
-    offer(ReadLines());
+    auto lines = ReadLines();
+    if (best && lines && Overrules(lines->kind, best->kind)) return lines;
+    offer(std::move(lines));
     if (!best || best->level != Level::kDeciding) offer(ReadBeforeOthersWork());
     return best;
   }
@@ -216,7 +218,8 @@ class RankReader {
       if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
       const Rule* const found = RuleFor(raised);
       const bool is_better =
-          told == nullptr || (found != nullptr && (rule == nullptr || found->level < rule->level));
+          told == nullptr || (found != nullptr && (rule == nullptr || found->level < rule->level ||
+                                                   Overrules(found->kind, rule->kind)));
       if (!is_better) continue;
       told = &raised;
       rule = found;
@@ -405,10 +408,8 @@ bool WouldWitnessesDecide(const Rank& rank) {
   const int code = rank.exit_code.value_or(0);
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
-  return std::any_of(rules.begin(), rules.end(), [&found](const Rule& rule) {
-    return std::find(rule.overrules.begin(), rule.overrules.end(), found->kind) !=
-           rule.overrules.end();
-  });
+  return std::any_of(rules.begin(), rules.end(),
+                     [&found](const Rule& rule) { return Overrules(rule.kind, found->kind); });
 }
 
 bool HasFailed(const Rank& rank) {

@@ -45,6 +45,14 @@ std::span<const Rule> AllRules() {
   return rules;
 }
 
+bool Overrules(std::string_view kind, std::string_view other) {
+  const std::span<const Rule> rules = AllRules();
+  return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
+    return rule.kind == kind &&
+           std::find(rule.overrules.begin(), rule.overrules.end(), other) != rule.overrules.end();
+  });
+}
+
 const Rule* RuleForException(std::string_view text) {
   const Rule* undecided = nullptr;  // what NCCL calls a failure says less than what it was
   for (const Rule& rule : AllRules()) {

@@ -33,7 +33,7 @@ struct Rule {
   std::vector<std::string_view> lines{};
   Level level = Level::kDeciding;
   // Of what the machine told when the program had failed (Rank::witnesses). They decide only where
-  // the program's own words give one of the kinds `overrules`.
+  // the program's own words give one of the kinds `overrules`; of words of both kinds, this one's.
   std::vector<std::string_view> witnesses{};
   std::vector<std::string_view> overrules{};
   // Of an exception whose text fits no rule: the text, a line break, and the file and function that
@@ -46,6 +46,8 @@ bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patt
 
 // In the order in which they are asked: the narrow ones first.
 std::span<const Rule> AllRules();
+// Whether a rule of `kind` overrules `other`, which says less of the same failure.
+bool Overrules(std::string_view kind, std::string_view other);
 // The first that fits; nullptr when none does.
 const Rule* RuleForException(std::string_view text);
 const Rule* RuleForRaisedIn(std::string_view text_and_place);

@@ -84,6 +84,9 @@ TEST_F(CommandTest, UnknownCommandsAreSuggestedFor) {
             "unknown command \"lst\" for \"muster\"\n\nDid you mean this?\n\tlist\n");
   EXPECT_EQ(ErrorOf({"submit", "x"}, 2), "unknown command \"x\" for \"muster submit\"");
   EXPECT_EQ(ErrorOf({"list", "x"}, 2), "unknown command \"x\" for \"muster list\"");
+  for (const char* flag : {"--lr=1", "-x", "--help"}) {
+    EXPECT_EQ(ErrorOf({"train", flag}, 2), "unknown command \"train\" for \"muster\"") << flag;
+  }
 }
 
 TEST_F(CommandTest, ASynonymIsToldItsCommand) {

@@ -192,7 +192,9 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
       Joined(command.OwnFlags(), command.InheritedFlags()),
       [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); },
       command.unknown_flag_hint_, DialectOf(command));
-  const bool stops = command.is_click() ? !command.children_.empty() : command.stops_at_first_arg_;
+  // A word that names no command is told before the flags behind it, which would be the command's.
+  const bool is_group = !command.children_.empty() && (command.is_click() || !command.run_);
+  const bool stops = is_group || (!command.is_click() && command.stops_at_first_arg_);
   TRY_ASSIGN(*parsed, parser.Parse(args, !stops));
   return {};
 }

@@ -9,6 +9,7 @@
 #include "api/object.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/progress.h"
 #include "arena/logs/rank_lines.h"
 
 namespace dashboard {
@@ -153,6 +154,16 @@ text::Json Board::InstancesOf(const std::string& key, base::Time now) const {
                      {"created", is_there ? Milliseconds(known->created) : nullptr}});
   }
   return instances;
+}
+
+text::Json Board::AnnotatedProgress() const {
+  text::Array items;
+  for (const auto& [key, job] : jobs_) {
+    text::Array sources = arena::AnnotatedProgress(job);
+    if (sources.empty()) continue;
+    items.push_back(text::Object{{"uid", api::Uid(job)}, {"sources", std::move(sources)}});
+  }
+  return text::Object{{"items", std::move(items)}};
 }
 
 }  // namespace dashboard

@@ -42,6 +42,9 @@ class Board {
 
   // All rows at the last Take, by key.
   const std::map<std::string, std::string>& rows() const { return rows_; }
+  // {"items": [{"uid", "sources"}]} of the jobs whose progress is in an annotation, as on
+  // Kubernetes.
+  text::Json AnnotatedProgress() const;
   // The job's instances, which the page shows besides its row; null if the job is gone.
   text::Json InstancesOf(const std::string& key, base::Time now) const;
 

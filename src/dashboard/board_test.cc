@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/object.h"
+#include "api/status_posts.h"
 #include "arena/testing/verb_test_base.h"
 
 namespace dashboard {
@@ -31,6 +33,20 @@ TEST_F(BoardTest, AJobAndItsPodsAreARow) {
   EXPECT_EQ(text::GetInt(row, {"ranks"}), 2);
   EXPECT_EQ(text::GetInt(row, {"ranksUp"}), 1);
   EXPECT_EQ(text::GetInt(row, {"created"}), 1785405540000);
+}
+
+TEST_F(BoardTest, ProgressOnKubernetesIsInTheAnnotationsOfJobs) {
+  text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
+  board_.ReplaceJobs({job, MakeJob("other", "Running", std::chrono::seconds(60))});
+  EXPECT_EQ(text::ToJson(board_.AnnotatedProgress()), R"({"items":[]})");
+  api::SetAnnotation(job, api::kProgressAnnotation, R"([{"source": "status posts", "step": 7}])");
+  board_.Apply(Type::kModified, *text::ParsePart(text::ToJson(job), Board::JobParts()));
+  const text::Json known = board_.AnnotatedProgress();
+  ASSERT_EQ(known.at("items").as_array().size(), 1u);
+  EXPECT_EQ(text::GetInt(known.at("items").at(0).at("sources").at(0), {"step"}), 7);
+  api::SetAnnotation(job, api::kProgressAnnotation, "{");
+  board_.Apply(Type::kModified, job);
+  EXPECT_EQ(text::ToJson(board_.AnnotatedProgress()), R"({"items":[]})");
 }
 
 TEST_F(BoardTest, TimeAloneChangesNoRow) {

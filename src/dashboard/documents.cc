@@ -11,6 +11,7 @@
 #include "arena/history/report_output.h"
 #include "arena/history/run_document.h"
 #include "arena/history/run_life.h"
+#include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/history.h"
@@ -44,8 +45,10 @@ base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& 
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
   const arena::RunFacts facts = arena::FactsOf(found, context.environment);
   text::Object page{{"run", arena::RunDocument(found, facts, context.clock.Now())}};
-  if (arena::IsSweep(facts.folder)) {
-    if (auto trials = arena::TrialsToJson(facts.folder, {})) page["trials"] = std::move(*trials);
+  if (arena::HasTrials(found, facts.folder)) {
+    if (auto rows = arena::TrialsOf(client, found, facts.folder)) {
+      page["trials"] = *arena::TrialsToJson(std::move(*rows), {});
+    }
   }
   text::Json json(std::move(page));
   MaskSecrets(found.job.job, json);
@@ -77,10 +80,10 @@ base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Contex
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points) {
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
-  const std::string uid(api::Uid(found.job.job));
-  text::Json known = arena::ProgressJson(client, context, uid, points);
+  text::Json known = arena::ProgressJson(client, context, found.job.job, points);
   if (known.is_object()) return known;
-  return text::Object{{"uid", uid}, {"sources", text::Array()}, {"series", text::Array()}};
+  return text::Object{
+      {"uid", api::Uid(found.job.job)}, {"sources", text::Array()}, {"series", text::Array()}};
 }
 
 base::Result<text::Json> StripPage(cluster::Client& client, const arena::Context& context,

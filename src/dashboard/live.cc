@@ -154,6 +154,8 @@ void Live::Run(const std::stop_token& stop) {
     RemoveClosed();
     {
       const std::lock_guard lock(mutex_);
+      // Nobody can be asked there.
+      if (!context_.cluster_is_this_machine) NoteProgress(board_.AnnotatedProgress());
       TellAll();
     }
     // Waits, so that later changes are sent together.
@@ -182,11 +184,16 @@ void Live::AskForProgress(const std::stop_token& stop) {
 void Live::TakeProgress(const text::Json& answer) {
   {
     const std::lock_guard lock(mutex_);
-    std::string news = progress_.Take(answer);
-    if (news.empty()) return;
-    progress_news_ = progress_news_.empty() ? std::move(news) : progress_.All();
+    if (!NoteProgress(answer)) return;
   }
   HasNews();
+}
+
+bool Live::NoteProgress(const text::Json& answer) {
+  std::string news = progress_.Take(answer);
+  if (news.empty()) return false;
+  progress_news_ = progress_news_.empty() ? std::move(news) : progress_.All();
+  return true;
 }
 
 void Live::RemoveClosed() {

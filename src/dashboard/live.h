@@ -72,6 +72,8 @@ class Live {
   void Run(const std::stop_token& stop);
   void AskForProgress(const std::stop_token& stop);
   void TakeProgress(const text::Json& answer);
+  // Under the mutex. Whether it is news.
+  bool NoteProgress(const text::Json& answer);
   void SetHasTabs(bool has_tabs);
   void TellAll();
   void Tell(Tab& tab, const std::string& changes, const std::string& all,

@@ -6,7 +6,6 @@
 
 #include <charconv>
 #include <memory>
-#include <unordered_map>
 
 #include "base/file.h"
 #include "base/strings.h"
@@ -51,22 +50,12 @@ bool AppendChildren(pid_t pid, std::vector<pid_t>& children) {
   return true;
 }
 
-std::vector<ProcessStat> DescendantsByScan(pid_t root) {
+std::unordered_multimap<pid_t, ProcessStat> AllByParent() {
   std::unordered_multimap<pid_t, ProcessStat> by_parent;
   for (const pid_t pid : AllPids()) {
     if (const auto stat = ReadStat(pid)) by_parent.emplace(stat->parent, *stat);
   }
-  std::vector<ProcessStat> found;
-  std::vector<pid_t> open{root};
-  while (!open.empty()) {
-    const auto [begin, end] = by_parent.equal_range(open.back());
-    open.pop_back();
-    for (auto it = begin; it != end; ++it) {
-      found.push_back(it->second);
-      open.push_back(it->second.pid);
-    }
-  }
-  return found;
+  return by_parent;
 }
 
 }  // namespace
@@ -93,6 +82,10 @@ base::Result<ProcessStat> ParseStat(std::string_view text) {
     return malformed();
   }
   stat.is_exiting = (flags & kExiting) != 0;
+  for (size_t field = 11; field < 15; ++field) {
+    uint64_t ticks = 0;
+    if (Parse(fields[field], ticks)) stat.ticks += ticks;
+  }
   return stat;
 }
 
@@ -108,21 +101,34 @@ base::Result<std::string> BootId() {
 
 std::vector<pid_t> AllPids() { return NumericEntries("/proc"); }
 
-std::vector<ProcessStat> Descendants(pid_t root) {
+std::vector<ProcessStat> ProcessTree::DescendantsOf(pid_t root) {
   std::vector<ProcessStat> found;
   std::vector<pid_t> open{root};
-  while (!open.empty()) {
+  while (!open.empty() && !by_parent_) {
     const pid_t pid = open.back();
     open.pop_back();
     std::vector<pid_t> children;
-    if (!AppendChildren(pid, children)) return DescendantsByScan(root);
+    if (!AppendChildren(pid, children)) by_parent_ = AllByParent();
     for (const pid_t child : children) {
       if (const auto stat = ReadStat(child)) found.push_back(*stat);
       open.push_back(child);
     }
   }
+  if (!by_parent_) return found;
+  found.clear();
+  open = {root};
+  while (!open.empty()) {
+    const auto [begin, end] = by_parent_->equal_range(open.back());
+    open.pop_back();
+    for (auto it = begin; it != end; ++it) {
+      found.push_back(it->second);
+      open.push_back(it->second.pid);
+    }
+  }
   return found;
 }
+
+std::vector<ProcessStat> Descendants(pid_t root) { return ProcessTree().DescendantsOf(root); }
 
 bool HasInEnvironment(pid_t pid, std::string_view entry) {
   // Empty for a zombie, not permitted for other users' processes.

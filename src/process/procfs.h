@@ -4,8 +4,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +21,7 @@ struct ProcessStat {
   pid_t group = 0;
   pid_t session = 0;
   bool is_exiting = false;   // the kernel is removing it, but it is not a zombie yet
+  uint64_t ticks = 0;        // clock ticks of CPU time, with that of reaped children
   uint64_t start_ticks = 0;  // clock ticks since boot: identifies the process together with pid and
                              // boot id
 };
@@ -33,7 +36,19 @@ base::Result<std::string> BootId();
 
 std::vector<pid_t> AllPids();
 
-// Children, their children and so on, including zombies. A snapshot: more may be created meanwhile.
+// Who is whose child, for several roots: where the kernel does not list children, /proc is gone
+// through once. To be made anew for each look. One thread.
+class ProcessTree {
+ public:
+  // Children, their children and so on, including zombies. More may be created meanwhile.
+  std::vector<ProcessStat> DescendantsOf(pid_t root);
+
+ private:
+  // Of all processes, once the kernel has listed no children.
+  std::optional<std::unordered_multimap<pid_t, ProcessStat>> by_parent_;
+};
+
+// For a single root.
 std::vector<ProcessStat> Descendants(pid_t root);
 
 // Processes whose initial environment contains `entry` ("NAME=value"), except for zombies and those

@@ -65,6 +65,10 @@ TEST(Procfs, FindsDescendantsAndProcessesByTheirEnvironment) {
   while (found.size() < 2) found = Descendants(::getpid());
   EXPECT_EQ(found[0].pid, *pid);
   EXPECT_EQ(found[1].parent, *pid);
+  ProcessTree tree;
+  EXPECT_EQ(tree.DescendantsOf(*pid).size(), 1u);
+  EXPECT_EQ(tree.DescendantsOf(::getpid()).size(), 2u);
+  EXPECT_TRUE(tree.DescendantsOf(found[1].pid).empty());
   const std::string mark = options.env[1];
   // While it executes `sleep`, the kernel shows no environment.
   while (FindByEnvironment(mark).size() < 2) std::this_thread::yield();

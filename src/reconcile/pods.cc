@@ -13,6 +13,7 @@
 #include "reconcile/restart.h"
 #include "reconcile/restart_scope.h"
 #include "reconcile/services.h"
+#include "reconcile/status_posts.h"
 #include "reconcile/suspend.h"
 #include "reconcile/writes.h"
 
@@ -225,6 +226,7 @@ text::Json BuildPod(const JobState& state, const Replicas& replicas, int index) 
     text::Array& all = EnsureArray(fields["spec"], "initContainers");
     for (text::Json& container : init_containers) all.push_back(std::move(container));
   }
+  AddStatusPosts(state.options.status_posts, state.job, pod);
   if (state.options.tells_first_failure) KeepLastLines(fields["spec"]);
   DecorateForGang(state, replicas, pod);
   return pod;

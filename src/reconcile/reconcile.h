@@ -14,7 +14,14 @@
 
 namespace reconcile {
 
+// Where the programs of jobs post how far they are (api/status_posts.h).
+struct StatusPosts {
+  std::string base_url;     // "https://operator.namespace.svc:9444"; "": they are not told
+  std::string authorities;  // certificates by which they know it, in PEM
+};
+
 struct Options {
+  StatusPosts status_posts;
   // Workers wait for the master's name in an init container (2.3). Off in the embedded cluster.
   bool init_container = true;
   std::string init_container_image = "alpine:3.10";

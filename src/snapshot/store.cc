@@ -174,6 +174,14 @@ base::Status Copy(const std::string& from, const std::string& to, mode_t mode) {
   return base::CopyContent(source.get(), target.get(), to);
 }
 
+// Puts on disk what was written to the file system of `directory`: for thousands of files in a
+// fraction of the time that each by itself would take.
+base::Status SyncFileSystemOf(const std::string& directory) {
+  const base::Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && ::syncfs(fd.get()) == 0) return {};
+  return Fail(base::WriteErrno(errno, "sync", directory));
+}
+
 }  // namespace
 
 std::string Store::ListPath(const std::string& hash) const { return directory_ + "/lists/" + hash; }
@@ -231,7 +239,9 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   taken.hash = Hex(base::Sha256(list));
   const std::string path = ListPath(taken.hash);
   if (::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0) {
-    TRY(base::WriteFileAtomic(path, list, 0400, base::Durability::kNone));
+    // A list on disk means that its files are, whoever wrote them.
+    TRY(SyncFileSystemOf(directory_));
+    TRY(base::WriteFileAtomic(path, list, 0400, base::Durability::kSync));
   }
   seen.Save();
   return taken;
@@ -252,6 +262,7 @@ base::Result<Snapshot> Store::Read(const std::string& hash) const {
 }
 
 base::Result<std::string> Store::Pack(const Snapshot& snapshot,
+                                      const std::map<std::string, std::string>& more,
                                       const base::Environment& environment) const {
   TRY(base::MakeDirs(directory_));
   std::string folder = directory_ + "/packed-XXXXXX";
@@ -260,6 +271,11 @@ base::Result<std::string> Store::Pack(const Snapshot& snapshot,
   }
   const base::Defer remove([&] { (void)base::RemoveTree(folder); });
   TRY(WriteFiles(snapshot, folder + "/code"));
+  for (const auto& [name, content] : more) {
+    const std::string path = fmt::format("{}/code/{}", folder, name);
+    TRY(base::MakeDirs(base::DirectoryOf(path)));
+    TRY(base::WriteFileAtomic(path, content, 0644, base::Durability::kNone));
+  }
   TRY_ASSIGN(process::ProgramOutput packed,
              process::OutputOf({"tar", "-C", folder + "/code", "--sort=name", "--mtime=@0",
                                 "--owner=0", "--group=0", "--numeric-owner", "--mode=u+rwX,go+rX",
@@ -293,6 +309,7 @@ void Store::Prune(const std::set<std::string>& kept, base::Duration grace) const
 
 base::Status Store::WriteTo(const Snapshot& snapshot, const std::string& target) const {
   base::Status written = WriteFiles(snapshot, target);
+  if (written) written = SyncFileSystemOf(target);
   if (written) return written;
   (void)base::RemoveTree(target);
   // A file that is gone from the store is read again with the next snapshot.

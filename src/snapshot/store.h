@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -31,20 +32,23 @@ class Store {
  public:
   explicit Store(std::string directory) : directory_(std::move(directory)) {}
 
-  // Stores the present contents of the entries. Files that are unchanged since the last time (by
-  // size, times and inode) are not read again. kExhausted when the disk is full: no snapshot is
-  // stored then.
+  // Stores the present contents of the entries, on disk when it returns. Files that are unchanged
+  // since the last time (by size, times and inode) are not read again. kExhausted when the disk is
+  // full: no snapshot is stored then.
   base::Result<Snapshot> Take(const std::string& root, const std::vector<Entry>& entries);
   // kNotFound when there is none with that hash.
   base::Result<Snapshot> Read(const std::string& hash) const;
   // The contents of a file, or the target of a link.
   base::Result<std::string> ContentOf(const File& file) const;
-  // Creates the folder `target`, with the caller's umask. Removes it again on an error; after
-  // kNotFound, of a file that somebody has removed from the store, the next Take stores it again.
+  // Creates the folder `target`, with the caller's umask; on disk when it returns. Removes it again
+  // on an error; after kNotFound, of a file that somebody has removed from the store, the next Take
+  // stores it again.
   base::Status WriteTo(const Snapshot& snapshot, const std::string& target) const;
   // A gzip-compressed tar archive of it, created by this machine's `tar`: owned by root, and with
-  // the same bytes for the same snapshot. kNotFound names the program when it is missing.
+  // the same bytes for the same files. `more` adds contents by path. kNotFound names the program
+  // when it is missing.
   base::Result<std::string> Pack(const Snapshot& snapshot,
+                                 const std::map<std::string, std::string>& more,
                                  const base::Environment& environment) const;
   // Removes the snapshots whose hash is not in `kept`, and the files that only they contain. Keeps
   // what was created within `grace`, because another process may be using it.

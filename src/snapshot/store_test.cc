@@ -7,10 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <functional>
 
 #include "base/file.h"
 #include "base/strings.h"
+
+// In place of the C library's.
+namespace {
+std::function<int()> on_syncfs;  // each test's own
+}  // namespace
+extern "C" int syncfs(int /*fd*/) noexcept { return on_syncfs ? on_syncfs() : 0; }
 
 namespace snapshot {
 namespace {
@@ -69,6 +77,64 @@ class SnapshotTest : public testing::Test {
   std::string folder_, root_;
   base::Environment environment_;
 };
+
+TEST_F(SnapshotTest, ASnapshotIsOnDiskBeforeItIsListed) {
+  Write("train.py", "x");
+  Age("train.py");
+  int syncs = 0;
+  on_syncfs = [&] {
+    ++syncs;
+    EXPECT_FALSE(fs::is_empty(folder_ + "/store/objects"));
+    EXPECT_TRUE(fs::is_empty(folder_ + "/store/lists"));
+    return 0;
+  };
+  const Snapshot taken = Take();
+  EXPECT_EQ(syncs, 1);
+  EXPECT_EQ(Take().hash, taken.hash);
+  EXPECT_EQ(syncs, 1) << "nothing is new";
+  // As after a taker that was killed before it wrote the list: the file may not be on disk.
+  fs::remove(folder_ + "/store/lists/" + taken.hash);
+  Take();
+  EXPECT_EQ(syncs, 2);
+  on_syncfs = nullptr;
+}
+
+TEST_F(SnapshotTest, ACopyIsOnDiskBeforeAnybodyIsTold) {
+  Write("train.py", "x");
+  const Snapshot taken = Take();
+  bool is_copied = false;
+  on_syncfs = [&] {
+    is_copied = fs::exists(folder_ + "/copy/train.py");
+    return 0;
+  };
+  ASSERT_TRUE(Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy"));
+  on_syncfs = nullptr;
+  EXPECT_TRUE(is_copied);
+}
+
+TEST_F(SnapshotTest, ADiskThatDoesNotTakeItLeavesNoSnapshotAndNoCopy) {
+  Write("train.py", "x");
+  on_syncfs = [] {
+    errno = EIO;
+    return -1;
+  };
+  const auto refused = Store(folder_ + "/store").Take(root_, *List());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("sync " + folder_ + "/store"), std::string::npos)
+      << refused.error().message;
+  EXPECT_TRUE(fs::is_empty(folder_ + "/store/lists"));
+  on_syncfs = nullptr;
+  const Snapshot taken = Take();
+  on_syncfs = [] {
+    errno = ENOSPC;
+    return -1;
+  };
+  const base::Status copied = Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy");
+  on_syncfs = nullptr;
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, base::Code::kExhausted) << copied.error().message;
+  EXPECT_FALSE(fs::exists(folder_ + "/copy"));
+}
 
 TEST_F(SnapshotTest, AFolderWithoutGitIsAllButWhatIsMade) {
   Write("train.py", "x");

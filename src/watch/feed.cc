@@ -180,7 +180,8 @@ void Feed::WatchJobs() {
 void Feed::ListJobs() {
   const auto jobs = arena::ListSelectedJobs(client_, context_, namespace_name_,
                                             std::string(arena::ListedJobs(context_)));
-  auto progress = arena::ProgressOfRunning(client_, context_);
+  auto progress =
+      arena::ProgressOfRunning(client_, context_, jobs ? *jobs : std::vector<arena::TrainingJob>());
   const std::lock_guard lock(mutex_);
   shared_.is_new = true;
   shared_.has_listed = true;
@@ -216,9 +217,8 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
     view.is_gone = job.error().code == base::Code::kNotFound;
     return view.is_gone ? std::optional(view) : std::nullopt;
   }
-  const text::Json progress =
-      arena::ProgressJson(client_, context_, job->summary.uid, kCurvePoints);
-  const auto sources = arena::ProgressOf(client_, context_, job->summary.uid);
+  const text::Json progress = arena::ProgressJson(client_, context_, job->job, kCurvePoints);
+  const auto sources = arena::ProgressOf(client_, context_, job->job);
   view.row = RowOf(*job, sources);
   view.progress = arena::ProgressLines(sources);
   AddCurve(progress, view);

@@ -17,7 +17,6 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "process/procfs.h"
 
 namespace witness {
 namespace {
@@ -106,18 +105,6 @@ uint64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
-// Fields 14 to 17 of proc(5): its own time and that of reaped children.
-uint64_t TicksOf(std::string_view stat) {
-  const size_t name = stat.rfind(')');
-  if (name == std::string_view::npos) return 0;
-  const auto fields = base::Split(base::Trim(stat.substr(name + 1)), ' ');
-  uint64_t ticks = 0;
-  for (size_t field = 11; field < 15 && field < fields.size(); ++field) {
-    ticks += std::strtoull(fields[field].c_str(), nullptr, 10);
-  }
-  return ticks;
-}
-
 }  // namespace
 
 std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid) {
@@ -188,18 +175,15 @@ std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) co
   return answers;
 }
 
-answers::Activity ActivityOf(const std::string& folder, pid_t pid) {
+answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree) {
   answers::Activity activity;
-  const auto stat = base::ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
+  const auto stat = process::ReadStat(pid);
   const auto status = base::ReadFile(fmt::format("/proc/{0}/task/{0}/status", pid), 1 << 16);
   if (!stat || !status) return activity;
-  if (const auto parsed = process::ParseStat(*stat)) activity.state = parsed->state;
+  activity.state = stat->state;
   activity.told = SizeOf(FileOf(folder, pid));
-  activity.ticks = TicksOf(*stat);
-  for (const process::ProcessStat& child : process::Descendants(pid)) {
-    const auto text = base::ReadFile(fmt::format("/proc/{}/stat", child.pid), 4096);
-    if (text) activity.ticks += TicksOf(*text);
-  }
+  activity.ticks = stat->ticks;
+  for (const process::ProcessStat& child : tree.DescendantsOf(pid)) activity.ticks += child.ticks;
   activity.switches = std::strtoull(
       std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(), nullptr, 10);
   if (const auto io = base::ReadFile(fmt::format("/proc/{0}/task/{0}/io", pid), 4096)) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "answers/stall/stall.h"
+#include "process/procfs.h"
 
 namespace witness {
 
@@ -57,8 +58,8 @@ class Question {
 };
 
 // The kernel's counters of the process, and what it has written in its folder. All zero, with state
-// '?', when it is gone.
-answers::Activity ActivityOf(const std::string& folder, pid_t pid);
+// '?', when it is gone. `tree`: of this look, for all of its processes.
+answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree);
 
 // A line of a source file, counted from 1; "" when it cannot be read. Blocks for a moment, and
 // opens only regular files whose names end with .py, because a rank has written the name.

@@ -68,7 +68,8 @@ TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
   const Question question(folder_, {pid});
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{{pid, "here I am\n"}}));
-  EXPECT_EQ(ActivityOf(folder_, pid).told, 34u);
+  process::ProcessTree tree;
+  EXPECT_EQ(ActivityOf(folder_, pid, tree).told, 34u);
   End(pid);
   EXPECT_TRUE(ProcessesIn(folder_).empty());
 }
@@ -104,10 +105,11 @@ TEST_F(StacksTest, ALineOfASourceFile) {
 }
 
 TEST(ActivityOf, CountsThisProcess) {
-  const auto activity = ActivityOf("/nowhere", ::getpid());
+  process::ProcessTree tree;
+  const auto activity = ActivityOf("/nowhere", ::getpid(), tree);
   EXPECT_NE(activity.state, '?');
   EXPECT_GT(activity.transfers, 0u);
-  EXPECT_EQ(ActivityOf("/nowhere", 0x3fffffff).state, '?');
+  EXPECT_EQ(ActivityOf("/nowhere", 0x3fffffff, tree).state, '?');
 }
 
 TEST(RanksAmong, AreTheirFirstProcesses) {

@@ -84,6 +84,18 @@ def test_it_ends_as_the_program_ends(cluster, code):
     cluster.run("run", "nothere", code=127, cwd=code)
 
 
+def test_what_cannot_be_told_is_made_all_the_same(cluster, code):
+    for name, verb, rest in (("detached", ["run"], ["-d", "train.py"]), ("followed", ["run"], ["train.py"]),
+                             ("ranks", ["run"], ["-n", "2", "train.py"]), ("sent", ["submit", "pytorch"], ["true"])):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([cluster.binary, *verb, f"--name={name}", *rest], env=cluster.env, cwd=code, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERRO")]
+        assert done.returncode == 1 and len(errors) == 1, done.stderr
+        assert f"; the job {name} was made, `muster get {name}` shows it" in errors[0], done.stderr
+        cluster.run("get", name)
+
+
 def test_ranks_of_one_node_and_of_two(cluster, code):
     lines = cluster.run("run", "-n", "2", "train.py", cwd=code).stdout.splitlines()
     assert "[0-1] args [] rank 0..1 of 2" in lines, lines

@@ -118,6 +118,11 @@ def test_secrets_and_runs_that_are_not_there(cluster, code):
 def test_ranks(cluster, code):
     for ranks in ("0", "two"):
         refused(cluster, code, "--nproc-per-node is invalid: it is auto, cpu, gpu or a number", "-n", ranks, "train.py")
+    for flag in ("--nproc-per-node=1000000", "--nodes=100000"):
+        line = refused(cluster, code, "take fewer by --nproc-per-node, --nodes or --workers", flag, "train.py", exit_code=FAILURE)
+        assert "00000 processes (replicas times nprocPerNode), and this machine with" in line
+    done = cluster.run("submit", "pytorch", "--name=many", "--workers=100000", "true", code=FAILURE)
+    assert "the job has 100000 processes" in done.stderr and "many" not in cluster.run("list").stdout
 
 
 def test_code_that_was_pruned(cluster, code):

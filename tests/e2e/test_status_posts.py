@@ -112,3 +112,8 @@ def test_who_reports_elsewhere_keeps_it_and_the_configuration_turns_it_off(clust
         file.write("  progress: false\n")
     cluster.run("submit", "pytorch", "--name=off", "--wait", show, timeout=120)
     assert "url= token=." in cluster.run("logs", "off").stdout
+    # Launchers, in a job and without one, offer none of their own either.
+    launch = ["--no-python", "--nproc-per-node=1", "env"]
+    cluster.run("submit", "pytorch", "--name=launched", "--wait", "torchrun " + " ".join(launch), timeout=120)
+    for shown in (cluster.run("logs", "launched"), cluster.run("launch", *launch)):
+        assert "TORCHELASTIC_RUN_ID=" in shown.stdout and "KUBEFLOW_TRAINER" not in shown.stdout

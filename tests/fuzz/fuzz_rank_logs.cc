@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "api/rank_label.h"
 #include "arena/history/mask.h"
 #include "arena/history/ranks.h"
 #include "arena/logs/log_fold.h"
@@ -13,11 +14,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string shown, last_time;
   size_t count = 0;
   for (arena::TimedLine& line : arena::SplitTimedLines(text, last_time)) {
-    std::string_view words = line.text;
-    const auto rank = arena::TakeRank(words);
+    const auto label = api::ReadRankLabel(line.text);
     const int by_size = static_cast<int>(line.text.size() % 5);
-    fold.Add(rank ? rank : by_size < 4 ? std::optional(by_size) : std::nullopt, "pod", line, {});
-    (void)arena::StepIn(words);
+    fold.Add(label         ? std::optional(label->number)
+             : by_size < 4 ? std::optional(by_size)
+                           : std::nullopt,
+             "pod", line, {});
+    (void)arena::StepIn(label ? label->text : line.text);
     ++count;
     shown += fold.Take({});
   }

@@ -19,8 +19,7 @@ def play_operator(cluster, namespace, job, phase="Running", node="node-1"):
     made = cluster.get("pytorchjob", job, "-n", namespace)
     owner = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": job,
              "uid": made["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
-    for replica in ("Master", "Worker"):
-        spec = made["spec"]["pytorchReplicaSpecs"][replica]
+    for replica, spec in made["spec"]["pytorchReplicaSpecs"].items():
         template, count = spec["template"], spec["replicas"]
         for index in range(count):
             labels = {**template.get("metadata", {}).get("labels", {}),

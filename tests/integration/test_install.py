@@ -305,6 +305,7 @@ CHARTS = [
      ["--image=registry.local/muster:2", "--replicas=2", "--failure-policy=Ignore", "--service-monitor",
       "--", "--gang-scheduler-name=volcano"]),
     (["--set", "namespaced=true"], ["--namespaced"]),
+    (["--set", "statusPosts=true"], ["--status-posts"]),
 ]
 
 

@@ -25,13 +25,13 @@ ABSENT = ("podgroups.", "priorityclasses.")
 class Installed:
     """An operator as `muster install` sets it up, run here with its ServiceAccount's token."""
 
-    def __init__(self, cluster, *flags, namespaced=None):
+    def __init__(self, cluster, *flags, namespaced=None, install=()):
         self.cluster = cluster
         cluster._names += 1
         self.place = namespaced or f"rights-{cluster._names}"
         self.flags = ["--namespaced"] if namespaced else []
         self.muster = Muster(cluster.kubeconfig)
-        self.muster.run("install", "-n", self.place, *self.flags)
+        self.muster.run("install", "-n", self.place, *self.flags, *install)
         self.kubeconfig = cluster.account_kubeconfig(self.place, NAME)
         container = cluster.get("deployment", NAME, "-n", self.place)["spec"]["template"]["spec"][
             "containers"][0]
@@ -71,10 +71,13 @@ class Installed:
         self.operator = Operator(self.kubeconfig, *self.args, **options,
                                  env={"MY_POD_NAMESPACE": self.place, "MY_POD_NAME": "one"})
         if self.port and options.get("await_ready", True):
-            # The operator has put its webhook in, with the Service's usual port.
-            self.cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
-                [{"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": self.port}]))
+            self.lead_webhook_here()
         return self.operator
+
+    def lead_webhook_here(self):
+        """The operator has put its webhook in, with the Service's usual port."""
+        self.cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
+            [{"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": self.port}]))
 
     def refused(self):
         return [request for request in self.cluster.requests_of(self.place, NAME) if request[3] == 403]

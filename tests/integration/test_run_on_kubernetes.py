@@ -87,7 +87,6 @@ def test_what_cannot_travel_is_refused_and_nothing_is_made(real_cluster, namespa
         assert done.returncode != 0 and words in done.stderr, done.stderr
         assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
         assert not parts_of(real_cluster, namespace, "no")
-    refused("--sweep is for this machine", "--sweep=lr=1,2", "train.py", "{lr}")
     refused("--live is for this machine", "--live", "train.py")
     refused("--notify is for this machine", "--notify=true", "train.py")
     with open(os.path.join(code, "noise"), "wb") as file:

@@ -97,7 +97,7 @@ def needed(rooms):
 def upward(room, layers):
     """Includes of a layer above, or of none: (file, header)"""
     for number, layer in enumerate(layers):
-        for path in glob.glob(os.path.join(SOURCE, room, layer, "*")):
+        for path in filter(os.path.isfile, glob.glob(os.path.join(SOURCE, room, layer, "*"))):
             with open(path) as file:
                 for one in re.findall(rf'^#include "{room}/([a-z_]+)/', file.read(), re.M):
                     if one in layers[number + 1:] and not path.endswith("_test.cc"):

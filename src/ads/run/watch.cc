@@ -15,7 +15,7 @@ using base::Fail;
 struct WatchFlags {
   LoginFlags login;
   int64_t interval = 3, wait = 90;
-  bool has_no_status = false, is_debug = false;
+  bool has_status = true, has_no_status = false, is_debug = false;
   std::string ignored;
 };
 
@@ -96,6 +96,7 @@ void AddWatch(cli::Command& parent, Context& context) {
                 "Seconds after the end of a run for which late log lines are waited for.");
   set.Bool(&flags->has_no_status, "no-exit-status", false,
            "Exit with 0 whatever became of the runs.");
+  set.Bool(&flags->has_status, "exit-status", true, "What happens without it, too.").Hidden();
   set.String(&flags->ignored, "log-type", "", "Accepted for compatibility.").Hidden();
   set.String(&flags->ignored, "log-filter", "", "Accepted for compatibility.").Hidden();
   DeclareLoginFlags(set, flags->login,

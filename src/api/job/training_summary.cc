@@ -13,6 +13,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/stall.h"
+#include "api/status_posts.h"
 #include "base/strings.h"
 
 namespace api {
@@ -384,6 +385,7 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "deletionTimestamp"},
       {"metadata", "labels"},
       {"metadata", "annotations", kFailureAnnotation},
+      {"metadata", "annotations", kProgressAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},
       {"metadata", "annotations", kWaitForAnnotation},
       {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 #include "base/quantity.h"
@@ -31,7 +32,8 @@ std::string FieldPath(const std::string& path, std::string_view name) {
 
 StructuralSchema::StructuralSchema(const text::Json& schema)
     : keys_(StringsOf(schema, "x-kubernetes-list-map-keys")),
-      pattern_(text::GetString(schema, {"pattern"})) {
+      pattern_(text::GetString(schema, {"pattern"})),
+      is_int32_(text::GetString(schema, {"format"}) == "int32") {
   const std::string_view type = text::GetString(schema, {"type"});
   type_ = type == "string"    ? Type::kString
           : type == "integer" ? Type::kInteger
@@ -91,9 +93,9 @@ std::string_view StructuralSchema::NameOf(Type type) {
   return "";
 }
 
-// The API server accepts a double without a fraction as an integer.
+// The API server accepts a double without a fraction as an integer, and nothing beyond 64 bits.
 bool StructuralSchema::IsOfType(const text::Json& value, Type type) {
-  const bool is_integer = value.is_uint64() || text::GetInt(value, {}).has_value();
+  const bool is_integer = text::GetInt(value, {}).has_value();
   if (type == Type::kInteger) return is_integer;
   if (type == Type::kQuantity) return value.is_string() || is_integer;
   return text::TypeName(value) == NameOf(type);
@@ -101,7 +103,7 @@ bool StructuralSchema::IsOfType(const text::Json& value, Type type) {
 
 void StructuralSchema::AddTypeError(const text::Json& value, const std::string& path, Type type,
                                     Findings& out) {
-  const std::string_view got = text::TypeName(value);
+  const std::string_view got = value.is_uint64() ? "number" : text::TypeName(value);
   const auto add = [&](std::string_view expected) {
     out.causes.push_back(
         fmt::format("{}: Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", path, got,
@@ -132,6 +134,12 @@ void StructuralSchema::CheckTypes(const text::Json& value, const std::string& pa
     if (base::ParseQuantityMilli(written)) return;
     out.causes.push_back(fmt::format("{}: Invalid value: \"{}\": {} in body should match '{}'",
                                      path, written, path, pattern_));
+  } else if (type_ == Type::kInteger && is_int32_) {
+    const int64_t number = text::GetInt(value, {}).value_or(0);
+    if (number >= INT32_MIN && number <= INT32_MAX) return;
+    out.causes.push_back(fmt::format(
+        "<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in {}",
+        path));
   } else if (type_ == Type::kObject) {
     CheckFields(value.get_object(), path, out);
     if (items_) CheckItems(value, path, out);

@@ -55,6 +55,7 @@ class StructuralSchema {
   std::unique_ptr<StructuralSchema> items_;  // of an array, or of the other values of an object
   std::vector<std::string> keys_;            // of an array that is merged as a map
   std::string pattern_;                      // of a quantity
+  bool is_int32_;                            // of an integer
 };
 
 }  // namespace api

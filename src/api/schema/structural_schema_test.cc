@@ -17,6 +17,8 @@ properties:
     anyOf: [{type: integer}, {type: string}]
     pattern: ^[0-9]+$
   names: {type: object, additionalProperties: {type: string}}
+  count: {type: integer, format: int32}
+  seconds: {type: integer, format: int64}
   free: {type: object, x-kubernetes-preserve-unknown-fields: true}
   ports:
     type: array
@@ -49,6 +51,19 @@ TEST_F(StructuralSchemaTest, TypesAreNamedWithTheirPath) {
               "string: \"integer\"",
               "spec.ports[0].port: Invalid value: \"string\": spec.ports[0].port in body must "
               "be of type integer: \"string\""}));
+}
+
+TEST_F(StructuralSchemaTest, AnIntegerHasTheRangeOfItsFormat) {
+  EXPECT_EQ(CausesOf("{ports: [], count: 2147483647, seconds: 9223372036854775807}"), Causes());
+  EXPECT_EQ(CausesOf("{ports: [], count: -2147483648, seconds: 2147483648}"), Causes());
+  const Causes of_count = {
+      "<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in "
+      "spec.count"};
+  EXPECT_EQ(CausesOf("{ports: [], count: 2147483648}"), of_count);
+  EXPECT_EQ(CausesOf("{ports: [], count: -2147483649}"), of_count);
+  EXPECT_EQ(CausesOf("{ports: [], seconds: 9223372036854775808}"),
+            Causes({"spec.seconds: Invalid value: \"number\": spec.seconds in body must be of type "
+                    "integer: \"number\""}));
 }
 
 TEST_F(StructuralSchemaTest, AQuantityMatchesThePatternOfTheSchema) {

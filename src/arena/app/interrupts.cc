@@ -11,6 +11,11 @@ std::string RunsOn(const std::string& program, const std::string& job) {
                      job, program);
 }
 
+base::Error AfterCreation(base::Error error, const std::string& program, const std::string& job) {
+  error.message += fmt::format("; the job {1} was made, `{0} get {1}` shows it", program, job);
+  return error;
+}
+
 int InterruptCode(const std::string& program) {
   return program == "arena" ? cli::kExitFailure : cli::kExitInterrupted;
 }

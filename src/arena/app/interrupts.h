@@ -1,12 +1,17 @@
-// The message and exit code of an interrupted command that has created a job.
+// What a command says that has created a job and is interrupted, or fails afterwards.
 #pragma once
 
 #include <string>
+
+#include "base/result.h"
 
 namespace arena {
 
 // "The job x runs on: ..."
 std::string RunsOn(const std::string& program, const std::string& job);
+
+// The error of a command that created the job, with the job's existence added to its message.
+base::Error AfterCreation(base::Error error, const std::string& program, const std::string& job);
 
 // Under the name `arena` there are only 0 and 1.
 int InterruptCode(const std::string& program);

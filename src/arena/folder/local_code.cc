@@ -33,6 +33,18 @@ base::Error WithAdvice(base::Error error, bool is_git) {
 
 }  // namespace
 
+base::Result<std::string> PackFiles(const snapshot::Snapshot& taken,
+                                    const std::map<std::string, std::string>& more,
+                                    const std::string& shown,
+                                    const base::Environment& environment) {
+  TRY_ASSIGN(std::string archive, RunFolder::Snapshots(environment).Pack(taken, more, environment));
+  if (archive.size() <= kMaxArchive) return archive;
+  return Fail(Code::kExhausted,
+              fmt::format("{} is {} KiB when it is packed, and at most {} travel with a job: bring "
+                          "it by --sync-mode=git or rsync, or by a volume (--data)",
+                          shown, archive.size() >> 10, kMaxArchive >> 10));
+}
+
 void LocalCodeFlags::Declare(cli::FlagSet& set) {
   set.Bool(&is_large, "large", false, "permit a folder of more than 100 MB or 20,000 files");
   set.String(&snapshot, "snapshot", "", "").Hidden();
@@ -91,15 +103,6 @@ bool LocalCode::Holds(std::string_view path) const {
 base::Result<snapshot::Snapshot> LocalCode::Keep() const {
   snapshot::Store store = RunFolder::Snapshots(*environment_);
   return hash_.empty() ? store.Take(folder_.root, entries_) : store.Read(hash_);
-}
-
-base::Result<std::string> LocalCode::Pack(const snapshot::Snapshot& taken) const {
-  TRY_ASSIGN(std::string archive, RunFolder::Snapshots(*environment_).Pack(taken, *environment_));
-  if (archive.size() <= kMaxArchive) return archive;
-  return Fail(Code::kExhausted,
-              fmt::format("{} is {} KiB when it is packed, and at most {} travel with a job: bring "
-                          "it by --sync-mode=git or rsync, or by a volume (--data)",
-                          folder_.root, archive.size() >> 10, kMaxArchive >> 10));
 }
 
 void LocalCode::Annotate(const snapshot::Snapshot& taken,

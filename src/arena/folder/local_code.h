@@ -23,6 +23,12 @@ struct LocalCodeFlags {
   void Declare(cli::FlagSet& set);
 };
 
+// The files of a snapshot, and contents by path, as an archive for `tar` and `gzip`. kExhausted,
+// with `shown` as the name of it all, when it is more than may travel with a job.
+base::Result<std::string> PackFiles(const snapshot::Snapshot& taken,
+                                    const std::map<std::string, std::string>& more,
+                                    const std::string& shown, const base::Environment& environment);
+
 class LocalCode {
  public:
   // Lists what of `folder` goes with a job, or what the snapshot of an earlier run holds. Errors
@@ -44,8 +50,6 @@ class LocalCode {
 
   // Keeps the files in the store of this machine, or finds those of the earlier run there.
   base::Result<snapshot::Snapshot> Keep() const;
-  // As `tar` and `gzip` read it; kExhausted when it is more than may travel with a job.
-  base::Result<std::string> Pack(const snapshot::Snapshot& taken) const;
 
   // What the job says of its code, and the line that the user reads.
   void Annotate(const snapshot::Snapshot& taken,

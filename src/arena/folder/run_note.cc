@@ -43,6 +43,18 @@ bool IsOfOneRun(std::string_view flag) {
          flag == "dry-run" || flag.starts_with("snapshot");
 }
 
+// A file that was named in the caller's folder is found from any other.
+std::string FromAnywhere(std::string_view flag, const std::string& value) {
+  const bool is_grid = flag == "sweep" && value.starts_with('@');
+  const bool is_file = is_grid || flag == "env-file" || flag == "config-file" ||
+                       flag == "git-ssh-key" || flag == "git-known-hosts";
+  const std::string path = value.substr(is_grid ? 1 : 0);
+  if (!is_file || path.empty() || path.starts_with('/') || path.starts_with('~')) return value;
+  std::error_code failed;
+  const std::string whole = std::filesystem::absolute(path, failed).string();
+  return failed ? value : (is_grid ? "@" : "") + whole;
+}
+
 // Two at once agree: whoever makes the file first has made the key.
 base::Result<std::string> DigestKey(const base::Environment& environment) {
   const std::string path = environment.StateDir() + kKeyFile;
@@ -107,7 +119,7 @@ std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set) {
   for (const auto& flag : set.flags()) {
     if (IsOfOneRun(flag->name())) continue;
     for (const std::string& value : flag->given()) {
-      words.push_back(fmt::format("--{}={}", flag->name(), value));
+      words.push_back(fmt::format("--{}={}", flag->name(), FromAnywhere(flag->name(), value)));
     }
   }
   return words;

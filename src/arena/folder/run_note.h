@@ -33,7 +33,8 @@ struct RunNote {
 text::Json ToJson(const RunNote& note);
 base::Result<RunNote> ParseRunNote(std::string_view text);
 
-// The flags that were given, as `--NAME=VALUE`, without those that a rerun must not repeat.
+// The flags that were given, as `--NAME=VALUE`, without those that a rerun must not repeat. Paths
+// of files are absolute.
 std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set);
 
 // Keyed digests: they tell whether two values differ, and do not reveal them. The first call

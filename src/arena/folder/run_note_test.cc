@@ -43,6 +43,24 @@ TEST_F(RunNoteTest, IsReadAsItWasWritten) {
   EXPECT_TRUE(ParseRunNote("[]")) << "a note that says nothing";
 }
 
+TEST_F(RunNoteTest, FilesAreNamedSoThatTheyAreFoundFromAnywhere) {
+  cli::FlagSet set;
+  std::vector<std::string> sweeps, files, words;
+  set.StringArray(&sweeps, "sweep", "");
+  set.StringArray(&files, "env-file", "");
+  set.StringArray(&words, "env", "");
+  std::vector<cli::Flag*> flags;
+  for (const auto& flag : set.flags()) flags.push_back(flag.get());
+  ASSERT_TRUE(cli::FlagParser(flags, cli::kPflag)
+                  .Parse({"--sweep=@grid.jsonl", "--sweep=lr=1", "--env-file=a.env",
+                          "--env-file=/b.env", "--env=A=b"}));
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(FlagsToRepeat(set),
+            (std::vector<std::string>{"--sweep=@" + here + "/grid.jsonl", "--sweep=lr=1",
+                                      "--env-file=" + here + "/a.env", "--env-file=/b.env",
+                                      "--env=A=b"}));
+}
+
 TEST_F(RunNoteTest, DigestsTellValuesApartAndDoNotTellThem) {
   const auto first = DigestsOf({{"A", "secret"}, {"B", "secret"}}, environment_);
   ASSERT_TRUE(first) << first.error().message;

@@ -38,17 +38,14 @@ class Bundle {
 
 base::Status AddLogs(const Bundle& bundle, cluster::Client& client, const RunRecord& run) {
   std::map<std::string, int> attempts;
-  const auto add = [&](const text::Json& pod, bool is_gone) -> base::Status {
-    const std::string name(api::Name(pod));
+  for (const PodOfRun& of : PodsOf(run)) {
+    const std::string name(api::Name(*of.pod));
     const int attempt = ++attempts[name];
-    const auto log = EndOfLog(client, run, pod, is_gone, kBundledLines);
-    if (!log) return {};
-    return bundle.Add(
-        fmt::format("logs/{}{}.log", name, attempt > 1 ? fmt::format(".{}", attempt) : ""), *log);
-  };
-  for (const text::Json& pod : run.past_pods) TRY(add(pod, true));
-  if (run.deleted) return {};
-  for (const text::Json& pod : run.job.pods) TRY(add(pod, false));
+    const auto log = EndOfLog(client, run, *of.pod, of.is_gone, kBundledLines);
+    if (!log) continue;
+    TRY(bundle.Add(
+        fmt::format("logs/{}{}.log", name, attempt > 1 ? fmt::format(".{}", attempt) : ""), *log));
+  }
   return {};
 }
 
@@ -61,10 +58,9 @@ std::string EventLines(const answers::Evidence& evidence) {
   return lines;
 }
 
-text::Json PodsOf(const RunRecord& run) {
+text::Json ListOfPods(const RunRecord& run) {
   text::Array pods;
-  for (const text::Json& pod : run.past_pods) pods.push_back(pod);
-  if (!run.deleted) pods.insert(pods.end(), run.job.pods.begin(), run.job.pods.end());
+  for (const PodOfRun& of : PodsOf(run)) pods.push_back(*of.pod);
   return text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(pods)}};
 }
 
@@ -89,7 +85,7 @@ base::Status WriteBundle(cluster::Client& client, const Context& context, const 
 
   Mask mask;
   mask.Learn(run.job.job);
-  const text::Json pods = PodsOf(run);
+  const text::Json pods = ListOfPods(run);
   mask.Learn(pods);
   const Bundle bundle(root + "/" + name, std::move(mask));
   TRY(bundle.Add("explain.txt", screen));

@@ -99,10 +99,7 @@ void AddCompare(cli::Command& root, Context& context) {
   verb.flags().Bool(&flags->shows_all, "all", false, "show equal values, too");
   verb.flags().Bool(&flags->shows_diff, "diff", false,
                     "show the changed lines of code, as diff -u does");
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     if (call.args.size() <= kMaxRuns) return {};

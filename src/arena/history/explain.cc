@@ -92,10 +92,7 @@ void AddExplain(cli::Command& root, Context& context) {
   verb.flags().Bool(&flags->has_all, "all", false, "show all evidence, not only its first lines");
   verb.flags().String(&flags->bundle, "bundle", "",
                       "write everything about the run to this `FILE`, a .tar.gz for a colleague");
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     if (!flags->bundle.empty() && (!flags->logs.empty() || !flags->output.empty())) {

@@ -82,6 +82,13 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const C
   return events;
 }
 
+// Arena's page ends with the TensorBoard's address: under its name a problem is told on stderr.
+std::string ProblemToShow(const Context& context, std::string problem) {
+  if (context.program != "arena" || problem.empty()) return problem;
+  base::LogWarn("the tensorboard does not run yet: {}", problem);
+  return "";
+}
+
 base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
@@ -104,18 +111,21 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (IsForMachines(format)) {
     text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
     if (KeysFor(context) == Keys::kAll) {
-      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.summary.uid));
+      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.job));
     }
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
+  TellReasonApart(context, job.summary);
   const base::Time now = context.clock.Now();
   if (context.program != "arena" && job.summary.status == "PENDING") {
     // Best effort: the reason stands without it.
     const auto forecast = AskForecast(*client, context, job.summary.namespace_name, name);
     if (forecast) extras.starts = StartsLine(*forecast, now);
   }
-  if (extras.tensorboard) extras.tensorboard_problem = FindTensorboardState(*client, job).problem;
+  if (extras.tensorboard) {
+    extras.tensorboard_problem = ProblemToShow(context, FindTensorboardState(*client, job).problem);
+  }
   extras.gpus = flags.gpus;
   extras.events = flags.events;
   if (context.program != "arena")
@@ -124,7 +134,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   if (KeysFor(context) == Keys::kAll) {
-    extras.progress = ProgressLines(ProgressOf(*client, context, job.summary.uid));
+    extras.progress = ProgressLines(ProgressOf(*client, context, job.job));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
   // In submit's words; what is on stdout is Arena's.

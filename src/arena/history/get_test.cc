@@ -212,7 +212,7 @@ TEST_F(GetTest, APendingOrFailedJobSaysWhy) {
   condition.as_object()["message"] = "PyTorchJob pt is failed because 1 Master replica(s) failed.";
   cluster_->Put(kJobs, job);
   cluster_->Put(kPods, MakePod("pt", "master", 0, "Failed"));
-  const std::string out = Run({"get", "pt"}).out;
+  const std::string out = Run({"get", "pt"}, "muster").out;
   EXPECT_TRUE(out.starts_with("STATUS: FAILED\n"));
   EXPECT_NE(out.find("\nREASON: "), std::string::npos) << out;
 }

@@ -13,6 +13,7 @@
 #include "api/object.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/log_lines.h"
+#include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -44,16 +45,10 @@ void ReadLog(cluster::Client& client, const Context& context, const TrainingJob&
   options.container = *container;
   options.tail_lines = kLinesOfARank * map.processes;
   options.timestamps = true;
-  const auto stream = client.Logs(job.summary.namespace_name, instance, options);
-  if (!stream) return;
-  std::string text;
-  while (text.size() < kMostLogBytes) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    text += **bytes;
-  }
+  const auto text = ReadPodLog(client, *job.Pod(instance), options, kMostLogBytes);
+  if (!text) return;
   std::string last_time;
-  for (const TimedLine& line : SplitTimedLines(text, last_time)) {
+  for (const TimedLine& line : SplitTimedLines(*text, last_time)) {
     std::string_view words = line.text;
     const auto rank = RankOf(map, instance, words);
     if (!rank || static_cast<size_t>(*rank) >= ranks.size()) continue;
@@ -68,13 +63,15 @@ void ReadLog(cluster::Client& client, const Context& context, const TrainingJob&
 std::vector<Watched> ProcessesOf(const Context& context, const TrainingJob& job,
                                  std::vector<RankState>& ranks) {
   std::vector<Watched> watched;
+  process::ProcessTree tree;
   for (const text::Json& pod : job.pods) {
     const std::string folder = witness::FolderOfPod(context.environment.StateDir(), api::Uid(pod));
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(folder))) {
       if (static_cast<size_t>(rank) >= ranks.size()) continue;
       RankState& state = ranks[static_cast<size_t>(rank)];
       state.pid = process.pid;
-      watched.push_back({&state, folder, process.pid, witness::ActivityOf(folder, process.pid)});
+      watched.push_back(
+          {&state, folder, process.pid, witness::ActivityOf(folder, process.pid, tree)});
     }
   }
   return watched;
@@ -134,8 +131,9 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
     const auto known = late.find(each.rank->rank);
     if (known != late.end()) each.rank->late = known->second;
   }
+  process::ProcessTree tree;
   for (const Watched& each : watched) {
-    const answers::Activity now = witness::ActivityOf(each.folder, each.pid);
+    const answers::Activity now = witness::ActivityOf(each.folder, each.pid, tree);
     if (now.state == '?') continue;
     const uint64_t ticks = now.ticks - std::min(now.ticks, each.before.ticks);
     each.rank->cpu =

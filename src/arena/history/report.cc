@@ -108,10 +108,7 @@ void AddReport(cli::Command& root, Context& context) {
   verb.flags()
       .Bool(&flags->all_namespaces, "all-namespaces", false, "in every namespace")
       .Short('A');
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     TRY(CheckGrouping(flags->by));

@@ -11,9 +11,9 @@
 #include "arena/app/complete_names.h"
 #include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
+#include "arena/history/trials.h"
 #include "arena/jobs/records.h"
 #include "arena/jobs/seen_runs.h"
-#include "arena/run/sweep_table.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -70,10 +70,22 @@ base::Error BecomeRun(const std::vector<std::string>& words) {
   return base::Errno(errno, "start muster again");
 }
 
+// Where `run` reads the failed trials' values from.
+base::Result<std::string> KeepFailed(cluster::Client& client, const Context& context,
+                                     const RunRecord& run, const std::string& folder) {
+  TRY_ASSIGN(const std::vector<TrialRow> rows, TrialsOf(client, run, folder));
+  TRY_ASSIGN(const std::string grid, FailedGrid(rows));
+  if (folder.empty()) return SeenRuns(context).KeepGrid(api::Uid(run.job.job), grid);
+  const std::string path = folder + "/failed.jsonl";
+  TRY(base::WriteFileAtomic(path, grid, 0600, base::Durability::kNone));
+  return path;
+}
+
+// `failed`: the file of KeepFailed; "" for all trials.
 base::Result<std::vector<std::string>> RunAgain(const Context& context, const RunNote& note,
                                                 const RerunFlags& flags, const std::string& name,
                                                 const std::vector<std::string>& more,
-                                                const std::string& folder) {
+                                                const std::string& failed) {
   const bool is_submitted = note.verb == "submit";
   std::vector<std::string> words = {context.program};
   if (context.flags.local) words.emplace_back("--local");
@@ -90,14 +102,9 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
     words.push_back("--namespace=" + context.flags.namespace_name);
   }
   for (const std::string& flag : note.flags) {
-    if (!flags.only_failed || !flag.starts_with("--sweep=")) words.push_back(flag);
+    if (failed.empty() || !flag.starts_with("--sweep=")) words.push_back(flag);
   }
-  if (flags.only_failed) {
-    TRY_ASSIGN(const std::string grid, FailedGrid(folder));
-    const std::string path = folder + "/failed.jsonl";
-    TRY(base::WriteFileAtomic(path, grid, 0600, base::Durability::kNone));
-    words.push_back("--sweep=@" + path);
-  }
+  if (!failed.empty()) words.push_back("--sweep=@" + failed);
   words.push_back("--name=" + name);
   if (flags.is_detached && !is_submitted) words.push_back("--detach");
   if (!note.snapshot.empty()) {
@@ -174,24 +181,28 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   const std::string& old = run.job.summary.name;
   TRY_ASSIGN(const std::string name, FreeName(*client, context, old));
   const std::string folder = RunFolderOf(run.job.job, context.environment);
-  if (flags.only_failed && !IsSweep(folder)) {
+  if (flags.only_failed && !HasTrials(run, folder)) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("--failed is for a sweep, and {} is none", old));
   }
   auto note = NoteIn(folder);
   if (!note) note = NoteSeen(context, run.job.job);
   if (note) {
+    std::string failed;
+    if (flags.only_failed) {
+      TRY_ASSIGN(failed, KeepFailed(*client, context, run, folder));
+    }
     TRY_ASSIGN(const std::vector<std::string> words,
-               RunAgain(context, *note, flags, name, more, folder));
+               RunAgain(context, *note, flags, name, more, failed));
     return Fail(BecomeRun(words));
   }
   if (!folder.empty()) {
     return Fail(Code::kNotFound, fmt::format("what {} was run with is not kept any more", old));
   }
-  if (!more.empty() || !flags.with.empty()) {
+  if (!more.empty() || !flags.with.empty() || flags.only_failed) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{} was not made by `{} run`: it can be run again as it was, without "
-                            "--with and further words",
+                fmt::format("{} was not made by `{} run` of this machine: it can be run again as "
+                            "it was, without --failed, --with and further words",
                             old, context.program));
   }
   TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job),

@@ -47,9 +47,7 @@ void AddAttempts(const text::Json& pod, std::map<std::string, int>& made,
 std::vector<Attempt> AttemptsOf(const RunRecord& run) {
   std::vector<Attempt> attempts;
   std::map<std::string, int> made;
-  for (const text::Json& pod : run.past_pods) AddAttempts(pod, made, attempts);
-  if (run.deleted) return attempts;
-  for (const text::Json& pod : run.job.pods) AddAttempts(pod, made, attempts);
+  for (const PodOfRun& of : PodsOf(run)) AddAttempts(*of.pod, made, attempts);
   return attempts;
 }
 

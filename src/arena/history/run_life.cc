@@ -9,8 +9,10 @@
 
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/rank_label.h"
 #include "arena/jobs/progress.h"
 #include "arena/logs/log_lines.h"
+#include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "runs/ledger/read_life.h"
 #include "runs/progress/tracker.h"
@@ -37,35 +39,28 @@ class LogReader {
   void Tell(const TimedLine& line) {
     const auto time = base::ParseRfc3339(line.time + "Z");
     if (!time) return;
-    std::string_view words = line.text;
-    const auto rank = TakeRank(words);
-    if (rank && !rank_) rank_ = rank;
-    if (rank && rank != rank_) return;
-    tracker_.See(runs::ToMillis(*time), words);
+    const auto label = api::ReadRankLabel(line.text);
+    if (label && rank_.empty()) rank_ = label->name;
+    if (label && label->name != rank_) return;
+    tracker_.See(runs::ToMillis(*time), label ? label->text : line.text);
   }
 
   runs::Tracker& tracker_;
   std::string rest_, last_time_;
-  std::optional<int> rank_;
+  std::string rank_;  // as its lines name it
 };
 
-runs::Tracker TrackLog(cluster::Client& client, const RunRecord& run, const text::Json& pod,
-                       bool is_gone, bool previous) {
+runs::Tracker TrackLog(cluster::Client& client, const text::Json& pod, bool is_gone,
+                       bool previous) {
   runs::Tracker tracker;
   cluster::LogOptions options;
   options.timestamps = true;
   options.previous = previous;
   options.limit_bytes = static_cast<int64_t>(kMostAttemptLogBytes);
   if (is_gone) options.pod_uid = api::Uid(pod);
-  const auto stream = client.Logs(run.job.summary.namespace_name, api::Name(pod), options);
-  if (!stream) return tracker;
   LogReader reader(tracker);
-  for (size_t read = 0; read < kMostAttemptLogBytes;) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    read += (*bytes)->size();
-    reader.Feed(**bytes);
-  }
+  ReadPodLog(client, pod, options, kMostAttemptLogBytes,
+             [&reader](std::string_view bytes) { reader.Feed(bytes); });
   return tracker;
 }
 
@@ -86,10 +81,7 @@ class InstanceLogs {
       : client_(client), run_(run), instance_(std::move(instance)) {}
 
   void AddTo(runs::Life& life) {
-    for (const text::Json& pod : run_.past_pods) AddPod(pod, true, life);
-    if (!run_.deleted) {
-      for (const text::Json& pod : run_.job.pods) AddPod(pod, false, life);
-    }
+    for (const PodOfRun& of : PodsOf(run_)) AddPod(*of.pod, of.is_gone, life);
     life.step_source = fmt::format("steps in the log of {}", instance_);
   }
 
@@ -104,8 +96,8 @@ class InstanceLogs {
   // The log before the last start of its containers too: older ones are not kept.
   void AddPod(const text::Json& pod, bool is_gone, runs::Life& life) {
     if (api::Name(pod) != instance_) return;
-    if (WasStartedAgain(pod)) AddLog(TrackLog(client_, run_, pod, is_gone, true), life);
-    AddLog(TrackLog(client_, run_, pod, is_gone, false), life);
+    if (WasStartedAgain(pod)) AddLog(TrackLog(client_, pod, is_gone, true), life);
+    AddLog(TrackLog(client_, pod, is_gone, false), life);
   }
 
   void AddLog(const runs::Tracker& tracker, runs::Life& life) {
@@ -172,13 +164,7 @@ void AddWhatWasKept(const text::Json& kept, const InstanceLogs& logs, runs::Life
 
 runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRecord& run) {
   std::vector<runs::PodRecord> pods;
-  for (size_t i = 0; i < run.past_pods.size(); ++i) {
-    pods.push_back({&run.past_pods[i],
-                    i < run.past_ends.size() ? std::optional(run.past_ends[i]) : std::nullopt});
-  }
-  if (!run.deleted) {
-    for (const text::Json& pod : run.job.pods) pods.push_back({&pod, std::nullopt});
-  }
+  for (const PodOfRun& of : PodsOf(run)) pods.push_back({of.pod, of.deleted});
   runs::Life life = runs::LifeOf(run.job.job, pods, run.deleted, context.clock.Now());
   const RankMap map = RankMap::Of(run.job.job);
   if (map.instances.empty()) return life;
@@ -187,7 +173,7 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   if (life.steps.empty() && map.instances.size() > 1) {
     logs.emplace(client, run, map.instances.back()).AddTo(life);
   }
-  AddWhatWasKept(ProgressJson(client, context, api::Uid(run.job.job), 1), *logs, life);
+  AddWhatWasKept(ProgressJson(client, context, run.job.job, 1), *logs, life);
   runs::RefineEnd(life);
   return life;
 }

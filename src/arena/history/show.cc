@@ -10,6 +10,7 @@
 #include "arena/app/complete_names.h"
 #include "arena/history/facts.h"
 #include "arena/history/run_document.h"
+#include "arena/history/trials.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/progress.h"
@@ -18,6 +19,7 @@
 #include "arena/run/sweep_table.h"
 #include "arena/submit/objects.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "cli/table.h"
 
@@ -131,6 +133,16 @@ struct ShowFlags {
   bool is_max = false, is_min = false;
 };
 
+// An error only for who asks for the best of them.
+base::Result<std::vector<TrialRow>> KnownTrials(cluster::Client& client, const RunRecord& run,
+                                                const std::string& folder,
+                                                const SweepQuery& query) {
+  auto rows = TrialsOf(client, run, folder);
+  if (rows || !query.best.empty()) return rows;
+  base::LogWarn("{}", rows.error().message);
+  return std::vector<TrialRow>();
+}
+
 base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
@@ -138,30 +150,34 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
   const RunFacts facts = FactsOf(run, context.environment);
   const SweepQuery query{flags.best, flags.is_max};
-  if (!flags.best.empty() && !IsSweep(facts.folder)) {
+  const bool is_sweep = HasTrials(run, facts.folder);
+  if (!flags.best.empty() && !is_sweep) {
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("--best is for a sweep, and {} is none", run.job.summary.name));
   }
   if (IsForMachines(format)) {
     text::Json json = RunDocument(run, facts, context.clock.Now());
-    json.as_object()["progress"] =
-        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
-    if (IsSweep(facts.folder)) {
-      TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
+    json.as_object()["progress"] = ProgressJson(*client, context, run.job.job, kShownPoints);
+    if (is_sweep) {
+      TRY_ASSIGN(std::vector<TrialRow> rows, KnownTrials(*client, run, facts.folder, query));
+      TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(std::move(rows), query));
     }
     TRY(call.out.Write(RenderDocument(json, format)));
     return 0;
   }
   std::string trials;
-  if (IsSweep(facts.folder)) {
-    TRY_ASSIGN(trials, RenderTrials(facts.folder, query));
+  if (is_sweep) {
+    TRY_ASSIGN(std::vector<TrialRow> rows, KnownTrials(*client, run, facts.folder, query));
+    if (!rows.empty() || !flags.best.empty()) {
+      TRY_ASSIGN(trials, RenderTrials(std::move(rows), query));
+    }
   }
   // Who asks for the best wants the table.
   if (!flags.best.empty()) {
     TRY(call.out.Write(trials));
     return 0;
   }
-  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.job));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
@@ -175,10 +191,7 @@ void AddShow(cli::Command& root, Context& context) {
                            .Args(cli::ExactArgs(1))
                            .Help("arena/history/show", context.program);
   auto flags = std::make_shared<ShowFlags>();
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.flags().String(&flags->best, "best", "",
                       "for a sweep: only its trials, sorted by this `METRIC`, smallest first");
   verb.flags().Bool(&flags->is_max, "max", false, "with --best: largest first");

@@ -185,10 +185,7 @@ void AddStacks(cli::Command& root, Context& context) {
   verb.flags().Int(&flags->pid, "pid", 0,
                    "the ranks of the launcher with this process ID, instead of a job");
   verb.flags().Bool(&flags->has_all, "all-threads", false, "all threads, not only the main one");
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     if (!flags->ranks.empty()) TRY(ParseRanks(flags->ranks));

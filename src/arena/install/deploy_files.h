@@ -14,6 +14,7 @@ extern const std::string_view kDeployDisruption;
 extern const std::string_view kDeployWebhook;
 extern const std::string_view kDeployDeployment;
 extern const std::string_view kDeployNamespacedRbac;
+extern const std::string_view kDeployStatus;
 extern const std::string_view kDeployServiceMonitor;
 
 }  // namespace arena

@@ -307,6 +307,11 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
   if (plan.is_crd_only && plan.is_namespaced) {
     return refuse("--crd-only, --namespaced: give one of the two");
   }
+  if (plan.takes_status_posts && (plan.is_namespaced || plan.is_crd_only)) {
+    return refuse(
+        "--status-posts: tokens of pods can only be checked with cluster-wide "
+        "permissions: leave --namespaced and --crd-only away");
+  }
   if (flags.timeout <= std::chrono::nanoseconds(0)) return refuse("--timeout: must be above 0");
   return {};
 }
@@ -324,6 +329,8 @@ void DeclareInstallFlags(cli::FlagSet& set, InstallFlags& flags) {
              "what happens to new jobs while the webhook is down: Fail (refuse) or Ignore (no "
              "check)")
       .Choices({"Fail", "Ignore"});
+  set.Bool(&plan.takes_status_posts, "status-posts", false,
+           "the operator takes the progress that programs of jobs post, as transformers 5 does");
   set.Bool(&plan.has_monitoring, "service-monitor", false,
            "a ServiceMonitor for the Prometheus operator too");
   set.Bool(&flags.replaces, "replace", false,

@@ -11,6 +11,8 @@ namespace arena {
 namespace {
 
 constexpr std::string_view kPolicyFlag = "--webhook-failure-policy=";
+// The port of the Service in deploy/status.
+constexpr std::string_view kStatusAddress = "--status-address=:9444";
 
 base::Status AddObjects(std::string_view yaml, std::vector<text::Json>& objects) {
   TRY_ASSIGN(auto documents, text::ParseYamlDocuments(yaml));
@@ -59,6 +61,7 @@ void FitDeployment(const InstallOptions& options, text::Json& deployment) {
       }
     }
   }
+  if (options.takes_status_posts) args.emplace_back(kStatusAddress);
   for (const std::string& arg : options.operator_args) args.emplace_back(arg);
 }
 
@@ -87,6 +90,7 @@ base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options)
     TRY(AddObjects(kDeployRbac, objects));
   }
   TRY(AddObjects(kDeployService, objects));
+  if (options.takes_status_posts) TRY(AddObjects(kDeployStatus, objects));
   if (options.has_monitoring) TRY(AddObjects(kDeployServiceMonitor, objects));
   TRY(AddObjects(kDeployDisruption, objects));
   TRY(AddObjects(kDeployDeployment, objects));

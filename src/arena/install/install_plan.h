@@ -25,6 +25,7 @@ struct InstallOptions {
   bool is_namespaced = false;  // serves its own namespace, without permissions in others
   bool is_crd_only = false;
   bool has_monitoring = false;             // also a ServiceMonitor
+  bool takes_status_posts = false;         // the operator has a --status-address
   std::vector<std::string> operator_args;  // appended to those of the Deployment
 };
 

@@ -72,6 +72,23 @@ TEST(InstallPlan, PutsEverythingIntoTheNamespace) {
   EXPECT_EQ(ArgsOf(objects).back(), "--gang-scheduler-name=volcano");
 }
 
+TEST(InstallPlan, TheEndpointOfPostsComesWithItsRightsOnlyWhenItIsWanted) {
+  const auto has_status = [](const text::Json& object) {
+    return api::Name(object).starts_with("muster-operator-status");
+  };
+  InstallOptions options;
+  auto objects = Plan(options);
+  EXPECT_EQ(std::count_if(objects.begin(), objects.end(), has_status), 0);
+  options.takes_status_posts = true;
+  options.namespace_name = "training";
+  objects = Plan(options);
+  EXPECT_EQ(std::count_if(objects.begin(), objects.end(), has_status), 6);
+  EXPECT_EQ(ArgsOf(objects).back(), "--status-address=:9444");
+  for (const text::Json& object : objects) {
+    EXPECT_EQ(text::ToJson(object).find("muster-system"), std::string::npos);
+  }
+}
+
 TEST(InstallPlan, ANamespacedOperatorTouchesNothingOfTheWholeCluster) {
   InstallOptions options;
   options.namespace_name = "team";
@@ -146,6 +163,7 @@ TEST(InstallPlan, SecretsAreReadableByNameAndInOneNamespaceOnly) {
   for (const bool is_namespaced : {false, true}) {
     InstallOptions options;
     options.is_namespaced = is_namespaced;
+    options.takes_status_posts = !is_namespaced;
     for (const text::Json& object : Plan(options)) {
       const text::Array* const rules = text::FindArray(object, {"rules"});
       if (rules == nullptr) continue;

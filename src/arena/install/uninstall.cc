@@ -72,6 +72,7 @@ base::Result<int> RunUninstall(Context& context, const UninstallFlags& flags,
   InstallOptions plan;
   plan.is_namespaced = flags.is_namespaced;
   plan.has_monitoring = true;
+  plan.takes_status_posts = !flags.is_namespaced;
   if (!context.flags.namespace_name.empty()) plan.namespace_name = context.flags.namespace_name;
   if (plan.is_namespaced) plan.namespace_name = context.Namespace();
   TRY_ASSIGN(auto objects, PlanInstall(plan));

@@ -62,10 +62,7 @@ void AddVersion(cli::Command& root, Context& context) {
       .Bool(&flags->is_verbose, "verbose", false, "accepted for compatibility")
       .Short('v')
       .Hidden();
-  verb.flags()
-      .String(&flags->output, "output", "", "json or yaml")
-      .Short('o')
-      .Choices({"json", "yaml"});
+  AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation&) -> base::Status {
     TRY(ParseFormat(flags->output));
     return {};

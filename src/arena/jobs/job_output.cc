@@ -320,6 +320,10 @@ base::Result<Format> ParseFormat(std::string_view text) {
                     "unknown output format,only support:[wide|json|yaml]");
 }
 
+void AddDocumentFlag(cli::FlagSet& set, std::string* to) {
+  set.String(to, "output", "", "json or yaml").Short('o').Choices({"json", "yaml"});
+}
+
 base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call) {
   // No format is a word of no meaning to Arena; left out, it is the documents' columns.
   return ParseFormat(output.empty() && call.command.Changed("output") ? " " : output);

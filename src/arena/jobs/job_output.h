@@ -33,6 +33,8 @@ enum class Format { kDocument, kWide, kJson, kYaml };
 base::Result<Format> ParseFormat(std::string_view text);
 // The value of the call's -o. As in Arena, an empty value on the command line is an error.
 base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call);
+// --output, -o of a verb without columns of its own: json or yaml.
+void AddDocumentFlag(cli::FlagSet& set, std::string* to);
 constexpr bool IsForMachines(Format format) {
   return format == Format::kJson || format == Format::kYaml;
 }

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "api/kinds.h"
 #include "api/names.h"
@@ -16,6 +17,7 @@
 #include "arena/jobs/broken_submission.h"
 #include "arena/jobs/listed_pods.h"
 #include "arena/jobs/tensorboard.h"
+#include "base/log.h"
 #include "base/shared_work.h"
 
 namespace arena {
@@ -89,7 +91,15 @@ std::string_view ListedJobs(const Context& context) {
 
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary) {
   summary.reason = UseProgramName(context, std::move(summary.reason));
-  if (context.program == "arena" && api::IsWaiting(summary.status)) summary.status = "PENDING";
+  if (context.program != "arena") return;
+  if (api::IsWaiting(summary.status)) summary.status = "PENDING";
+  std::sort(summary.instances.begin(), summary.instances.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+}
+
+void TellReasonApart(const Context& context, api::TrainingSummary& summary) {
+  if (context.program != "arena" || summary.reason.empty()) return;
+  base::LogInfo("{}: {}", summary.name, std::exchange(summary.reason, ""));
 }
 
 std::string ReadyNodeAddress(cluster::Client& client) {

@@ -40,8 +40,11 @@ inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
 // PyTorchJob ("").
 std::string_view ListedJobs(const Context& context);
 // Changes the summary to the words of the program of that name: Arena calls a suspended job
-// PENDING.
+// PENDING, and lists the instances as the API server does, by name.
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary);
+// Arena's pages have no line for why a job waits or has failed: under its name this says it on
+// stderr, and takes it out of the summary.
+void TellReasonApart(const Context& context, api::TrainingSummary& summary);
 // The same, for jobs that `selector` matches.
 base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
                                                         const Context& context,

@@ -23,7 +23,7 @@ std::string RenderJobs(cluster::Client& client, const Context& context,
   const std::vector<GpuMetric> metrics = MetricsOfRunning(client, context, jobs);
   const bool has_progress = KeysFor(context) == Keys::kAll;
   std::map<std::string, std::vector<runs::SourceProgress>> progress;
-  if (has_progress && !jobs.empty()) progress = ProgressOfRunning(client, context);
+  if (has_progress && !jobs.empty()) progress = ProgressOfRunning(client, context, jobs);
   text::Array array;
   for (const TrainingJob& job : jobs) {
     const auto tensorboard = tensorboards.find(KeyOf(job.summary));

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "api/object.h"
+#include "api/status_posts.h"
+
 namespace arena {
 namespace {
 
@@ -17,10 +22,20 @@ std::vector<runs::SourceProgress> SourcesIn(const text::Json& json) {
 
 }  // namespace
 
-text::Json ProgressJson(cluster::Client& client, const Context& context, std::string_view job_uid,
+text::Array AnnotatedProgress(const text::Json& job) {
+  auto sources = text::ParseJson(api::Annotation(job, api::kProgressAnnotation));
+  return sources && sources->is_array() ? std::move(sources->get_array()) : text::Array();
+}
+
+text::Json ProgressJson(cluster::Client& client, const Context& context, const text::Json& job,
                         int64_t points) {
-  if (!context.cluster_is_this_machine) return text::Json(nullptr);
-  auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}", kProgressPath, job_uid, points));
+  const std::string_view uid = api::Uid(job);
+  if (!context.cluster_is_this_machine) {
+    text::Array noted = AnnotatedProgress(job);
+    if (noted.empty()) return text::Json(nullptr);
+    return text::Object{{"uid", uid}, {"sources", std::move(noted)}, {"series", text::Array()}};
+  }
+  auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}", kProgressPath, uid, points));
   if (!json) return text::Json(nullptr);
   const text::Array* sources = text::FindArray(*json, {"sources"});
   return sources == nullptr || sources->empty() ? text::Json(nullptr) : *std::move(json);
@@ -36,14 +51,20 @@ text::Json RanksOverTime(cluster::Client& client, const Context& context, std::s
 }
 
 std::vector<runs::SourceProgress> ProgressOf(cluster::Client& client, const Context& context,
-                                             std::string_view job_uid) {
-  return SourcesIn(ProgressJson(client, context, job_uid, 0));
+                                             const text::Json& job) {
+  return SourcesIn(ProgressJson(client, context, job, 0));
 }
 
-std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(cluster::Client& client,
-                                                                           const Context& context) {
+std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(
+    cluster::Client& client, const Context& context, const std::vector<TrainingJob>& jobs) {
   std::map<std::string, std::vector<runs::SourceProgress>> progress;
-  if (!context.cluster_is_this_machine) return progress;
+  if (!context.cluster_is_this_machine) {
+    for (const TrainingJob& job : jobs) {
+      if (job.summary.status != "RUNNING") continue;
+      progress[job.summary.uid] = ProgressOf(client, context, job.job);
+    }
+    return progress;
+  }
   const auto json = client.Ask("GET", kProgressPath);
   const text::Array* items = json ? text::FindArray(*json, {"items"}) : nullptr;
   if (items == nullptr) return progress;

@@ -1,4 +1,5 @@
-// The progress of jobs, from the embedded cluster's daemon (local/daemon/progress).
+// The progress of jobs: from the embedded cluster's daemon (local/daemon/progress), and on
+// Kubernetes from what the operator has noted of their posts (api::kProgressAnnotation).
 #pragma once
 
 #include <map>
@@ -6,24 +7,27 @@
 #include <vector>
 
 #include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
 #include "cluster/client.h"
 #include "runs/progress/source_progress.h"
 #include "text/json.h"
 
 namespace arena {
 
-// The latest of each source, newest first; empty if nothing is known, on another cluster, and with
-// an older daemon.
+// The latest of each source, newest first; empty if nothing is known, and with an older daemon.
 std::vector<runs::SourceProgress> ProgressOf(cluster::Client& client, const Context& context,
-                                             std::string_view job_uid);
-// The running jobs' progress, by uid.
-std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(cluster::Client& client,
-                                                                           const Context& context);
+                                             const text::Json& job);
+// The running jobs' progress, by uid; on Kubernetes of `jobs`.
+std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(
+    cluster::Client& client, const Context& context, const std::vector<TrainingJob>& jobs);
 
 // A run's scalars, with at most `points` values of each (docs/reference/json.md, "progress"); null
-// if there are none.
-text::Json ProgressJson(cluster::Client& client, const Context& context, std::string_view job_uid,
+// if there are none. On Kubernetes without what they were before.
+text::Json ProgressJson(cluster::Client& client, const Context& context, const text::Json& job,
                         int64_t points);
+
+// In the annotation of a job; an empty array without one. Pure.
+text::Array AnnotatedProgress(const text::Json& job);
 
 // What each rank of a run used over time (docs/reference/json.md, "ranks over time"), in at most
 // `columns`; null where nobody knows.

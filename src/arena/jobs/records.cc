@@ -197,6 +197,17 @@ base::Result<RunRecord> StandingRun(cluster::Client& client, const Context& cont
 
 }  // namespace
 
+std::vector<PodOfRun> PodsOf(const RunRecord& run) {
+  std::vector<PodOfRun> pods;
+  for (size_t i = 0; i < run.past_pods.size(); ++i) {
+    pods.push_back({&run.past_pods[i], true,
+                    i < run.past_ends.size() ? std::optional(run.past_ends[i]) : std::nullopt});
+  }
+  if (run.deleted) return pods;  // the job's are the last of these
+  for (const text::Json& pod : run.job.pods) pods.push_back({&pod, false, std::nullopt});
+  return pods;
+}
+
 std::string RunRecord::id() const { return std::string(api::Uid(job.job).substr(0, kIdLength)); }
 
 base::Result<std::optional<RunRecord>> FindGoneRun(cluster::Client& client, const Context& context,

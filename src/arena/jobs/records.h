@@ -28,6 +28,14 @@ struct RunRecord {
   std::string id() const;
 };
 
+struct PodOfRun {
+  const text::Json* pod;  // part of the run
+  bool is_gone;           // deleted: only its uid leads to its log
+  std::optional<base::Time> deleted;
+};
+// All pods of a run, of earlier attempts too; oldest first.
+std::vector<PodOfRun> PodsOf(const RunRecord& run);
+
 inline constexpr std::string_view kDeletedStatus = "DELETED";
 
 // Finds a run by a job's name, or by the first four or more digits of an id. Prefers an existing

@@ -47,6 +47,10 @@ std::vector<std::string> FilesOf(const std::string& folder) {
   return paths;
 }
 
+std::string GridPathOf(const std::string& folder, std::string_view uid) {
+  return fmt::format("{}/{}.jsonl", folder, uid);
+}
+
 }  // namespace
 
 SeenRuns::SeenRuns(const Context& context) : clock_(context.clock) {
@@ -140,7 +144,16 @@ std::optional<SeenRun> SeenRuns::Find(std::string_view uid) const {
 }
 
 void SeenRuns::Forget(std::string_view uid) const {
-  if (!folder_.empty()) ::unlink(PathOf(uid).c_str());
+  if (folder_.empty()) return;
+  ::unlink(PathOf(uid).c_str());
+  ::unlink(GridPathOf(folder_, uid).c_str());
+}
+
+base::Result<std::string> SeenRuns::KeepGrid(std::string_view uid, const std::string& grid) const {
+  const std::string path = GridPathOf(folder_, uid);
+  TRY(base::MakeDirs(folder_));
+  TRY(base::WriteFileAtomic(path, grid, 0600, base::Durability::kNone));
+  return path;
 }
 
 std::vector<std::string> SeenRuns::Snapshots(const base::Environment& environment) {

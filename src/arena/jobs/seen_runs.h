@@ -38,6 +38,9 @@ class SeenRuns {
   std::vector<SeenRun> List(const std::string& namespace_name) const;
   std::optional<SeenRun> Find(std::string_view uid) const;
   void Forget(std::string_view uid) const;
+  // Keeps the values of a remembered sweep's failed trials (FailedGrid) until it is forgotten.
+  // Returns the path.
+  base::Result<std::string> KeepGrid(std::string_view uid, const std::string& grid) const;
 
   // The snapshots of the runs on all clusters.
   static std::vector<std::string> Snapshots(const base::Environment& environment);

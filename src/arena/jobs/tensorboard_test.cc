@@ -94,11 +94,14 @@ TEST_F(TensorboardTest, OneThatDoesNotRunSaysWhyHereAndInGet) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.log.find("the tensorboard of pt does not run: install it"), std::string::npos);
   EXPECT_TRUE(
-      Run({"get", "pt"})
+      Run({"get", "pt"}, "muster")
           .out.ends_with("\nYour tensorboard will be available on:\nhttp://127.0.0.1:23457\n"
                          "It does not run yet: install it\n"));
-  EXPECT_TRUE(Run({"get", "pt", "-o", "wide"})
+  EXPECT_TRUE(Run({"get", "pt", "-o", "wide"}, "muster")
                   .out.ends_with("  http://127.0.0.1:23457\n  It does not run yet: install it\n"));
+  const Ended arenas = Run({"get", "pt", "-o", "wide"});
+  EXPECT_TRUE(arenas.out.ends_with("available on: \n  http://127.0.0.1:23457\n")) << arenas.out;
+  EXPECT_NE(arenas.log.find("the tensorboard does not run yet: install it"), std::string::npos);
 }
 
 TEST_F(TensorboardTest, SubmitWarnsOfOneThatCouldNotRunHere) {

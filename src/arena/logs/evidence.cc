@@ -19,6 +19,7 @@
 #include "api/pod.h"
 #include "api/stall.h"
 #include "arena/logs/all_logs.h"
+#include "arena/logs/pod_log.h"
 #include "base/strings.h"
 #include "text/projection.h"
 
@@ -63,10 +64,7 @@ class Gathering {
   }
 
   answers::Evidence Gather() {
-    for (const text::Json& pod : run_.past_pods) AddPod(pod, true);
-    if (!run_.deleted) {
-      for (const text::Json& pod : run_.job.pods) AddPod(pod, false);
-    }
+    for (const PodOfRun& of : PodsOf(run_)) AddPod(*of.pod, of.is_gone);
     AddJob();
     AddEvents();
     return std::move(evidence_);
@@ -296,15 +294,7 @@ std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& ru
   options.tail_lines = lines;
   options.timestamps = true;
   if (is_gone) options.pod_uid = api::Uid(pod);
-  const auto stream = client.Logs(api::Namespace(run.job.job), api::Name(pod), options);
-  if (!stream) return std::nullopt;
-  std::string text;
-  while (text.size() < kMostBytes) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    text += **bytes;
-  }
-  return text;
+  return ReadPodLog(client, pod, options, kMostBytes);
 }
 
 }  // namespace arena

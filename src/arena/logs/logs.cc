@@ -88,11 +88,11 @@ bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
   return false;
 }
 
-// What failed first, the chief, where an elastic job's ranks meet, or the only instance. "" when
-// that cannot be told.
-std::string DefaultInstance(const TrainingJob& job) {
+// What failed first (not to Arena), the chief, where an elastic job's ranks meet, or the only
+// instance. "" when that cannot be told.
+std::string DefaultInstance(const Context& context, const TrainingJob& job) {
   const std::string& failed = job.summary.first_failure.instance;
-  if (job.Pod(failed) != nullptr) {
+  if (context.program != "arena" && job.Pod(failed) != nullptr) {
     const std::string& chief = job.summary.chief_name;
     if (!chief.empty() && failed != chief) {
       base::LogInfo("the log of {}, which failed first; the chief's: -i {}", failed, chief);
@@ -222,7 +222,7 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
     TRY(PrintAllLogs(client, request, out));
     return 0;
   }
-  std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
+  std::string instance = flags.instance.empty() ? DefaultInstance(context, job) : flags.instance;
   if (instance.empty()) instance = api::Name(job.pods.front());
   const text::Json* const pod = job.Pod(instance);
   if (pod == nullptr) {
@@ -254,7 +254,7 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
   if (flags.all) return print(flags, out);
   const bool needs_instance =
       !flags.ranks.empty() || !flags.grep.empty() || choice.map.processes > 1;
-  if (needs_instance && flags.instance.empty()) flags.instance = DefaultInstance(job);
+  if (needs_instance && flags.instance.empty()) flags.instance = DefaultInstance(context, job);
   const auto print_to = [&](auto& lines) -> base::Result<int> {
     TRY_ASSIGN(const int code, print(flags, lines));
     TRY(lines.Finish());
@@ -276,7 +276,7 @@ base::Result<int> PrintLogs(cluster::Client& client, const Context& context, con
     return 0;
   }
   if (flags.all) return RunAllLogs(client, context, job, flags, options, out);
-  std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
+  std::string instance = flags.instance.empty() ? DefaultInstance(context, job) : flags.instance;
   if (instance.empty() && job.pods.empty() && flags.follow) {
     instance = api::ReplicaName(job.summary.name, api::kMaster, 0);
   }
@@ -358,9 +358,11 @@ void AddLogs(cli::Command& root, Context& context) {
   set.String(&flags->since_time, "since-time", "", "only lines after this time (RFC 3339)");
   set.Int(&flags->tail, "tail", -1, "only this many lines from the end; -1 for all").Short('t');
   set.Bool(&flags->timestamps, "timestamps", false, "print the time before each line");
-  AddInstanceFlag(set, &flags->instance, context,
-                  "the instance; by default the one that failed first, else the master");
   const bool has_arenas_flags = context.program == "arena";
+  AddInstanceFlag(set, &flags->instance, context,
+                  has_arenas_flags
+                      ? "the instance; by default the master"
+                      : "the instance; by default the one that failed first, else the master");
   set.Bool(&flags->all, "all", false,
            has_arenas_flags
                ? "of all instances, in the order of time, each line behind its instance's name"

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/rank_label.h"
 #include "base/strings.h"
 
 namespace arena {
@@ -22,23 +23,9 @@ std::optional<int> RankIn(std::string_view text) {
   return static_cast<int>(*number);
 }
 
-// "[rank3]:" with the blank behind it.
-std::optional<int> TakeLabel(std::string_view begin, char end, std::string_view& line) {
-  if (!line.starts_with(begin)) return std::nullopt;
-  const size_t close = line.find(']');
-  if (close == std::string_view::npos) return std::nullopt;
-  const auto rank = RankIn(line.substr(begin.size(), close - begin.size()));
-  std::string_view rest = line.substr(close + 1);
-  const bool has_end = rest.starts_with(end);
-  // torch has a blank alone there.
-  if (!rank || (!has_end && end != ':')) return std::nullopt;
-  if (has_end) rest.remove_prefix(1);
-  // torch's prefix ends with a blank, a launcher's does not, and the text itself may be indented,
-  // which Python does by an even number.
-  const size_t blanks = std::min(rest.find_first_not_of(' '), rest.size());
-  rest.remove_prefix(blanks % 2);
-  line = rest;
-  return rank;
+std::optional<int> RankOf(const RankMap& map, std::string_view instance,
+                          const api::RankLabel& label) {
+  return label.is_local ? map.RankAt(instance, label.number) : std::optional(label.number);
 }
 
 }  // namespace
@@ -133,8 +120,6 @@ std::string ChosenLines::Shown(std::string_view line) {
   return std::string(line.substr(0, stamp)) + ColouredRank(*rank, label) + std::string(text);
 }
 
-std::optional<int> TakeRank(std::string_view& line) { return TakeLabel("[rank", ':', line); }
-
 std::string ColouredRank(int rank, std::string_view label) {
   constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
   return fmt::format("\x1b[{}m{}\x1b[0m", kColours[static_cast<size_t>(rank) % std::size(kColours)],
@@ -145,20 +130,16 @@ std::optional<RankBar> TakeBar(const RankMap& map, std::string_view instance,
                                std::string_view line) {
   if (map.processes == 1) return std::nullopt;
   while (line.ends_with('\n')) line.remove_suffix(1);
-  if (const auto rank = TakeLabel("[rank", '>', line)) return RankBar{*rank, std::string(line)};
-  const auto local = TakeLabel("[local-rank", '>', line);
-  const auto rank = local ? map.RankAt(instance, *local) : std::nullopt;
-  return rank ? std::optional(RankBar{*rank, std::string(line)}) : std::nullopt;
+  const auto label = api::ReadRankLabel(line);
+  const auto rank = label && label->is_bar ? RankOf(map, instance, *label) : std::nullopt;
+  return rank ? std::optional(RankBar{*rank, std::string(label->text)}) : std::nullopt;
 }
 
 std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::string_view& line) {
-  if (const auto named = TakeRank(line)) return named;
-  if (map.processes == 1) return map.RankAt(instance, 0);
-  std::string_view text = line;
-  const auto local = TakeLabel("[local-rank", ':', text);
-  const auto rank = local ? map.RankAt(instance, *local) : std::nullopt;
-  if (rank) line = text;
-  return rank;
+  const auto label = api::ReadRankLabel(line);
+  const auto rank = label && !label->is_bar ? RankOf(map, instance, *label) : std::nullopt;
+  if (rank) line = label->text;
+  return rank || map.processes > 1 ? rank : map.RankAt(instance, 0);
 }
 
 bool LineChoice::Wants(std::string_view instance, std::string_view line) const {

@@ -32,10 +32,6 @@ struct RankMap {
   std::vector<std::string> InstancesOf(const Ranks& ranks) const;
 };
 
-// Removes the launcher's or torch's prefix "[rank3]:" from `line`, and returns the rank; nullopt
-// without a prefix.
-std::optional<int> TakeRank(std::string_view& line);
-
 // `label` in the colour of a rank; neighbours differ.
 std::string ColouredRank(int rank, std::string_view label);
 

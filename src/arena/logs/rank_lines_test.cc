@@ -62,21 +62,6 @@ TEST(RankOf, ByPrefixOrInstance) {
   EXPECT_EQ(of(four, "a"), std::pair(-1, std::string("a")));
 }
 
-// "[rank3]:" is a launcher's, "[rank3]: " torch's own.
-TEST(TakeRank, LeavesTheTextIndentedAsItWas) {
-  for (const auto& [line, text] :
-       {std::pair<std::string_view, std::string_view>{"[rank3]:Traceback", "Traceback"},
-        {"[rank3]: Traceback", "Traceback"},
-        {"[rank3]:  File", "  File"},
-        {"[rank3]:   File", "  File"},
-        {"[rank3]:    import torch", "    import torch"},
-        {"[rank3]: ", ""}}) {
-    std::string_view rest = line;
-    EXPECT_EQ(TakeRank(rest), 3);
-    EXPECT_EQ(rest, text) << line;
-  }
-}
-
 TEST(RankOf, OfARankAmongItsInstances) {
   const RankMap four{{"j-master-0", "j-worker-0"}, 2};
   std::string_view line = "[local-rank1]:a";

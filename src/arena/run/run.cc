@@ -23,7 +23,8 @@
 #include "arena/run/run_name.h"
 #include "arena/run/run_secrets.h"
 #include "arena/run/run_volume.h"
-#include "arena/run/sweep.h"
+#include "arena/run/sweep_plan.h"
+#include "arena/run/sweep_pod.h"
 #include "arena/run/sweep_runner.h"
 #include "arena/submit/creation.h"
 #include "arena/submit/dry_run.h"
@@ -65,7 +66,7 @@ class RunVerb {
 
  private:
   base::Status CheckTogether() const;
-  base::Status PlanSweep(const std::vector<std::string>& words, const std::string& label);
+  std::string Command() const;
   base::Status FindCode();
   base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
@@ -75,6 +76,8 @@ class RunVerb {
   base::Status PackCode(SubmitOptions& options) const;
   base::Result<snapshot::Snapshot> TakeCode(SubmitOptions& options) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
+  base::Status Follow(cluster::Client& client, const SubmitOptions& options, const text::Json& job,
+                      cli::Output& out);
   base::Result<int> Accompany(cluster::Client& client, const SubmitOptions& options,
                               const text::Json& job, cli::Output& out);
   bool takes_snapshot() const { return code_ && !run_.is_live; }
@@ -85,8 +88,7 @@ class RunVerb {
   RunFlags run_;
   Program program_;
   std::vector<std::string> args_;
-  std::vector<Trial> trials_;
-  std::string sweep_command_;      // of the job, for people
+  std::optional<SweepPlan> sweep_;
   std::optional<LocalCode> code_;  // nullopt where the code comes by --sync-mode
   std::optional<RunFolder> run_folder_;
   std::optional<ClaimFolder> resumed_;  // of --resume-from, on another cluster
@@ -195,28 +197,12 @@ base::Status RunVerb::CheckScript() const {
                           program_.script, folder.is_git ? ".gitignore" : ".musterignore"));
 }
 
-// The job runs the trials, one after another or some at once.
-base::Status RunVerb::PlanSweep(const std::vector<std::string>& words, const std::string& label) {
-  TRY_ASSIGN(const std::vector<TrialValues> all,
-             ReadSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials));
-  for (const TrialValues& values : all) {
-    TRY_ASSIGN(const std::vector<std::string> own, Substituted(words, values));
-    TRY_ASSIGN(program_, ReadProgram(own, run_.module, label));
-    trials_.push_back({static_cast<int64_t>(trials_.size()), values, program_.command});
-  }
-  std::error_code failed;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  TRY_ASSIGN(const Program plain, ReadProgram(words, run_.module, label));
-  sweep_command_ = fmt::format("{} ({} trials)", plain.command, trials_.size());
-  for (const auto& [name, value] : all.front()) {
-    const std::string quoted = fmt::format("'{{{}}}'", name);
-    const size_t at = sweep_command_.find(quoted);
-    if (at != std::string::npos) sweep_command_.replace(at, quoted.size(), "{" + name + "}");
-  }
-  if (sweep_command_.starts_with("exec ")) sweep_command_.erase(0, 5);
-  program_.command =
-      fmt::format("exec {} {} --parallel={}", base::ShellQuote(self), kRunTrials, run_.parallel);
-  return {};
+// The job runs the trials, one after another or some at once: on another cluster by a program that
+// travels with it.
+std::string RunVerb::Command() const {
+  if (!sweep_) return program_.command;
+  if (context_.cluster_is_this_machine) return RunTrialsCommand(run_.parallel);
+  return SweepCommand(kCodeFolder, run_.parallel, flags_.gpus);
 }
 
 base::Status RunVerb::Check(cli::Invocation& call) {
@@ -239,18 +225,20 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   if (run_.sweeps.empty()) {
     TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, label));
   } else {
-    TRY(PlanSweep(call.args, label));
+    TRY_ASSIGN(sweep_, PlanSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials, call.args,
+                                 run_.module, label));
+    program_ = sweep_->program;
   }
   TRY(FindCode());
   TRY(CheckScript());
   SubmitFlags named = flags_;
   if (named.name.empty()) named.name = RandomName(program_.stem);
-  TRY(CheckSubmit(named, {program_.command}, context_.environment));
+  TRY(CheckSubmit(named, {Command()}, context_.environment));
   return {};
 }
 
 base::Result<SubmitOptions> RunVerb::Options() const {
-  std::string command = program_.command;
+  std::string command = Command();
   if (flags_.sync_mode == "git") {  // it runs in the clone
     command = fmt::format("cd {} && {}", base::ShellQuote("code/" + GitProject(flags_.sync_source)),
                           command);
@@ -278,7 +266,7 @@ base::Status RunVerb::FindFreeName(cluster::Client& client) {
 base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
   RunNote note;
   note.name = options.flags.name;
-  note.command = program_.command;
+  note.command = sweep_ ? sweep_->shown : program_.command;
   if (code_) code_->NoteDown(note);
   note.module = run_.module;
   note.args = args_;
@@ -315,11 +303,6 @@ base::Status RunVerb::MountFilesOf(cluster::Client& client) {
 
 // For another cluster: the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
-  if (!trials_.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "--sweep is for this machine: images of another cluster have no muster to run the "
-                "trials");
-  }
   if (run_.is_live) {
     return Fail(Code::kInvalidArgument,
                 "--live is for this machine: the pods of another cluster do not see its folders");
@@ -329,13 +312,24 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
                  options);
   }
   if (resumed_) AddResumeVolume(*resumed_, options);
-  if (!takes_snapshot()) return {};
+  std::map<std::string, std::string> files;
+  if (sweep_) {
+    files = SweepFiles(sweep_->trials);
+    options.annotations[std::string(kTrialsAnnotation)] = fmt::to_string(sweep_->trials.size());
+    options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+  }
+  if (!takes_snapshot() && !sweep_) return {};
+  options.code_folder = kCodeFolder;
+  if (!takes_snapshot()) {
+    TRY_ASSIGN(options.code_archive, PackFiles({}, files, "the sweep", context_.environment));
+    return {};
+  }
   TRY_ASSIGN(const snapshot::Snapshot taken, TakeCode(options));
-  TRY_ASSIGN(options.code_archive, code_->Pack(taken));
+  TRY_ASSIGN(options.code_archive,
+             PackFiles(taken, files, code_->folder().root, context_.environment));
   TRY_ASSIGN(RunNote note, NoteDown(options));
   note.snapshot = taken.hash;
   options.note = ToJson(note);
-  options.code_folder = kCodeFolder;
   options.flags.working_dir = code_->Below(options.code_folder);
   return {};
 }
@@ -370,41 +364,53 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   TRY_ASSIGN(run_folder_, RunFolder::LayOut(context_.environment, std::move(note), taken));
   options.env["MUSTER_RUN_DIR"] = run_folder_->files();
   if (taken) options.flags.working_dir = code_->Below(run_folder_->code());
-  if (trials_.empty()) return {};
-  options.annotations[std::string(api::kCommandAnnotation)] = sweep_command_;
-  return base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(trials_), 0600,
+  if (!sweep_) return {};
+  options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+  return base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(sweep_->trials), 0600,
                                base::Durability::kSync);
 }
 
 base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOptions& options,
                                      const text::Json& job, cli::Output& out) {
   const std::string& name = options.flags.name;
-  if (!trials_.empty()) {
-    base::LogInfo("{} trials; `{} show {}` has their table", trials_.size(), context_.program,
-                  name);
+  if (sweep_) {
+    base::LogInfo("{} trials; `{} show {}` has their table", sweep_->trials.size(),
+                  context_.program, name);
+  }
+  if (sweep_ && !context_.cluster_is_this_machine && run_.volume.empty()) {
+    base::LogInfo(
+        "without --run-volume the trials' files end with the pod, and a new pod runs "
+        "all trials again");
   }
   if (run_.is_detached) {
-    TRY(
+    const base::Status told =
         out.Write(fmt::format("{1} runs. Next:\n"
                               "  {0} logs {1} -f    # follow it\n"
                               "  {0} get {1}        # how it is, and why it failed\n"
                               "  {0} delete {1}     # end it, and forget it\n",
-                              context_.program, name)));
+                              context_.program, name));
+    if (!told) return Fail(AfterCreation(told.error(), context_.program, name));
     return 0;
   }
   const InterruptedRun interrupted(client, context_, job, options.flags.grace);
-  if (options.flags.workers == 1 && RankMap::Of(job).processes == 1) {
-    TRY(FollowChief(client, context_, job, ChiefName(options), out));
-  } else {
-    TRY_ASSIGN(const TrainingJob found,
-               FindJob(client, context_, std::string(api::Namespace(job)), name));
-    AllLogsRequest request{found};
-    request.has_colours = out.HasColour();
-    request.is_raw = false;
-    request.has_reports = false;  // AwaitEnd says why it failed
-    TRY(FollowAllLogs(client, context_, request, out));
+  if (const base::Status followed = Follow(client, options, job, out); !followed) {
+    return Fail(AfterCreation(followed.error(), context_.program, name));
   }
   return AwaitEnd(client, context_, job, FailedCode::kReplicas);
+}
+
+base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& options,
+                             const text::Json& job, cli::Output& out) {
+  if (options.flags.workers == 1 && RankMap::Of(job).processes == 1) {
+    return FollowChief(client, context_, job, ChiefName(options), out);
+  }
+  TRY_ASSIGN(const TrainingJob found,
+             FindJob(client, context_, std::string(api::Namespace(job)), options.flags.name));
+  AllLogsRequest request{found};
+  request.has_colours = out.HasColour();
+  request.is_raw = false;
+  request.has_reports = false;  // AwaitEnd says why it failed
+  return FollowAllLogs(client, context_, request, out);
 }
 
 base::Result<int> RunVerb::Execute(cli::Invocation& call) {

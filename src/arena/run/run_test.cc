@@ -309,6 +309,65 @@ TEST_F(RunVerbTest, WhatWasSubmittedToAnotherClusterIsRememberedAsItWasSeen) {
   EXPECT_EQ(Run({"history"}, "muster").out.find("far"), std::string::npos);
 }
 
+TEST_F(RunVerbTest, OnAnotherClusterASweepIsOneJobAndItsProgramTravelsWithTheCode) {
+  is_this_machine_ = false;
+  const Ended ended =
+      RunIt({"-d", "--name=far", "--image=i", "--gpus=2", "--sweep=lr=1,2", "train.py", "{lr}"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.log.find("without --run-volume the trials' files end with the pod"),
+            std::string::npos)
+      << ended.log;
+  const text::Json job = *cluster_->Find(kJobs, "far");
+  EXPECT_EQ(CommandOf(job),
+            "exec python3 /muster/code/.muster-sweep/sweep.py --parallel=0 --gpus=2");
+  const text::Json& annotations = *text::Find(job, {"metadata", "annotations"});
+  EXPECT_EQ(text::GetString(annotations, {"muster.dev/trials"}), "2");
+  EXPECT_EQ(text::GetString(annotations, {"muster.dev/command"}),
+            "python train.py {lr} (2 trials)");
+  const std::string archive = *base::Base64Decode(
+      text::GetString(*cluster_->Find(kConfigMaps, "far-code-0"), {"binaryData", "part"}));
+  ASSERT_TRUE(base::WriteFileAtomic(folder_ + "/a.tgz", archive, 0600, base::Durability::kNone));
+  ASSERT_EQ(::system(("tar -C " + folder_ + " -xzf " + folder_ + "/a.tgz").c_str()), 0);
+  EXPECT_EQ(*base::ReadFile(folder_ + "/.muster-sweep/sweep.jsonl"),
+            "{\"index\":0,\"values\":[[\"lr\",\"1\"]],\"command\":\"exec python train.py 1\"}\n"
+            "{\"index\":1,\"values\":[[\"lr\",\"2\"]],\"command\":\"exec python train.py 2\"}\n");
+  EXPECT_TRUE(fs::exists(folder_ + "/train.py"));
+  EXPECT_NE(Run({"show", "far", "--best=loss"}, "muster")
+                .log.find("the results of far are in the log of its instance, which is not there"),
+            std::string::npos);
+}
+
+TEST_F(RunVerbTest, ASweepOfCodeFromGitHasBothOnAnotherCluster) {
+  is_this_machine_ = false;
+  const text::Json job = JobOf({"--image=i", "--sweep=lr=1,2", "--sync-mode=git",
+                                "--sync-source=https://h/t/r.git", "train.py", "{lr}"});
+  EXPECT_EQ(CommandOf(job),
+            "cd code/r && exec python3 /muster/code/.muster-sweep/sweep.py --parallel=0 --gpus=0");
+  EXPECT_EQ(text::FindArray(Replica(job, "Master"), {"initContainers"})->size(), 2U);
+}
+
+TEST_F(RunVerbTest, TheResultsOfASweepOnAnotherClusterAreReadFromItsLog) {
+  is_this_machine_ = false;
+  server_ = "https://far";
+  ASSERT_EQ(
+      RunIt({"-d", "--name=far", "--image=i", "--sweep=lr=1,2", "train.py", "{lr}"}).exit_code, 0);
+  cluster_->Put(kPods, MakePod("far", "master", 0, "Running"));
+  cluster_->on_log = [](const net::Target&) {
+    return FakeLog{
+        .body =
+            "[lr=2] loss 1\ntrial ended: {\"index\": 1, \"values\": {\"lr\": \"2\"}, "
+            "\"exitCode\": 3, \"metrics\": {\"loss\": 1}}\ntrial ended: {\"index\": 0, "
+            "\"values\": {\"lr\": \"1\"}, \"exitCode\": 0, \"metrics\": {\"loss\": 4}}\n"};
+  };
+  const Ended best = Run({"show", "far", "--best=loss"}, "muster");
+  ASSERT_EQ(best.exit_code, 0) << best.log;
+  const std::vector<std::string> lines = base::Split(best.out, '\n');
+  ASSERT_GE(lines.size(), 3U) << best.out;
+  EXPECT_TRUE(lines[1].starts_with("1 ")) << best.out;
+  EXPECT_TRUE(lines[2].starts_with("0 ")) << best.out;
+  EXPECT_NE(Run({"show", "far"}, "muster").out.find("\nTrials:\n"), std::string::npos);
+}
+
 TEST_F(RunVerbTest, CodeFromGitIsWhereItRuns) {
   is_this_machine_ = false;
   const text::Json job =

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -98,9 +99,10 @@ class Runner {
   base::Status Run(int64_t parallel) {
     TRY_ASSIGN(loop_, process::EventLoop::Create(base::SystemClock()));
     TRY(TakeSignals());
-    results_ = base::Fd(::open((files_ + "/trials.jsonl").c_str(),
-                               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    results_ = base::Fd(
+        ::open((files_ + "/trials.jsonl").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!results_) return Fail(base::WriteErrno(errno, "open", files_ + "/trials.jsonl"));
+    TRY(EndTornLine());
     slots_.resize(static_cast<size_t>(parallel), nullptr);
     Fill();
     if (running_ > 0) TRY(loop_->Run());
@@ -138,6 +140,14 @@ class Runner {
       }
       EndIfDone();
     });
+  }
+
+  // Of an earlier runner that was killed.
+  base::Status EndTornLine() const {
+    char last = '\n';
+    const off_t size = ::lseek(results_.get(), 0, SEEK_END);
+    if (size <= 0 || ::pread(results_.get(), &last, 1, size - 1) != 1 || last == '\n') return {};
+    return base::WriteAll(results_.get(), "\n", files_ + "/trials.jsonl");
   }
 
   void Fill() {
@@ -356,6 +366,12 @@ base::Result<int> RunTrials(const std::string& folder, int64_t parallel,
     if (found != after.end() && found->second.exit_code != 0) return found->second.exit_code;
   }
   return 0;
+}
+
+std::string RunTrialsCommand(int64_t parallel) {
+  std::error_code failed;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  return fmt::format("exec {} {} --parallel={}", base::ShellQuote(self), kRunTrials, parallel);
 }
 
 void AddRunTrials(cli::Command& root, Context& context) {

@@ -23,6 +23,8 @@ base::Result<int> RunTrials(const std::string& folder, int64_t parallel,
 // The hidden verb that the pod of a sweep runs: RunTrials in the folder that contains
 // MUSTER_RUN_DIR.
 inline constexpr const char* kRunTrials = "__trials";
+// Starts the verb of this very program; for a shell.
+std::string RunTrialsCommand(int64_t parallel);
 void AddRunTrials(cli::Command& root, Context& context);
 
 }  // namespace arena

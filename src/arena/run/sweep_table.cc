@@ -1,36 +1,30 @@
 #include "arena/run/sweep_table.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
-#include "arena/run/sweep.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "cli/table.h"
 
 namespace arena {
 namespace {
 
-struct TrialRow {
-  Trial trial;
-  std::optional<TrialResult> result;
+std::string StateOfTrial(const TrialRow& row) {
+  if (!row.result) return "PENDING";
+  return row.result->exit_code == 0 ? "SUCCEEDED" : "FAILED";
+}
 
-  std::string State() const {
-    if (!result) return "PENDING";
-    return result->exit_code == 0 ? "SUCCEEDED" : "FAILED";
-  }
-  // Nullopt for NaN, which is not a measurement.
-  std::optional<double> Metric(const std::string& name) const {
-    if (!result) return std::nullopt;
-    const auto found = result->metrics.find(name);
-    if (found == result->metrics.end() || std::isnan(found->second)) return std::nullopt;
-    return found->second;
-  }
-};
+// Nullopt for NaN, which is not a measurement.
+std::optional<double> MetricOf(const TrialRow& row, const std::string& name) {
+  if (!row.result) return std::nullopt;
+  const auto found = row.result->metrics.find(name);
+  if (found == row.result->metrics.end() || std::isnan(found->second)) return std::nullopt;
+  return found->second;
+}
 
 std::set<std::string> MetricsOfAll(const std::vector<TrialRow>& rows) {
   std::set<std::string> names;
@@ -41,18 +35,21 @@ std::set<std::string> MetricsOfAll(const std::vector<TrialRow>& rows) {
   return names;
 }
 
-base::Result<std::vector<TrialRow>> ReadRows(const std::string& folder, const SweepQuery& query) {
-  TRY_ASSIGN(const std::string text, base::ReadFile(folder + "/sweep.jsonl"));
-  TRY_ASSIGN(std::vector<Trial> trials, ParseTrials(text));
-  auto results = ParseResults(base::ReadFile(folder + "/files/trials.jsonl").value_or(""));
-  std::vector<TrialRow> rows;
-  for (Trial& trial : trials) {
-    TrialRow& row = rows.emplace_back();
-    if (auto found = results.find(trial.index); found != results.end()) row.result = found->second;
-    row.trial = std::move(trial);
+// The names of the trials' values, in the order in which they are given first.
+std::vector<std::string> ValuesOfAll(const std::vector<TrialRow>& rows) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const TrialRow& row : rows) {
+    for (const auto& [name, value] : row.trial.values) {
+      if (known.insert(name).second) names.push_back(name);
+    }
   }
+  return names;
+}
+
+base::Result<std::vector<TrialRow>> SortedBy(std::vector<TrialRow> rows, const SweepQuery& query) {
   if (query.best.empty()) return rows;
-  const auto has_it = [&](const TrialRow& row) { return row.Metric(query.best).has_value(); };
+  const auto has_it = [&](const TrialRow& row) { return MetricOf(row, query.best).has_value(); };
   if (std::none_of(rows.begin(), rows.end(), has_it)) {
     std::string known;
     for (const std::string& name : MetricsOfAll(rows)) known += (known.empty() ? "" : ", ") + name;
@@ -61,7 +58,7 @@ base::Result<std::vector<TrialRow>> ReadRows(const std::string& folder, const Sw
                                   known.empty() ? "" : "; there are " + known));
   }
   std::stable_sort(rows.begin(), rows.end(), [&](const TrialRow& a, const TrialRow& b) {
-    const auto left = a.Metric(query.best), right = b.Metric(query.best);
+    const auto left = MetricOf(a, query.best), right = MetricOf(b, query.best);
     if (!left || !right) return left.has_value() && !right.has_value();
     return query.is_max ? *left > *right : *left < *right;
   });
@@ -76,33 +73,29 @@ std::string Duration(const TrialRow& row) {
 
 }  // namespace
 
-bool IsSweep(const std::string& folder) {
-  return !folder.empty() && ::access((folder + "/sweep.jsonl").c_str(), F_OK) == 0;
-}
-
-base::Result<std::string> RenderTrials(const std::string& folder, const SweepQuery& query) {
-  TRY_ASSIGN(const std::vector<TrialRow> rows, ReadRows(folder, query));
+base::Result<std::string> RenderTrials(std::vector<TrialRow> unsorted, const SweepQuery& query) {
+  TRY_ASSIGN(const std::vector<TrialRow> rows, SortedBy(std::move(unsorted), query));
   std::vector<std::string> names;
   for (const std::string& name : MetricsOfAll(rows)) names.push_back(name);
   // What was asked for comes first.
   std::stable_partition(names.begin(), names.end(),
                         [&](const std::string& name) { return name == query.best; });
   cli::Table table;
+  const std::vector<std::string> valued = ValuesOfAll(rows);
   std::vector<std::string> heads = {"TRIAL"};
-  if (!rows.empty()) {
-    for (const auto& [name, value] : rows.front().trial.values) heads.push_back(name);
-  }
-  const size_t values = heads.size() - 1;
+  heads.insert(heads.end(), valued.begin(), valued.end());
   heads.insert(heads.end(), {"STATUS", "EXIT", "DURATION"});
   heads.insert(heads.end(), names.begin(), names.end());
   table.Row(heads);
   for (const TrialRow& row : rows) {
     std::vector<std::string> cells = {fmt::to_string(row.trial.index)};
-    for (size_t i = 0; i < values; ++i) {
-      cells.push_back(i < row.trial.values.size() ? row.trial.values[i].second : "");
+    const std::map<std::string, std::string> own(row.trial.values.begin(), row.trial.values.end());
+    for (const std::string& name : valued) {
+      const auto value = own.find(name);
+      cells.push_back(value == own.end() ? "-" : value->second);
     }
     cells.insert(cells.end(),
-                 {row.State(), row.result ? fmt::to_string(row.result->exit_code) : "-",
+                 {StateOfTrial(row), row.result ? fmt::to_string(row.result->exit_code) : "-",
                   row.result ? Duration(row) : "-"});
     for (const std::string& name : names) {
       const bool is_known = row.result && row.result->metrics.contains(name);
@@ -113,8 +106,8 @@ base::Result<std::string> RenderTrials(const std::string& folder, const SweepQue
   return table.Render();
 }
 
-base::Result<text::Json> TrialsToJson(const std::string& folder, const SweepQuery& query) {
-  TRY_ASSIGN(const std::vector<TrialRow> rows, ReadRows(folder, query));
+base::Result<text::Json> TrialsToJson(std::vector<TrialRow> unsorted, const SweepQuery& query) {
+  TRY_ASSIGN(const std::vector<TrialRow> rows, SortedBy(std::move(unsorted), query));
   text::Array trials;
   for (const TrialRow& row : rows) {
     text::Object values;
@@ -127,7 +120,7 @@ base::Result<text::Json> TrialsToJson(const std::string& folder, const SweepQuer
     }
     text::Object trial{{"index", row.trial.index},
                        {"values", std::move(values)},
-                       {"status", row.State()},
+                       {"status", StateOfTrial(row)},
                        {"exitCode", row.result ? text::Json(row.result->exit_code) : nullptr},
                        {"seconds", nullptr},
                        {"lastLine", row.result ? row.result->last_line : ""},
@@ -140,11 +133,10 @@ base::Result<text::Json> TrialsToJson(const std::string& folder, const SweepQuer
   return text::Json(std::move(trials));
 }
 
-base::Result<std::string> FailedGrid(const std::string& folder) {
-  TRY_ASSIGN(const std::vector<TrialRow> rows, ReadRows(folder, {}));
+base::Result<std::string> FailedGrid(const std::vector<TrialRow>& rows) {
   std::string grid;
   for (const TrialRow& row : rows) {
-    if (row.State() != "FAILED") continue;
+    if (StateOfTrial(row) != "FAILED") continue;
     text::Object values;
     for (const auto& [name, value] : row.trial.values) values[name] = value;
     grid += text::ToJson(values) + "\n";

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "arena/run/sweep_files.h"
+#include "arena/run/sweep_pod.h"
 #include "arena/run/sweep_runner.h"
 #include "arena/run/sweep_table.h"
 #include "base/file.h"
@@ -116,6 +118,40 @@ TEST_F(SweepTest, ResultsAreReadBackAndTornLinesLeftOut) {
   EXPECT_EQ(read.at(3).metrics.at("up"), HUGE_VAL);
 }
 
+TEST_F(SweepTest, TrialsOfAFileMayHaveDifferentNames) {
+  const std::vector<TrialRow> rows = {{{0, {{"lr", "0.1"}, {"name", "a"}}, ""}, {}},
+                                      {{1, {{"name", "b"}, {"seed", "3"}}, ""}, {}}};
+  std::vector<std::string> words;
+  for (const std::string& word : base::Split(RenderTrials(rows, {}).value(), '\n')) {
+    for (const std::string& cell : base::Split(word, ' ')) {
+      if (!cell.empty()) words.push_back(cell);
+    }
+  }
+  EXPECT_EQ(base::Join(words, " "),
+            "TRIAL lr name seed STATUS EXIT DURATION 0 0.1 a - PENDING - - 1 - b 3 PENDING - -");
+}
+
+TEST_F(SweepTest, TheLogOfAnotherClusterHasTheResults) {
+  const std::string log =
+      "[lr=0.1] trial ended: {\"index\": 9, \"values\": {}}\n"
+      "trial ended: {\"index\": 1, \"values\": {\"name\": \"a b\", \"lr\": \"2\"}, "
+      "\"exitCode\": 7, \"metrics\": {\"loss\": \"nan\", \"acc\": 1}, \"started\": 1000, "
+      "\"ended\": 2500, \"lastLine\": \"why\"}\n"
+      "trial ended: {\"index\": 0, \"values\": {\"name\": \"c\", \"lr\": \"3\"}, "
+      "\"exitCode\": 1}\n"
+      "trial ended: {\"index\": 0, \"values\": {\"name\": \"c\", \"lr\": \"3\"}, "
+      "\"exitCode\": 0}\n"
+      "trial ended: {\"index\": 2, \"val\n2 of 3 trials ended, 1 of them failed\n";
+  const std::vector<TrialRow> rows = TrialsOfLog(log);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].result->exit_code, 0);
+  EXPECT_EQ(rows[1].trial.values, (TrialValues{{"name", "a b"}, {"lr", "2"}}));
+  EXPECT_EQ(rows[1].result->ended, 2500);
+  EXPECT_EQ(rows[1].result->metrics.at("acc"), 1);
+  EXPECT_TRUE(std::isnan(rows[1].result->metrics.at("loss")));
+  EXPECT_EQ(FailedGrid(rows).value(), "{\"name\":\"a b\",\"lr\":\"2\"}\n");
+}
+
 TEST_F(SweepTest, EachTrialHasItsOwnVariablesAndFolder) {
   environment_.Set("CUDA_VISIBLE_DEVICES", "4,5,6,7");
   const std::string command =
@@ -126,10 +162,10 @@ TEST_F(SweepTest, EachTrialHasItsOwnVariablesAndFolder) {
   EXPECT_NE(out_.find("[lr=2] 2 1 6,7\n"), std::string::npos) << out_;
   EXPECT_EQ(Read("/files/trials/1/log"), "2 1 6,7\nloss 2\n");
   EXPECT_TRUE(fs::exists(folder_ + "/files/trials/0/files/made"));
-  const auto best = RenderTrials(folder_, {"loss", true});
+  const auto best = RenderTrials(*ReadTrials(folder_), {"loss", true});
   ASSERT_TRUE(best) << best.error().message;
   EXPECT_EQ(best->substr(best->find('\n') + 1, 1), "1") << *best;
-  const auto unknown = RenderTrials(folder_, {"acc", false});
+  const auto unknown = RenderTrials(*ReadTrials(folder_), {"acc", false});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("no trial has printed it; there are loss"),
             std::string::npos)
@@ -147,7 +183,7 @@ TEST_F(SweepTest, AFailedTrialIsNamedAndTheOthersGoOn) {
                       "  a=z exited with code 137: "),
             std::string::npos)
       << out_;
-  EXPECT_EQ(FailedGrid(folder_).value(), "{\"a\":\"y\"}\n{\"a\":\"z\"}\n");
+  EXPECT_EQ(FailedGrid(*ReadTrials(folder_)).value(), "{\"a\":\"y\"}\n{\"a\":\"z\"}\n");
 }
 
 TEST_F(SweepTest, WhatHasEndedIsNotRunAgain) {
@@ -158,6 +194,13 @@ TEST_F(SweepTest, WhatHasEndedIsNotRunAgain) {
   EXPECT_EQ(RunAll(trials), 0);
   EXPECT_EQ(Read("/count0"), "nothing");
   EXPECT_EQ(Read("/count1"), "run\n");
+}
+
+TEST_F(SweepTest, ALineThatACrashCutShortHidesNoLaterResult) {
+  const std::vector<Trial> trials = {{0, {{"a", "x"}}, "exit 0"}, {1, {{"a", "y"}}, "exit 0"}};
+  Write("/files/trials.jsonl", ToLine({0, 0, 1, 2, "", {}}) + "{\"index\": 1, \"ex");
+  EXPECT_EQ(RunAll(trials), 0);
+  EXPECT_EQ(ParseResults(Read("/files/trials.jsonl")).size(), 2u);
 }
 
 // What a trial leaves behind does not hold the sweep up.

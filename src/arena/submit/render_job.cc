@@ -340,8 +340,10 @@ Object JobRenderer::PodSpec(std::string_view type) const {
   if (flags_.host_pid) spec["hostPID"] = true;
   if (flags_.host_ipc) spec["hostIPC"] = true;
   if (!flags_.image_pull_secrets.empty()) spec["imagePullSecrets"] = ImagePullSecrets(options_);
-  if (options_.FetchesCode()) spec["initContainers"] = Array{InitContainer()};
-  if (!options_.code_archive.empty()) spec["initContainers"] = Array{Unpacker(type)};
+  Array init_containers;
+  if (options_.FetchesCode()) init_containers.push_back(InitContainer());
+  if (!options_.code_archive.empty()) init_containers.push_back(Unpacker(type));
+  if (!init_containers.empty()) spec["initContainers"] = std::move(init_containers);
   spec["containers"] = Array{Container(type)};
   if (Array volumes = Volumes(); !volumes.empty()) spec["volumes"] = volumes;
   return spec;

@@ -137,7 +137,8 @@ base::Status Submit::BringCode(bool is_dry) {
   RunNote note = NoteDown();
   note.snapshot = taken.hash;
   options_.note = ToJson(note);
-  TRY_ASSIGN(options_.code_archive, code_->Pack(taken));
+  TRY_ASSIGN(options_.code_archive,
+             PackFiles(taken, {}, code_->folder().root, context_.environment));
   options_.code_folder = place;
   return {};
 }
@@ -218,11 +219,7 @@ base::Result<int> Submit::Accompany(const text::Json& job, cli::Invocation& call
   if (told && flags.follow) {
     told = FollowChief(*client_, context_, job, ChiefName(options_), call.out);
   }
-  if (!told) {
-    told.error().message +=
-        fmt::format("; the job {1} was made, `{0} get {1}` shows it", context_.program, flags.name);
-    return Fail(told.error());
-  }
+  if (!told) return Fail(AfterCreation(told.error(), context_.program, flags.name));
   if (!flags.wait && !flags.follow) return 0;
   return AwaitEnd(*client_, context_, job);
 }

@@ -62,7 +62,7 @@ void AddWhatIf(cli::Command& root, Context& context) {
       .Complete([&context](std::string_view) { return CompletePriorityNames(context); });
   set.Duration(&flags->timeout, "timeout", std::chrono::nanoseconds(0),
                "its deadline: a short job may start in front of those that wait");
-  set.String(&flags->output, "output", "", "json or yaml").Short('o').Choices({"json", "yaml"});
+  AddDocumentFlag(set, &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     return CheckWhatIf(*flags, call);

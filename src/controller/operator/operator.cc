@@ -56,6 +56,17 @@ class WorkState {
   void SetKubeflowPod(std::string pod) {
     Change([&] { kubeflow_pod_ = std::move(pod); });
   }
+  // The certificates by which pods know the status endpoint; "": pods are not told of it.
+  void SetAuthorities(std::string authorities) {
+    Change([&] {
+      is_renewed_ = is_renewed_ || authorities_.has_value();
+      authorities_ = std::move(authorities);
+    });
+  }
+  std::string authorities() const {
+    const std::lock_guard lock(mutex_);
+    return authorities_.value_or("");
+  }
   // The running controller has to be replaced.
   void Renew() {
     Change([&] { is_renewed_ = true; });
@@ -88,14 +99,15 @@ class WorkState {
     change();
     changed_.notify_all();
   }
-  bool Works() const { return leads_ && kubeflow_pod_ && kubeflow_pod_->empty(); }
+  bool Works() const { return leads_ && authorities_ && kubeflow_pod_ && kubeflow_pod_->empty(); }
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool leads_ = false;
   bool is_over_ = false;
   bool is_renewed_ = false;
-  std::optional<std::string> kubeflow_pod_;  // nullopt: not known yet
+  // Nullopt: not known yet.
+  std::optional<std::string> kubeflow_pod_, authorities_;
 };
 
 // Kills the process when it does not end by itself in time.
@@ -132,7 +144,10 @@ class Operator {
     options_.controller.is_operator = true;
     options_.controller.event_client = &event_client_;
     options_.controller.metrics = &metrics_;
-    options_.controller.history_lost = [this] { work_state_.Renew(); };
+    options_.controller.history_lost = [this] {
+      base::LogWarn("the API server was restored to an older state of the cluster: starting again");
+      work_state_.Renew();
+    };
   }
 
   base::Status Run(const EndSignals& end_signals);
@@ -147,6 +162,7 @@ class Operator {
   }
   std::string PrintMetrics() const;
   base::Status IsReady() const;
+  base::Result<std::unique_ptr<StatusEndpoint>> OpenStatus();
   void WorkWhenCalled();
   void NoteKubeflowOperator(const std::string& pod);
 
@@ -157,6 +173,7 @@ class Operator {
   LeaseTerm term_;
   cluster::Client client_, event_client_, lease_client_, other_client_;
   WorkState work_state_;
+  std::string status_url_;  // set before work begins
   mutable std::mutex controller_mutex_;
   std::unique_ptr<Controller> controller_;
 };
@@ -209,7 +226,6 @@ void Operator::WorkWhenCalled() {
   bool works = false;
   while (const auto next = work_state_.AwaitChange(works)) {
     if (works && *next) {
-      base::LogWarn("the API server was restored to an older state of the cluster: starting again");
       // The old controller must have stopped writing before the new one reads.
       std::unique_ptr<Controller> old;
       {
@@ -218,6 +234,9 @@ void Operator::WorkWhenCalled() {
       }
     }
     works = *next;
+    reconcile::StatusPosts& posts = options_.controller.reconcile.status_posts;
+    posts.authorities = work_state_.authorities();
+    posts.base_url = posts.authorities.empty() ? "" : status_url_;
     auto made =
         works ? std::make_unique<Controller>(client_, clock_, options_.controller) : nullptr;
     base::LogInfo("{}", works ? "working on jobs" : "standing by");
@@ -233,6 +252,21 @@ void Operator::WorkWhenCalled() {
   controller_.reset();
 }
 
+// Null when it is not wanted.
+base::Result<std::unique_ptr<StatusEndpoint>> Operator::OpenStatus() {
+  const StatusOptions& status = options_.status;
+  if (!status.IsWanted()) {
+    work_state_.SetAuthorities("");
+    return std::unique_ptr<StatusEndpoint>();
+  }
+  const std::string& namespace_name = options_.webhook.namespace_name;
+  const std::string host = fmt::format("{}.{}.svc", status.service_name, namespace_name);
+  TRY_ASSIGN(status_url_, StatusBaseUrl(status, host));
+  return StatusEndpoint::Start(
+      other_client_, clock_, status, namespace_name, host,
+      [this](const std::string& authorities) { work_state_.SetAuthorities(authorities); });
+}
+
 base::Status Operator::Run(const EndSignals& end_signals) {
   Readiness readiness;
   TRY_ASSIGN(const auto probes,
@@ -246,6 +280,9 @@ base::Status Operator::Run(const EndSignals& end_signals) {
   const Webhook webhook(other_client_, clock_, options_.webhook, metrics_);
   readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
   readiness.AddNote("webhook", [&webhook] { return webhook.Care(); });
+
+  TRY_ASSIGN(const std::unique_ptr<StatusEndpoint> status, OpenStatus());
+  if (status) readiness.AddNote("status", [&status] { return status->Care(); });
 
   std::optional<Leader> leader;
   if (options_.elects_leader) {

@@ -11,6 +11,7 @@
 #include "cluster/kubernetes.h"
 #include "controller/loop/controller.h"
 #include "controller/operator/leader.h"
+#include "controller/operator/status_endpoint.h"
 #include "controller/operator/webhook.h"
 
 namespace controller {
@@ -25,6 +26,7 @@ struct OperatorOptions {
   bool elects_leader = false;
   LeaderOptions leader;
   WebhookOptions webhook;
+  StatusOptions status;
   std::string pod_name;  // our own, "" outside of a cluster
 };
 

@@ -36,6 +36,7 @@ struct OperatorFlags {
   std::string init_template_file;
   std::vector<std::string> schemes;
   WebhookOptions webhook;
+  StatusOptions status;
   std::string init_step;
   std::string lease_name;
   std::string lease_namespace;
@@ -99,6 +100,7 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
       .Hidden();
   DeclareInertFlags(set, flags);
   DeclareWebhookFlags(set, flags.webhook);
+  DeclareStatusFlags(set, flags.status);
 }
 
 // Finds the cluster in the order of Kubeflow's operator: flag, $KUBECONFIG, the pod's service
@@ -169,6 +171,7 @@ base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const Progra
   options.probe_address = flags.probe_address;
   options.cluster = ChooseCluster(program, environment);
   options.webhook = flags.webhook;
+  options.status = flags.status;
   options.webhook.namespace_name =
       environment.GetOr("MY_POD_NAMESPACE", options.webhook.namespace_name);
   Options& controller = options.controller;
@@ -226,6 +229,7 @@ base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program)
   if (!policy.empty() && policy != "Fail" && policy != "Ignore") {
     return base::Fail(Code::kInvalidArgument, "--webhook-failure-policy: must be Fail or Ignore");
   }
+  TRY(CheckStatusOptions(flags.status));
   if (flags.qps < 0 || flags.burst < 1) {
     return base::Fail(Code::kInvalidArgument,
                       "--kube-api-qps: must not be negative, and --kube-api-burst at least 1");

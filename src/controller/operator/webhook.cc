@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "controller/operator/admission_review.h"
+#include "controller/operator/certificate_secret.h"
 #include "controller/operator/webhook_certificates.h"
 #include "controller/operator/webhook_entry.h"
 #include "net/socket/tcp.h"
@@ -304,11 +305,12 @@ base::Result<base::Time> Webhook::Advance() {
 }
 
 base::Result<base::Time> Webhook::Certify(const State& now) {
+  const SecretName name{options_.namespace_name, options_.secret_name};
   text::Json secret;
   if (now.secret) {
     secret = *now.secret;
   } else {
-    TRY_ASSIGN(secret, MakeSecret());
+    TRY_ASSIGN(secret, MakeCertificateSecret(client_, name));
     TakeIfNewer(&State::secret, secret);
   }
   const WebhookCertificates stored = ReadWebhookCertificates(secret);
@@ -317,7 +319,7 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
       PlanWebhookCertificates(stored, WebhookHosts(options_, *now.configuration), clock_.Now()));
   if (!(plan.next == stored)) {
     // If another replica was faster, the watch brings its version.
-    TRY_ASSIGN(secret, Store(secret, ToSecretData(plan.next)));
+    TRY_ASSIGN(secret, StoreCertificates(client_, name, secret, ToSecretData(plan.next)));
     TakeIfNewer(&State::secret, secret);
     base::LogInfo("webhook: renewed the certificates in Secret {}/{}", options_.namespace_name,
                   options_.secret_name);
@@ -329,29 +331,6 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
   if (!is_registered) TRY(Register(plan.next.authorities));
   SayOnce(fmt::format("webhook: checking jobs on port {}", options_.port));
   return plan.look_again;
-}
-
-base::Result<text::Json> Webhook::MakeSecret() {
-  text::Json secret = text::Object{
-      {"apiVersion", "v1"},
-      {"kind", "Secret"},
-      {"metadata",
-       text::Object{{"name", options_.secret_name}, {"namespace", options_.namespace_name}}}};
-  auto made = client_.Create(api::kSecrets, options_.namespace_name, secret);
-  if (made) return made;
-  return Fail(made.error().Wrap(
-      fmt::format("Secret {}/{} is missing and cannot be created (`muster install` creates it)",
-                  options_.namespace_name, options_.secret_name)));
-}
-
-base::Result<text::Json> Webhook::Store(const text::Json& secret, const text::Json& data) {
-  text::Json patch = text::Object{{"data", data}};
-  text::Set(patch, {"metadata", "resourceVersion"}, text::Json(api::ResourceVersion(secret)));
-  auto stored = client_.Patch(api::kSecrets, options_.namespace_name, options_.secret_name,
-                              cluster::PatchType::kMerge, patch);
-  if (stored) return stored;
-  return Fail(stored.error().Wrap(
-      fmt::format("Secret {}/{}", options_.namespace_name, options_.secret_name)));
 }
 
 base::Status Webhook::Publish(const text::Json& configuration, const std::string& authorities) {

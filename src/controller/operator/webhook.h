@@ -94,8 +94,6 @@ class Webhook {
   // Takes one step towards the wanted state; returns when to take the next.
   base::Result<base::Time> Advance();
   base::Result<base::Time> Certify(const State& now);
-  base::Result<text::Json> MakeSecret();
-  base::Result<text::Json> Store(const text::Json& secret, const text::Json& data);
   base::Status Publish(const text::Json& configuration, const std::string& authorities);
   base::Status Register(const std::string& authorities);
   base::Status TakePatched(base::Result<text::Json> configuration);

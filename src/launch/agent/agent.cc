@@ -88,6 +88,7 @@ base::Status Agent::Prepare() {
   SaySettings();
   for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
   PrepareStacks();
+  OfferPosts();
   SetVariablesOfTorch(options_, executable_, environment_);
   const std::string said = SetSharedVariables(options_, UsableCpus(), environment_);
   if (!said.empty()) Say(said);
@@ -102,6 +103,13 @@ void Agent::Begin() {
     }
     StopGroup(Ending::kCannotStart, SIGKILL, {});
   }
+}
+
+base::Result<std::string> Agent::OwnFolder() {
+  if (!own_folder_) {
+    TRY_ASSIGN(own_folder_, PrivateFolder::Make(environment_));
+  }
+  return own_folder_->path();
 }
 
 base::Status Agent::WatchSides() {
@@ -184,6 +192,7 @@ Group Agent::MakeGroup() const {
 base::Status Agent::StartAttempt() {
   failures_.clear();
   ended_early_.clear();
+  posted_.reset();
   loop_->Cancel(std::exchange(tell_timer_, 0));
   loop_->Cancel(std::exchange(stop_timer_, 0));
   workers_.clear();
@@ -303,7 +312,7 @@ void Agent::OfferToHurry() {
 
 void Agent::OnGuardianGone() {
   KillTree();
-  stacks_place_.reset();
+  own_folder_.reset();
   if (folder_) folder_->Finish(!options_.redirects.IsEmpty() || !options_.tee.IsEmpty());
   ::_exit(1);
 }
@@ -394,21 +403,28 @@ bool Agent::TryRestart() {
 }
 
 void Agent::ShowStatus(const std::string& state) {
-  if (!has_status_) return;
+  state_ = state;
+  DrawStatus();
+}
+
+void Agent::DrawStatus() {
+  if (!has_status_ || !group_) return;
   const std::string restarts =
       restarts_ == 0 ? ""
       : options_.max_restarts == 0
           ? fmt::format(", restart {}", restarts_)
           : fmt::format(", restart {} of {}", restarts_, options_.max_restarts);
-  output_->SetStatus(fmt::format("muster: {} of {} ranks {}{}", group_->running_count(),
-                                 options_.nproc_per_node, state, restarts));
+  const std::string posted = PostedText();
+  output_->SetStatus(fmt::format("muster: {} of {} ranks {}{}{}{}", group_->running_count(),
+                                 options_.nproc_per_node, state_, posted.empty() ? "" : ", ",
+                                 posted, restarts));
 }
 
 void Agent::Finish(int exit_code) {
   if (has_status_ && !is_hurried_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
   file_timer_.reset();
-  stacks_place_.reset();
+  own_folder_.reset();
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();

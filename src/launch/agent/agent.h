@@ -16,9 +16,10 @@
 #include "launch/failure/failure_report.h"
 #include "launch/flags/options.h"
 #include "launch/machine/kernel_sleep.h"
+#include "launch/machine/private_folder.h"
 #include "launch/output/log_folder.h"
 #include "launch/output/output.h"
-#include "launch/shim/stacks_place.h"
+#include "launch/progress/post_server.h"
 #include "launch/shim/warm_keeper.h"
 #include "launch/workers/file_timer.h"
 #include "launch/workers/guardian.h"
@@ -28,6 +29,7 @@
 #include "rendezvous/nodes/rendezvous.h"
 #include "rendezvous/store/server.h"
 #include "rendezvous/store/wait_explainer.h"
+#include "runs/progress/progress_text.h"
 #include "warm/link.h"
 
 namespace launch {
@@ -101,8 +103,19 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnGroupGivenUp();
   void SayWhoSleeps();
 
+  // The folder that the launcher's own files are in; made when it is first asked for.
+  base::Result<std::string> OwnFolder();
+
+  // Of what ranks post of their progress: agent/posts.cc.
+  void OfferPosts();
+  base::Status OpenPosts();
+  void OnPost(const runs::StatusPost& post);
+  std::string PostedText() const;
+  void SayPosted(const Failure& root);
+
   // Of ranks that hold the others up: agent/stalls.cc.
   void PrepareStacks();
+  base::Status WriteHook();
   void WatchStalls();
   void LookForStallsLater(base::Duration pause);
   void LookForStalls();
@@ -134,6 +147,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void SaySettings();
   void SayGroup(const Group& group);
   void ShowStatus(const std::string& state);
+  void DrawStatus();
 
   Options options_;
   base::Environment environment_;
@@ -174,7 +188,7 @@ class Agent : private rendezvous::RendezvousEvents {
   size_t wait_looks_ = 0;
   std::optional<KernelSleepWatch> sleep_watch_;
   process::EventLoop::TimerId sleep_timer_ = 0;
-  std::unique_ptr<StacksPlace> stacks_place_;
+  std::unique_ptr<PrivateFolder> own_folder_;
   std::string stacks_folder_;  // "" when ranks cannot be asked
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
@@ -185,11 +199,20 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
   std::optional<RankSnapshots> snapshots_;
   std::optional<Failure> stuck_;
+  std::unique_ptr<PostServer> posts_;
+  // The last that a rank of this attempt has posted.
+  struct Posted {
+    base::Time at;
+    std::chrono::steady_clock::time_point steady;
+    runs::SourceProgress progress;
+  };
+  std::optional<Posted> posted_;
   int restarts_ = 0;
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
   bool has_status_ = false;  // the status line has a terminal
+  std::string state_;        // of the ranks, in the status line
   bool is_hurried_ = false;  // the user has asked a second time
   std::string start_error_;
   int exit_code_ = 0;

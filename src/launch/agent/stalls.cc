@@ -10,6 +10,7 @@
 #include "launch/agent/agent.h"
 #include "launch/machine/process_tree.h"
 #include "launch/shim/python_shim.h"
+#include "launch/shim/stacks_hook.h"
 #include "witness/recorder.h"
 #include "witness/stacks.h"
 
@@ -34,13 +35,17 @@ void Agent::PrepareStacks() {
     return;
   }
   // Best effort: a job runs as well without.
-  auto place = StacksPlace::Make(environment_);
-  if (!place) return SayDetail(place.error().message);
-  stacks_place_ = std::move(*place);
-  stacks_folder_ = stacks_place_->folder();
-  environment_.Set(witness::kStacksVariable, stacks_folder_);
+  if (auto written = WriteHook(); !written) SayDetail(written.error().message);
+}
+
+base::Status Agent::WriteHook() {
+  TRY_ASSIGN(const std::string folder, OwnFolder());
+  TRY(WriteStacksHook(folder));
+  stacks_folder_ = folder;
+  environment_.Set(witness::kStacksVariable, folder);
   // A fork has no start: it is told by its keeper.
-  if (!warm_) environment_.Set("PYTHONPATH", stacks_place_->PythonPath(environment_));
+  if (!warm_) environment_.Set("PYTHONPATH", StacksPythonPath(folder, environment_));
+  return {};
 }
 
 void Agent::WatchStalls() {
@@ -69,12 +74,13 @@ void Agent::LookForStalls() {
   const std::vector<pid_t> pids = group_->Pids();
   const int first = MakeGroup().first_rank;
   std::vector<answers::RankLook> looks;
+  process::ProcessTree tree;
   for (size_t i = 0; i < pids.size(); ++i) {
     answers::RankLook& look = looks.emplace_back();
     look.rank = first + static_cast<int>(i);
     look.pid = pids[i];
     look.has_ended = pids[i] == 0;
-    if (!look.has_ended) look.activity = witness::ActivityOf(stacks_folder_, pids[i]);
+    if (!look.has_ended) look.activity = witness::ActivityOf(stacks_folder_, pids[i], tree);
   }
   const bool asks = stall_watch_->See(clock_.Steady(), looks);
   if (!asks) {

@@ -125,6 +125,7 @@ void Agent::ReportFailure() {
   WriteAgentErrorFile(root);
   const std::string last = snapshots_ ? snapshots_->LastOf(root) : "";
   if (!last.empty()) Say(last);
+  SayPosted(root);
   std::string text = FailureTable(context.title, failures_);
   if (options_.explains) text += ExplainText(failures_, context);
   output_->Say(text);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kMeetingPort = 29400;
 constexpr int kMasterPort = 29500;
+constexpr int kNoPort = -1;
 constexpr int64_t kLongestIdle = int64_t{7} * 24 * 3600;
 constexpr int64_t kMostKept = 1000;
 
@@ -77,7 +78,13 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
   HostPort master{"", kMasterPort};
   if (line.IsGiven("master-port")) master.port = static_cast<int>(IntegerOf(line, "master-port"));
   if (line.IsGiven("rdzv-endpoint") && !base::Trim(line.Text("rdzv-endpoint")).empty()) {
-    TRY_ASSIGN(master, ParseHostPort(line.Text("rdzv-endpoint"), kMasterPort));
+    TRY_ASSIGN(master, ParseHostPort(line.Text("rdzv-endpoint"), kNoPort));
+    if (master.port == kNoPort) {
+      return Invalid(
+          fmt::format("--rdzv-endpoint '{}': its port is missing, and --rdzv-backend static has no "
+                      "usual one: write HOST:PORT",
+                      line.Text("rdzv-endpoint")));
+    }
   } else {
     options.endpoint_flag = "--master-addr";
     TRY_ASSIGN(master.host, MasterAddress(line.Text("master-addr")));
@@ -267,6 +274,7 @@ base::Status ReadLogs(const CommandLine& line, const base::Environment& environm
   options.explains = line.Text("explain") == "on";
   options.stop_on_nan = line.IsOn("stop-on-nan");
   options.shows_status = !line.IsOn("no-status");
+  options.takes_posts = line.Text("progress") == "on";
   options.failure_file = line.Text("failure-file");
   return {};
 }

@@ -70,6 +70,7 @@ struct Options {
 
   bool explains = true;
   bool stop_on_nan = false;
+  bool takes_posts = true;   // ranks learn where to post their progress
   bool shows_status = true;  // on a terminal
   bool prints_events = false;
   std::string failure_file;

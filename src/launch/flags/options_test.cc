@@ -185,6 +185,8 @@ TEST(MakeOptions, RefusesValuesThatCannotBeMeant) {
       {"--event-log-handler", "mine"},
       {"--master-port", "70000"},
       {"--rdzv-conf", "a"},
+      {"--nnodes=2", "--rdzv-endpoint", "node0"},
+      {"--rdzv-backend=static", "--rdzv-endpoint", "[::1]"},
       {"--torch-distributed-launch", "--no-python"},
   };
   for (const auto& args : cases) {

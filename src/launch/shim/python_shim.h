@@ -14,7 +14,7 @@ namespace launch {
 // The hook as a Python module. `chains`: it is a sitecustomize, and runs the next one.
 std::string HookText(std::string_view launcher, bool chains);
 
-// For the ranks of a launcher (stacks_place.h).
+// For the ranks of a launcher (stacks_hook.h).
 std::string StacksHookText();
 
 // Whether the hook passes this module of -m to the launcher.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "local/daemon/process_bound.h"
 #include "local/daemon/unmet_wishes.h"
 #include "net/http/types.h"
 #include "text/json.h"
@@ -28,6 +29,7 @@ struct AdmissionDefaults {
   Abilities abilities{};
   // Of jobs that name nobody to tell: lines of api::kNotifyAnnotation, and its label.
   std::string notify{}, notify_on{};
+  ProcessBound bound{};  // for CheckProcesses
 };
 
 // On creation of a PyTorchJob, Deployment or Pod: adds the annotations muster.dev/python,

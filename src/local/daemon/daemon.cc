@@ -38,6 +38,7 @@
 #include "local/daemon/path_keeper.h"
 #include "local/daemon/pods/pod_execs.h"
 #include "local/daemon/pods/pod_ports.h"
+#include "local/daemon/process_limits.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/progress_keeper.h"
 #include "local/daemon/progress/progress_page.h"
@@ -46,6 +47,7 @@
 #include "local/daemon/submitter.h"
 #include "local/daemon/upkeep.h"
 #include "local/node/agent/lost_and_found.h"
+#include "local/node/agent/node.h"
 #include "local/node/devices/gpu.h"
 #include "local/node/devices/ports.h"
 #include "local/node/plan/image_map.h"
@@ -70,6 +72,7 @@ base::Result<AdmissionDefaults> DefaultsOf(const Config& config,
   TRY_ASSIGN(defaults.python,
              node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
   defaults.environment = PodEnvironmentJson(environment);
+  defaults.bound = BoundOf(node::DescribeMachine().memory, ReadProcessLimits());
   return defaults;
 }
 

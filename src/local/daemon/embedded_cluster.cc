@@ -26,6 +26,7 @@ server::Admission MakeAdmission(AdmissionDefaults defaults, node::PortAllocator&
     if (&resource == &api::kServices && !IsDryRun(request)) {
       TRY(AssignNodePorts(ports, old, object));
     }
+    if (&resource == &api::kPyTorchJobs) TRY(CheckProcesses(defaults.bound, object, old));
     if (operation != server::Operation::kCreate) return std::vector<std::string>();
     return AdmitCreate(resource, request.headers, defaults, object);
   };

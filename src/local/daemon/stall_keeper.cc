@@ -137,14 +137,16 @@ void StallKeeper::Run() {
     }
     lock.unlock();
     std::erase_if(jobs_, [&](const auto& job) { return !jobs.contains(job.first); });
-    for (const auto& [uid, pods] : jobs) Look(uid, pods);
+    process::ProcessTree tree;
+    for (const auto& [uid, pods] : jobs) Look(uid, pods, tree);
     meter_.KeepOpen(running);
     lock.lock();
     wake_.wait_for(lock, kLook, [this] { return is_stopped_; });
   }
 }
 
-void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods) {
+void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods,
+                       process::ProcessTree& tree) {
   const bool is_new = !jobs_.contains(uid);
   Job& job = jobs_[uid];
   if (is_new) {
@@ -171,7 +173,8 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       now[rank] = {pod.folder, process.pid};
       busy.insert(pod.folder);
       asked[pod.folder].push_back(process.pid);
-      looks.push_back({rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid)});
+      looks.push_back(
+          {rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid, tree)});
       metered.push_back(
           {rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank)});
     }

@@ -17,6 +17,7 @@
 #include "cluster/client.h"
 #include "cluster/reflector.h"
 #include "local/daemon/progress/rank_meter.h"
+#include "process/procfs.h"
 #include "text/json.h"
 #include "witness/stacks.h"
 
@@ -54,7 +55,7 @@ class StallKeeper {
 
   void OnPod(const text::Json& pod, bool is_gone);
   void Run();
-  void Look(const std::string& uid, const std::vector<StallPod>& pods);
+  void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
 

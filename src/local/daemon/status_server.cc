@@ -8,6 +8,7 @@
 #include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/resources.h"
+#include "api/status_posts.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -22,25 +23,8 @@ constexpr size_t kStatusKeyBytes = 32;
 constexpr size_t kMostPosters = 256;  // connections at once
 constexpr size_t kMostAddressBytes = 64;
 
-net::HttpResponse RefusePost(int status, std::string reason, std::string message) {
-  return server::ToResponse({status, std::move(reason), std::move(message), {}});
-}
-
-struct PostedJob {
-  std::string namespace_name;
-  std::string name;
-};
-
-std::optional<PostedJob> JobOfTarget(const net::HttpRequest& request) {
-  const auto target = net::ParseTarget(request.target);
-  if (!target || request.method != "POST") return std::nullopt;
-  const std::vector<std::string>& parts = target->segments;
-  const bool is_status = parts.size() == 8 && parts[0] == "apis" &&
-                         parts[1] == "trainer.kubeflow.org" && parts[2] == "v1alpha1" &&
-                         parts[3] == "namespaces" && parts[5] == "trainjobs" &&
-                         parts[7] == "status";
-  if (!is_status) return std::nullopt;
-  return PostedJob{parts[4], parts[6]};
+net::HttpResponse ToAnswer(const api::PostRefusal& refusal) {
+  return server::JsonResponse(refusal.status, api::ToBody(refusal));
 }
 
 base::Result<std::string> EnsureStatusKey(const std::string& path) {
@@ -63,30 +47,22 @@ uint16_t LastPort(const std::string& path) {
 net::HttpResponse AnswerStatusPost(cluster::Client& client, ProgressFiles& files,
                                    std::string_view key, base::Time now,
                                    const net::HttpRequest& request) {
-  constexpr std::string_view kScheme = "Bearer ";
-  const auto posted = JobOfTarget(request);
-  if (!posted) return RefusePost(404, "NotFound", "Not found");
-  std::string_view token = net::FindHeader(request.headers, "Authorization");
-  const bool has_scheme = token.starts_with(kScheme);
-  if (has_scheme) token.remove_prefix(kScheme.size());
-  const auto uid = has_scheme ? node::JobOfStatusToken(key, token) : std::nullopt;
-  if (!uid) return RefusePost(403, "Forbidden", "Forbidden");
+  const auto posted = api::JobOfStatusPost(request.method, request.target);
+  if (!posted) return ToAnswer(api::kNoPostPath);
+  const std::string_view token =
+      api::BearerToken(net::FindHeader(request.headers, "Authorization"));
+  const auto uid = node::JobOfStatusToken(key, token);
+  if (!uid) return ToAnswer(api::kPostForbidden);
   const auto job = client.Get(api::kPyTorchJobs, posted->namespace_name, posted->name);
-  if (!job && job.error().code == base::Code::kNotFound) {
-    return RefusePost(404, "NotFound", "Train job not found");
-  }
-  if (!job) return RefusePost(500, "InternalError", "Internal error");
-  if (api::Uid(*job) != *uid) return RefusePost(403, "Forbidden", "Forbidden");
-  if (request.body.size() > runs::kMostPostBytes) {
-    return RefusePost(413, "RequestEntityTooLarge", "Payload too large");
-  }
+  if (!job && job.error().code == base::Code::kNotFound) return ToAnswer(api::kNoPostedJob);
+  if (!job) return ToAnswer(api::kPostFailed);
+  if (api::Uid(*job) != *uid) return ToAnswer(api::kPostForbidden);
+  if (request.body.size() > runs::kMostPostBytes) return ToAnswer(api::kPostTooLarge);
   auto post = runs::ReadStatusPost(request.body);
-  if (!post) return RefusePost(422, "Invalid", post.error().message);
-  const bool tells = post->percent || post->progress.step || post->progress.epoch ||
-                     post->progress.seconds_left || !post->progress.scalars.empty();
-  if (tells && !api::IsJobFinished(*job)) {
+  if (!post) return ToAnswer(api::InvalidPost(post.error().message));
+  if (!post->IsEmpty() && !api::IsJobFinished(*job)) {
     const auto at = std::chrono::floor<std::chrono::milliseconds>(now).time_since_epoch().count();
-    files.Note(*uid, std::string(kStatusPosts), at, post->progress, post->percent);
+    files.Note(*uid, std::string(runs::kStatusPosts), at, post->progress, post->percent);
   }
   return server::JsonResponse(200, std::move(post->answer));
 }

@@ -26,8 +26,6 @@
 
 namespace local::daemon {
 
-inline constexpr std::string_view kStatusPosts = "status posts";  // as a source of progress
-
 // The answer to one request; what it tells is noted in `files`. Asks `client` for the job. Blocks
 // no longer than that.
 net::HttpResponse AnswerStatusPost(cluster::Client& client, ProgressFiles& files,

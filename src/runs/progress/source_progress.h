@@ -1,29 +1,14 @@
-// How far a training is, as one source tells it: shown, and as JSON. Pure.
+// How far a training is, as JSON. Pure.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "runs/progress/line.h"
-#include "runs/progress/step_mark.h"
+#include "runs/progress/progress_text.h"
 #include "text/json.h"
 
 namespace runs {
-
-struct SourceProgress {
-  std::string source;
-  Millis at = 0;
-  LineProgress progress;
-  std::optional<int64_t> percent;  // told, or of steps and epochs
-};
-
-// Of a whole training: steps of an epoch count within it. Nullopt where nothing says how many there
-// are.
-std::optional<int64_t> PercentOf(const LineProgress& progress);
-
-// "step 120/1000 (12%), 5 min left, loss 0.51": of what is known. "" when nothing is.
-std::string DescribeProgress(const SourceProgress& progress);
 
 // {"source", "at", "step", "steps", "epoch", "epochs", "percent", "secondsLeft", "scalars"}; what
 // is not known is null. A value that is not a number is a text: "nan", "inf", "-inf".

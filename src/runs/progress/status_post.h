@@ -1,5 +1,6 @@
 // Posts in which a training tells how far it is: UpdateTrainJobStatusRequest of Kubeflow Trainer
-// 2.3, with its limits. transformers 5 and Kubeflow's SDK send them by themselves. Pure.
+// 2.3, with its limits. transformers 5 and Kubeflow's SDK send them by themselves. Pure, and
+// without a JSON library, so that the launcher can read them.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,16 @@ inline constexpr size_t kMostPostBytes = 64 << 10;
 inline constexpr size_t kMostPostMetrics = 256;
 inline constexpr size_t kMostMetricText = 64;  // bytes of a name, and of a value
 
+inline constexpr std::string_view kStatusPosts = "status posts";  // as a source of progress
+
 struct StatusPost {
   // Of "current_step", "total_steps" and "current_epoch" (or "epoch"), as transformers names them;
   // the other metrics are scalars where they are numbers.
   LineProgress progress;
   std::optional<int64_t> percent;
   std::string answer;  // JSON: what was understood
+
+  bool IsEmpty() const;  // it tells nothing
 };
 
 // {"trainerStatus": {"progressPercentage": 42, "estimatedRemainingSeconds": 90, "metrics":

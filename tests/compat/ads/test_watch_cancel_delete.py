@@ -68,6 +68,7 @@ def test_a_jobs_runs_are_merged_by_time(user, runs):
         "[main] 2026-11-21 00:00:02 - m2", "[worker_0] 2026-11-21 00:00:03 - w0"]
     assert len(lines) == 13
     assert watch(user, *runs, "--no-exit-status").returncode == 0
+    watch(user, *runs, "--exit-status", code=1)
 
 
 def test_only_the_last_start_of_a_job(user, runs):

@@ -92,6 +92,43 @@ TEST_F(OutputCompat, S7_GetHasAModelsLines) {
                                    "Instances:\n"));
 }
 
+// Why a job failed or waits is no part of Arena's pages: it is said beside them.
+TEST_F(OutputCompat, S7_TheHeadOfAFailedJobHasEightLinesToo) {
+  text::Json failed = MakeJob("pt", "Failed", seconds(60));
+  text::Set(failed, {"status", "completionTime"}, text::Json("2026-07-30T09:59:30Z"));
+  auto& condition = failed.as_object()["status"].as_object()["conditions"].as_array()[0];
+  condition.as_object()["message"] = "rank 1 (pt-worker-0) exited with code 1";
+  cluster_->Put(kJobs, failed);
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Failed"));
+  const std::string head =
+      "Name:        pt\n"
+      "Status:      FAILED\n"
+      "Namespace:   default\n"
+      "Priority:    N/A\n"
+      "Trainer:     PYTORCHJOB\n"
+      "Duration:    30s\n"
+      "CreateTime:  2026-07-30 09:59:00\n"
+      "EndTime:     2026-07-30 09:59:30\n"
+      "\n"
+      "Instances:\n";
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"get", "pt", "-o", "wide"}, {"top", "job", "pt"}}) {
+    const Ended ended = Run(args);
+    EXPECT_TRUE(ended.out.starts_with(head)) << ended.out;
+    EXPECT_NE(ended.log.find("pt-worker-0) exited with code 1"), std::string::npos) << ended.log;
+    EXPECT_LT(ended.out.find("  pt-master-0"), ended.out.find("  pt-worker-0")) << ended.out;
+  }
+  const std::string document = Run({"get", "pt"}).out;
+  EXPECT_TRUE(document.starts_with("STATUS: FAILED\n"
+                                   "NAMESPACE: default\n"
+                                   "PRIORITY: N/A\n"
+                                   "TRAINING DURATION: 30s\n"
+                                   "\n"
+                                   "NAME  STATUS   TRAINER     AGE  INSTANCE     NODE\n"))
+      << document;
+}
+
 TEST_F(OutputCompat, S7_GpusHaveARowEachOnceTheyAreMeasured) {
   PutRunning();
   PutMetrics();

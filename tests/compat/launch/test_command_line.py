@@ -193,6 +193,7 @@ def test_arguments_and_environment_are_spelt_as_this_torch_spells_them(launch, n
     (["-t", "0:1,", "x.py"], 1, "--tee"),
     (["--rdzv-backend=mine", "x.py"], 1, "'mine' is not known"),
     (["--rdzv-backend=c10d", "--rdzv-endpoint=~", "x.py"], 1, "hostname"),
+    (["--nnodes=2", "--rdzv-endpoint=node0", "x.py"], 1, "its port is missing"),
     (["--rdzv-conf=a", "x.py"], 1, "option 'a' must have a value"),
     (["--logs-specs=mine", "x.py"], 1, "mine"),
     (["nothing-here.py"], 1, '"nothing-here.py" is not here'),

@@ -18,6 +18,7 @@
 {{- range $container.ports }}{{ if ne .name "webhook" }}{{ $ports = append $ports . }}{{ end }}{{ end }}
 {{- $_ := set $container "ports" $ports }}
 {{- end }}
+{{- if $values.statusPosts }}{{ $args = append $args "--status-address=:9444" }}{{ end }}
 {{- $_ := set $container "args" (concat $args $values.operatorFlags) }}
 {{- with $values.resources }}{{ $_ := set $container "resources" . }}{{ end }}
 {{- range $field := list "imagePullSecrets" "nodeSelector" "tolerations" }}

@@ -5,25 +5,6 @@
 #include <algorithm>
 
 namespace local::daemon {
-namespace {
-
-constexpr size_t kLongestLabel = 24;
-
-}  // namespace
-
-std::string_view LabelOfLine(std::string_view line) {
-  if (!line.starts_with("[rank") && !line.starts_with("[local-rank")) return "";
-  const size_t end = line.find(']');
-  if (end == std::string_view::npos || end > kLongestLabel) return "";
-  const std::string_view label = line.substr(1, end - 1);
-  const size_t digits = label.find_last_not_of("0123456789") + 1;
-  const bool is_label =
-      label.substr(0, digits) == "rank" || label.substr(0, digits) == "local-rank";
-  // A progress bar has a ">" there.
-  const bool has_end =
-      line.substr(end + 1).starts_with(':') || line.substr(end + 1).starts_with('>');
-  return is_label && digits < label.size() && has_end ? label : std::string_view();
-}
 
 void LastLines::Note(const std::string& pod_uid, std::string_view label, int64_t at) {
   const std::lock_guard lock(mutex_);

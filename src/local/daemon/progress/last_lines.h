@@ -13,7 +13,7 @@ namespace local::daemon {
 // By pod, and by the label of its lines. Thread safe.
 class LastLines {
  public:
-  // `label` as a launcher puts it before a line: "rank3", "local-rank1"; "" of none.
+  // `label`: the name of api::RankLabel; "" of none.
   void Note(const std::string& pod_uid, std::string_view label, int64_t at);
   void Forget(const std::string& pod_uid);
   // `local`: its place in its pod, of `ranks` there. Nullopt when nothing was printed.
@@ -23,8 +23,5 @@ class LastLines {
   mutable std::mutex mutex_;
   std::map<std::string, std::map<std::string, int64_t, std::less<>>> pods_;
 };
-
-// "rank3" of "[rank3]: text", "local-rank1" of "[local-rank1]: text"; "" of other lines. Pure.
-std::string_view LabelOfLine(std::string_view line);
 
 }  // namespace local::daemon

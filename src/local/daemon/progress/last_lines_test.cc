@@ -5,17 +5,6 @@
 namespace local::daemon {
 namespace {
 
-TEST(LabelOfLine, IsWhatALauncherPutsBeforeIt) {
-  EXPECT_EQ(LabelOfLine("[rank3]: step 1"), "rank3");
-  EXPECT_EQ(LabelOfLine("[local-rank1]:step 1"), "local-rank1");
-  EXPECT_EQ(LabelOfLine("[rank0]> 40%|####"), "rank0");
-  for (const char* other :
-       {"step 1", "[rank]: x", "[rank3] x", "[ranks3]: x", "[rank3", "[INFO]: x", "[rank-3]: x", "",
-        "[rank00000000000000000000000000]: x"}) {
-    EXPECT_EQ(LabelOfLine(other), "") << other;
-  }
-}
-
 TEST(LastLines, AreFoundByRankAndByItsPlaceInThePod) {
   LastLines lines;
   EXPECT_FALSE(lines.Of("p", 0, 0, 1));

@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/rank_label.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "runs/progress/line.h"
@@ -19,21 +20,6 @@ constexpr std::chrono::seconds kWriteEvery{1};
 constexpr size_t kLongestLine = 64 << 10;
 constexpr size_t kLongestStamp = 40;
 constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the run>/files
-
-// "[rank3]: ..." of the launcher; -1 of none.
-int TakeRankPrefix(std::string_view& line) {
-  constexpr std::string_view kBefore = "[rank";
-  if (!line.starts_with(kBefore)) return -1;
-  const size_t end = line.find("]:");
-  if (end == std::string_view::npos || end > kBefore.size() + 6) return -1;
-  int rank = 0;
-  for (const char c : line.substr(kBefore.size(), end - kBefore.size())) {
-    if (c < '0' || c > '9') return -1;
-    rank = 10 * rank + (c - '0');
-  }
-  line.remove_prefix(end + 2);
-  return rank;
-}
 
 }  // namespace
 
@@ -91,13 +77,14 @@ class ProgressKeeper::Reading {
     line.remove_prefix(blank + 1);
     const int64_t second =
         std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
-    const std::string_view label = LabelOfLine(line);
+    const auto read = api::ReadRankLabel(line);
+    const std::string_view label = read ? read->name : "";
     if (second != noted_ || label != label_) {  // of many lines a second the first is enough
       lines_.Note(pod_, label, second);
       noted_ = second;
       label_ = label;
     }
-    const int rank = TakeRankPrefix(line);
+    if (read) line = read->text;
     const runs::Millis at =
         std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
     // Of what a progress bar has drawn over the last counts.
@@ -105,13 +92,13 @@ class ProgressKeeper::Reading {
     if (const size_t over = line.rfind('\r'); over != std::string_view::npos) {
       line.remove_prefix(over + 1);
     }
-    if (!rank_ || *rank_ == rank) {
+    if (!rank_ || *rank_ == label) {
       if (const auto span = checkpoints_.See(at, line)) files_.NoteCheckpoint(job_, *span);
     }
     const auto progress = runs::ProgressIn(line);
     if (!progress || !runs::IsOfTraining(*progress)) return;
-    if (!rank_) rank_ = rank;
-    if (*rank_ != rank) return;
+    if (!rank_) rank_ = label;
+    if (*rank_ != label) return;
     files_.Note(job_, source_, at, *progress, std::nullopt);
   }
 
@@ -121,7 +108,7 @@ class ProgressKeeper::Reading {
   int64_t noted_ = 0;  // second and label of the line that was noted last
   std::string label_;
   std::string rest_;
-  std::optional<int> rank_;
+  std::optional<std::string> rank_;  // the label of its lines
   runs::Checkpoints checkpoints_;
 };
 

@@ -9,6 +9,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/status_posts.h"
 #include "base/quantity.h"
 #include "base/strings.h"
 #include "local/node/plan/code_container.h"
@@ -30,9 +31,6 @@ constexpr int64_t kDefaultGrace = 30;
 constexpr std::string_view kArenaCreator = "PyTorchJob";
 constexpr std::string_view kArenaWorkingDirectory = "/root";
 constexpr int64_t kMaxNamedReplicas = 512;
-constexpr std::string_view kStatusUrl = "KUBEFLOW_TRAINER_SERVER_URL";
-constexpr std::string_view kStatusToken = "KUBEFLOW_TRAINER_SERVER_TOKEN";  // a path
-constexpr std::string_view kStatusAuthority = "KUBEFLOW_TRAINER_SERVER_CA_CERT";
 
 // The last entry of that name; "" when there is none.
 std::string_view ValueIn(const EnvList& list, std::string_view name) {
@@ -365,13 +363,18 @@ class PodPlanner {
 
   // transformers and Kubeflow's SDK report their progress where Kubeflow Trainer's variables say.
   void AddStatusPosts(EnvList& env) {
-    if (facts_.status.address.empty() || job_.empty() || JobUidOf(pod_).empty()) return;
-    for (const std::string_view name : {kStatusUrl, kStatusToken, kStatusAuthority}) {
+    if (job_.empty() || JobUidOf(pod_).empty()) return;
+    for (const std::string_view name : api::kStatusVariables) {
       if (Has(env, name)) return;
     }
-    env.emplace_back(kStatusUrl, StatusUrl(facts_.status, spec_.namespace_name, job_));
-    env.emplace_back(kStatusToken, StatusTokenPath());
-    env.emplace_back(kStatusAuthority, "");  // it is plain HTTP, on this machine
+    if (facts_.status.address.empty()) {  // nor does a launcher in the pod offer an endpoint
+      if (!Has(env, "PET_PROGRESS")) env.emplace_back("PET_PROGRESS", "off");
+      return;
+    }
+    env.emplace_back(api::kStatusUrlVariable,
+                     api::StatusUrl("http://" + facts_.status.address, spec_.namespace_name, job_));
+    env.emplace_back(api::kStatusTokenVariable, StatusTokenPath());
+    env.emplace_back(api::kStatusAuthorityVariable, "");  // it is plain HTTP, on this machine
     posts_status_ = true;
   }
 

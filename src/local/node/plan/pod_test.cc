@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/status_posts.h"
 #include "local/node/testing/agent_pod_builder.h"
 
 namespace local::node {
@@ -125,7 +126,9 @@ TEST(PlanPod, ProgramsOfAJobLearnWhereToPostTheirProgress) {
   NodeFacts facts = Facts();
   facts.status = {"127.0.0.1:4000", "key"};
   const PodPlan plan = Planned(PodBuilder("p").OfJob("a"), {.facts = facts});
-  EXPECT_EQ(EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_URL"), StatusUrl(facts.status, "default", "a"));
+  EXPECT_EQ(EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_URL"),
+            api::StatusUrl("http://127.0.0.1:4000", "default", "a"));
+  EXPECT_EQ(EnvOf(plan, "PET_PROGRESS"), "(unset)");
   EXPECT_EQ(EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_CA_CERT"), "");
   const std::string path = EnvOf(plan, "KUBEFLOW_TRAINER_SERVER_TOKEN");
   ASSERT_EQ(plan.volumes.files.size(), 1u);
@@ -144,6 +147,12 @@ TEST(PlanPod, WhoReportsElsewhereOrIsOfNoJobIsNotTold) {
   EXPECT_TRUE(own.volumes.files.empty());
   EXPECT_EQ(EnvOf(Planned(PodBuilder("p"), {.facts = facts}), url), "(unset)");
   EXPECT_EQ(EnvOf(Planned(PodBuilder("p").OfJob("a")), url), "(unset)");
+}
+
+TEST(PlanPod, WhereProgressIsOffALauncherOffersNoEndpointEither) {
+  EXPECT_EQ(EnvOf(Planned(PodBuilder("p").OfJob("a")), "PET_PROGRESS"), "off");
+  EXPECT_EQ(EnvOf(Planned(PodBuilder("p").OfJob("a").Env("PET_PROGRESS", "on")), "PET_PROGRESS"),
+            "on");
 }
 
 TEST(PlanPod, DefaultsAreKubernetes) {

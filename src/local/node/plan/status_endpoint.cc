@@ -6,13 +6,6 @@
 
 namespace local::node {
 
-std::string StatusUrl(const StatusEndpoint& endpoint, std::string_view namespace_name,
-                      std::string_view job) {
-  return fmt::format(
-      "http://{}/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainjobs/{}/status",
-      endpoint.address, namespace_name, job);
-}
-
 std::string StatusToken(std::string_view key, std::string_view job_uid) {
   return fmt::format("{}.{}", job_uid, base::Hex(base::HmacSha256(key, job_uid)));
 }

@@ -13,10 +13,6 @@ struct StatusEndpoint {
   std::string key;      // of this cluster alone
 };
 
-// As Kubeflow Trainer has it, with muster's own kind of jobs in the place of TrainJobs.
-std::string StatusUrl(const StatusEndpoint& endpoint, std::string_view namespace_name,
-                      std::string_view job);
-
 // "<uid>.<HMAC-SHA256 of the uid>": it needs no list, and outlives the daemon.
 std::string StatusToken(std::string_view key, std::string_view job_uid);
 // Whose token it is; nullopt when it was not made with this key.

@@ -16,11 +16,5 @@ TEST(StatusToken, IsOfOneJobAndOneKey) {
   }
 }
 
-TEST(StatusUrl, IsThatOfKubeflowTrainer) {
-  EXPECT_EQ(StatusUrl({"127.0.0.1:80", "key"}, "team", "a"),
-            "http://127.0.0.1:80/apis/trainer.kubeflow.org/v1alpha1/namespaces/team/trainjobs/a/"
-            "status");
-}
-
 }  // namespace
 }  // namespace local::node

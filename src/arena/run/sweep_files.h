@@ -1,0 +1,18 @@
+// The files of a sweep in its run's folder on this machine (formats/snapshots.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arena/run/sweep_table.h"
+#include "base/result.h"
+
+namespace arena {
+
+// Whether `folder` is a sweep's run folder.
+bool IsSweep(const std::string& folder);
+
+// All trials, by index, with the results of those that have ended. Blocks.
+base::Result<std::vector<TrialRow>> ReadTrials(const std::string& folder);
+
+}  // namespace arena
