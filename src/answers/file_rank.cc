@@ -101,8 +101,10 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
   std::map<std::pair<std::string, std::string>, std::set<int>> alike;
   for (const std::string_view path : paths) {
     auto rank = NamedRank(path);
-    if (!rank) rank = RankOfPod(StemOf(path), has_master);
-    if (!rank) rank = RankOfJobSet(StemOf(path));
+    // Of a pod itself its job knows better.
+    const bool is_file = path.find('.') != std::string_view::npos;
+    if (!rank && is_file) rank = RankOfPod(StemOf(path), has_master);
+    if (!rank && is_file) rank = RankOfJobSet(StemOf(path));
     const auto numbered = rank ? std::nullopt : ReadNumbered(path);
     if (numbered) alike[{numbered->before, numbered->behind}].insert(numbered->number);
     ranks.push_back(rank);

@@ -17,6 +17,7 @@ TEST(FileRank, ByPods) {
   EXPECT_EQ(RanksOfFiles({"job-master-0.log", "job-worker-0.log", "job-worker-2.txt"}),
             (Ranks{0, 1, 3}));
   EXPECT_EQ(RanksOfFiles({"job-worker-0.log"}), (Ranks{0}));
+  EXPECT_EQ(RanksOfFiles({"job-worker-0"}), (Ranks{std::nullopt})) << "the job knows its master";
   EXPECT_EQ(RanksOfFiles({"train-node-0-2-x7f2k.log", "train-node-0-3.log"}), (Ranks{2, 3}));
 }
 

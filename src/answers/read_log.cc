@@ -89,11 +89,15 @@ bool IsRestart(std::string_view line) {
          line.find("] Restarting worker group") != std::string_view::npos;
 }
 
-// Whether watchdogs speak in lines that have no prefix.
-bool HasWatchdogs(const std::vector<Split>& lines) {
-  return std::any_of(lines.begin(), lines.end(), [](const Split& split) {
-    return !split.rank && RankOfWatchdog(split.line.text).has_value();
-  });
+// Whether watchdogs speak in lines that have no prefix: in a file of somebody's, or those of
+// several ranks; of a pod of one rank its job knows better.
+bool HasWatchdogs(const File& file) {
+  std::set<int> ranks;
+  for (const Split& split : file.lines) {
+    const auto rank = split.rank ? std::nullopt : RankOfWatchdog(split.line.text);
+    if (rank) ranks.insert(*rank);
+  }
+  return ranks.size() > 1 || (ranks.size() == 1 && file.log->name.find('.') != std::string::npos);
 }
 
 bool HasCarriersTimes(const File& file) {
@@ -201,7 +205,7 @@ class Sorter {
     const LocalRanks locals(file.lines, file.words);
     std::string name = file.log->name;
     int attempt = TakeAttempt(name);
-    const bool by_watchdog = !file.rank && HasWatchdogs(file.lines);
+    const bool by_watchdog = !file.rank && HasWatchdogs(file);
     const bool has_prefixes = std::any_of(
         file.lines.begin(), file.lines.end(),
         [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });

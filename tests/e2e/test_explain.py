@@ -118,6 +118,17 @@ def test_a_job_stops_when_its_loss_is_no_number(cluster, flags):
     assert "a loss is not a number any more: step 2 loss inf" in verdict["line"]
 
 
+@pytest.mark.parametrize("flags", [["--restart-policy=OnFailure"], ["--restart-policy=ExitCode"], []])
+def test_a_loss_that_is_no_number_in_one_pod_stops_all_pods(cluster, flags):
+    done = cluster.submit("lost", 'test "$RANK" = 1 && echo step 2 loss nan; exec sleep 600', "--workers=2", "--stop-on-nan", "--wait",
+                          *flags, code=None)
+    assert done.returncode != 0
+    verdict = explain(cluster, "lost")
+    assert (verdict["class"], verdict["who"]["instance"]) == ("nan", "lost-worker-0"), verdict
+    assert "a loss is not a number any more: step 2 loss nan" in verdict["line"]
+    cluster.wait("lost", "FAILED")
+
+
 TRACE = 'Traceback (most recent call last):\n  File "{0}", line 7, in f\n{1}\n'
 
 

@@ -138,3 +138,22 @@ def test_what_ends_with_its_job_is_told_nothing_of(cluster):
     path = program(cluster, "import os, sys, time\nif os.environ['RANK'] == '1':\n    sys.exit(3)\ntime.sleep(600)\n")
     cluster.submit("two", f"python3 {path}", "--workers=2", "--wait", code=None)
     assert "muster: witness:" not in cluster.run("logs", "two", "--all", "--raw").stdout
+
+
+def test_descriptors_at_death_explain_a_program_that_says_nothing(cluster):
+    path = program(cluster, "import os, resource, sys, time\n"
+                            "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+                            "kept = []\n"
+                            "try:\n"
+                            "    while True:\n"
+                            "        kept.append(open('/dev/null'))\n"
+                            "except OSError:\n"
+                            "    for step in range(30):\n"
+                            "        print('cannot go on', flush=True)\n"
+                            "        time.sleep(0.1)\n"
+                            "    os._exit(3)\n")
+    cluster.submit("leaks", f"python3 {path}", "--wait", code=None)
+    verdict = explain(cluster, "leaks")
+    told = told_by(verdict, "limits")
+    assert len(told) == 1 and told[0].endswith(" has 64 of 64 descriptors open"), verdict
+    assert (verdict["class"], verdict["confidence"]) == ("too-many-open-files", "medium")

@@ -190,6 +190,8 @@ void ContainerRun::OnReadable(LogStream stream) {
     tail_.Append(text);
     log_.Append(stream, text, clock_.Now());
     if (stops_on_nan_) LookForLostLoss(output, text);
+    // Who prints why it gives up, still has what it gives up for.
+    if (!has_exited_) witnesses_.Look(pid_, clock_);
     if (text.size() < sizeof buffer && !has_exited_) break;
   }
   loop_.Cancel(output.partial_timer);

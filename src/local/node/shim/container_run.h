@@ -85,7 +85,7 @@ class ContainerRun {
   LogWriter log_;
   OutputTail tail_;
   OomWatch oom_watch_;
-  const Witnesses witnesses_;
+  Witnesses witnesses_;
   const uint64_t oom_kills_before_;  // of its own cgroup
   std::string kill_note_;            // why it was killed: it took too much memory, or lost its loss
   bool stops_on_nan_ = false;

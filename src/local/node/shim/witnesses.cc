@@ -48,8 +48,11 @@ bool CouldKernelDecide(int exit_code, std::string_view words) {
 Witnesses::Witnesses(const PodSpec& pod, const ContainerSpec& container)
     : pod_(pod),
       container_(container),
+      folders_(FoldersOf(pod, container)),
       machine_(pod.witness_root),
       oom_kills_before_(OomKillsOf(container.cgroup)) {}
+
+void Witnesses::Look(pid_t pid, base::Clock& clock) { near_limits_.Look(pid, folders_, clock); }
 
 std::vector<std::string> Witnesses::Lines(pid_t pid, int exit_code, std::string_view words,
                                           base::Time now) const {
@@ -73,9 +76,14 @@ std::vector<std::string> Witnesses::Lines(pid_t pid, int exit_code, std::string_
     lines.push_back(answers::FormatWitness(
         {now, std::string(answers::kKernelLog), std::string(answers::kCannotBeRead) + why}));
   }
-  for (const answers::Fact& fact : witness::FullFileSystems(FoldersOf(pod_, container_), now)) {
-    lines.push_back(answers::FormatWitness(fact));
+  const std::vector<answers::Fact> full = witness::FullFileSystems(folders_, now);
+  for (const answers::Fact& fact : near_limits_.facts()) {
+    // A file system that is still full tells of itself.
+    if (fact.source != answers::kFileSystem || full.empty()) {
+      lines.push_back(answers::FormatWitness(fact));
+    }
   }
+  for (const answers::Fact& fact : full) lines.push_back(answers::FormatWitness(fact));
   return lines;
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "local/node/pod/pod_spec.h"
 #include "witness/machine.h"
+#include "witness/near_limits.h"
 
 namespace local::node {
 
@@ -19,17 +20,22 @@ class Witnesses {
   // To be created before the container starts.
   Witnesses(const PodSpec& pod, const ContainerSpec& container);
 
+  // While the program runs; looks seldom (witness/near_limits.h).
+  void Look(pid_t pid, base::Clock& clock);
+
   // Lines (answers/witness_line.h) with what the kernel says of its program, the out-of-memory
   // kills in its cgroup, and the file systems that are full: of its working folder, its mounts,
   // /tmp and /dev/shm; or that the kernel's log cannot be read, if it could decide. `words`: its
-  // last ones. Blocks while it looks.
+  // last ones. Blocks while it looks. What the last look has seen comes first.
   std::vector<std::string> Lines(pid_t pid, int exit_code, std::string_view words,
                                  base::Time now) const;
 
  private:
   const PodSpec& pod_;
   const ContainerSpec& container_;
+  const std::vector<std::string> folders_;
   const witness::Machine machine_;
+  witness::NearLimits near_limits_;
   const uint64_t oom_kills_before_;
 };
 
