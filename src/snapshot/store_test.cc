@@ -16,9 +16,15 @@
 
 // In place of the C library's.
 namespace {
-std::function<int()> on_syncfs;  // each test's own
+std::function<int()> on_sync;  // of a snapshot's files; each test's own
 }  // namespace
-extern "C" int syncfs(int /*fd*/) noexcept { return on_syncfs ? on_syncfs() : 0; }
+extern "C" int syncfs(int /*fd*/) noexcept { return on_sync ? on_sync() : 0; }
+extern "C" int fsync(int fd) {
+  const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+  const bool is_of_it =
+      path.find("/objects/") != std::string::npos || path.find("/copy/") != std::string::npos;
+  return on_sync && is_of_it ? on_sync() : 0;
+}
 
 namespace snapshot {
 namespace {
@@ -82,7 +88,7 @@ TEST_F(SnapshotTest, ASnapshotIsOnDiskBeforeItIsListed) {
   Write("train.py", "x");
   Age("train.py");
   int syncs = 0;
-  on_syncfs = [&] {
+  on_sync = [&] {
     ++syncs;
     EXPECT_FALSE(fs::is_empty(folder_ + "/store/objects"));
     EXPECT_TRUE(fs::is_empty(folder_ + "/store/lists"));
@@ -93,28 +99,44 @@ TEST_F(SnapshotTest, ASnapshotIsOnDiskBeforeItIsListed) {
   EXPECT_EQ(Take().hash, taken.hash);
   EXPECT_EQ(syncs, 1) << "nothing is new";
   // As after a taker that was killed before it wrote the list: the file may not be on disk.
-  fs::remove(folder_ + "/store/lists/" + taken.hash);
+  fs::remove_all(folder_ + "/store/lists");
+  fs::remove_all(folder_ + "/store/seen");
   Take();
   EXPECT_EQ(syncs, 2);
-  on_syncfs = nullptr;
+  on_sync = nullptr;
+}
+
+TEST_F(SnapshotTest, ManyFilesAreOnDiskAtOnce) {
+  constexpr int kMany = 100;
+  for (int i = 0; i < kMany; ++i) Write(fmt::format("{}.py", i), fmt::format("x = {}", i));
+  int syncs = 0;
+  on_sync = [&syncs] {
+    ++syncs;
+    return 0;
+  };
+  const Snapshot taken = Take();
+  EXPECT_EQ(syncs, 1);
+  ASSERT_TRUE(Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy"));
+  EXPECT_EQ(syncs, 2);
+  on_sync = nullptr;
 }
 
 TEST_F(SnapshotTest, ACopyIsOnDiskBeforeAnybodyIsTold) {
   Write("train.py", "x");
   const Snapshot taken = Take();
   bool is_copied = false;
-  on_syncfs = [&] {
+  on_sync = [&] {
     is_copied = fs::exists(folder_ + "/copy/train.py");
     return 0;
   };
   ASSERT_TRUE(Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy"));
-  on_syncfs = nullptr;
+  on_sync = nullptr;
   EXPECT_TRUE(is_copied);
 }
 
 TEST_F(SnapshotTest, ADiskThatDoesNotTakeItLeavesNoSnapshotAndNoCopy) {
   Write("train.py", "x");
-  on_syncfs = [] {
+  on_sync = [] {
     errno = EIO;
     return -1;
   };
@@ -123,14 +145,14 @@ TEST_F(SnapshotTest, ADiskThatDoesNotTakeItLeavesNoSnapshotAndNoCopy) {
   EXPECT_NE(refused.error().message.find("sync " + folder_ + "/store"), std::string::npos)
       << refused.error().message;
   EXPECT_TRUE(fs::is_empty(folder_ + "/store/lists"));
-  on_syncfs = nullptr;
+  on_sync = nullptr;
   const Snapshot taken = Take();
-  on_syncfs = [] {
+  on_sync = [] {
     errno = ENOSPC;
     return -1;
   };
   const base::Status copied = Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy");
-  on_syncfs = nullptr;
+  on_sync = nullptr;
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code, base::Code::kExhausted) << copied.error().message;
   EXPECT_FALSE(fs::exists(folder_ + "/copy"));
