@@ -127,7 +127,7 @@ def test_a_submitted_job_runs_again_as_it_was(cluster):
     cluster.run("rerun", "sub")
     cluster.wait("sub-2", "SUCCEEDED")
     assert cluster.run("logs", "sub-2").stdout == "b 0\n"
-    assert "without --with" in cluster.run("rerun", "sub", "--with", "--gpus=1", code=1).stderr
+    assert "without --failed, --with" in cluster.run("rerun", "sub", "--with", "--gpus=1", code=1).stderr
 
 
 def test_files_are_listed_and_copied_and_stay_inside(cluster, code):

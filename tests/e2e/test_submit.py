@@ -89,7 +89,7 @@ def test_who_waits_hears_why_the_job_does_not_begin(cluster, flag):
     else:
         raise AssertionError(f"{process.wait(30)}: it does not say why")
     # Others are told the same.
-    assert why in cluster.run("get", "early").stdout
+    assert why in cluster.run("get", "early").stderr.replace('\\"', '"')
     assert why in cluster.run("logs", "early", code=1).stderr.replace('\\"', '"')
     Api(cluster).call("POST", f"/{KINDS[1]}", {"metadata": {"name": "hub"}, "data": {"token": "eA=="}})
     out, said = process.communicate(timeout=60)
