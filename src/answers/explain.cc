@@ -13,14 +13,20 @@
 namespace answers {
 namespace {
 
+// Whom a launcher calls the first, among those whose lines are in one file.
+std::optional<size_t> FirstAmong(const Evidence& evidence, std::string_view name) {
+  for (size_t i = 0; evidence.first_rank && i < evidence.ranks.size(); ++i) {
+    const Rank& rank = evidence.ranks[i];
+    if (rank.rank == evidence.first_rank && rank.name == name) return i;
+  }
+  return std::nullopt;
+}
+
 // Whether a launcher says that it was the first, or the first is one of those whose lines these
 // are: of a file without prefixes.
 bool IsHinted(const Evidence& evidence, const Rank& rank) {
-  if (!evidence.first_rank) return false;
   if (rank.rank) return rank.rank == evidence.first_rank;
-  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
-    return other.rank == evidence.first_rank && other.name == rank.name;
-  });
+  return FirstAmong(evidence, rank.name).has_value();
 }
 
 // A finding, and whose it is.
@@ -76,15 +82,6 @@ std::optional<size_t> EndedEarly(const Evidence& evidence) {
     if (is_earlier) first = i;
   }
   return first;
-}
-
-// Whose lines these are, of several ranks' in one file: torchrun's table says who was first.
-std::optional<size_t> NamedByLauncher(const Evidence& evidence, const Claim& root) {
-  for (size_t i = 0; evidence.first_rank && i < evidence.ranks.size(); ++i) {
-    const Rank& rank = evidence.ranks[i];
-    if (rank.rank == evidence.first_rank && rank.name == evidence.ranks[*root.rank].name) return i;
-  }
-  return root.rank;
 }
 
 // What no rank's name stands before, such as a kernel's assertion, is of the rank in the same file
@@ -274,7 +271,12 @@ Verdict Explain(const Evidence& evidence) {
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
   const Claim& root = NamedOf(evidence, claims, first);
   TakeFinding(verdict, root);
-  if (root.rank && !evidence.ranks[*root.rank].rank) verdict.rank = NamedByLauncher(evidence, root);
+  if (root.rank && !evidence.ranks[*root.rank].rank) {
+    // Of several ranks' lines in one file torchrun's table says whose they are.
+    if (const auto named = FirstAmong(evidence, evidence.ranks[*root.rank].name)) {
+      verdict.rank = named;
+    }
+  }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   if (const auto missing = MissingAtBarrier(verdict.line)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;

@@ -6,23 +6,17 @@
 #include <set>
 #include <string>
 
+#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
 
-constexpr int kMostRanks = 100'000;
 constexpr std::string_view kDigits = "0123456789";
-
-std::optional<int> AsRank(std::string_view digits) {
-  const auto number = base::ParseInt(digits);
-  const bool is_rank = number && *number >= 0 && *number < kMostRanks;
-  return is_rank ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
 
 std::optional<int> NumberAt(std::string_view text, size_t at) {
   const size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
-  return AsRank(text.substr(at, end - at));
+  return RankNumber(text.substr(at, end - at));
 }
 
 std::optional<int> NamedRank(std::string_view path) {
@@ -33,7 +27,7 @@ std::optional<int> NamedRank(std::string_view path) {
     const size_t digit = rank == std::string::npos ? rank : lower.find_first_of(kDigits, rank);
     if (digit != std::string::npos) return NumberAt(lower, digit);
     if (part->find_first_not_of(kDigits) == std::string::npos) {
-      if (const auto number = AsRank(*part)) return number;
+      if (const auto number = RankNumber(*part)) return number;
     }
   }
   return std::nullopt;
@@ -53,7 +47,7 @@ std::optional<int> RankOfJobSet(std::string_view pod) {
   std::string_view index = pod.substr(at + kJob.size());
   const size_t dash = index.find('-');
   if (dash != std::string_view::npos && index.size() - dash != kSuffix) return std::nullopt;
-  return AsRank(index.substr(0, dash));
+  return RankNumber(index.substr(0, dash));
 }
 
 // A path around its last number that may be a rank's.
@@ -89,7 +83,7 @@ std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
   constexpr std::string_view kWorker = "-worker-";
   const size_t at = pod.rfind(kWorker);
   if (at == std::string_view::npos) return std::nullopt;
-  const auto number = AsRank(pod.substr(at + kWorker.size()));
+  const auto number = RankNumber(pod.substr(at + kWorker.size()));
   return number ? std::optional(*number + (has_master ? 1 : 0)) : std::nullopt;
 }
 

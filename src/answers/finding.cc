@@ -380,10 +380,7 @@ void AskWitnesses(const Rank& rank, Finding& found) {
   if (IsConsequence(found.level)) return;
   for (const Fact& witness : rank.witnesses) {
     const Rule* const rule = RuleForWitness(witness.text);
-    if (rule == nullptr || std::find(rule->overrules.begin(), rule->overrules.end(), found.kind) ==
-                               rule->overrules.end()) {
-      continue;
-    }
+    if (rule == nullptr || !rule->Overrules(found.kind)) continue;
     // A full disk alone is no proof that the program has needed it.
     const bool is_known = found.kind != kUnknown;
     Take(found, *rule);
@@ -409,7 +406,7 @@ bool WouldWitnessesDecide(const Rank& rank) {
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
   return std::any_of(rules.begin(), rules.end(),
-                     [&found](const Rule& rule) { return Overrules(rule.kind, found->kind); });
+                     [&found](const Rule& rule) { return rule.Overrules(found->kind); });
 }
 
 bool HasFailed(const Rank& rank) {

@@ -45,12 +45,14 @@ std::span<const Rule> AllRules() {
   return rules;
 }
 
+bool Rule::Overrules(std::string_view other) const {
+  return std::find(overrules.begin(), overrules.end(), other) != overrules.end();
+}
+
 bool Overrules(std::string_view kind, std::string_view other) {
   const std::span<const Rule> rules = AllRules();
-  return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
-    return rule.kind == kind &&
-           std::find(rule.overrules.begin(), rule.overrules.end(), other) != rule.overrules.end();
-  });
+  return std::any_of(rules.begin(), rules.end(),
+                     [&](const Rule& rule) { return rule.kind == kind && rule.Overrules(other); });
 }
 
 const Rule* RuleForException(std::string_view text) {

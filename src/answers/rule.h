@@ -39,6 +39,8 @@ struct Rule {
   // Of an exception whose text fits no rule: the text, a line break, and the file and function that
   // raised it ("/x/torch/serialization.py load").
   std::vector<std::string_view> raised_in{};
+
+  bool Overrules(std::string_view other) const;
 };
 
 bool Matches(std::string_view text, std::string_view pattern);

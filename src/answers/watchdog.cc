@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -108,9 +109,7 @@ void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
 std::optional<int> RankOfWatchdog(std::string_view line) {
   const size_t file = line.find("ProcessGroupNCCL.cpp");
   if (file == std::string_view::npos) return std::nullopt;
-  const auto rank = base::ParseInt(Between(line.substr(file), "Rank ", "]"));
-  const bool is_rank = rank && *rank >= 0 && *rank < 100'000;
-  return is_rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
+  return RankNumber(Between(line.substr(file), "Rank ", "]"));
 }
 
 std::optional<int> MissingAtBarrier(std::string_view line) {
@@ -119,9 +118,7 @@ std::optional<int> MissingAtBarrier(std::string_view line) {
   line = line.substr(0, end);
   const size_t rank = line.rfind("Rank");
   if (rank == std::string_view::npos) return std::nullopt;
-  const auto number = base::ParseInt(Between(line.substr(rank), " ", ","));
-  const bool is_rank = number && *number >= 0 && *number < 100'000;
-  return is_rank ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  return RankNumber(Between(line.substr(rank), " ", ","));
 }
 
 Watchdogs ReadWatchdogs(const Evidence& evidence) {

@@ -146,6 +146,15 @@ std::vector<pid_t> FindByEnvironment(std::string_view entry) {
   return found;
 }
 
+std::string UnifiedCgroup(std::string_view text) {
+  for (const std::string& line : base::Split(text, '\n')) {
+    if (line.starts_with("0::")) return line.substr(3);
+  }
+  return "";
+}
+
+size_t OpenDescriptors(pid_t pid) { return NumericEntries(fmt::format("/proc/{}/fd", pid)).size(); }
+
 int64_t ResidentBytes(pid_t pid) {
   const auto text = base::ReadFile("/proc/" + std::to_string(pid) + "/statm", 4096);
   if (!text) return 0;

@@ -56,6 +56,13 @@ std::vector<ProcessStat> Descendants(pid_t root);
 std::vector<pid_t> FindByEnvironment(std::string_view entry);
 bool HasInEnvironment(pid_t pid, std::string_view entry);
 
+// The path in the unified hierarchy (cgroup v2) that a text of /proc/<pid>/cgroup names; "" of
+// none. Pure.
+std::string UnifiedCgroup(std::string_view text);
+
+// How many descriptors it has open; 0 when that may not be read.
+size_t OpenDescriptors(pid_t pid);
+
 // Its resident memory, including shared pages; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 

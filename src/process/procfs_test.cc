@@ -1,5 +1,6 @@
 #include "process/procfs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "process/pidfd.h"
 #include "process/spawn.h"
@@ -94,6 +96,20 @@ TEST(Pidfd, CarriesAValueWithASignal) {
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
   EXPECT_EQ(SendSignal(pidfd->get(), SIGTERM).error().code, base::Code::kNotFound);
   EXPECT_EQ(OpenPidfd(*pid).error().code, base::Code::kNotFound);
+}
+
+TEST(UnifiedCgroup, IsTheLineOfHierarchyZero) {
+  EXPECT_EQ(UnifiedCgroup("0::/user.slice/a b.scope\n"), "/user.slice/a b.scope");
+  EXPECT_EQ(UnifiedCgroup("10:memory:/old\n1:name=systemd:/s\n0::/\n"), "/");
+  EXPECT_EQ(UnifiedCgroup("10:memory:/old\n"), "");
+  EXPECT_EQ(UnifiedCgroup(""), "");
+}
+
+TEST(OpenDescriptors, CountsThem) {
+  const size_t before = OpenDescriptors(::getpid());
+  const base::Fd one(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(OpenDescriptors(::getpid()), before + 1);
+  EXPECT_EQ(OpenDescriptors(-1), 0U);
 }
 
 }  // namespace

@@ -180,8 +180,8 @@ void Feed::WatchJobs() {
 void Feed::ListJobs() {
   const auto jobs = arena::ListSelectedJobs(client_, context_, namespace_name_,
                                             std::string(arena::ListedJobs(context_)));
-  auto progress =
-      arena::ProgressOfRunning(client_, context_, jobs ? *jobs : std::vector<arena::TrainingJob>());
+  std::map<std::string, std::vector<runs::SourceProgress>> progress;
+  if (jobs) progress = arena::ProgressOfRunning(client_, context_, *jobs);
   const std::lock_guard lock(mutex_);
   shared_.is_new = true;
   shared_.has_listed = true;
@@ -218,7 +218,7 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
     return view.is_gone ? std::optional(view) : std::nullopt;
   }
   const text::Json progress = arena::ProgressJson(client_, context_, job->job, kCurvePoints);
-  const auto sources = arena::ProgressOf(client_, context_, job->job);
+  const auto sources = arena::SourcesIn(progress);
   view.row = RowOf(*job, sources);
   view.progress = arena::ProgressLines(sources);
   AddCurve(progress, view);

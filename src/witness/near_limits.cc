@@ -1,11 +1,9 @@
 #include "witness/near_limits.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "answers/witness_line.h"
 #include "base/file.h"
@@ -38,26 +36,12 @@ int64_t ThreadsOf(pid_t pid) {
   return std::max<int64_t>(0, NumberBehind(ReadProc(pid, "status"), "\nThreads:"));
 }
 
-int64_t DescriptorsOf(pid_t pid) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(
-      ::opendir(fmt::format("/proc/{}/fd", pid).c_str()), ::closedir);
-  int64_t count = 0;
-  while (folder != nullptr) {
-    const dirent* const entry = ::readdir(folder.get());
-    if (entry == nullptr) break;
-    count += entry->d_name[0] != '.' ? 1 : 0;
-  }
-  return count;
-}
-
 // A file of the program's cgroup (v2); "" when it has none.
 std::string ReadCgroup(pid_t program, std::string_view name) {
-  constexpr std::string_view kUnified = "0::";
-  const std::string places = ReadProc(program, "cgroup");
-  const size_t at = places.find(kUnified);
-  if (at == std::string::npos) return "";
-  const std::string place = places.substr(at + kUnified.size(), places.find('\n', at) - at - 3);
-  return base::ReadFile(fmt::format("/sys/fs/cgroup{}/{}", place, name), kMostProcText).value_or("");
+  const std::string place = process::UnifiedCgroup(ReadProc(program, "cgroup"));
+  if (place.empty()) return "";
+  return base::ReadFile(fmt::format("/sys/fs/cgroup{}/{}", place, name), kMostProcText)
+      .value_or("");
 }
 
 }  // namespace
@@ -109,7 +93,7 @@ void NearLimits::Look(pid_t program, const std::vector<std::string>& folders, ba
 
 // Of a process that has ended since, what was seen last stays.
 void NearLimits::LookAtDescriptors(pid_t pid, base::Time now) {
-  const int64_t open = DescriptorsOf(pid);
+  const int64_t open = static_cast<int64_t>(process::OpenDescriptors(pid));
   const int64_t limit = LimitIn(ReadProc(pid, "limits"), "Max open files");
   if (!IsNear(open, limit)) {
     of_processes_.erase(pid);

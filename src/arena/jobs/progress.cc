@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kProgressPath = "/muster/progress";
 
+}  // namespace
+
 std::vector<runs::SourceProgress> SourcesIn(const text::Json& json) {
   std::vector<runs::SourceProgress> sources;
   const text::Array* list = text::FindArray(json, {"sources"});
@@ -19,8 +21,6 @@ std::vector<runs::SourceProgress> SourcesIn(const text::Json& json) {
   for (const text::Json& source : *list) sources.push_back(runs::ProgressFromJson(source));
   return sources;
 }
-
-}  // namespace
 
 text::Array AnnotatedProgress(const text::Json& job) {
   auto sources = text::ParseJson(api::Annotation(job, api::kProgressAnnotation));

@@ -26,6 +26,9 @@ std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(
 text::Json ProgressJson(cluster::Client& client, const Context& context, const text::Json& job,
                         int64_t points);
 
+// The latest of each source in what ProgressJson returns. Pure.
+std::vector<runs::SourceProgress> SourcesIn(const text::Json& json);
+
 // In the annotation of a job; an empty array without one. Pure.
 text::Array AnnotatedProgress(const text::Json& job);
 

@@ -56,11 +56,8 @@ net::HttpResponse StatusPosts::Answer(const net::HttpRequest& request) {
   auto post = runs::ReadStatusPost(request.body);
   if (!post) return ToAnswer(api::InvalidPost(post.error().message));
   if (!post->IsEmpty()) {
-    const auto at =
-        std::chrono::floor<std::chrono::milliseconds>(clock_.Now()).time_since_epoch().count();
-    const auto percent = post->percent ? post->percent : runs::PercentOf(post->progress);
     const std::lock_guard lock(mutex_);
-    progress_.Note(**job, {std::string(runs::kStatusPosts), at, post->progress, percent},
+    progress_.Note(**job, runs::ToSourceProgress(*post, runs::ToMillis(clock_.Now())),
                    clock_.Steady());
     wake_.notify_all();
   }

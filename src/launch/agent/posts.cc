@@ -45,8 +45,8 @@ base::Status Agent::OpenPosts() {
 void Agent::OnPost(const runs::StatusPost& post) {
   const auto now = clock_.Steady();
   if (post.IsEmpty() || (posted_ && now - posted_->steady < kKeptEvery)) return;
-  const auto percent = post.percent ? post.percent : runs::PercentOf(post.progress);
-  posted_ = {clock_.Now(), now, {std::string(runs::kStatusPosts), 0, post.progress, percent}};
+  const base::Time at = clock_.Now();
+  posted_ = {at, now, runs::ToSourceProgress(post, runs::ToMillis(at))};
   DrawStatus();
 }
 

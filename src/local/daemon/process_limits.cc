@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "process/procfs.h"
 
 namespace local::daemon {
 namespace {
@@ -13,15 +14,6 @@ namespace {
 int64_t NumberIn(const std::string& path) {
   const auto text = base::ReadFile(path, 4096);
   return text ? base::ParseInt(base::Trim(*text)).value_or(0) : 0;
-}
-
-// "/a/b" of cgroup v2's line "0::/a/b"; "" when there is none.
-std::string OwnCgroup(const std::string& root) {
-  const auto text = base::ReadFile(root + "/proc/self/cgroup", 64 << 10);
-  for (const std::string& line : base::Split(text.value_or(""), '\n')) {
-    if (line.starts_with("0::")) return line.substr(3);
-  }
-  return "";
 }
 
 }  // namespace
@@ -36,7 +28,9 @@ std::vector<ProcessBound> ReadProcessLimits(const std::string& root) {
     add(static_cast<int64_t>(limit.rlim_cur), "ulimit -u");
   }
   add(NumberIn(root + "/proc/sys/kernel/pid_max"), "kernel.pid_max");
-  for (std::string group = OwnCgroup(root); !group.empty(); group = base::DirectoryOf(group)) {
+  const auto own = base::ReadFile(root + "/proc/self/cgroup", 64 << 10);
+  for (std::string group = process::UnifiedCgroup(own.value_or("")); !group.empty();
+       group = base::DirectoryOf(group)) {
     add(NumberIn(fmt::format("{}/sys/fs/cgroup{}/pids.max", root, group)), "the cgroup's pids.max");
     if (group == "/") break;
   }

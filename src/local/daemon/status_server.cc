@@ -61,8 +61,8 @@ net::HttpResponse AnswerStatusPost(cluster::Client& client, ProgressFiles& files
   auto post = runs::ReadStatusPost(request.body);
   if (!post) return ToAnswer(api::InvalidPost(post.error().message));
   if (!post->IsEmpty() && !api::IsJobFinished(*job)) {
-    const auto at = std::chrono::floor<std::chrono::milliseconds>(now).time_since_epoch().count();
-    files.Note(*uid, std::string(runs::kStatusPosts), at, post->progress, post->percent);
+    files.Note(*uid, std::string(runs::kStatusPosts), runs::ToMillis(now), post->progress,
+               post->percent);
   }
   return server::JsonResponse(200, std::move(post->answer));
 }

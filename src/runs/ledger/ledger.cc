@@ -129,10 +129,6 @@ std::string_view NameOf(Bucket bucket) { return kWords[static_cast<size_t>(bucke
 
 std::string_view MeaningOf(Bucket bucket) { return kWords[static_cast<size_t>(bucket)].meaning; }
 
-Millis ToMillis(base::Time time) {
-  return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
-}
-
 int64_t Ledger::gpu_millis() const {
   int64_t all = 0;
   for (const Sum& sum : sums) all = Plus(all, sum.gpu_millis);

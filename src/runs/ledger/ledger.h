@@ -102,6 +102,4 @@ Ledger MakeLedger(Millis begin, Millis end, const std::vector<Claim>& claims,
 // The sums of several runs; it begins at 0 and has no segments.
 Ledger AddedUp(const std::vector<Ledger>& ledgers);
 
-Millis ToMillis(base::Time time);  // floored
-
 }  // namespace runs

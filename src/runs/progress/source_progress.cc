@@ -71,7 +71,7 @@ SourceProgress ProgressFromJson(const text::Json& json) {
   SourceProgress progress;
   progress.source = text::GetString(json, {"source"});
   if (const auto at = base::ParseRfc3339(text::GetString(json, {"at"}))) {
-    progress.at = std::chrono::floor<std::chrono::milliseconds>(*at).time_since_epoch().count();
+    progress.at = ToMillis(*at);
   }
   LineProgress& line = progress.progress;
   line.step = text::GetInt(json, {"step"});

@@ -158,6 +158,11 @@ bool StatusPost::IsEmpty() const {
          progress.scalars.empty();
 }
 
+SourceProgress ToSourceProgress(const StatusPost& post, Millis at) {
+  const auto percent = post.percent ? post.percent : PercentOf(post.progress);
+  return {std::string(kStatusPosts), at, post.progress, percent};
+}
+
 base::Result<StatusPost> ReadStatusPost(std::string_view body) {
   const auto json =
       body.size() <= kMostPostBytes ? base::ParseJson(base::ToValidUtf8(body)) : Malformed();

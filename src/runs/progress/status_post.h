@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "runs/progress/line.h"
+#include "runs/progress/progress_text.h"
 
 namespace runs {
 
@@ -28,6 +29,9 @@ struct StatusPost {
 
   bool IsEmpty() const;  // it tells nothing
 };
+
+// What it tells, as news of `at`.
+SourceProgress ToSourceProgress(const StatusPost& post, Millis at);
 
 // {"trainerStatus": {"progressPercentage": 42, "estimatedRemainingSeconds": 90, "metrics":
 // [{"name": "loss", "value": "0.5"}], "lastUpdatedTime": "2026-11-24T10:00:00Z"}}; without

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+
+#include "base/clock.h"
 
 namespace runs {
 
 // Since the epoch, or of a stretch.
 using Millis = int64_t;
+// Floored.
+inline Millis ToMillis(base::Time time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+}
 
 // What is farther from the epoch is no time of a run.
 inline constexpr Millis kLatest = int64_t{1} << 52;

@@ -85,8 +85,7 @@ class ProgressKeeper::Reading {
       label_ = label;
     }
     if (read) line = read->text;
-    const runs::Millis at =
-        std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
+    const runs::Millis at = runs::ToMillis(*time);
     // Of what a progress bar has drawn over the last counts.
     while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (const size_t over = line.rfind('\r'); over != std::string_view::npos) {
