@@ -104,6 +104,12 @@ def test_ranks_of_one_node_and_of_two(cluster, code):
     assert sorted(os.listdir(run_folder(cluster, "two") + "/files")) == ["made-0", "made-1"]
 
 
+def test_a_retry_starts_it_again(cluster, code):
+    line = 'echo try >>"$MUSTER_RUN_DIR/tries"; [ $(wc -l <"$MUSTER_RUN_DIR/tries") = 3 ]'
+    cluster.run("run", "--name=third", "--retry=2", line, cwd=code)
+    cluster.run("run", "--name=never", "--retry=1", line, cwd=code, code=1)
+
+
 def test_a_failure_is_told_once(cluster, code):
     """The ranks' own lines, then why: not torchrun's table and the launcher's report, which the log keeps."""
     with open(os.path.join(code, "bad.py"), "w") as file:
