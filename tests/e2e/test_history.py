@@ -116,6 +116,11 @@ def test_compare_tells_the_last_metrics(cluster, code):
     assert told["last loss"] == ["0.5", "0.25"] and "last step" not in told
 
 
+def test_words_for_a_rerun_go_on_with_a_line_for_a_shell(cluster, code):
+    cluster.run("run", "--name=line", "echo a; echo b", cwd=code)
+    assert cluster.run("rerun", "line", "--", "c", "d e").stdout == "a\nb c d e\n"
+
+
 def test_rerun_takes_the_code_of_then(cluster, code):
     cluster.run("run", "--name=base", "--env=A=b", "train.py", "0.1", cwd=code)
     write(cluster, code + "/train.py", "raise SystemExit('the new code')\n")
