@@ -219,12 +219,12 @@ base::Status CheckNotify(const NotifyFlags& flags) {
         fmt::format("--notify-on \"{}\" is invalid: it is end, fail, hang or start", flags.on));
   }
   for (const std::string& target : flags.targets) {
-    const size_t scheme = target.find("://");
-    const bool is_address = scheme != std::string::npos && target.find(' ') == std::string::npos;
-    if (is_address && !IsUrl(target) && target.find_first_of("/=") > scheme) {
+    const size_t end = target.find_first_of(":/= ");
+    const std::string_view scheme = std::string_view(target).substr(0, end);
+    const bool is_address = end != std::string::npos && target.substr(end, 3) == "://";
+    if (is_address && scheme != "http" && scheme != "https") {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("--notify is invalid: a URL is of http or https, not of {}",
-                              target.substr(0, scheme)));
+                  fmt::format("--notify is invalid: a URL is of http or https, not of {}", scheme));
     }
     if (base::Trim(target).empty() || target.find('\n') != std::string::npos) {
       return Fail(Code::kInvalidArgument,
