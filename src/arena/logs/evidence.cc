@@ -129,7 +129,9 @@ class Gathering {
     // Of a container whose log is gone, its last words.
     const std::string log = read_log.value_or(rank.message);
     std::optional<answers::NodeRanks> ranks;
-    if (const auto first = map_.processes > 1 ? map_.RankAt(rank.name, 0) : std::nullopt) {
+    const bool are_fixed = text::Find(run_.job.job, {"spec", "elasticPolicy"}) == nullptr;
+    const auto first = map_.processes > 1 && are_fixed ? map_.RankAt(rank.name, 0) : std::nullopt;
+    if (first) {
       ranks = answers::NodeRanks{*first, *first + map_.processes - 1};
     }
     answers::Evidence read = answers::ReadLogs({{rank.name, log, ranks}});
