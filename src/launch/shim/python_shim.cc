@@ -28,7 +28,8 @@ constexpr std::string_view kHelp =
     "\n"
     "It is two small files in the interpreter's site-packages (the user's where that\n"
     "is not writable). MUSTER_PYTHON_SHIM=off turns the shim off for one command. Pods\n"
-    "of the embedded cluster have it without this: local.redirect_launch in config.yaml.\n";
+    "of the embedded cluster have it without this: local.redirect_launch in\n"
+    "config.yaml.\n";
 
 constexpr const char* kModuleFile = "muster_launch_shim.py";
 constexpr const char* kPathFile = "muster-launch-shim.pth";
