@@ -1,7 +1,9 @@
 // `run`: the caller's own folder and environment, as a job that is followed to its end.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -45,6 +47,7 @@ using base::Code;
 using base::Fail;
 
 constexpr int64_t kDefaultGrace = 30;
+constexpr int64_t kMostRestarts = std::numeric_limits<int32_t>::max();
 constexpr size_t kRandomNames = 20;
 
 struct RunFlags {
@@ -260,6 +263,11 @@ base::Result<SubmitOptions> RunVerb::Options() const {
                           command);
   }
   TRY_ASSIGN(SubmitOptions options, CheckSubmit(flags_, {command}, context_.environment));
+  // A backoffLimit is reached by the restart that equals it, and counts those of all replicas,
+  // which end and are restarted together.
+  if (flags_.retry > 0) {
+    options.flags.retry = std::min<int64_t>(flags_.retry * flags_.workers + 1, kMostRestarts);
+  }
   if (!context_.cluster_is_this_machine || run_.has_clean_env) return options;
   TRY_ASSIGN(options.callers_env, CallersEnvironment(context_.environment));
   return options;

@@ -173,7 +173,7 @@ TEST_F(RunVerbTest, DefaultsComeFromMusterYamlAndTheCommandLineWins) {
   Write("muster.yaml", "nodes: 2\nretry: 3\nenv: {A: 1}\nlabel: [team=x]\nclean-env: true\n");
   const text::Json job = JobOf({"--retry=1", "train.py"});
   EXPECT_EQ(text::GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 1);
-  EXPECT_EQ(text::GetInt(job, {"spec", "runPolicy", "backoffLimit"}), 1);
+  EXPECT_EQ(text::GetInt(job, {"spec", "runPolicy", "backoffLimit"}), 1 * 2 + 1);
   EXPECT_EQ(text::GetString(job, {"metadata", "labels", "team"}), "x");
 }
 
