@@ -27,8 +27,8 @@ constexpr std::string_view kHelp =
     "remove:  they are PyTorch's own again\n"
     "\n"
     "It is two small files in the interpreter's site-packages (the user's where that\n"
-    "is not writable). MUSTER_PYTHON_SHIM=off turns the shim off for one command. Pods\n"
-    "of the embedded cluster have it without this: local.redirect_launch in\n"
+    "is not writable). MUSTER_PYTHON_SHIM=off turns the shim off for one command.\n"
+    "Pods of the embedded cluster have it without this: local.redirect_launch in\n"
     "config.yaml.\n";
 
 constexpr const char* kModuleFile = "muster_launch_shim.py";
