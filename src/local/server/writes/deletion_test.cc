@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "local/server/kinds/object_rules.h"
 #include "local/server/testing/test_server.h"
 
 namespace local::server {
@@ -208,28 +208,31 @@ TEST(Deletion, ForegroundWaitsForTheLastDependant) {
   EXPECT_FALSE(IsThere(server, Path(kJobsPath, "alone")));
 }
 
-// Else the deletion of a job of 10,000 pods takes the square of their number.
+// Else the deletion of a job of 10,000 pods, which end one by one, takes the square of their
+// number.
 TEST(Deletion, APodsEndListsNoneOfTheOthers) {
   CountingView view;
-  view.Put("pytorchjobs.kubeflow.org", JobObject("j"), "");
+  text::Json owner = JobObject("j");
+  AddFinalizer(owner, kForegroundFinalizer);
+  text::Set(owner, {"metadata", "deletionTimestamp"}, text::Json("2026-07-30T10:00:00Z"));
+  view.Put("pytorchjobs.kubeflow.org", std::move(owner), "");
   for (int i = 0; i < 100; ++i) view.Put("pods", PodObject("p" + std::to_string(i)), "uid-j");
   DeleteOptions options;
-  options.propagation = Propagation::kForeground;
-  const store::Key job{"pytorchjobs.kubeflow.org", "default", "j"};
-  auto begun = Delete(view, **view.Get(job), options, {});
-  ASSERT_TRUE(begun);
-  view.Apply(job, *begun);
-  std::deque<store::Mutation> following(begun->then.begin(), begun->then.end());
-  while (!following.empty()) {
-    const store::Mutation next = following.front();
-    following.pop_front();
-    auto made = next.apply(view, *view.Get(next.key));
-    ASSERT_TRUE(made);
-    view.Apply(next.key, *made);
-    following.insert(following.end(), made->then.begin(), made->then.end());
+  options.grace_period_seconds = 0;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(view.size(), 101U - static_cast<size_t>(i));
+    const store::Key pod{"pods", "default", "p" + std::to_string(i)};
+    auto ended = Delete(view, **view.Get(pod), options, {});
+    ASSERT_TRUE(ended);
+    view.Apply(pod, *ended);
+    for (const store::Mutation& next : ended->then) {
+      auto made = next.apply(view, *view.Get(next.key));
+      ASSERT_TRUE(made);
+      view.Apply(next.key, *made);
+    }
   }
   EXPECT_EQ(view.size(), 0U);
-  EXPECT_EQ(view.listed(), 100U);
+  EXPECT_EQ(view.listed(), 0U);
 }
 
 TEST(Deletion, OrphanLeavesDependantsWithoutOwner) {
