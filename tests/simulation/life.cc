@@ -112,6 +112,7 @@ class Life {
       case 7:
         faults.lost_answers = static_cast<unsigned>(Below(200));
         faults.cut_watches = static_cast<unsigned>(Below(100));
+        faults.late_watches = static_cast<unsigned>(Below(100));
         return;
       case 8:
         faults.failed_spawns = static_cast<unsigned>(Below(500));
