@@ -15,7 +15,7 @@
 namespace simulation {
 namespace {
 
-constexpr Nanos kLongestDelay = 2 * kSecond;
+constexpr Nanos kLongestDelay = 4 * kSecond;
 
 // Reads nothing for a while, and is then told that its version is too old.
 class Watching final : public net::BodyStream {

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cluster/transport.h"
 #include "disk.h"
+#include "local/node/devices/ports.h"
 #include "net/http/response_stream.h"
 #include "shims.h"
 #include "threads.h"
@@ -37,6 +38,7 @@ struct Daemon {
   bool is_asked_to_stop = false;
   std::deque<std::shared_ptr<Connection>> accepted;
   std::vector<std::weak_ptr<Connection>> open;
+  const local::node::PortAllocator* ports = nullptr;  // while it serves
 };
 
 struct Faults {

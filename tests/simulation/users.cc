@@ -454,6 +454,12 @@ std::map<std::string, std::string> Watcher::Listed() {
   return listed;
 }
 
+std::vector<std::string> Watcher::Uids() const {
+  std::vector<std::string> uids;
+  for (const auto& [uid, end] : finished_) uids.push_back(uid);
+  return uids;
+}
+
 bool Watcher::IsUpToDate() { return Listed() == known_; }
 
 void Watcher::CheckAgainstList() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cluster/client.h"
 #include "cluster/reflector.h"
@@ -69,6 +70,8 @@ class Watcher {
   Watcher(Machine& machine, const api::Resource& resource);
   // What it knows is what a list says.
   void CheckAgainstList();
+  // Of everything that it has heard of.
+  std::vector<std::string> Uids() const;
   // Whether it has heard of everything that a list says.
   bool IsUpToDate();
 

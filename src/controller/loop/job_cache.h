@@ -53,10 +53,13 @@ class JobCache {
   std::string RemoveChild(ChildKind kind, const text::Json& child);
 
   // To be called after each object of a full list was put: removes what is not among `keys` (JSON
-  // strings as of JobKey, ChildKey). KeepChildren returns every key to reconcile.
-  void KeepJobs(const std::vector<text::Json>& keys);
+  // strings as of JobKey, ChildKey). KeepJobs returns the uids of the jobs that are gone, also of
+  // those whose name has become another's; KeepChildren returns every key to reconcile.
+  std::vector<std::string> KeepJobs(const std::vector<text::Json>& keys);
   std::vector<std::string> KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
 
+  // Whether the job of that name is that one, settled or not.
+  bool IsThere(const std::string& key, std::string_view uid) const;
   // Nullopt when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;
 
@@ -102,6 +105,7 @@ class JobCache {
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Entry> entries_;
+  std::vector<std::string> replaced_;  // uids, since the last list
   int64_t failed_pods_ = 0;
 };
 
