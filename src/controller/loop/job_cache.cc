@@ -81,6 +81,17 @@ void JobCache::Entry::ForgetJob() {
 
 std::string JobCache::PutJob(text::Json job) {
   const std::lock_guard lock(mutex_);
+  return PutLocked(std::move(job));
+}
+
+std::string JobCache::PutAnswer(text::Json job) {
+  const std::lock_guard lock(mutex_);
+  const auto known = entries_.find(JobKey(job));
+  if (known == entries_.end() || known->second.uid != UidOfJob(job)) return "";
+  return PutLocked(std::move(job));
+}
+
+std::string JobCache::PutLocked(text::Json job) {
   std::string key = JobKey(job);
   Entry& entry = entries_[key];
   const uint64_t version = VersionOf(job);

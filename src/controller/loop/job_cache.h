@@ -48,6 +48,8 @@ class JobCache {
   // Each returns the key to reconcile; "" when there is nothing to do. Jobs may be packed
   // (projection.h).
   std::string PutJob(text::Json job);
+  // As PutJob, for the answer to a write of ours: the job may have been deleted by now.
+  std::string PutAnswer(text::Json job);
   std::string RemoveJob(const text::Json& job);
   std::string PutChild(ChildKind kind, text::Json child);
   std::string RemoveChild(ChildKind kind, const text::Json& child);
@@ -101,6 +103,7 @@ class JobCache {
     void ForgetJob();
   };
 
+  std::string PutLocked(text::Json job);
   void DropIfEmptyLocked(const std::string& key);
 
   mutable std::mutex mutex_;

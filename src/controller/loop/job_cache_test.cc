@@ -155,6 +155,18 @@ TEST(JobCache, TellsWhichJobsAreGoneWhenANewListLacksThem) {
   EXPECT_TRUE(cache.KeepJobs({"default/again", "default/stays"}).empty());
 }
 
+TEST(JobCache, AnAnswerBringsNoDeletedJobBack) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  EXPECT_EQ(cache.PutAnswer(Job("j", "1", 2)), "default/j");
+  cache.RemoveJob(Job("j", "1", 4));
+  EXPECT_EQ(cache.PutAnswer(Job("j", "1", 3)), "");
+  EXPECT_FALSE(cache.Get("default/j"));
+  cache.PutJob(Job("j", "2", 5));
+  EXPECT_EQ(cache.PutAnswer(Job("j", "1", 3)), "");
+  EXPECT_TRUE(cache.IsThere("default/j", "2"));
+}
+
 TEST(JobCache, LooksAgainAtASettledJobThatChanges) {
   JobCache cache;
   cache.PutJob(Job("j", "1", 1));
