@@ -10,9 +10,8 @@ from embedded_api import Api
 OBJECTS = int(os.environ.get("MUSTER_OBJECTS", "3000"))
 MAPS = "/api/v1/namespaces/default/configmaps"
 MIB = 1 << 20
-# What an object may have at most, watches may buffer each and together, and the store remembers of events
-# (docs/formats has no say in them: src/text/patch.h, src/local/server/reads/watches.h, backend/watch_budget.h,
-# src/local/store/history.h).
+# What an object may have at most (src/text/patch.h), watches may buffer each and together (src/local/server: reads/watches.h,
+# backend/watch_budget.h), and the store remembers of events (src/local/store/history.h).
 OBJECT, WATCH, WATCHES, HISTORY = 3 * MIB, 16 * MIB, 64 * MIB, 8 * MIB
 # Beside those: threads, requests under way, and what the C library's heap keeps.
 SLACK = 64 * MIB
