@@ -339,7 +339,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
                 std::string(api::Uid(job)), event});
       },
       kFirstNotices);
-  const StallKeeper stalls(client, clock, paths.state, ranks, last_lines);
+  const StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines);
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
   handover.SayReady();
