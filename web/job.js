@@ -6,6 +6,7 @@ import {bytes, duration, moment, percent, plural} from "./format.js";
 import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
 import {get, jobs, stream} from "./server.js";
+import {Shell} from "./shell.js";
 import {Strip} from "./strip.js";
 import {ledger, timeline} from "./timeline.js";
 
@@ -36,11 +37,14 @@ export function jobScreen(app, kind, namespace, run) {
         onclick: () => lookCloser()
       },
         "Look closer");
-  const shell = command(`muster attach ${run} bash`);
+  const shellButton =
+      h("button",
+        {type: "button", title: "A shell in one of the instances (e)", onclick: () => openShell()},
+        "Shell");
   const ranks =
       h("section", {class: "card", "aria-label": "Ranks"},
-        h("header", null, h("h2", null, "Ranks"), h("span", {class: "spring"}), look), grid, closer,
-        shell);
+        h("header", null, h("h2", null, "Ranks"), h("span", {class: "spring"}), look, shellButton),
+        grid, closer);
   const strip = new Strip();
   const overTime =
       h("section", {class: "card", "aria-label": "Ranks over time", hidden: true},
@@ -98,7 +102,7 @@ export function jobScreen(app, kind, namespace, run) {
     buttons.push(["Run again", "a", () => rerun(target())]);
     if (isJob && row) buttons.push(["Delete", "d", () => remove(target())]);
     const wanted = buttons.map(([title]) => title).join();
-    look.hidden = shell.hidden = !isJob || isOver(status);
+    look.hidden = shellButton.hidden = !isJob || isOver(status);
     if (acts.dataset.has === wanted) return;
     acts.dataset.has = wanted;
     fill(
@@ -130,6 +134,28 @@ export function jobScreen(app, kind, namespace, run) {
           instance.node ? ` on ${instance.node}` : ""}`;
       cell.setAttribute("aria-label", cell.title);
     });
+  }
+
+  let shell = null;
+  // It stands where the log stands otherwise.
+  function openShell() {
+    if (shell || shellButton.hidden) return;
+    shell = new Shell(path, () => closeShell());
+    log.element.hidden = true;
+    log.element.after(shell.element);
+    showInstances();
+    shell.open("");
+  }
+  function closeShell() {
+    shell?.close();
+    shell?.element.remove();
+    shell = null;
+    log.element.hidden = false;
+    shellButton.focus();
+  }
+  function showInstances() {
+    const isUp = (instance) => kindOf(instance.status) === "running";
+    shell?.setInstances(instances.filter(isUp).map((instance) => instance.name));
   }
 
   // Of a job that failed the rank that was first stands out: the others ended because of it.
@@ -422,6 +448,7 @@ export function jobScreen(app, kind, namespace, run) {
     }
     instances = event.detail.instances;
     showRanks();
+    showInstances();
   };
   jobs.addEventListener("change", changed);
   jobs.addEventListener("progress", onProgress);
@@ -443,6 +470,7 @@ export function jobScreen(app, kind, namespace, run) {
     screen: isJob ? "jobs" : "history",
     close() {
       isClosed = true;
+      shell?.close();
       jobs.removeEventListener("change", changed);
       jobs.removeEventListener("progress", onProgress);
       drawn.forEach((chart) => chart.close());
@@ -467,6 +495,10 @@ export function jobScreen(app, kind, namespace, run) {
         lookCloser();
         return true;
       }
+      if (event.key === "e" && isJob) {
+        openShell();
+        return true;
+      }
       if (!page) return false;
       if (event.key === "a") {
         rerun(target());
@@ -486,8 +518,8 @@ export function jobScreen(app, kind, namespace, run) {
       log.box.focus();
     },
     keys: [
-      ["l or /", "search the log"], ["r", "look closer at the ranks"], ["s", "suspend or resume"],
-      ["a", "run again"], ["d", "delete"], ["Esc", "back"]
+      ["l or /", "search the log"], ["r", "look closer at the ranks"], ["e", "open a shell"],
+      ["s", "suspend or resume"], ["a", "run again"], ["d", "delete"], ["Esc", "back"]
     ],
   };
 }

@@ -22,7 +22,8 @@ constexpr Path kPaths[] = {
     {"strip", "GET", 2, Kind::kStrip},       {"report", "GET", 2, Kind::kReport},
     {"progress", "GET", 2, Kind::kProgress}, {"logs", "GET", 2, Kind::kLogs},
     {"history", "GET", 0, Kind::kHistory},   {"compare", "GET", 1, Kind::kCompare},
-    {"machine", "GET", 0, Kind::kMachine},   {"action", "POST", 0, Kind::kAction}};
+    {"machine", "GET", 0, Kind::kMachine},   {"action", "POST", 0, Kind::kAction},
+    {"shell", "GET", 2, Kind::kShell},       {"shell", "POST", 0, Kind::kTyped}};
 
 }  // namespace
 

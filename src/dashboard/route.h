@@ -26,6 +26,8 @@ struct Route {
     kCompare,   // GET /api/compare/NAMESPACE?run=&run=
     kMachine,   // GET /api/machine
     kAction,    // POST /api/action
+    kShell,     // GET /api/shell/NAMESPACE/JOB?instance=&columns=&rows=
+    kTyped,     // POST /api/shell: what is typed into one
   };
   Kind kind = Kind::kAsset;
   std::string namespace_name, run;  // "" if the path has none

@@ -30,6 +30,8 @@ TEST(RouteTest, WritesAreNotReads) {
   EXPECT_TRUE(RouteOf("POST", "/api/action"));
   EXPECT_FALSE(RouteOf("GET", "/api/action"));
   EXPECT_FALSE(RouteOf("GET", "/api/session"));
+  EXPECT_EQ(RouteOf("GET", "/api/shell/team/base")->kind, Kind::kShell);
+  EXPECT_EQ(RouteOf("POST", "/api/shell")->kind, Kind::kTyped);
   EXPECT_FALSE(RouteOf("POST", "/api/machine"));
 }
 

@@ -54,6 +54,7 @@ Server::Server(cluster::Client& client, const arena::Context& context, const Ser
       link_(base::RandomName(kSecretLength)),
       live_(client, context,
             {options.all_namespaces ? "" : context.Namespace(), std::move(job_selector)}),
+      shells_(client, context),
       workers_(kWorkers, kMostWaiting) {}
 
 base::Result<std::unique_ptr<Server>> Server::Start(cluster::Client& client,
@@ -99,6 +100,12 @@ void Server::Handle(net::HttpRequest request, const Responder& responder) {
       return OpenSession(request, responder);
     case Kind::kEvents:
       return OpenEvents(*route, responder);
+    case Kind::kShell:
+      return OpenShell(*route, responder);
+    case Kind::kTyped: {
+      const base::Status taken = shells_.Take(request.body);
+      return responder->Send(taken ? JsonAnswer(text::Object()) : ErrorAnswer(taken.error()));
+    }
     case Kind::kState:
       return responder->Send(JsonAnswer(State()));
     default:
@@ -130,6 +137,14 @@ void Server::OpenEvents(const Route& route, const Responder& responder) {
   }
   if (const base::Status added = live_.Add(responder, std::move(wish)); !added) {
     responder->Send(ErrorAnswer(added.error()));
+  }
+}
+
+void Server::OpenShell(const Route& route, const Responder& responder) {
+  auto wish = ParseShellWish(route.target, route.namespace_name, route.run);
+  if (!wish) return responder->Send(ErrorAnswer(wish.error()));
+  if (const base::Status opened = shells_.Open(responder, std::move(*wish)); !opened) {
+    responder->Send(ErrorAnswer(opened.error()));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "dashboard/access.h"
 #include "dashboard/live.h"
 #include "dashboard/route.h"
+#include "dashboard/shells.h"
 #include "dashboard/workers.h"
 #include "net/http/server.h"
 
@@ -45,6 +46,7 @@ class Server {
   void Handle(net::HttpRequest request, const Responder& responder);
   void OpenSession(const net::HttpRequest& request, const Responder& responder);
   void OpenEvents(const Route& route, const Responder& responder);
+  void OpenShell(const Route& route, const Responder& responder);
   void Work(const net::HttpRequest& request, const Route& route, const Responder& responder);
   // Run on a worker's thread.
   net::HttpResponse AnswerOf(const net::HttpRequest& request, const Route& route,
@@ -60,6 +62,7 @@ class Server {
   const std::string link_;
   std::unique_ptr<Access> access_;
   Live live_;
+  Shells shells_;
   Workers workers_;
   std::unique_ptr<net::HttpServer>
       http_;  // the last member, because its connections use the others

@@ -189,4 +189,31 @@ uint64_t OomKillCount() {
   return count;
 }
 
+std::optional<uint64_t> OomKillsIn(const std::string& path) {
+  const auto text = base::ReadFile(path, 1 << 16);
+  if (!text) return std::nullopt;
+  for (const std::string& line : base::Split(*text, '\n')) {
+    if (!line.starts_with("oom_kill ")) continue;
+    const auto count = base::ParseInt(line.substr(line.find(' ') + 1));
+    return count ? std::optional(static_cast<uint64_t>(*count)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> OwnCgroupOomKills() {
+  const auto groups = base::ReadFile("/proc/self/cgroup", 1 << 16);
+  if (!groups) return std::nullopt;
+  for (const std::string& line : base::Split(*groups, '\n')) {
+    const auto parts = base::Split(line, ':');
+    if (parts.size() < 3) continue;
+    std::optional<uint64_t> kills;
+    if (parts[1].empty()) kills = OomKillsIn("/sys/fs/cgroup" + parts[2] + "/memory.events");
+    if (parts[1] == "memory") {
+      kills = OomKillsIn("/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control");
+    }
+    if (kills) return kills;
+  }
+  return std::nullopt;
+}
+
 }  // namespace process

@@ -72,5 +72,10 @@ uint64_t TransferredBytes(pid_t pid);
 
 // The kernel's count of out-of-memory kills since boot; 0 when unknown.
 uint64_t OomKillCount();
+// The count in a cgroup's memory.events (v2) or memory.oom_control (v1); nullopt when it cannot be
+// read.
+std::optional<uint64_t> OomKillsIn(const std::string& path);
+// That of the own cgroup.
+std::optional<uint64_t> OwnCgroupOomKills();
 
 }  // namespace process

@@ -105,6 +105,19 @@ TEST(UnifiedCgroup, IsTheLineOfHierarchyZero) {
   EXPECT_EQ(UnifiedCgroup(""), "");
 }
 
+TEST(OomKills, AreReadFromTheFilesOfBothVersions) {
+  const std::string path = testing::TempDir() + "/muster-oom-" + std::to_string(::getpid());
+  const auto kills_of = [&path](std::string_view text) {
+    EXPECT_TRUE(base::WriteFileAtomic(path, text, 0600, base::Durability::kNone));
+    return OomKillsIn(path);
+  };
+  EXPECT_EQ(kills_of("low 0\noom 3\noom_kill 2\noom_group_kill 1\n"), 2);
+  EXPECT_EQ(kills_of("oom_kill_disable 0\nunder_oom 0\noom_kill 0\n"), 0);
+  EXPECT_EQ(kills_of("oom 3\n"), std::nullopt);
+  ::unlink(path.c_str());
+  EXPECT_EQ(OomKillsIn(path), std::nullopt);
+}
+
 TEST(OpenDescriptors, CountsThem) {
   const size_t before = OpenDescriptors(::getpid());
   const base::Fd one(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -65,6 +65,11 @@ class Browser:
         """The value that the function body `script` returns."""
         return self._ask("POST", self._session + "/execute/sync", {"script": script, "args": []})
 
+    def evaluate_with(self, script, *arguments):
+        """The value of the body of an async function, which has `arguments`."""
+        whole = f"const done = arguments[arguments.length - 1];\n(async function() {{{script}}}).apply(null, arguments).then(done, (e) => done('' + e))"
+        return self._ask("POST", self._session + "/execute/async", {"script": whole, "args": arguments})
+
     def wait(self, script, timeout=60):
         """Until `script` returns something true, which is returned."""
         deadline = time.monotonic() + timeout
@@ -75,6 +80,15 @@ class Browser:
             assert time.monotonic() < deadline, f"not in {timeout} s: {script}\n" + str(
                 self.evaluate("return document.body.innerText"))
             time.sleep(0.1)
+
+    def type(self, text, held=""):
+        """Keys as a person presses them, into what has the focus, while those of `held` are down; WebDriver's code points are special
+        keys."""
+        actions = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
+        actions = ([{"type": "keyDown", "value": key} for key in held] + actions +
+                   [{"type": "keyUp", "value": key} for key in held])
+        self._ask("POST", self._session + "/actions",
+                  {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
     def screenshot(self, path):
         with open(path, "wb") as file:

@@ -262,6 +262,99 @@ def test_a_log_is_followed(cluster, page):
     page.wait("return document.querySelector('.job-head .state').textContent === 'Succeeded'")
 
 
+# --- a shell in the page
+
+
+def test_a_shell_in_an_instance(cluster, page):
+    cluster.submit("open", "sleep 600", "--workers=2")
+    cluster.wait("open", "RUNNING")
+    page.evaluate("location.hash = '#/job/default/open'")
+    click(page, "Shell", "[aria-label=Ranks]")
+    page.wait("return document.querySelector('.shell .command code')?.innerText === 'muster attach open -i open-master-0 -- bash'")
+    screen = "document.querySelector('.terminal').innerText"
+    page.wait(f"return /[#$] *$/.test({screen}.trim())")
+    page.type("echo rank $((40+2)) of $TERM in $RANK; stty size\n")
+    page.wait(f"return {screen}.includes('rank 42 of xterm-256color in 0')")
+    rows, columns = map(int, page.wait(f"return /^(\\d+) (\\d+) *$/m.exec({screen})?.slice(1)"))
+    assert rows > 20 and columns > 60
+    # Ctrl-C reaches the program, and its colours the page.
+    page.type("sleep 1000\n")
+    page.wait(f"return {screen}.includes('sleep 1000')")
+    page.type("c", held="\ue009")
+    page.type("printf '\\033[1;31mred\\033[0m %s\\n' \"$?\"\n")
+    page.wait("""return [...document.querySelectorAll('.terminal span')].some(
+      (each) => each.textContent === 'red' && getComputedStyle(each).color === 'rgb(255, 139, 129)')""")
+    assert page.wait(f"return {screen}.includes('red 130')")
+    # What it prints is text, also where it is markup; the page's own keys do nothing here.
+    page.type(f"echo '{MARKUP}' ddd\n")
+    page.wait(f"return {screen}.split(' ddd').length > 2")
+    assert page.evaluate("return window.pwned === undefined && !document.querySelector('.terminal img')")
+    assert page.evaluate("return !document.getElementById('dialog').open")
+    assert page.evaluate(NAMELESS) == []
+    page.type("exit 7\n")
+    page.wait("return document.querySelector('.shell .log-note').innerText === 'The shell has ended with exit code 7.'")
+    click(page, "Close", ".shell")
+    page.wait("return document.querySelector('.log-lines')?.offsetParent")
+
+
+def test_a_shell_ends_with_its_page(cluster, page):
+    cluster.submit("open", "sleep 600")
+    cluster.wait("open", "RUNNING")
+    page.evaluate("location.hash = '#/job/default/open'")
+    click(page, "Shell", "[aria-label=Ranks]")
+    page.wait("return document.querySelector('.shell .command code')")
+    mark = cluster.path("mark")
+    page.type(f"echo $$ > {mark}; exec sleep 777\n")
+    pid = await_true(lambda: os.path.exists(mark) and open(mark).read().strip())
+    page.evaluate("location.hash = '#/jobs'")
+    # The shell counts in a namespace of its own.
+    await_true(lambda: not subprocess.run(["pgrep", "-f", "^sleep 777$"], capture_output=True).stdout, 60)
+    assert pid
+
+
+def test_a_shell_is_refused_in_words(cluster, dash):
+    dash.enter()
+    status, _, content = dash.ask("/api/shell/default/none?columns=0")
+    assert (status, json.loads(content)["error"]) == (400, 'columns "0" is invalid: a number from 1 to 1000')
+    status, _, content = dash.ask("/api/shell", "POST", {"id": "none", "input": "x"})
+    assert (status, json.loads(content)["error"]) == (404, "this shell has ended")
+    assert dash.ask("/api/shell", "POST", {"id": "none"}, Origin="http://evil.example")[0] == 403
+    assert dash.ask("/api/shell/default/none", Sec_Fetch_Site="same-site")[0] == 403
+
+
+SCREEN = """
+  const [columns, rows, text] = arguments;
+  const {Screen} = await import('/screen.js');
+  const told = [];
+  const screen = new Screen(columns, rows, (each) => told.push(each));
+  for (const piece of text) screen.write(piece);
+  return [screen.lines.map((_, y) => screen.textOf(y)), screen.x, screen.y, told.join(''), screen.scrolled.length];"""
+
+
+@pytest.mark.parametrize("name,printed,lines,cursor", [
+    ("lines and a wrap", ["ab\r\ncdefghijklm"], ["ab", "cdefghij", "klm"], (3, 2)),
+    ("the last column waits", ["12345678\r\nx"], ["12345678", "x"], (1, 1)),
+    ("what leaves by the top", ["1\r\n2\r\n3\r\n4\r\n5"], ["2", "3", "4", "5"], (1, 3)),
+    ("places and erasing", ["abcdef\x1b[1;3Hxy\x1b[K\x1b[3;1Hz"], ["abxy", "", "z"], (1, 2)),
+    ("a sequence in pieces", ["a\x1b", "[", "2", ";5Hb"], ["a", "    b"], (5, 1)),
+    ("a title is no text", ["\x1b]0;title\x07a\x1b]2;x\x1b\\b"], ["ab"], (2, 0)),
+    ("insert, delete, erase", ["abcdef\x1b[1;2H\x1b[2@\x1b[1;1H\x1b[P\x1b[1;6H\x1b[9X"], ["  bcd"], (5, 0)),
+    ("a region scrolls alone", ["1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[3;1H\n\x1b[r"], ["1", "3", "", "4"], (0, 0)),
+    ("lines in and out", ["1\r\n2\r\n3\x1b[2;1H\x1b[L\x1b[1;1H\x1b[M"], ["", "2", "3"], (0, 0)),
+    ("the other screen", ["main\x1b[?1049hother\x1b[?1049l!"], ["main!"], (5, 0)),
+    ("wide, combined, drawn", ["\u6f22e\u0301\x1b(0qx\x1b(B"], ["\u6f22e\u0301\u2500\u2502"], (5, 0)),
+    ("answers", ["ab\x1b[6n\x1b[c"], ["ab"], (2, 0)),
+    ("numbers without end", ["\x1b[99999999999999999999Ca\x1b[65535bz\x1b[99999Bx"], None, None),
+])
+def test_a_terminal(page, name, printed, lines, cursor):
+    shown, x, y, told, scrolled = page.evaluate_with(SCREEN, 8, 4, printed)
+    if lines is not None:
+        assert shown == lines + [""] * (4 - len(lines)), name
+        assert (x, y) == cursor, name
+    assert told == ("\x1b[1;3R\x1b[?6c" if name == "answers" else "")
+    assert scrolled == (1 if name == "what leaves by the top" else 0 if lines else scrolled)
+
+
 def test_progress_curves_and_where_the_time_went(cluster, page):
     with open(cluster.path("home", "learns.py"), "w") as file:
         file.write("import time\nfor i in range(1, 400):\n    print(f'step {i}/400 loss {2 / i:.4f}', flush=True)\n    time.sleep(0.05)\n")

@@ -3,12 +3,9 @@
 
 #include <memory>
 
-#include "api/names.h"
-#include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/trainer.h"
-#include "arena/jobs/jobs.h"
-#include "arena/jobs/other_jobs.h"
+#include "arena/streams/exec_place.h"
 #include "arena/streams/exec_session.h"
 #include "arena/verbs.h"
 
@@ -22,59 +19,13 @@ struct AttachFlags {
   std::string type, instance, container;
 };
 
-// The chief, otherwise the first instance.
-base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
-                                               const std::string& wanted) {
-  if (job.pods.empty()) {
-    return Fail(Code::kNotFound,
-                fmt::format("can not attach the training job {}, because it has no instances",
-                            job.summary.name));
-  }
-  if (wanted.empty()) {
-    const text::Json* const chief = job.Pod(job.summary.chief_name);
-    return chief != nullptr ? chief : &job.pods.front();
-  }
-  if (const text::Json* const pod = job.Pod(wanted)) return pod;
-  return Fail(UnknownInstance(context, wanted, job.summary.name));
-}
-
-base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
-  if (api::IsPodFinished(pod)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("cannot exec into a container in a completed Instance; current phase "
-                            "is {}",
-                            api::Phase(pod)));
-  }
-  if (api::Phase(pod) == "Pending" && api::NodeName(pod).empty()) {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
-    return Fail(Code::kInvalidArgument,
-                fmt::format("instance {} is not running{}", api::Name(pod), why));
-  }
-  return {};
-}
-
-// The container that trains, otherwise the pod's first.
-std::string DefaultContainer(const text::Json& pod) {
-  std::string first;
-  if (const text::Array* containers = text::FindArray(pod, {"spec", "containers"})) {
-    for (const text::Json& container : *containers) {
-      const std::string_view name = text::GetString(container, {"name"});
-      if (name == api::kContainerName) return std::string(name);
-      if (first.empty()) first = name;
-    }
-  }
-  return first;
-}
-
 base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY_ASSIGN(const TrainingJob job,
-             FindJobOfType(*client, context, context.Namespace(), call.args[0], flags.type));
-  TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, job, flags.instance));
-  TRY(CheckIsAlive(job, *pod));
-
+  TRY_ASSIGN(
+      const ExecPlace place,
+      FindExecPlace(*client, context, {call.args[0], flags.type, flags.instance, flags.container}));
   cluster::ExecOptions options;
-  options.container = flags.container.empty() ? DefaultContainer(*pod) : flags.container;
+  options.container = place.container;
   options.command.assign(call.args.begin() + 1, call.args.end());
   if (options.command.empty()) options.command = {"sh"};
   options.has_stdin = true;
@@ -82,20 +33,20 @@ base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Inv
   // A terminal would put carriage returns into a file.
   options.has_tty = is_input_terminal && call.out.IsTerminal();
   TRY(call.err.Write(fmt::format("Hello! Arena attach the container {} of instance {}\n",
-                                 options.container, api::Name(*pod))));
+                                 options.container, place.instance)));
   if (!is_input_terminal) {
     TRY(call.err.Write(
         "Unable to use a TTY - input is not a terminal or the right kind of file\n"));
   }
   TRY_ASSIGN(const std::unique_ptr<cluster::ExecStream> stream,
-             client->Exec(job.summary.namespace_name, api::Name(*pod), options));
+             client->Exec(place.namespace_name, place.instance, options));
   auto ended = CarrySession(*stream, {STDIN_FILENO, call.out, call.err, options.has_tty});
   if (!ended && ended.error().code == Code::kUnavailable) {
     // It is not known whether it had started, or what it had done.
     return Fail(ended.error().code,
                 fmt::format("the server went away while the command ran in {} ({}): it is not run "
                             "a second time",
-                            api::Name(*pod), ended.error().message));
+                            place.instance, ended.error().message));
   }
   return ended;
 }

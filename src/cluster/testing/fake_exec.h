@@ -38,6 +38,11 @@ class ExecScript {
     changed_.wait_for(lock, std::chrono::seconds(60), [&] { return heard_.size() >= count; });
     return heard_;
   }
+  // Waits until the client has cancelled it.
+  bool AwaitCancel() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return is_cancelled_; });
+  }
   std::string protocol = kExecProtocolV5;
 
  private:

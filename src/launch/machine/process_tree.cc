@@ -28,16 +28,6 @@ bool Contains(const std::vector<pid_t>& pids, pid_t pid) {
 }
 
 // "oom_kill 3" among the lines of a cgroup's file.
-int64_t CountIn(const std::string& path, std::string_view name) {
-  const auto text = base::ReadFile(path, 1 << 16);
-  if (!text) return -1;
-  for (const std::string& line : base::Split(*text, '\n')) {
-    const auto words = base::Split(line, ' ');
-    if (words.size() == 2 && words[0] == name) return base::ParseInt(words[1]).value_or(-1);
-  }
-  return -1;
-}
-
 // Of all our threads. Kernels that do not list them are asked the slow way.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
@@ -126,21 +116,7 @@ void KillTree() {
 }
 
 uint64_t OutOfMemoryKills() {
-  const auto groups = base::ReadFile("/proc/self/cgroup", 1 << 16);
-  if (groups) {
-    for (const std::string& line : base::Split(*groups, '\n')) {
-      const auto parts = base::Split(line, ':');
-      if (parts.size() < 3) continue;
-      int64_t count = -1;
-      if (parts[1].empty()) {
-        count = CountIn("/sys/fs/cgroup" + parts[2] + "/memory.events", "oom_kill");
-      } else if (parts[1] == "memory") {
-        count = CountIn("/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control", "oom_kill");
-      }
-      if (count >= 0) return static_cast<uint64_t>(count);
-    }
-  }
-  return process::OomKillCount();
+  return process::OwnCgroupOomKills().value_or(process::OomKillCount());
 }
 
 }  // namespace launch

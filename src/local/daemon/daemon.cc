@@ -39,6 +39,7 @@
 #include "local/daemon/pods/pod_execs.h"
 #include "local/daemon/pods/pod_ports.h"
 #include "local/daemon/process_limits.h"
+#include "local/daemon/progress/job_pods.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/progress_keeper.h"
 #include "local/daemon/progress/progress_page.h"
@@ -262,8 +263,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   // It was there before them, for their pods, and uses them.
   const base::Defer end_posts([&status_server] { status_server.reset(); });
   if (status_server) status_server->Serve(client, progress, clock);
-  TRY_ASSIGN(const auto progress_keeper,
-             ProgressKeeper::Start(client, progress, last_lines, paths.state));
+  TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(progress, last_lines, paths.state));
   Forecaster forecaster(client, cluster->api().store(), cluster->scheduling(), clock);
   const net::HttpHandler handler =
       [&gpu_metrics, &progress, &ranks, &forecaster, api = cluster->api().handler()](
@@ -339,7 +339,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
                 std::string(api::Uid(job)), event});
       },
       kFirstNotices);
-  const StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines);
+  StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines);
+  const JobPods job_pods(client, {std::bind_front(&ProgressKeeper::OnPod, progress_keeper.get()),
+                                  std::bind_front(&StallKeeper::OnPod, &stalls)});
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
   handover.SayReady();

@@ -10,7 +10,6 @@
 #include "api/resources.h"
 #include "api/stall.h"
 #include "base/log.h"
-#include "text/projection.h"
 #include "witness/recorder.h"
 
 namespace local::daemon {
@@ -70,32 +69,6 @@ StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::strin
       state_directory_(std::move(state_directory)),
       progress_(progress),
       meter_(files, lines) {
-  cluster::ListOptions options;
-  options.label_selector = api::kJobNameLabel;
-  options.read = [](std::string_view pod) {
-    static const text::Projection kParts{{"metadata", "namespace"},
-                                         {"metadata", "name"},
-                                         {"metadata", "uid"},
-                                         {"metadata", "labels"},
-                                         {"status", "phase"},
-                                         {"metadata", "ownerReferences"},
-                                         {"metadata", "resourceVersion"},
-                                         {"metadata", "deletionTimestamp"}};
-    return text::ParsePart(pod, kParts);
-  };
-  cluster::ReflectorHandler handler;
-  handler.replace = [this](std::vector<text::Json> pods) {
-    {
-      const std::lock_guard lock(mutex_);
-      pods_.clear();
-    }
-    for (const text::Json& pod : pods) OnPod(pod, false);
-  };
-  handler.apply = [this](const cluster::WatchEvent& event) {
-    OnPod(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
-  };
-  reflector_ = std::make_unique<cluster::Reflector>(client, api::kPods, std::move(options),
-                                                    std::move(handler));
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -108,15 +81,11 @@ StallKeeper::~StallKeeper() {
   thread_.join();
 }
 
-void StallKeeper::OnPod(const text::Json& pod, bool is_gone) {
-  auto read = is_gone || api::IsDeleting(pod) ? std::nullopt : ReadStallPod(pod, state_directory_);
+void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
+  auto read = pod == nullptr ? std::nullopt : ReadStallPod(*pod, state_directory_);
   const std::lock_guard lock(mutex_);
-  const std::string uid(api::Uid(pod));
-  if (read) {
-    pods_[uid] = std::move(*read);
-  } else {
-    pods_.erase(uid);
-  }
+  pods_.erase(std::string(uid));
+  if (read) pods_.emplace(uid, *std::move(read));
   wake_.notify_one();
 }
 

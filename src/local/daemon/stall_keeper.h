@@ -4,18 +4,17 @@
 
 #include <condition_variable>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "answers/stall/stall.h"
 #include "base/clock.h"
 #include "cluster/client.h"
-#include "cluster/reflector.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/rank_meter.h"
 #include "local/daemon/rank_sampler.h"
@@ -44,6 +43,9 @@ class StallKeeper {
               RankFiles& files, ProgressFiles& progress, const LastLines& lines);
   ~StallKeeper();
 
+  // A listener of JobPods.
+  void OnPod(std::string_view uid, const text::Json* pod);
+
  private:
   // The ranks of one job.
   struct Job {
@@ -57,7 +59,6 @@ class StallKeeper {
     std::string past;                                    // in that of earlier stalls
   };
 
-  void OnPod(const text::Json& pod, bool is_gone);
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
   void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
@@ -75,7 +76,6 @@ class StallKeeper {
   std::map<std::string, StallPod> pods_;  // by uid; guarded by the mutex
   std::map<std::string, Job> jobs_;       // by uid; used by the thread only
   RankMeter meter_;                       // the same
-  std::unique_ptr<cluster::Reflector> reflector_;
   std::thread thread_;
 };
 

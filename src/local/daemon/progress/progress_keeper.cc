@@ -8,10 +8,8 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/rank_label.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "runs/progress/line.h"
-#include "text/projection.h"
 
 namespace local::daemon {
 namespace {
@@ -25,7 +23,7 @@ constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the r
 
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   if (text::GetString(pod, {"status", "phase"}) != "Running") return std::nullopt;
-  if (api::Label(pod, api::kJobNameLabel).empty() || api::IsDeleting(pod)) return std::nullopt;
+  if (api::Label(pod, api::kJobNameLabel).empty()) return std::nullopt;
   ProgressPod read;
   read.job_uid = api::ControllerUid(pod);
   read.name = api::Name(pod);
@@ -111,15 +109,12 @@ class ProgressKeeper::Reading {
   runs::Checkpoints checkpoints_;
 };
 
-base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(cluster::Client& client,
-                                                                    ProgressFiles& files,
+base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(ProgressFiles& files,
                                                                     LastLines& lines,
                                                                     std::string state_directory) {
   TRY_ASSIGN(auto follower, node::LogFollower::Create());
-  std::unique_ptr<ProgressKeeper> keeper(
+  return std::unique_ptr<ProgressKeeper>(
       new ProgressKeeper(files, lines, std::move(state_directory), std::move(follower)));
-  keeper->Reflect(client);
-  return keeper;
 }
 
 ProgressKeeper::ProgressKeeper(ProgressFiles& files, LastLines& lines, std::string state_directory,
@@ -133,7 +128,6 @@ ProgressKeeper::ProgressKeeper(ProgressFiles& files, LastLines& lines, std::stri
 }
 
 ProgressKeeper::~ProgressKeeper() {
-  reflector_.reset();
   {
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
@@ -142,35 +136,9 @@ ProgressKeeper::~ProgressKeeper() {
   thread_.join();
 }
 
-void ProgressKeeper::Reflect(cluster::Client& client) {
-  cluster::ListOptions options;
-  options.label_selector = api::kJobNameLabel;
-  options.read = [](std::string_view pod) {
-    static const text::Projection kParts{{"metadata", "namespace"},
-                                         {"metadata", "name"},
-                                         {"metadata", "uid"},
-                                         {"metadata", "labels"},
-                                         {"status", "phase"},
-                                         {"spec", "containers"},
-                                         {"metadata", "ownerReferences"},
-                                         {"metadata", "resourceVersion"},
-                                         {"metadata", "deletionTimestamp"}};
-    return text::ParsePart(pod, kParts);
-  };
-  cluster::ReflectorHandler handler;
-  handler.replace = [this](std::vector<text::Json> pods) {
-    for (const text::Json& pod : pods) OnPod(pod, false);
-  };
-  handler.apply = [this](const cluster::WatchEvent& event) {
-    OnPod(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
-  };
-  reflector_ = std::make_unique<cluster::Reflector>(client, api::kPods, std::move(options),
-                                                    std::move(handler));
-}
-
-void ProgressKeeper::OnPod(const text::Json& pod, bool is_gone) {
-  const auto read = is_gone ? std::nullopt : ReadProgressPod(pod);
-  const std::string uid(api::Uid(pod));
+void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
+  const auto read = pod == nullptr ? std::nullopt : ReadProgressPod(*pod);
+  const std::string uid(pod_uid);
   {
     const std::lock_guard lock(mutex_);
     if (!read) {

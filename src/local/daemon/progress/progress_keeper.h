@@ -10,8 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "cluster/client.h"
-#include "cluster/reflector.h"
+#include "base/result.h"
 #include "local/daemon/progress/event_files.h"
 #include "local/daemon/progress/last_lines.h"
 #include "local/daemon/progress/progress_files.h"
@@ -32,21 +31,21 @@ struct ProgressPod {
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
 
 // A follower's thread reads, and one of its own writes once a second while a job runs; both sleep
-// otherwise. Borrows the client, the files and the lines.
+// otherwise. Borrows the files and the lines.
 class ProgressKeeper {
  public:
-  static base::Result<std::unique_ptr<ProgressKeeper>> Start(cluster::Client& client,
-                                                             ProgressFiles& files, LastLines& lines,
+  static base::Result<std::unique_ptr<ProgressKeeper>> Start(ProgressFiles& files, LastLines& lines,
                                                              std::string state_directory);
   ~ProgressKeeper();
+
+  // A listener of JobPods.
+  void OnPod(std::string_view uid, const text::Json* pod);
 
  private:
   class Reading;
 
   ProgressKeeper(ProgressFiles& files, LastLines& lines, std::string state_directory,
                  std::unique_ptr<node::LogFollower> follower);
-  void Reflect(cluster::Client& client);
-  void OnPod(const text::Json& pod, bool is_gone);
   void Follow(const ProgressPod& pod);
   void Run();
 
@@ -61,7 +60,6 @@ class ProgressKeeper {
   std::map<std::string, std::string> pods_;  // job by the uid of each pod that runs
   std::set<std::string> followed_;           // pods whose log is read
   std::set<std::string> ended_;              // jobs without such a pod, to be closed
-  std::unique_ptr<cluster::Reflector> reflector_;
   std::thread thread_;
 };
 

@@ -14,8 +14,8 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/pod/oom_watch.h"
 #include "local/node/pod/pod_processes.h"
+#include "process/procfs.h"
 #include "process/spawn.h"
 
 namespace local::node {
@@ -85,16 +85,16 @@ base::Result<std::string> MakeOwnTree(const std::string& mount, std::string_view
 base::Result<std::string> DivideScope(const std::string& mount, std::string_view pod_uid) {
   TRY_ASSIGN(const std::string own, base::ReadFile("/proc/self/cgroup", 1 << 16));
   const std::string name = PodCgroupName(pod_uid) + ".scope";
-  for (const std::string& line : base::Split(own, '\n')) {
-    if (!line.starts_with("0::") || !line.ends_with("/" + name)) continue;
-    std::string scope = mount + line.substr(3);
-    const std::string leaf = fmt::format("{}/{}", scope, kShimLeaf);
-    TRY(MakeCgroup(leaf));
-    TRY(WriteControl(leaf + "/cgroup.procs", "0"));
-    HandDown(scope);
-    return scope;
+  const std::string place = process::UnifiedCgroup(own);
+  if (!place.ends_with("/" + name)) {
+    return base::Fail(base::Code::kInternal, "not in the scope " + name);
   }
-  return base::Fail(base::Code::kInternal, "not in the scope " + name);
+  std::string scope = mount + place;
+  const std::string leaf = fmt::format("{}/{}", scope, kShimLeaf);
+  TRY(MakeCgroup(leaf));
+  TRY(WriteControl(leaf + "/cgroup.procs", "0"));
+  HandDown(scope);
+  return scope;
 }
 
 // Sets the limits for which the cgroup has controllers; the error names the first missing one.
@@ -216,7 +216,7 @@ bool IsMemoryLimited(const ContainerSpec& container) {
 }
 
 uint64_t OomKillsOf(const std::string& cgroup) {
-  return cgroup.empty() ? 0 : OomKillsIn(cgroup + "/memory.events");
+  return cgroup.empty() ? 0 : process::OomKillsIn(cgroup + "/memory.events").value_or(0);
 }
 
 }  // namespace local::node

@@ -8,8 +8,6 @@
 #include <string>
 
 #include "base/fd.h"
-#include "base/file.h"
-#include "base/strings.h"
 #include "process/procfs.h"
 
 namespace local::node {
@@ -32,45 +30,22 @@ std::optional<bool> KernelLogNames(pid_t pid) {
   }
 }
 
+// Grows, whichever of the two the kernel counts in.
+uint64_t AllOomKills() {
+  return process::OomKillCount() + process::OwnCgroupOomKills().value_or(0);
+}
+
 }  // namespace
-
-uint64_t OomKillsIn(const std::string& path) {
-  const auto text = base::ReadFile(path, 1 << 16);
-  if (!text) return 0;
-  for (const std::string& line : base::Split(*text, '\n')) {
-    if (!line.starts_with("oom_kill ")) continue;
-    return static_cast<uint64_t>(base::ParseInt(line.substr(9)).value_or(0));
-  }
-  return 0;
-}
-
-uint64_t CgroupOomKills() {
-  const auto text = base::ReadFile("/proc/self/cgroup", 1 << 16);
-  if (!text) return 0;
-  for (const std::string& line : base::Split(*text, '\n')) {
-    if (line.starts_with("0::")) {
-      const uint64_t kills = OomKillsIn("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
-      if (kills != 0) return kills;
-    }
-    const size_t memory = line.find(":memory:");
-    if (memory != std::string::npos) {
-      const uint64_t kills =
-          OomKillsIn("/sys/fs/cgroup/memory" + line.substr(memory + 8) + "/memory.oom_control");
-      if (kills != 0) return kills;
-    }
-  }
-  return 0;
-}
 
 bool NamesOomVictim(std::string_view record, pid_t pid) {
   const std::string words = fmt::format("illed process {} (", pid);
   return record.find(words) != std::string_view::npos;
 }
 
-OomWatch::OomWatch() : before_(process::OomKillCount() + CgroupOomKills()) {}
+OomWatch::OomWatch() : before_(AllOomKills()) {}
 
 bool OomWatch::HasKilled(std::optional<pid_t> pid) const {
-  if (process::OomKillCount() + CgroupOomKills() <= before_) return false;
+  if (AllOomKills() <= before_) return false;
   return !pid || KernelLogNames(*pid).value_or(true);
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace local::node {
@@ -21,12 +20,6 @@ class OomWatch {
  private:
   uint64_t before_;
 };
-
-// The sum of `oom_kill` in this process's memory cgroup (v2 memory.events, v1 memory.oom_control).
-uint64_t CgroupOomKills();
-
-// `oom_kill` in such a file; 0 when it cannot be read.
-uint64_t OomKillsIn(const std::string& path);
 
 // Whether a kernel log record says that `pid` was killed: "Out of memory: Killed process 42 (x)".
 bool NamesOomVictim(std::string_view record, pid_t pid);

@@ -1,0 +1,72 @@
+#include "arena/streams/exec_place.h"
+
+#include <fmt/format.h>
+
+#include "api/names.h"
+#include "api/pod.h"
+#include "arena/jobs/jobs.h"
+#include "arena/jobs/other_jobs.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// The chief, otherwise the first instance.
+base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
+                                               const std::string& wanted) {
+  if (job.pods.empty()) {
+    return Fail(Code::kNotFound,
+                fmt::format("can not attach the training job {}, because it has no instances",
+                            job.summary.name));
+  }
+  if (wanted.empty()) {
+    const text::Json* const chief = job.Pod(job.summary.chief_name);
+    return chief != nullptr ? chief : &job.pods.front();
+  }
+  if (const text::Json* const pod = job.Pod(wanted)) return pod;
+  return Fail(UnknownInstance(context, wanted, job.summary.name));
+}
+
+base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
+  if (api::IsPodFinished(pod)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("cannot exec into a container in a completed Instance; current phase "
+                            "is {}",
+                            api::Phase(pod)));
+  }
+  if (api::Phase(pod) == "Pending" && api::NodeName(pod).empty()) {
+    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
+    return Fail(Code::kInvalidArgument,
+                fmt::format("instance {} is not running{}", api::Name(pod), why));
+  }
+  return {};
+}
+
+// The container that trains, otherwise the pod's first.
+std::string DefaultContainer(const text::Json& pod) {
+  std::string first;
+  if (const text::Array* containers = text::FindArray(pod, {"spec", "containers"})) {
+    for (const text::Json& container : *containers) {
+      const std::string_view name = text::GetString(container, {"name"});
+      if (name == api::kContainerName) return std::string(name);
+      if (first.empty()) first = name;
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+base::Result<ExecPlace> FindExecPlace(cluster::Client& client, const Context& context,
+                                      const ExecWish& wish) {
+  TRY_ASSIGN(const TrainingJob job,
+             FindJobOfType(client, context, context.Namespace(), wish.job, wish.type));
+  TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, job, wish.instance));
+  TRY(CheckIsAlive(job, *pod));
+  return ExecPlace{job.summary.namespace_name, std::string(api::Name(*pod)),
+                   wish.container.empty() ? DefaultContainer(*pod) : wish.container};
+}
+
+}  // namespace arena

@@ -1,0 +1,36 @@
+// The pods that run parts of jobs, as the store tells of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/client.h"
+#include "cluster/reflector.h"
+#include "text/json.h"
+
+namespace local::daemon {
+
+// One watch for all who follow such pods.
+class JobPods {
+ public:
+  // `pod` is null when the pod is being deleted, or is gone; it lives as long as the call.
+  using Listener = std::function<void(std::string_view uid, const text::Json* pod)>;
+
+  // The listeners are called on a thread of its own, in their order. Borrows the client.
+  JobPods(cluster::Client& client, std::vector<Listener> listeners);
+
+ private:
+  void Replace(const std::vector<text::Json>& pods);
+  void Apply(const cluster::WatchEvent& event);
+  void Tell(std::string_view uid, const text::Json* pod);
+
+  const std::vector<Listener> listeners_;
+  std::set<std::string, std::less<>> known_;  // uids; used by the reflector's thread only
+  std::unique_ptr<cluster::Reflector> reflector_;
+};
+
+}  // namespace local::daemon
