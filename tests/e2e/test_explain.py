@@ -8,6 +8,7 @@ import tarfile
 import pytest
 
 from places import LAUNCHER
+from test_recorder import NEWEST, needs_newest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -165,16 +166,16 @@ main()
 """
 
 
-@pytest.mark.parametrize("launcher", ["torchrun", "muster-launch"])
+# Debian's torch 1.13 cannot start its own launcher with Python 3.11.
+@pytest.mark.parametrize("launcher", [pytest.param("torchrun", marks=needs_newest), "muster-launch"])
 def test_error_files_of_recorded_exceptions_tell_who_was_first(cluster, launcher):
     script, folder = cluster.path("home", "recorded.py"), cluster.path("home", launcher)
     with open(script, "w") as file:
         # A launcher ends the others when the first has failed: they hear of it when they have failed, too.
         file.write("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + RECORDED)
-    start = {"torchrun": ["/usr/bin/python3", "-m", "torch.distributed.run"],
+    start = {"torchrun": [NEWEST, "-m", "torch.distributed.run"],
              "muster-launch": [LAUNCHER, "--python", "/usr/bin/python3"]}[launcher]
-    done = subprocess.run([*start, "--standalone", "--nproc-per-node=2", f"--log-dir={folder}" if launcher != "torchrun" else
-                           f"--log_dir={folder}", script], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([*start, "--standalone", "--nproc_per_node=2", f"--log_dir={folder}", script], capture_output=True, text=True, timeout=120,
                           env={**os.environ, "MUSTER_PYTHON_SHIM": "off"})
     assert done.returncode != 0
     files = [name for _, _, names in os.walk(folder) for name in names]

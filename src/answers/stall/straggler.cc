@@ -98,31 +98,53 @@ size_t StragglerWatch::CycleOf(const std::deque<Meeting>& all) {
   return 0;
 }
 
+// Whether the rank has most of the lateness at the last collectives: cheap to know.
+bool StragglerWatch::IsSuspect(const std::deque<Meeting>& all, int rank) {
+  int64_t own = 0, sum = 0;
+  for (auto meeting = all.end() - kLeastSteps; meeting != all.end(); ++meeting) {
+    sum += meeting->late_ns;
+    own += meeting->last == rank ? meeting->late_ns : 0;
+  }
+  return 3 * own > 2 * sum;
+}
+
 std::optional<Straggler> StragglerWatch::StragglerOf(const std::deque<Meeting>& all) {
   if (all.size() < kLeastSteps) return std::nullopt;
+  const auto latest =
+      std::max_element(all.end() - kLeastSteps, all.end(),
+                       [](const Meeting& a, const Meeting& b) { return a.late_ns < b.late_ns; });
   Straggler found;
-  found.rank = all.back().last;
-  const auto is_mostly_last = [&](size_t begin) {
-    found.of = static_cast<int>(all.size() - begin);
-    found.last = static_cast<int>(
-        std::count_if(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(),
-                      [&found](const Meeting& meeting) { return meeting.last == found.rank; }));
-    return kOthers * (found.of - found.last) <= found.of;
-  };
-  if (!is_mostly_last(all.size() - kLeastSteps)) return std::nullopt;
-  const size_t cycle = CycleOf(all);
+  found.rank = latest->last;
+  if (!IsSuspect(all, found.rank)) return std::nullopt;
+  const auto cycle = static_cast<int64_t>(CycleOf(all));
   if (cycle == 0) return std::nullopt;
-  size_t begin = all.size() - kLeastSteps * cycle;
-  const auto time = [&all, &begin] { return all.back().first_ns - all[begin].first_ns; };
-  while (begin > 0 && time() < kLeastTime.count()) --begin;
-  if (time() < kLeastTime.count() || !is_mostly_last(begin)) return std::nullopt;
-  found.steps = static_cast<int>((all.size() - begin) / cycle);
+  // The collective of each step at which others waited longest tells who made them wait: after it
+  // all go on together. From the last step on.
   std::vector<int64_t> late, steps;
-  for (size_t i = begin; i < all.size(); ++i) {
-    if (all[i].last == found.rank) late.push_back(all[i].late_ns);
-    // Of collectives that were seen one after the other.
-    if (i < cycle || all[i].number - all[i - cycle].number != static_cast<int64_t>(cycle)) continue;
-    steps.push_back(all[i].first_ns - all[i - cycle].first_ns);
+  int64_t newest_ns = 0, next_ns = 0, next_number = 0;
+  for (auto meeting = all.rbegin(); meeting != all.rend();) {
+    const Meeting* worst = &*meeting;
+    const Meeting* first = worst;
+    for (const int64_t step = meeting->number / cycle;
+         meeting != all.rend() && meeting->number / cycle == step; ++meeting) {
+      if (meeting->late_ns > worst->late_ns) worst = &*meeting;
+      first = &*meeting;
+    }
+    if (found.of == 0) newest_ns = first->first_ns;
+    if (next_number == first->number + cycle) steps.push_back(next_ns - first->first_ns);
+    next_ns = first->first_ns;
+    next_number = first->number;
+    ++found.of;
+    if (worst->last == found.rank) late.push_back(worst->late_ns);
+    if (found.of >= static_cast<int>(kLeastSteps) &&
+        newest_ns - first->first_ns >= kLeastTime.count()) {
+      break;
+    }
+  }
+  found.last = static_cast<int>(late.size());
+  if (found.of < static_cast<int>(kLeastSteps) || newest_ns - next_ns < kLeastTime.count() ||
+      kOthers * (found.of - found.last) > found.of || steps.empty()) {
+    return std::nullopt;
   }
   found.late = std::chrono::nanoseconds(MedianOf(std::move(late)));
   found.step = std::chrono::nanoseconds(MedianOf(std::move(steps)));
@@ -141,7 +163,7 @@ std::optional<Straggler> StragglerWatch::straggler() const {
 
 std::string Say(const Straggler& straggler) {
   return fmt::format(
-      "rank {} is late at collectives: the last at {} of {}, by {} ms of {} ms a step",
+      "rank {} is late at collectives: the last in {} of {} steps, by {} ms of {} ms each",
       straggler.rank, straggler.last, straggler.of, Milliseconds(straggler.late),
       Milliseconds(straggler.step));
 }

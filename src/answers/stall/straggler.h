@@ -21,9 +21,8 @@ namespace answers {
 
 struct Straggler {
   int rank = 0;
-  int last = 0;                     // at so many collectives it was the last
+  int last = 0;                     // in so many steps it made the others wait longest
   int of = 0;                       // of so many
-  int steps = 0;                    // of so many steps
   std::chrono::nanoseconds late{};  // the median time after the first rank
   std::chrono::nanoseconds step{};  // the median time of a step
 };
@@ -35,8 +34,8 @@ class StragglerWatch {
   // call has is followed by what the next one has. Compares clocks: the ranks are on one machine.
   void See(const std::map<int, Trace>& traces);
 
-  // The rank that was last at nine tenths of the collectives of the last 50 steps, or of the last
-  // 20 s if those took less, by 5 ms and a tenth of a step. Nullopt if there is none.
+  // The rank for which the others waited longest in nine tenths of the last 50 steps, or of those
+  // of the last 20 s if they are more, by 5 ms and a tenth of a step. Nullopt if there is none.
   std::optional<Straggler> straggler() const;
 
  private:
@@ -59,12 +58,13 @@ class StragglerWatch {
   static void Add(int rank, const GroupTrace& trace, Group& group);
   static void Close(Group& group);
   static std::optional<Straggler> StragglerOf(const std::deque<Meeting>& all);
+  static bool IsSuspect(const std::deque<Meeting>& all, int rank);
   static size_t CycleOf(const std::deque<Meeting>& all);
 
   std::map<std::string, Group> groups_;
 };
 
-// "rank 1 is late at collectives: the last at 97 of 100, by 140 ms of 900 ms a step"
+// "rank 1 is late at collectives: the last in 48 of 50 steps, by 140 ms of 900 ms each"
 std::string Say(const Straggler& straggler);
 
 // Where a rank is while it does not wait for others, counted over looks at its stack.

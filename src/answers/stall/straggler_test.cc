@@ -42,7 +42,7 @@ TEST(Straggler, IsTheRankThatComesLastNearlyEachStep) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 1);
   EXPECT_EQ(Say(*found),
-            "rank 1 is late at collectives: the last at 48 of 50, by 60 ms of 500 ms a step");
+            "rank 1 is late at collectives: the last in 48 of 50 steps, by 60 ms of 500 ms each");
 }
 
 TEST(Straggler, IsFoundWhateverTheNumberOfBuckets) {
@@ -52,9 +52,27 @@ TEST(Straggler, IsFoundWhateverTheNumberOfBuckets) {
     const auto found = watch.straggler();
     ASSERT_TRUE(found) << buckets;
     EXPECT_EQ(found->rank, 2);
-    EXPECT_EQ(found->steps, 50);
+    EXPECT_EQ(found->of, 50);
     EXPECT_EQ(found->step, std::chrono::milliseconds(500));
   }
+}
+
+// After a collective that waits all are together again, and who is last at the next is chance.
+TEST(Straggler, IsLateAtOneOfTheCollectivesOfAStep) {
+  StragglerWatch watch;
+  std::map<int, Trace> traces;
+  for (int number = 1; number <= 240; ++number) {
+    const int64_t at = (150 * number + 60 * (number % 2)) * kMillisecond;
+    const bool is_first = number % 2 == 0;
+    traces[0]["0"].collectives[number] = {"all_reduce", is_first ? "[8]" : "[4]", "", at};
+    traces[1]["0"].collectives[number] = {
+        "all_reduce", is_first ? "[8]" : "[4]", "",
+        is_first ? at + 90 * kMillisecond : at + (number % 4 == 1 ? 1 : -1) * kMillisecond};
+  }
+  watch.See(traces);
+  ASSERT_TRUE(watch.straggler());
+  EXPECT_EQ(Say(*watch.straggler()),
+            "rank 1 is late at collectives: the last in 68 of 68 steps, by 90 ms of 300 ms each");
 }
 
 TEST(Straggler, IsNobodyWhoIsLateNowAndThenOrByLittle) {
