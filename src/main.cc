@@ -85,7 +85,7 @@ int BecomeLauncher(const char* name, char** args) {
 // For the list of commands and its completion; main executes the launcher before this command would
 // run.
 void AddLaunch(cli::Command& root) {
-  root.Add("launch", "Start the processes of a distributed program here (torchrun's flags)")
+  root.Add("launch", "Start a distributed program here, as torchrun does, without a job")
       .Long("Takes torchrun's command lines unchanged: see \"muster launch --help\".")
       .RawArgs()
       .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });
@@ -244,10 +244,12 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
     AddLaunch(root);
     AddGroups(root);
     AddColour(root);
-    root.RunAlone([&cluster_context](cli::Invocation& call) -> base::Result<int> {
+    const auto show_state = [&cluster_context](cli::Invocation& call) -> base::Result<int> {
       TRY(local::command::ShowState(cluster_context, call.out));
       return 0;
-    });
+    };
+    root.RunAlone(show_state);
+    root.FindChild("get")->CalledAlone("status", show_state);
   }
   controller::AddOperatorCommand(root, {context.environment, context.clock,
                                         [&context] {

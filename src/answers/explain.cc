@@ -154,7 +154,7 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
 // before it; a failure of a rank's own did not come of it.
 bool IsOfHang(const Claim& root, const Evidence& evidence) {
   static constexpr auto kEnds = std::to_array<std::string_view>(
-      {"deadline", "collective-timeout", "peer-lost", "rendezvous", kUnknown});
+      {"deadline", "collective-timeout", "peer-lost", "rendezvous", "stopped", kUnknown});
   const bool is_end = std::find(kEnds.begin(), kEnds.end(), root.finding.kind) != kEnds.end() &&
                       (root.finding.kind != kUnknown || IsConsequence(root.finding.level));
   // Who only waits for a slow one ("waiting ...") does not hang.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "answers/finding.h"
 #include "answers/read_log.h"
 #include "answers/verdict.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -193,6 +195,14 @@ TEST(Explain, OfTwoWordsForOneFailureTheNarrower) {
       "disk-full");
 }
 
+// Of somebody who deletes a job; what its ranks say of SIGTERM came of it.
+TEST(Explain, ADeletionDecidesUnlessARankHadFailed) {
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 143, 9, "Terminated")}, .job_reason = "Deleted"}).kind,
+            "stopped");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 9, kBoom)}, .job_reason = "Deleted"}).kind,
+            "exception");
+}
+
 TEST(ReadLogs, RanksByTheirFiles) {
   const Evidence evidence =
       ReadLogs({{"x/attempt_0/0/stderr.log", kPeer}, {"x/attempt_0/1/stderr.log", kBoom}});
@@ -222,6 +232,43 @@ TEST(ReadLogs, TheTableNamesTheRankOfLinesWithoutAPrefix) {
   EXPECT_EQ(NameOf(evidence.ranks[*verdict.rank]), "rank 1 (out)");
   EXPECT_EQ(verdict.line, "ValueError: boom");
   EXPECT_TRUE(verdict.consequences.empty());
+}
+
+// `muster run --nodes 2 -n 2`: each pod's launcher counts its own ranks, and also names a rank of
+// another pod that failed first.
+TEST(ReadLogs, LocalRanksOfMustersOwnLauncher) {
+  const std::string table =
+      "Failures:\n[1]:\n  host      : a-worker-0\n  rank      : 3 (local_rank: 1)\n"
+      "  exitcode  : -15 (pid: 7)\nRoot Cause (first observed failure):\n[0]:\n"
+      "  host      : a-master-0\n  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 8)\n";
+  const auto prefixed = [](std::string_view rank, std::string text) {
+    std::string out;
+    for (const std::string& line : base::Split(base::Trim(text), '\n')) {
+      out += "[local-rank" + std::string(rank) + "]:" + line + "\n";
+    }
+    return out;
+  };
+  const std::string master = "muster-launch: node 0 of 2: ranks 0 to 1 of 4, start 1\n" +
+                             prefixed("1", std::string(kBoom)) + table;
+  const std::string worker = "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1\n" +
+                             prefixed("0", "fine") + prefixed("1", "fine too") + table;
+  const Verdict verdict = Explain(ReadLogs({{"m.log", master}}));
+  EXPECT_EQ(verdict.line, "ValueError: boom");
+  // The log's beginning may be cut off: the job knows, too.
+  const std::string cut = worker.substr(worker.find('\n') + 1);
+  for (const LogFile& file : {LogFile{"w.log", worker}, LogFile{"w.log", cut, NodeRanks{2, 3}}}) {
+    const Evidence evidence = ReadLogs({file});
+    std::vector<int> ranks;
+    for (const Rank& rank : evidence.ranks) {
+      if (rank.rank) ranks.push_back(*rank.rank);
+    }
+    EXPECT_EQ(ranks, (std::vector<int>{2, 3}));
+    EXPECT_EQ(evidence.first_rank, 1);
+  }
+  // Of a file with all nodes' lines, the table's rows are all of it.
+  const Evidence both = ReadLogs({{"all.log", master + worker}});
+  EXPECT_TRUE(std::any_of(both.ranks.begin(), both.ranks.end(),
+                          [](const Rank& rank) { return rank.rank == 1 && rank.exit_code == 1; }));
 }
 
 TEST(ReadLogs, StampsOfOthers) {

@@ -60,6 +60,25 @@ std::optional<int> ExitOfSignal(std::string_view words) {
   return std::nullopt;
 }
 
+// "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1"; of several nodes' lines in one file
+// nobody knows whose the others are.
+std::optional<NodeRanks> ReadNodeRanks(const std::vector<std::string_view>& lines) {
+  constexpr std::string_view kBegin = "muster-launch: node ";
+  std::optional<NodeRanks> ranks;
+  std::optional<int> node;
+  for (const std::string_view line : lines) {
+    if (!line.starts_with(kBegin)) continue;
+    const auto first = NumberBehind(line, ": ranks ");
+    const auto last = NumberBehind(line, " to ");
+    if (!first || !last || *last < *first) continue;
+    const auto number = NumberBehind(line, kBegin);
+    if (node && node != number) return std::nullopt;
+    node = number;
+    ranks = NodeRanks{*first, *last};
+  }
+  return ranks;
+}
+
 void ReadTableLine(std::string_view text, LauncherRow& row) {
   if (const auto rank = TableValue(text, "rank")) {
     row.rank = NumberOf(*rank);
@@ -155,6 +174,7 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
   ReadTables(lines, words);
+  words.ranks = ReadNodeRanks(lines);
   std::optional<LauncherRow> agents;  // the local rank alone: right on one node
   for (const std::string_view line : lines) {
     auto row = ReadSrun(line);

@@ -20,10 +20,17 @@ struct LauncherRow {
   std::optional<base::Time> time;  // of the launcher's clock
 };
 
+// The ranks of one node.
+struct NodeRanks {
+  int first = 0;
+  int last = 0;
+};
+
 struct LauncherWords {
   std::vector<LauncherRow> rows;  // in the order of the lines
   std::optional<int> first_rank;  // that failed first, as the launcher saw it
   std::optional<base::Time> first_time;
+  std::optional<NodeRanks> ranks;  // of the launcher's node, where one alone speaks
 };
 
 // torchrun's table, srun's "task 5: Killed", and what mp.spawn, Lightning, Composer and mpirun say

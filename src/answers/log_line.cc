@@ -85,13 +85,15 @@ bool TakeSyslog(LogLine& line) {
   return true;
 }
 
-// "[rank3]:", "[3]: "; "[default3]:" and those of other roles count on one node alone.
+// "[rank3]:", "[3]: "; "[default3]:", `muster run`'s "[local-rank3]:" and those of other roles
+// count on one node alone.
 bool TakeRank(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[")) return false;
   const bool is_global = Take(text, "rank");
-  const bool is_local = !is_global && (Take(text, "default") || Take(text, "trainer") ||
-                                       Take(text, "worker") || Take(text, "local_rank"));
+  const bool is_local =
+      !is_global && (Take(text, "default") || Take(text, "trainer") || Take(text, "worker") ||
+                     Take(text, "local_rank") || Take(text, "local-rank"));
   const auto rank = TakeNumber(text);
   if (!rank || !Take(text, "]:")) return false;
   if (!is_global && !is_local && text.empty()) return false;  // a row of torchrun's table

@@ -144,11 +144,18 @@ OwnClock ClockOf(const std::vector<File>& files) {
   return have_days ? OwnClock::kDaysOfAnyYear : OwnClock::kNone;
 }
 
+// Whether it is of this node: a table also names the rank of another that failed first.
+bool IsHere(const LauncherRow& row, const LauncherWords& words) {
+  return !row.rank || !words.ranks ||
+         (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
+}
+
 // The ranks of a node's local ones, by what lines and its agent's table say of both.
 class LocalRanks {
  public:
-  LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) {
+  LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) : node_(words.ranks) {
     for (const LauncherRow& row : words.rows) {
+      if (!IsHere(row, words)) continue;
       if (row.rank && row.local_rank) ranks_[{"", *row.local_rank}] = *row.rank;
     }
     for (const Split& split : lines) {
@@ -159,10 +166,12 @@ class LocalRanks {
   std::optional<int> RankOf(const Split& split) const {
     if (split.rank || !split.local_rank) return split.rank;
     const auto known = ranks_.find({split.pod, *split.local_rank});
-    return known == ranks_.end() ? split.local_rank : known->second;
+    if (known != ranks_.end()) return known->second;
+    return node_ && split.pod.empty() ? node_->first + *split.local_rank : split.local_rank;
   }
 
  private:
+  const std::optional<NodeRanks> node_;
   std::map<std::pair<std::string_view, int>, int> ranks_;
 };
 
@@ -320,7 +329,9 @@ class Sorter {
   // What launchers and kubectl say in these lines.
   void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
                 const std::string& name, int attempt) {
-    for (const LauncherRow& row : words.rows) Note(row, name, attempt);
+    for (const LauncherRow& row : words.rows) {
+      if (IsHere(row, words)) Note(row, name, attempt);
+    }
     const bool is_later = first_time_ && words.first_time && *first_time_ <= *words.first_time;
     if (words.first_rank && !is_later) {
       evidence_.first_rank = words.first_rank;
@@ -383,6 +394,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   for (File& file : read) {  // where their lines stay
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
+    if (!file.words.ranks) file.words.ranks = file.log->ranks;
   }
   // Programs' stamps, of an unknown time zone, do not compare to the times of error files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;

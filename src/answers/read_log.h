@@ -1,18 +1,21 @@
 // Logs of any launcher of the job, as evidence.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "answers/evidence.h"
+#include "answers/launcher_words.h"
 
 namespace answers {
 
 struct LogFile {
   std::string name;  // its path below the folder that was asked for
   std::string_view text;
+  std::optional<NodeRanks> ranks = std::nullopt;  // whose lines these are, as the job knows
 };
 
 // The lines of a text without their stamps and prefixes, at most the last `limit` of them. A line

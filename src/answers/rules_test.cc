@@ -307,6 +307,10 @@ constexpr Status kStatuses[] = {
     {"unschedulable", "FailedScheduling",
      "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."},
     {"stopped", "ClusterStopped", "the cluster was stopped"},
+    {"stopped", "Deleted", ""},
+    {"awaited-job", "PyTorchJobFailed", "job a, which this one waited for, was deleted"},
+    {"awaited-job", "PyTorchJobFailed",
+     "job a, which this one waited for, has failed: rank 0 (a-master-0) exited with code 3"},
 };
 
 TEST(Rules, ByAStatusOrAnEvent) {

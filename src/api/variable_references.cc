@@ -12,4 +12,13 @@ std::string EscapeReferences(std::string_view text) {
   return out;
 }
 
+std::string UnescapeReferences(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] == '$' && i + 1 < text.size() && text[i + 1] == '$') ++i;
+  }
+  return out;
+}
+
 }  // namespace api

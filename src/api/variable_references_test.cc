@@ -11,5 +11,11 @@ TEST(VariableReferences, AreEscapedWhereKubernetesWouldReadOne) {
   EXPECT_EQ(EscapeReferences("a $$ b $$(c)"), "a $$$ b $$$$(c)");
 }
 
+TEST(VariableReferences, AreShownAsTheyWereWritten) {
+  for (const char* text : {"echo $HOME 5$", "$(hostname)", "a $$ b $$(c) $$$", ""}) {
+    EXPECT_EQ(UnescapeReferences(EscapeReferences(text)), text);
+  }
+}
+
 }  // namespace
 }  // namespace api

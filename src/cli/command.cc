@@ -152,6 +152,11 @@ Command& Command::RunAlone(RunFunction run) {
   return *this;
 }
 
+Command& Command::CalledAlone(std::string alias, RunFunction run) {
+  alone_alias_ = std::move(alias);
+  return RunAlone(std::move(run));
+}
+
 Command& Command::Add(std::string use, std::string summary) {
   auto child = std::make_unique<Command>(std::move(use), std::move(summary));
   child->parent_ = this;

@@ -84,6 +84,8 @@ class Command {
   Command& Group(std::string heading, std::vector<std::string> names);
   // What a call without a command does on a terminal, instead of showing help.
   Command& RunAlone(RunFunction run);
+  // What a call by this alias does without positionals, in place of the command's own checks.
+  Command& CalledAlone(std::string alias, RunFunction run);
   // In Click's style: -h is not a flag of this command.
   Command& WithoutShortHelp();
 
@@ -137,6 +139,7 @@ class Command {
   CheckFunction check_;
   RunFunction run_;
   RunFunction run_alone_;
+  std::string alone_alias_;  // only by this name; "" where it has no other run_
   std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
   ArgCompleter complete_;
   std::map<std::string, std::string> synonyms_;

@@ -159,6 +159,25 @@ TEST_F(CommandTest, WhatRunsAloneDoesSoOnATerminalOnly) {
   EXPECT_EQ(terminal.text(), "");
 }
 
+TEST_F(CommandTest, AnAliasHasAMeaningOfItsOwnWithoutArguments) {
+  std::string ran;
+  Command& get = root_.Add("fetch JOB", "").Args(ExactArgs(1)).Aliases({"status"});
+  get.Run([&ran](Invocation& call) -> base::Result<int> {
+    ran = "of " + call.args[0];
+    return 0;
+  });
+  get.CalledAlone("status", [&ran](Invocation&) -> base::Result<int> {
+    ran = "of all";
+    return 0;
+  });
+  EXPECT_EQ(Do({"status"}).exit_code, 0);
+  EXPECT_EQ(ran, "of all");
+  EXPECT_EQ(Do({"status", "x"}).exit_code, 0);
+  EXPECT_EQ(ran, "of x");
+  EXPECT_EQ(Do({"fetch"}).exit_code, 2);
+  EXPECT_EQ(ran, "of x");
+}
+
 TEST_F(CommandTest, ThePagesOfTheManualSayWhatHelpSays) {
   const std::string folder = testing::TempDir() + "muster-manual";
   std::filesystem::remove_all(folder);

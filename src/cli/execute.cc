@@ -21,6 +21,7 @@ class Executor {
   struct Found {
     Command* command;
     std::vector<std::string> args;  // without the names of commands
+    std::string name;               // by which it was called
   };
 
   void AddStandardCommands();
@@ -30,7 +31,7 @@ class Executor {
   std::string Suggest(const Command& command, std::string_view name) const;
   base::Status Parse(Command& command, const std::vector<std::string>& args, ParsedArgs* parsed);
   base::Status CheckCall(Command& command, Invocation& call) const;
-  Outcome Call(Command& command, ParsedArgs parsed);
+  Outcome Call(const Found& found, ParsedArgs parsed);
   Outcome CallNothing(Command& command, const ParsedArgs& parsed);
   base::Result<Command*> Topic(const std::vector<std::string>& path) const;
   // Help or the version, where it was asked for.
@@ -138,7 +139,7 @@ void Executor::AddHelpFlagsBelow(Command& command) {
 }
 
 Executor::Found Executor::Find(const std::vector<std::string>& args) const {
-  Found found{&root_, {}};
+  Found found{&root_, {}, {}};
   size_t at = 0;
   for (; at < args.size(); ++at) {
     const std::string& text = args[at];
@@ -153,6 +154,7 @@ Executor::Found Executor::Find(const std::vector<std::string>& args) const {
     Command* child = found.command->FindChild(text);
     if (child == nullptr) break;
     found.command = child;
+    found.name = text;
   }
   found.args.insert(found.args.end(), args.begin() + static_cast<ptrdiff_t>(at), args.end());
   return found;
@@ -228,21 +230,24 @@ Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
   return {is_click ? kExitUsage : 0, std::nullopt};
 }
 
-Outcome Executor::Call(Command& command, ParsedArgs parsed) {
+Outcome Executor::Call(const Found& found, ParsedArgs parsed) {
+  Command& command = *found.command;
   if (parsed.help || command.wants_help_) {
     return Print(command.HelpText());
   }
   if (command.wants_version_) {
     return Print(command.version_ + "\n");
   }
-  const bool runs_alone =
-      parsed.positionals.empty() && command.run_alone_ != nullptr && out_.IsTerminal();
+  const bool is_named = !command.alone_alias_.empty() && found.name == command.alone_alias_;
+  const bool runs_alone = parsed.positionals.empty() && command.run_alone_ != nullptr &&
+                          (is_named || (!command.run_ && out_.IsTerminal()));
   if (!command.run_ && !runs_alone) return CallNothing(command, parsed);
   Invocation call{command, std::move(parsed.positionals), parsed.dash, out_, err_};
-  if (base::Status status = CheckCall(command, call); !status) {
+  if (base::Status status = is_named && runs_alone ? base::Status() : CheckCall(command, call);
+      !status) {
     return UsageFailure(command, std::move(status.error()));
   }
-  base::Result<int> code = command.run_ ? command.run_(call) : command.run_alone_(call);
+  base::Result<int> code = runs_alone ? command.run_alone_(call) : command.run_(call);
   if (code) return {*code, std::nullopt};
   if (!command.is_click()) return {kExitFailure, std::move(code.error())};
   (void)err_.Write(ClickFailure(code.error()));
@@ -274,7 +279,7 @@ Outcome Executor::Run(const std::vector<std::string>& args) {
   if (base::Status status = Parse(*found.command, found.args, &parsed); !status) {
     return UsageFailure(*found.command, std::move(status.error()));
   }
-  return Call(*found.command, std::move(parsed));
+  return Call(found, std::move(parsed));
 }
 
 std::vector<std::string> Executor::Candidates(const Found& found, const std::string& word) {

@@ -233,6 +233,9 @@ Flag* FlagSet::Find(std::string_view name) const {
   return nullptr;
 }
 
+// Of a terminal of 80 columns.
+constexpr ColumnLayout kUsages = {.gap = 3, .widest_left = 32, .width = 80};
+
 std::string FlagUsages(std::vector<const Flag*> flags) {
   std::erase_if(flags, [](const Flag* flag) { return flag->is_hidden(); });
   std::sort(flags.begin(), flags.end(),
@@ -244,13 +247,13 @@ std::string FlagUsages(std::vector<const Flag*> flags) {
                            ? fmt::format("  -{}, --{}", flag->shorthand(), flag->name())
                            : fmt::format("      --{}", flag->name());
     if (!value_name.empty()) left += " " + value_name;
-    std::string right = usage;
+    std::string right = base::ReplaceAll(usage, "\n", " ");
     if (!flag->shown_default().empty()) {
       right += fmt::format(" (default {})", flag->shown_default());
     }
     rows.emplace_back(std::move(left), std::move(right));
   }
-  return InColumns(rows, {.gap = 3});
+  return InColumns(rows, kUsages);
 }
 
 std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix) {

@@ -133,6 +133,20 @@ TEST_F(FlagsTest, HelpEndsParsing) {
   }
 }
 
+TEST_F(FlagsTest, UsagesFitATerminalOf80Columns) {
+  std::string long_name = "a-name";
+  for (int i = 0; i < 6; ++i) long_name += "-that-goes-on";
+  std::string words, text;
+  for (int i = 0; i < 40; ++i) words += "word ";
+  set_.String(&text, "brief", "", words);
+  set_.String(&text, long_name.substr(0, 50), "", words);
+  std::string line;
+  for (const char c : FlagUsages({set_.Find("brief"), set_.Find(long_name.substr(0, 50))})) {
+    line = c == '\n' ? "" : line + c;
+    ASSERT_LE(line.size(), 80U) << line;
+  }
+}
+
 TEST_F(FlagsTest, UsagesAreSortedAlignedAndQuoteDefaults) {
   timeout_ = {};
   set_.Duration(&timeout_, "grace", std::chrono::minutes(90), "patience");
@@ -146,8 +160,7 @@ TEST_F(FlagsTest, UsagesAreSortedAlignedAndQuoteDefaults) {
   -n, --name NAME            the NAME of it
   -t, --timeout duration     how long
   -w, --wide                 much (default true)
-      --workers int          how many
-                             in all (default 1)
+      --workers int          how many in all (default 1)
       --working-dir string   where (default "/root")
 )");
 }

@@ -127,7 +127,7 @@ base::Result<text::Json> ComparePage(cluster::Client& client, const arena::Conte
     TRY_ASSIGN(arena::RunRecord record, arena::FindRun(client, context, run));
     found.push_back(std::move(record));
   }
-  text::Json json = arena::Comparison::Of(found, context.environment).ToJson();
+  text::Json json = arena::Comparison::Of(client, context, found).ToJson();
   for (const arena::RunRecord& run : found) MaskSecrets(run.job.job, json);
   return json;
 }

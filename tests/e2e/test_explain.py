@@ -66,12 +66,41 @@ def test_a_fault_is_named(cluster, kind):
     assert ("`muster explain job`: " in done.stderr) == (kind != "unknown")
 
 
-def test_a_run_of_two_ranks_and_after_its_deletion(cluster):
+def folder_that_fails(cluster):
     folder = cluster.path("home", "work")
     os.makedirs(folder)
     with open(os.path.join(folder, "train.py"), "w") as file:
         file.write("import os, time\nif os.environ['RANK'] == '1':\n    raise ValueError('boom')\n"
                    "time.sleep(600)\n")
+    return folder
+
+
+def test_ranks_that_are_counted_by_pods(cluster):
+    folder = folder_that_fails(cluster)
+    cluster.run("run", "--nodes=2", "-n", "2", "--name=four", "train.py", cwd=folder, code=None)
+    verdict = explain(cluster, "four")
+    assert (verdict["class"], verdict["line"]) == ("exception", "ValueError: boom"), verdict
+    assert (verdict["who"]["rank"], verdict["who"]["instance"]) == (1, "four-master-0")
+    others = sorted(fact["source"] for fact in verdict["consequences"])
+    assert others == ["rank 0 (four-master-0)", "rank 2 (four-worker-0)", "rank 3 (four-worker-0)"]
+
+
+def test_what_ended_by_another_hand(cluster):
+    cluster.run("run", "-d", "--name=first", "sleep 600")
+    cluster.run("run", "-d", "--name=then", "--wait-for=first", "true")
+    cluster.wait("first", "RUNNING")
+    cluster.run("delete", "first")
+    cluster.wait("then", "FAILED")
+    assert explain(cluster, "first")["class"] == "stopped"
+    verdict = explain(cluster, "then")
+    assert verdict["class"] == "awaited-job" and "job first" in verdict["line"]
+    cluster.run("run", "--name=well", "true")
+    verdict = explain(cluster, "well")
+    assert (verdict["class"], verdict["title"]) == ("none", "nothing failed")
+
+
+def test_a_run_of_two_ranks_and_after_its_deletion(cluster):
+    folder = folder_that_fails(cluster)
     done = cluster.run("run", "-n", "2", "--name=two", "train.py", cwd=folder, code=None)
     assert done.returncode == 1
     assert "exited with code 1: ValueError: boom" in done.stderr

@@ -104,6 +104,23 @@ def test_compare_names_what_differs_and_no_value(cluster, code):
     assert told["files"] == [["~ train.py"]] and told["differences"]["env OPEN"] == [None, "yes"]
 
 
+def test_compare_tells_the_last_metrics(cluster, code):
+    for name, loss in (("worse", 0.5), ("better", 0.25)):
+        cluster.run("run", f"--name={name}", f"echo step 1 loss 9; echo step 2 loss {loss}", cwd=code)
+        deadline = time.monotonic() + 30
+        while f"loss {loss}" not in cluster.run("show", name).stdout.split("Last lines")[0]:
+            assert time.monotonic() < deadline, cluster.run("show", name).stdout
+            time.sleep(0.1)
+    cluster.run("delete", "worse")
+    told = json.loads(cluster.run("compare", "worse", "better", "-o", "json").stdout)["differences"]
+    assert told["last loss"] == ["0.5", "0.25"] and "last step" not in told
+
+
+def test_words_for_a_rerun_go_on_with_a_line_for_a_shell(cluster, code):
+    cluster.run("run", "--name=line", "echo a; echo b", cwd=code)
+    assert cluster.run("rerun", "line", "--", "c", "d e").stdout == "a\nb c d e\n"
+
+
 def test_rerun_takes_the_code_of_then(cluster, code):
     cluster.run("run", "--name=base", "--env=A=b", "train.py", "0.1", cwd=code)
     write(cluster, code + "/train.py", "raise SystemExit('the new code')\n")

@@ -104,6 +104,19 @@ def test_ranks_of_one_node_and_of_two(cluster, code):
     assert sorted(os.listdir(run_folder(cluster, "two") + "/files")) == ["made-0", "made-1"]
 
 
+def test_a_retry_starts_it_again(cluster, code):
+    def tries(name):
+        with open(cluster.path("state", "muster", "runs", name, "files", "tries")) as file:
+            return len(file.readlines())
+    line = 'echo try >>"$MUSTER_RUN_DIR/tries"; [ $(wc -l <"$MUSTER_RUN_DIR/tries") -gt {} ]'
+    cluster.run("run", "--name=second", "--retry=1", line.format(1), cwd=code)
+    cluster.run("run", "--name=never", "--retry=1", line.format(9), cwd=code, code=1)
+    assert (tries("second"), tries("never")) == (2, 2)
+    # Of two replicas both are started again.
+    cluster.run("run", "--name=both", "--nodes=2", "-n", "1", "--retry=1", line.format(2), cwd=code, timeout=120)
+    assert tries("both") == 4
+
+
 def test_a_failure_is_told_once(cluster, code):
     """The ranks' own lines, then why: not torchrun's table and the launcher's report, which the log keeps."""
     with open(os.path.join(code, "bad.py"), "w") as file:

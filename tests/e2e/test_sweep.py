@@ -72,6 +72,16 @@ def good_sweep(cluster, code):
     return "good"
 
 
+def test_trials_of_several_ranks_run_side_by_side(cluster, code):
+    # Each waits until all have begun: they share no port.
+    line = 'touch {i}.$RANK; while [ $(ls [0-9].* | wc -l) -lt 6 ]; do sleep 0.1; done; echo rank $RANK of {i}'
+    out = cluster.run("run", "--name=wide", "-n", "2", "--parallel=3", "--sweep=i=1..3", line, cwd=code).stdout
+    for trial in (1, 2, 3):
+        for rank in (0, 1):
+            assert f"rank {rank} of {trial}\n" in out
+    assert "3 of 3 trials ended, 0 of them failed" in out
+
+
 def test_it_goes_on_where_it_was_stopped(cluster, code):
     mark = cluster.path("home", "go")
     running = cluster.start("run", "--name=long", "--sweep=i=1..4", "--parallel=1", "--grace=1",

@@ -1,4 +1,5 @@
 """What a person sees on a terminal, and that scripts see none of it."""
+import json
 import os
 import shlex
 
@@ -66,6 +67,31 @@ def test_muster_alone_says_how_this_machine_is_and_what_comes_next(done):
     assert "Next:     muster list\n" in text
     # Scripts and pipes get the help that they got.
     assert done.run().stdout == done.run("--help").stdout
+
+
+def test_status_without_a_job_is_this_machines(done):
+    told = done.run("status").stdout
+    assert f"Daemon:   running, pid {done.daemon_pid()}\n" in told and "Jobs:     1 SUCCEEDED\n" in told
+    name = json.loads(done.run("list", "-o", "json").stdout)[0]["name"]
+    assert done.run("status", name).stdout == done.run("get", name).stdout
+    assert "not set job name" in done.run("get", code=2).stderr
+
+
+def test_no_line_of_any_help_is_wider_than_80_columns(done, tmp_path):
+    done.run("__reference", str(tmp_path))
+    pages = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    for name in ("launch", "python-shim"):
+        pages[name] = done.run(name, "--help").stdout
+    assert len(pages) > 40
+    wide = {}
+    for name, page in pages.items():
+        is_help = name in ("launch", "python-shim")
+        for line in page.splitlines():
+            if line.startswith("```"):
+                is_help = not is_help
+            elif is_help and len(line) > 80 and "opctl" not in name:  # Click does not break its lists of choices
+                wide[name] = line
+    assert not wide
 
 
 def test_muster_alone_starts_nothing():

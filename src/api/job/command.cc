@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/variable_references.h"
 #include "base/strings.h"
 
 namespace api {
@@ -31,7 +32,7 @@ std::string CommandOf(const text::Json& job) {
     const text::Array* list = text::FindArray(*container, {field});
     if (list == nullptr) continue;
     for (const text::Json& word : *list)
-      words.emplace_back(word.if_string() ? *word.if_string() : "");
+      words.push_back(UnescapeReferences(word.if_string() ? *word.if_string() : ""));
   }
   // sh -c "what was meant"
   if (words.size() == 3 && words[1] == "-c") {

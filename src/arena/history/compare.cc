@@ -71,7 +71,7 @@ base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::I
     TRY_ASSIGN(RunRecord run, FindRun(*client, context, name));
     runs.push_back(std::move(run));
   }
-  const Comparison comparison = Comparison::Of(runs, context.environment);
+  const Comparison comparison = Comparison::Of(*client, context, runs);
   if (IsForMachines(format)) {
     const text::Json json = comparison.ToJson();
     TRY(call.out.Write(RenderDocument(json, format)));

@@ -1,5 +1,7 @@
 #include "arena/history/comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -7,6 +9,7 @@
 #include "api/object.h"
 #include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
+#include "arena/jobs/progress.h"
 
 namespace arena {
 
@@ -26,6 +29,16 @@ void Comparison::AddOutcome(size_t at, const RunRecord& run) {
   Set(at, "reason", summary.reason);
   Set(at, "created", LocalTime(summary.created));
   Set(at, "duration", base::ShortDuration(summary.duration));
+}
+
+// Of the first source, as `get` shows it.
+void Comparison::AddProgress(size_t at, const std::vector<runs::SourceProgress>& sources) {
+  if (sources.empty()) return;
+  const runs::LineProgress& last = sources.front().progress;
+  if (last.step) Set(at, "last step", fmt::to_string(*last.step));
+  for (const auto& [name, value] : last.scalars) {
+    Set(at, "last " + name, fmt::format("{:.6g}", value));
+  }
 }
 
 void Comparison::AddRun(size_t at, const RunRecord& run, const base::Environment& environment) {
@@ -56,13 +69,16 @@ Comparison::Code Comparison::ReadCode(const RunRecord& run, const base::Environm
   return code;
 }
 
-Comparison Comparison::Of(const std::vector<RunRecord>& runs,
-                          const base::Environment& environment) {
+Comparison Comparison::Of(cluster::Client& client, const Context& context,
+                          const std::vector<RunRecord>& runs) {
   Comparison comparison(runs);
-  for (size_t i = 0; i < runs.size(); ++i) comparison.AddOutcome(i, runs[i]);
   for (size_t i = 0; i < runs.size(); ++i) {
-    comparison.AddRun(i, runs[i], environment);
-    comparison.codes_.push_back(ReadCode(runs[i], environment));
+    comparison.AddOutcome(i, runs[i]);
+    comparison.AddProgress(i, ProgressOf(client, context, runs[i].job.job));
+  }
+  for (size_t i = 0; i < runs.size(); ++i) {
+    comparison.AddRun(i, runs[i], context.environment);
+    comparison.codes_.push_back(ReadCode(runs[i], context.environment));
   }
   return comparison;
 }

@@ -9,6 +9,7 @@
 
 #include "arena/app/app.h"
 #include "arena/jobs/records.h"
+#include "runs/progress/source_progress.h"
 #include "snapshot/store.h"
 #include "text/json.h"
 
@@ -42,8 +43,10 @@ struct FileChange {
 // Compares up to ten runs, which it borrows.
 class Comparison {
  public:
-  // Reads what this machine keeps of the runs: folders, packages, snapshots.
-  static Comparison Of(const std::vector<RunRecord>& runs, const base::Environment& environment);
+  // Reads what is known of the runs: their progress, and what this machine keeps of them: folders,
+  // packages, snapshots.
+  static Comparison Of(cluster::Client& client, const Context& context,
+                       const std::vector<RunRecord>& runs);
 
   // In the order in which the runs have them.
   const std::vector<ComparedValue>& values() const { return values_; }
@@ -61,6 +64,7 @@ class Comparison {
   explicit Comparison(const std::vector<RunRecord>& runs) : runs_(runs) {}
   void Set(size_t run, const std::string& name, std::string value);
   void AddOutcome(size_t at, const RunRecord& run);
+  void AddProgress(size_t at, const std::vector<runs::SourceProgress>& sources);
   void AddRun(size_t at, const RunRecord& run, const base::Environment& environment);
   static Code ReadCode(const RunRecord& run, const base::Environment& environment);
 

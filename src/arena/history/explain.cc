@@ -54,7 +54,11 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
     head = fmt::format("{} ({}) {}", run.job.summary.name, run.id(), run.job.summary.status);
     if (!flags.bundle.empty()) return Pack(*client, context, run, judged, head, flags, call.out);
     const auto well = NotFailed(run);
-    if (well && judged.verdict.kind == answers::kUnknown && !IsForMachines(format)) {
+    const bool is_well = well && judged.verdict.kind == answers::kUnknown;
+    if (is_well && IsForMachines(format)) {
+      judged.verdict.kind = "none";
+      judged.verdict.title = *well;
+    } else if (is_well) {
       const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(*client, run);
       TRY(call.out.Write(fmt::format("{}: {}\n", head, *well)));
       if (!lost.empty()) {

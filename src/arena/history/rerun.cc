@@ -128,8 +128,16 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
   for (std::string& word : WordsOf(flags.with)) words.push_back(std::move(word));
   if (!note.module.empty()) words.push_back("--module=" + note.module);
   if (note.module.empty()) words.push_back("--");
+  const bool is_line =
+      note.args.size() == 1 && note.args[0].find_first_of(" \t\n") != std::string::npos;
   words.insert(words.end(), note.args.begin(), note.args.end());
-  words.insert(words.end(), more.begin(), more.end());
+  for (const std::string& word : more) {
+    if (is_line) {  // one for a shell
+      words.back() += " " + base::ShellQuote(word);
+    } else {
+      words.push_back(word);
+    }
+  }
   return words;
 }
 

@@ -21,6 +21,7 @@
 #include "api/stall.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/pod_log.h"
+#include "arena/logs/rank_lines.h"
 #include "base/strings.h"
 #include "text/projection.h"
 
@@ -60,7 +61,8 @@ bool Decides(const answers::Rank& launcher) {
 
 class Gathering {
  public:
-  Gathering(cluster::Client& client, const RunRecord& run) : client_(client), run_(run) {
+  Gathering(cluster::Client& client, const RunRecord& run)
+      : client_(client), run_(run), map_(RankMap::Of(run.job.job)) {
     has_master_ = text::Find(run.job.job, {"spec", "pytorchReplicaSpecs", api::kMaster}) != nullptr;
   }
 
@@ -127,7 +129,13 @@ class Gathering {
     rank.has_log = read_log.has_value();
     // Of a container whose log is gone, its last words.
     const std::string log = read_log.value_or(rank.message);
-    answers::Evidence read = answers::ReadLogs({{rank.name, log}});
+    std::optional<answers::NodeRanks> ranks;
+    const bool are_fixed = text::Find(run_.job.job, {"spec", "elasticPolicy"}) == nullptr;
+    const auto first = map_.processes > 1 && are_fixed ? map_.RankAt(rank.name, 0) : std::nullopt;
+    if (first) {
+      ranks = answers::NodeRanks{*first, *first + map_.processes - 1};
+    }
+    answers::Evidence read = answers::ReadLogs({{rank.name, log, ranks}});
     const bool has_ranks = std::any_of(read.ranks.begin(), read.ranks.end(),
                                        [](const answers::Rank& of) { return of.rank.has_value(); });
     for (const answers::Rank& of : read.ranks) {
@@ -156,6 +164,7 @@ class Gathering {
     if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
       evidence_.stall = {stalls.back().begin, "who held the others up", api::TextOfStall(stall)};
     }
+    if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";
     const text::Json* const failed = api::TrueCondition(run_.job.job, "Failed");
     if (failed == nullptr) return;
     evidence_.job_reason = text::GetString(*failed, {"reason"});
@@ -189,6 +198,7 @@ class Gathering {
 
   cluster::Client& client_;
   const RunRecord& run_;
+  const RankMap map_;
   bool has_master_ = false;
   answers::Evidence evidence_;
   std::map<std::string, int> attempts_;

@@ -122,6 +122,34 @@ base::Status Tell(const std::string& target, const text::Json& notice, Context& 
   return TellProgram(target, notice, context.environment);
 }
 
+// What came of it, for people.
+std::string TellAll(const std::vector<std::string>& targets, const text::Json& notice,
+                    Context& context) {
+  std::vector<std::string> problems;
+  for (const std::string& target : targets) {
+    if (target.empty()) continue;
+    if (base::Status told = Tell(target, notice, context); !told) {
+      base::LogWarn("notice of {}: {}", text::GetString(notice, {"job"}), told.error().message);
+      problems.push_back(told.error().message);
+    }
+  }
+  return problems.empty() ? "told at " + LocalTime(context.clock.Now())
+                          : "not told: " + base::Join(problems, "; ");
+}
+
+base::Status NoteOutcome(cluster::Client& client, const TrainingJob& job, const std::string& event,
+                         const std::string& outcome) {
+  const text::Json patch = text::Object{
+      {"metadata",
+       text::Object{
+           {"annotations",
+            text::Object{{fmt::format("{}-{}", api::kNotifiedAnnotation, event), outcome}}}}}};
+  const auto noted = client.Patch(api::kPyTorchJobs, job.summary.namespace_name, job.summary.name,
+                                  cluster::PatchType::kMerge, patch);
+  if (!noted && noted.error().code != Code::kNotFound) return Fail(noted.error());
+  return {};
+}
+
 // As it is, or as it was when it was deleted.
 base::Result<RunRecord> RunOfNotice(cluster::Client& client, const Context& context,
                                     const std::string& name, const std::string& uid) {
@@ -158,33 +186,17 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   const std::string path = fmt::format("{}/{}.{}", folder, api::Uid(job.job), event);
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(path));
   if (!lock) return 0;  // another one tells
-  std::vector<std::string> problems;
   const text::Json notice = NoticeFor(job, event, LastLineOf(*client, run), context.clock.Now());
   StandWhereItWasWritten(job.job, context.environment);
   // Its files are as those of the job's programs; this process makes no other.
   if (const auto mask = api::ParseUmask(api::Annotation(job.job, api::kUmaskAnnotation))) {
     ::umask(*mask);
   }
-  for (const std::string& target :
-       base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n')) {
-    if (target.empty()) continue;
-    if (base::Status told = Tell(target, notice, context); !told) {
-      base::LogWarn("notice of {}: {}", job.summary.name, told.error().message);
-      problems.push_back(told.error().message);
-    }
-  }
-  const std::string outcome = problems.empty() ? "told at " + LocalTime(context.clock.Now())
-                                               : "not told: " + base::Join(problems, "; ");
+  const std::string outcome =
+      TellAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice, context);
   ::unlink(path.c_str());
   if (run.deleted) return 0;  // nobody will ask it
-  const text::Json patch = text::Object{
-      {"metadata",
-       text::Object{
-           {"annotations",
-            text::Object{{fmt::format("{}-{}", api::kNotifiedAnnotation, event), outcome}}}}}};
-  const auto noted = client->Patch(api::kPyTorchJobs, namespace_name, call.args[1],
-                                   cluster::PatchType::kMerge, patch);
-  if (!noted && noted.error().code != Code::kNotFound) return Fail(noted.error());
+  TRY(NoteOutcome(*client, job, event, outcome));
   return 0;
 }
 
@@ -207,6 +219,13 @@ base::Status CheckNotify(const NotifyFlags& flags) {
         fmt::format("--notify-on \"{}\" is invalid: it is end, fail, hang or start", flags.on));
   }
   for (const std::string& target : flags.targets) {
+    const size_t end = target.find_first_of(":/= ");
+    const std::string_view scheme = std::string_view(target).substr(0, end);
+    const bool is_address = end != std::string::npos && target.substr(end, 3) == "://";
+    if (is_address && scheme != "http" && scheme != "https") {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--notify is invalid: a URL is of http or https, not of {}", scheme));
+    }
     if (base::Trim(target).empty() || target.find('\n') != std::string::npos) {
       return Fail(Code::kInvalidArgument,
                   "--notify is invalid: it is a URL, a command on one line, or the word desktop");
@@ -215,19 +234,45 @@ base::Status CheckNotify(const NotifyFlags& flags) {
   return {};
 }
 
-base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
+base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, bool is_detached,
                            SubmitOptions& options) {
   if (flags.is_on_given && context.cluster_is_this_machine) {
     options.labels[std::string(api::kNotifyAnnotation)] = flags.on;
   }
   if (flags.targets.empty()) return {};
   if (!context.cluster_is_this_machine) {
+    if (is_detached) {
+      return Fail(Code::kInvalidArgument,
+                  "--notify: on another cluster it is `run` that tells: leave out --detach");
+    }
+    if (flags.on == "end" || flags.on == "fail") return {};
     return Fail(Code::kInvalidArgument,
-                "--notify is for this machine: on another cluster nobody would tell");
+                fmt::format("--notify-on {} is for this machine: on another cluster `run` tells "
+                            "how the job ended",
+                            flags.on));
   }
   options.labels[std::string(api::kNotifyAnnotation)] = flags.on;
   options.annotations[std::string(api::kNotifyAnnotation)] = base::Join(flags.targets, "\n");
   return {};
+}
+
+void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
+               const std::string& name) {
+  if (flags.targets.empty()) return;
+  RunRecord run;
+  auto found = FindJob(client, context, context.Namespace(), name);
+  if (!found) {
+    base::LogWarn("notice of {}: {}", name, found.error().message);
+    return;
+  }
+  run.job = std::move(*found);
+  const std::string& status = run.job.summary.status;
+  if (status != "FAILED" && (status != "SUCCEEDED" || flags.on == "fail")) return;
+  const text::Json notice = NoticeFor(run.job, "end", LastLineOf(client, run), context.clock.Now());
+  const std::string outcome = TellAll(flags.targets, notice, context);
+  if (const base::Status noted = NoteOutcome(client, run.job, "end", outcome); !noted) {
+    base::LogWarn("note the notice in {}: {}", name, noted.error().message);
+  }
 }
 
 void AddNotify(cli::Command& root, Context& context) {
@@ -237,14 +282,14 @@ void AddNotify(cli::Command& root, Context& context) {
 }
 
 std::string NoticeOf(const text::Json& job) {
-  if (api::Annotation(job, api::kNotifyAnnotation).empty()) return "";
   std::string text;
   for (const char* event : {"start", "hang", "end"}) {
     const std::string_view outcome =
         api::Annotation(job, fmt::format("{}-{}", api::kNotifiedAnnotation, event));
     if (!outcome.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", event, outcome);
   }
-  return text.empty() ? "not yet" : text;
+  const bool is_awaited = !api::Annotation(job, api::kNotifyAnnotation).empty();
+  return text.empty() && is_awaited ? "not yet" : text;
 }
 
 }  // namespace arena

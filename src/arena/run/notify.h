@@ -1,5 +1,6 @@
 // `--notify`: commands and URLs that are told when a job starts, hangs or ends. The embedded
-// cluster's daemon notices (local/daemon/notifier.h) and starts `muster __notify`.
+// cluster's daemon notices (local/daemon/notifier.h) and starts `muster __notify`; on another
+// cluster `run` tells at the end.
 #pragma once
 
 #include <string>
@@ -20,9 +21,15 @@ struct NotifyFlags {
 
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set);
 base::Status CheckNotify(const NotifyFlags& flags);
-// Marks the job. kInvalidArgument on other clusters, which send no notices.
-base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
+// Marks the job, for the daemon. On another cluster nobody is there who would tell but `run`
+// itself, by TellOfEnd, while it follows the job: kInvalidArgument for what it cannot tell.
+base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, bool is_detached,
                            SubmitOptions& options);
+
+// Tells the targets how the job `name` ended, if it has, and notes in the job what came of it. A
+// URL that fails is asked again for five minutes.
+void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
+               const std::string& name);
 
 // The hidden verb `__notify NAMESPACE NAME UID start|hang|end`.
 void AddNotify(cli::Command& root, Context& context);

@@ -1,7 +1,9 @@
 // `run`: the caller's own folder and environment, as a job that is followed to its end.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -45,6 +47,7 @@ using base::Code;
 using base::Fail;
 
 constexpr int64_t kDefaultGrace = 30;
+constexpr int64_t kMostRestarts = std::numeric_limits<int32_t>::max();
 constexpr size_t kRandomNames = 20;
 
 struct RunFlags {
@@ -65,6 +68,7 @@ class RunVerb {
   base::Result<int> Execute(cli::Invocation& call);
 
  private:
+  void TakeWords(std::vector<std::string> words);
   base::Status CheckTogether() const;
   std::string Command() const;
   base::Status FindCode();
@@ -141,6 +145,7 @@ base::Status RunVerb::CheckTogether() const {
   const auto misuse = [](std::string text) {
     return Fail(Code::kInvalidArgument, std::move(text));
   };
+  if (flags_.running_timeout.count() < 0) return misuse("--timeout is invalid: it is at least 1s");
   if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
   if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
   TRY(CheckNotify(run_.notify));
@@ -205,12 +210,23 @@ std::string RunVerb::Command() const {
   return SweepCommand(kCodeFolder, run_.parallel, flags_.gpus);
 }
 
+// A single word with a blank is a line for a shell, unless it is the name of a script.
+void RunVerb::TakeWords(std::vector<std::string> words) {
+  args_ = std::move(words);
+  const bool is_one = run_.module.empty() && args_.size() == 1;
+  if (!is_one || !args_[0].ends_with(".py") || args_[0].find(' ') == std::string::npos) return;
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(std::filesystem::path(run_.directory) / args_[0], failed)) {
+    args_.insert(args_.begin(), "python");
+  }
+}
+
 base::Status RunVerb::Check(cli::Invocation& call) {
-  if (call.args.empty() && run_.module.empty()) {
+  const bool is_blank = call.args.empty() || base::Trim(call.args[0]).empty();
+  if (is_blank && run_.module.empty()) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("there is nothing to run: `{} run train.py`", context_.program));
   }
-  args_ = call.args;
   if (flags_.code.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
   for (const RunSecret& secret : ReadRunSecrets(run_.secrets)) {
@@ -219,13 +235,16 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
+  // Else the first failure of rank 0's replica would be the last.
+  if (flags_.retry > 0 && flags_.restart_policy.empty()) flags_.restart_policy = "OnFailure";
+  TakeWords(call.args);
   const char* const label = flags_.nproc_per_node.empty() ? ""
                             : flags_.workers == 1         ? "rank"
                                                           : "local-rank";
   if (run_.sweeps.empty()) {
-    TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, label));
+    TRY_ASSIGN(program_, ReadProgram(args_, run_.module, label));
   } else {
-    TRY_ASSIGN(sweep_, PlanSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials, call.args,
+    TRY_ASSIGN(sweep_, PlanSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials, args_,
                                  run_.module, label));
     program_ = sweep_->program;
   }
@@ -244,6 +263,11 @@ base::Result<SubmitOptions> RunVerb::Options() const {
                           command);
   }
   TRY_ASSIGN(SubmitOptions options, CheckSubmit(flags_, {command}, context_.environment));
+  // A backoffLimit is reached by the restart that equals it, and counts those of all replicas,
+  // which end and are restarted together.
+  if (flags_.retry > 0) {
+    options.flags.retry = std::min<int64_t>(flags_.retry * flags_.workers + 1, kMostRestarts);
+  }
   if (!context_.cluster_is_this_machine || run_.has_clean_env) return options;
   TRY_ASSIGN(options.callers_env, CallersEnvironment(context_.environment));
   return options;
@@ -343,7 +367,6 @@ base::Result<snapshot::Snapshot> RunVerb::TakeCode(SubmitOptions& options) const
 
 // The folder is kept, and copied to where the job works.
 base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
-  TRY(MarkForNotice(run_.notify, context_, options));
   if (!context_.cluster_is_this_machine) return PackCode(options);
   if (!run_.volume.empty()) {
     base::LogInfo("--run-volume is not used: MUSTER_RUN_DIR is a folder of this machine");
@@ -383,12 +406,14 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
         "all trials again");
   }
   if (run_.is_detached) {
+    const std::vector<std::string>& awaited = options.flags.wait_for;
     const base::Status told =
-        out.Write(fmt::format("{1} runs. Next:\n"
+        out.Write(fmt::format("{1} {2}. Next:\n"
                               "  {0} logs {1} -f    # follow it\n"
                               "  {0} get {1}        # how it is, and why it failed\n"
                               "  {0} delete {1}     # end it, and forget it\n",
-                              context_.program, name));
+                              context_.program, name,
+                              awaited.empty() ? "runs" : "waits for " + base::Join(awaited, ", ")));
     if (!told) return Fail(AfterCreation(told.error(), context_.program, name));
     return 0;
   }
@@ -396,7 +421,9 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
   if (const base::Status followed = Follow(client, options, job, out); !followed) {
     return Fail(AfterCreation(followed.error(), context_.program, name));
   }
-  return AwaitEnd(client, context_, job, FailedCode::kReplicas);
+  auto ended = AwaitEnd(client, context_, job, FailedCode::kReplicas);
+  if (!context_.cluster_is_this_machine) TellOfEnd(run_.notify, client, context_, name);
+  return ended;
 }
 
 base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& options,
@@ -435,6 +462,7 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   }
   TRY_ASSIGN(SubmitOptions options, Options());
   for (const std::string& warning : options.warnings) base::LogWarn("{}", warning);
+  TRY(MarkForNotice(run_.notify, context_, run_.is_detached, options));
   if (base::Status brought = BringCode(options, is_dry); !brought) {
     if (run_folder_) run_folder_->Remove();
     return Fail(brought.error().Wrap("bring the code"));

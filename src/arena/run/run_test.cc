@@ -3,7 +3,9 @@
 
 #include <filesystem>
 
+#include "api/job/command.h"
 #include "arena/run/callers_environment.h"
+#include "arena/run/notify.h"
 #include "arena/testing/verb_test_base.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -151,6 +153,10 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
   refused({"train.py"}, "muster.yaml: line ");
   Write("muster.yaml", "");
   refused({}, "there is nothing to run");
+  refused({""}, "there is nothing to run");
+  refused({"  "}, "there is nothing to run");
+  refused({"--timeout=-5s", "train.py"}, "--timeout is invalid");
+  refused({"--notify=ftp://h/x", "train.py"}, "a URL is of http or https, not of ftp");
   refused({"nothere.py"}, "nothere.py is not in ");
   refused({"--nodes=0", "train.py"}, "--nodes is invalid");
   refused({"--grace=0", "train.py"}, "--grace is invalid");
@@ -167,8 +173,30 @@ TEST_F(RunVerbTest, DefaultsComeFromMusterYamlAndTheCommandLineWins) {
   Write("muster.yaml", "nodes: 2\nretry: 3\nenv: {A: 1}\nlabel: [team=x]\nclean-env: true\n");
   const text::Json job = JobOf({"--retry=1", "train.py"});
   EXPECT_EQ(text::GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 1);
-  EXPECT_EQ(text::GetInt(job, {"spec", "runPolicy", "backoffLimit"}), 1);
+  EXPECT_EQ(text::GetInt(job, {"spec", "runPolicy", "backoffLimit"}), 1 * 2 + 1);
   EXPECT_EQ(text::GetString(job, {"metadata", "labels", "team"}), "x");
+}
+
+// The master of a job is otherwise never restarted, as in Arena.
+TEST_F(RunVerbTest, ARetryIsOfTheMasterToo) {
+  const auto policy = [this](std::vector<std::string> args) {
+    const text::Json job = JobOf(std::move(args));
+    return std::string(
+        text::GetString(job, {"spec", "pytorchReplicaSpecs", "Master", "restartPolicy"}));
+  };
+  EXPECT_EQ(policy({"train.py"}), "Never");
+  EXPECT_EQ(policy({"--retry=2", "train.py"}), "OnFailure");
+  EXPECT_EQ(policy({"--retry=2", "--restart-policy=ExitCode", "train.py"}), "ExitCode");
+}
+
+TEST_F(RunVerbTest, AScriptMayHaveABlankInItsName) {
+  Write("a b.py", "print(1)\n");
+  const auto command = [this](const std::string& word) {
+    const text::Json job = JobOf({word});
+    return api::CommandOf(job);
+  };
+  EXPECT_EQ(command("a b.py"), "python 'a b.py'");
+  EXPECT_EQ(command("python train.py"), "python train.py");
 }
 
 TEST_F(RunVerbTest, OnAnotherClusterTheFolderTravelsInConfigMaps) {
@@ -287,6 +315,36 @@ TEST_F(RunVerbTest, ARunVolumeIsAFolderOfAClaim) {
   EXPECT_NE(again.find(R"("mountPath":"/muster/resume","readOnly":true,"subPath":"a-)"),
             std::string::npos)
       << again;
+}
+
+TEST_F(RunVerbTest, OnAnotherClusterItIsRunThatNotifies) {
+  is_this_machine_ = false;
+  for (const auto& [flags, why] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"-d", "--notify=true"}, "leave out --detach"},
+           {{"--notify=true", "--notify-on=hang"}, "--notify-on hang is for this machine"}}) {
+    std::vector<std::string> args = flags;
+    args.insert(args.end(), {"--image=i", "train.py"});
+    const Ended ended = RunIt(args);
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_NE(ended.log.find(why), std::string::npos) << ended.log;
+  }
+  EXPECT_TRUE(cluster_->Writes().empty());
+
+  ASSERT_EQ(RunIt({"-d", "--name=far", "--image=i", "train.py"}).exit_code, 0);
+  text::Json job = *cluster_->Find(kJobs, "far");
+  text::Set(job, {"status", "conditions"},
+            Json(R"([{"type": "Failed", "status": "True", "message": "why"}])"));
+  cluster_->Put(kJobs, job);
+  environment_["PATH"] = "/usr/bin:/bin";
+  Context context = MakeContext();
+  NotifyFlags flags{.targets = {"cat >" + folder_ + "/told", "exit 3"}, .on = "fail"};
+  TellOfEnd(flags, *client_, context, "far");
+  const auto notice = text::ParseJson(base::ReadFile(folder_ + "/told").value_or(""));
+  ASSERT_TRUE(notice);
+  EXPECT_EQ(text::GetString(*notice, {"status"}), "FAILED");
+  EXPECT_EQ(text::GetString(*notice, {"reason"}), "why");
+  EXPECT_EQ(NoticeOf(*cluster_->Find(kJobs, "far")),
+            "end: not told: the program exited with code 3: ");
 }
 
 TEST_F(RunVerbTest, WhatWasSubmittedToAnotherClusterIsRememberedAsItWasSeen) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -36,6 +37,13 @@ base::Error TooMany(size_t max) {
           0};
 }
 
+bool IsNumber(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
 // "1..3"; nullopt for what is not a range.
 std::optional<std::pair<int64_t, int64_t>> RangeOf(std::string_view text) {
   const size_t dots = text.find("..");
@@ -63,6 +71,11 @@ base::Result<std::vector<std::string>> ValuesOfAxis(std::string_view sweep, std:
   std::vector<std::string> values = base::Split(text, ',');
   for (const std::string& value : values) {
     if (value.empty()) return Fail(Bad(sweep, "a value is empty; it should be like lr=0.1,0.01"));
+    const size_t dots = value.find("..");
+    if (dots != std::string::npos && (IsNumber(std::string_view(value).substr(0, dots)) ||
+                                      IsNumber(std::string_view(value).substr(dots + 2)))) {
+      return Fail(Bad(sweep, "a range is alone, and of whole numbers, like seed=1..3"));
+    }
   }
   return values;
 }

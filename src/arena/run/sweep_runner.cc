@@ -180,8 +180,11 @@ class Runner {
     for (const auto& [name, value] : trial.values) made.Set("SWEEP_" + base::ToUpper(name), value);
     made.Set("MUSTER_RUN_DIR", folder + "/files");
     made.Set("MUSTER_BARS", "");  // its lines stand behind the trial's values
-    made.Set("MASTER_ADDR", "127.0.0.1");
-    made.Set("MASTER_PORT", FreePort());
+    const std::string port = FreePort();
+    for (const char* prefix : {"", "PET_"}) {  // the second is torchrun's, of a trial of ranks
+      made.Set(fmt::format("{}MASTER_ADDR", prefix), "127.0.0.1");
+      made.Set(fmt::format("{}MASTER_PORT", prefix), port);
+    }
     const std::vector<std::string> gpus = GpusOf(environment_);
     if (!gpus.empty()) {
       const size_t share = std::max<size_t>(1, gpus.size() / slots_.size());

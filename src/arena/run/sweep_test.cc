@@ -79,6 +79,8 @@ TEST_F(SweepTest, BadSweepsAreNamed) {
       {"lr=", "a value is empty"},
       {"lr=1,,2", "a value is empty"},
       {"seed=3..1", "the range ends before it begins"},
+      {"lr=0.1..0.5", "a range is alone, and of whole numbers"},
+      {"seed=1..3,7", "a range is alone, and of whole numbers"},
       {"i=1..10001", "more than 10000 trials"},
       {"i=-9223372036854775808..9223372036854775807", "more than 10000 trials"},
       {"@" + folder_ + "/absent", "No such file"},

@@ -13,7 +13,7 @@ namespace launch {
 namespace {
 
 constexpr cli::ColumnLayout kHelpColumns = {
-    .gap = 2, .least_left = 30, .widest_left = 30, .width = 100};
+    .gap = 2, .least_left = 28, .widest_left = 28, .width = 80};
 
 tl::unexpected<base::Error> Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
@@ -177,12 +177,12 @@ std::string UsageLine(std::string_view program) {
 std::string HelpText(std::string_view program) {
   std::string text = UsageLine(program);
   text += fmt::format(
-      "\nStarts, watches and restarts the processes of a distributed PyTorch program, with\n"
-      "torchrun's flags. Flags come before the script; all that follows it is the script's.\n\n"
-      "  {0} --nproc-per-node=4 train.py --lr 0.1         4 processes on this machine\n"
-      "  {0} --nproc-per-node=gpu -m package.train        one per GPU, a module\n"
-      "  {0} --nnodes=2 --node-rank=0 --master-addr=HOST --master-port=29500 train.py\n"
-      "  {0} --nnodes=1:4 --rdzv-backend=c10d --rdzv-endpoint=HOST:29400 train.py   elastic\n\n"
+      "\nStarts, watches and restarts the processes of a distributed PyTorch program, by\n"
+      "torchrun's flags. They come before the script; what follows it is the script's.\n\n"
+      "  {0} --nproc-per-node=4 train.py --lr 0.1    4 processes here\n"
+      "  {0} --nproc-per-node=gpu -m package.train   one per GPU, a module\n"
+      "  {0} --nnodes=2 --node-rank=0 --master-addr=HOST train.py\n"
+      "  {0} --nnodes=1:4 --rdzv-backend=c10d --rdzv-endpoint=HOST train.py\n\n"
       "Flags have variables: --max-restarts is PET_MAX_RESTARTS. The command line wins.\n",
       program);
   std::vector<std::pair<std::string, std::string>> rows;
@@ -202,8 +202,9 @@ std::string HelpText(std::string_view program) {
   }
   end_group();
   text +=
-      "\nExit code: 0; 2 for a wrong command line; 1 when nothing could be started; else that of\n"
-      "the rank that failed first, or 128 + the number of the signal that ended it or the job.\n";
+      "\nExit code: 0; 2 for a wrong command line; 1 when nothing could be started; else\n"
+      "that of the rank that failed first, or 128 + the number of the signal that ended\n"
+      "it or the job.\n";
   return text;
 }
 

@@ -21,14 +21,15 @@ namespace {
 constexpr std::string_view kHelp =
     "usage: muster python-shim install|remove [--python PATH]\n"
     "\n"
-    "install: python -m torch.distributed.run and python -m torch.distributed.launch of this\n"
-    "         interpreter start muster launch, with the same flags; so does who calls them as\n"
-    "         functions (accelerate launch, fabric run, notebooks)\n"
+    "install: python -m torch.distributed.run and torch.distributed.launch of this\n"
+    "         interpreter start muster launch, with the same flags; so does who calls\n"
+    "         them as functions (accelerate launch, fabric run, notebooks)\n"
     "remove:  they are PyTorch's own again\n"
     "\n"
-    "Two small files in the interpreter's site-packages (the user's where that is not writable).\n"
-    "MUSTER_PYTHON_SHIM=off turns the shim off for one command. Pods of the embedded cluster have\n"
-    "it without this: local.redirect_launch in config.yaml.\n";
+    "It is two small files in the interpreter's site-packages (the user's where that\n"
+    "is not writable). MUSTER_PYTHON_SHIM=off turns the shim off for one command.\n"
+    "Pods of the embedded cluster have it without this: local.redirect_launch in\n"
+    "config.yaml.\n";
 
 constexpr const char* kModuleFile = "muster_launch_shim.py";
 constexpr const char* kPathFile = "muster-launch-shim.pth";

@@ -70,6 +70,9 @@ class View {
   virtual base::Result<std::optional<Record>> GetByUid(std::string_view uid) = 0;
   virtual base::Result<std::vector<Key>> OwnedBy(std::string_view uid) = 0;
   virtual base::Result<std::vector<Key>> InNamespace(std::string_view namespace_name) = 0;
+  // Whether there is one, without reading them all.
+  virtual base::Result<bool> OwnsAny(std::string_view uid) = 0;
+  virtual base::Result<bool> HoldsAny(std::string_view namespace_name) = 0;
 };
 
 struct Mutation;

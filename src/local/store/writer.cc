@@ -66,6 +66,8 @@ class Writer::Session : public View {
     TRY(prepare(get_by_uid_, select + "uid=?"));
     TRY(prepare(owned_by_, keys + "owner=? AND owner<>'' ORDER BY id"));
     TRY(prepare(in_namespace_, keys + "namespace=? AND resource>='' ORDER BY id"));
+    TRY(prepare(owns_any_, "SELECT 1 FROM objects WHERE owner=? AND owner<>'' LIMIT 1"));
+    TRY(prepare(holds_any_, "SELECT 1 FROM objects WHERE namespace=? AND resource>='' LIMIT 1"));
     TRY(prepare(insert_,
                 "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, release,"
                 " created, json) VALUES (?,?,?,?,?,?,?,?,?,?)"));
@@ -97,6 +99,10 @@ class Writer::Session : public View {
   }
   base::Result<std::vector<Key>> InNamespace(std::string_view namespace_name) override {
     return Keys(in_namespace_.Query(namespace_name));
+  }
+  base::Result<bool> OwnsAny(std::string_view uid) override { return owns_any_.Query(uid).Next(); }
+  base::Result<bool> HoldsAny(std::string_view namespace_name) override {
+    return holds_any_.Query(namespace_name).Next();
   }
 
   base::Result<Transaction> Begin() {
@@ -314,8 +320,8 @@ class Writer::Session : public View {
 
   Database database_;
   Reserve reserve_;
-  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, bury_, keep_,
-      revise_, recall_, remember_, forget_, savepoint_, undo_, release_;
+  Statement get_, get_by_uid_, owned_by_, in_namespace_, owns_any_, holds_any_, insert_, update_,
+      delete_, bury_, keep_, revise_, recall_, remember_, forget_, savepoint_, undo_, release_;
   int64_t durable_version_;
   int64_t version_;  // of the current transaction
   bool is_lost_ = false;

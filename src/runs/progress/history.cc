@@ -16,6 +16,7 @@ constexpr Millis kSecond = 1000;
 constexpr Millis kHour = 3600 * kSecond;
 constexpr Millis kRestart = 2 * kSecond;  // a program takes at least as long to start again
 constexpr size_t kMaxHistoryName = 128;
+constexpr std::string_view kLogOf = "log of ";
 // By what the time that is left is estimated.
 constexpr Millis kRatedTime = 600 * kSecond;
 constexpr size_t kMostRated = 600;
@@ -335,6 +336,14 @@ std::vector<SourceProgress> History::Latest() const {
   }
   std::stable_sort(latest.begin(), latest.end(),
                    [](const auto& a, const auto& b) { return a.at > b.at; });
+  // Of the logs of several pods that are as far, the master's: it does not depend on who was last.
+  auto first = latest.begin();
+  for (auto other = latest.begin(); other != latest.end(); ++other) {
+    const bool are_logs = first->source.starts_with(kLogOf) && other->source.starts_with(kLogOf);
+    const bool is_as_far = other->progress.step && other->progress.step == latest[0].progress.step;
+    if (are_logs && is_as_far && other->source < first->source) first = other;
+  }
+  if (first != latest.end()) std::rotate(latest.begin(), first, first + 1);
   return latest;
 }
 

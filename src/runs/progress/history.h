@@ -56,7 +56,8 @@ class History {
   // Lines that are malformed are passed over: the last one may be cut.
   static History Read(std::string_view file);
 
-  // The last of each source, the newest first. Where a source tells of how many steps there are and
+  // The last of each source, the newest first; of the logs of pods that are as far, the master's
+  // goes before. Where a source tells of how many steps there are and
   // not how long they take, that is computed from its steps of the last ten minutes.
   std::vector<SourceProgress> Latest() const;
   // Of the source that has told the most steps; its name in `source`.

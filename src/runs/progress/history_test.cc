@@ -52,6 +52,16 @@ TEST(History, KeepsTheLastOfASecondAndTheFirstTwo) {
   EXPECT_EQ(history.Latest()[0].progress.step, 999);
 }
 
+TEST(History, OfPodsThatAreAsFarTheMastersLogGoesFirst) {
+  History history;
+  history.Note("log of a-worker-0", kNow, Step(9, 0.7), std::nullopt);
+  history.Note("log of a-master-0", kNow + 1, Step(10, 0.5), std::nullopt);
+  history.Note("log of a-worker-0", kNow + 2, Step(10, 0.6), std::nullopt);
+  EXPECT_EQ(history.Latest()[0].source, "log of a-master-0");
+  history.Note("log of a-worker-0", kNow + 3, Step(11, 0.6), std::nullopt);
+  EXPECT_EQ(history.Latest()[0].source, "log of a-worker-0");
+}
+
 std::vector<int64_t> StepsIn(const History& history) {
   std::string source;
   std::vector<int64_t> steps;

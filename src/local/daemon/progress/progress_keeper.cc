@@ -44,7 +44,13 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   return read;
 }
 
-// The lines of one log, of the first rank that speaks of progress. On the follower's thread.
+// Whether "rank3" comes before another rank; a line without a label is of none.
+bool IsLower(std::string_view label, std::string_view than) {
+  if (label.empty()) return false;
+  return label.size() != than.size() ? label.size() < than.size() : label < than;
+}
+
+// The lines of one log, of the lowest rank that speaks of progress. On the follower's thread.
 class ProgressKeeper::Reading {
  public:
   Reading(ProgressFiles& files, LastLines& lines, const ProgressPod& pod)
@@ -94,7 +100,7 @@ class ProgressKeeper::Reading {
     }
     const auto progress = runs::ProgressIn(line);
     if (!progress || !runs::IsOfTraining(*progress)) return;
-    if (!rank_) rank_ = label;
+    if (!rank_ || IsLower(label, *rank_)) rank_ = label;
     if (*rank_ != label) return;
     files_.Note(job_, source_, at, *progress, std::nullopt);
   }

@@ -102,8 +102,8 @@ base::Result<std::vector<Mutation>> FinishOwner(View& view, const std::string& o
       {owner->key,
        [owner_uid, now](View& later, std::optional<Record> current) -> base::Result<Next> {
          if (!current || current->uid != owner_uid) return Next{};
-         TRY_ASSIGN(const auto left, later.OwnedBy(owner_uid));
-         if (!left.empty() || !api::IsDeleting(current->object)) return Next{};
+         TRY_ASSIGN(const bool is_owner, later.OwnsAny(owner_uid));
+         if (is_owner || !api::IsDeleting(current->object)) return Next{};
          RemoveFinalizer(current->object, kForegroundFinalizer);
          if (!HasFinalizers(current->object)) {
            return Remove(later, std::move(*current), Propagation::kBackground, now);
@@ -123,8 +123,8 @@ base::Result<std::vector<Mutation>> FinishNamespace(View& view, const std::strin
   mutations.push_back(
       {key, [name](View& later, std::optional<Record> current) -> base::Result<Next> {
          if (!current || !api::IsDeleting(current->object)) return Next{};
-         TRY_ASSIGN(const auto left, later.InNamespace(name));
-         if (!left.empty()) return Next{};
+         TRY_ASSIGN(const bool is_full, later.HoldsAny(name));
+         if (is_full) return Next{};
          return Next{Next::Action::kDelete, nullptr, {}};
        }});
   return mutations;
