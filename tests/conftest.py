@@ -8,6 +8,18 @@ from skips import is_expected
 
 os.environ.update(TRAINING)  # of tests that train in this process
 
+# A worker runs a file as a whole: the files that take minutes begin first, so that none is alone at the end.
+LONGEST = ("test_manual.py", "test_warm.py", "test_stalls.py", "test_warm_libraries.py", "test_recorder.py", "test_warm_pods.py",
+           "test_main_job.py", "test_opctl.py", "test_tensorboard.py", "test_mnist_yamls.py", "test_nodes.py", "test_launch.py",
+           "test_in_process.py", "test_install.py", "test_launch_failures.py", "test_dash.py", "test_mnist_cpp.py",
+           "test_documents.py", "test_mnist_bare_metal.py")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
 
 def unexpected_skips(reports):
     """The names and reasons, a line each, of skipped tests whose reason is not expected."""

@@ -89,6 +89,9 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
     row.exit_code = ExitCode(NumberOf(*code));
     row.pid = NumberBehind(*code, "(pid: ");
   }
+  if (const auto file = TableValue(text, "error_file"); file && file->starts_with('/')) {
+    row.error_file = *file;
+  }
   if (const auto time = TableValue(text, "time")) {
     if (const auto stamp = ReadOwnStamp(*time)) row.time = stamp->time;
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "answers/cluster_words.h"
+#include "answers/error_file.h"
 #include "answers/file_rank.h"
 #include "answers/launcher_words.h"
 #include "answers/log_line.h"
@@ -206,6 +207,16 @@ class KilledRanks {
   std::map<int64_t, int> ranks_;
 };
 
+// By launchers' tables, which name the file; else by its own name.
+std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs) {
+  for (const File& log : logs) {
+    for (const LauncherRow& row : log.words.rows) {
+      if (row.rank && IsSameErrorFile(row.error_file, error.log->name)) return row.rank;
+    }
+  }
+  return error.rank;
+}
+
 class Sorter {
  public:
   Sorter(bool has_master, const KilledRanks& killed) : has_master_(has_master), killed_(killed) {}
@@ -241,9 +252,66 @@ class Sorter {
     AddWords(file.texts, file.words, name, attempt);
   }
 
-  Evidence Take() { return std::move(evidence_); }
+  // Before the logs, so that what launchers say of these ranks finds them.
+  void AddErrorFile(const File& file, std::optional<int> number) {
+    std::string name = file.log->name;
+    const int attempt = TakeAttempt(name);
+    Rank& rank = RankFor(name, number, "", attempt);
+    auto report = ParseErrorFile(file.log->text);
+    rank.has_log = report.has_value();
+    if (!report) return;
+    rank.lines = LinesOf(*report);
+    for (Line& line : rank.lines) line.order += before_;
+    before_ += rank.lines.size();
+    rank.ended = rank.lines.front().time;
+    reports_[static_cast<size_t>(&rank - evidence_.ranks.data())] = std::move(*report);
+  }
+
+  Evidence Take() {
+    JoinReports();
+    return std::move(evidence_);
+  }
 
  private:
+  // Of a rank that has printed its exception, too, the error file tells when.
+  void JoinReports() {
+    std::vector<size_t> joined;
+    for (const auto& [place, report] : reports_) {
+      const Rank& of = evidence_.ranks[place];
+      bool is_told = false;
+      for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
+        Rank& rank = evidence_.ranks[i];
+        if (reports_.contains(i) || !IsOfOneProcess(rank, of) || !Tells(rank.lines, report)) {
+          continue;
+        }
+        rank.ended = of.ended;
+        if (!rank.exit_code) rank.exit_code = of.exit_code;
+        if (rank.host.empty()) rank.host = of.host;
+        is_told = true;
+      }
+      if (is_told) joined.push_back(place);
+    }
+    for (auto place = joined.rbegin(); place != joined.rend(); ++place) {
+      evidence_.ranks.erase(evidence_.ranks.begin() + static_cast<ptrdiff_t>(*place));
+    }
+  }
+
+  // Files of one folder; else by the number, unless the folders of several nodes have it.
+  bool IsOfOneProcess(const Rank& rank, const Rank& of) const {
+    if (rank.attempt != of.attempt) return false;
+    const size_t slash = of.name.rfind('/');
+    if (slash != std::string::npos &&
+        std::string_view(rank.name).substr(0, rank.name.rfind('/')) == of.name.substr(0, slash)) {
+      return true;
+    }
+    const auto has_number = [&](const auto& known) {
+      const Rank& other = evidence_.ranks[known.first];
+      return other.rank == of.rank && other.attempt == of.attempt;
+    };
+    return of.rank && rank.rank == of.rank &&
+           std::count_if(reports_.begin(), reports_.end(), has_number) == 1;
+  }
+
   Rank& RankFor(const std::string& file, std::optional<int> number, std::string_view pod,
                 int attempt) {
     const std::string name = pod.empty() ? file : std::string(pod);
@@ -295,6 +363,7 @@ class Sorter {
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // of evidence_.first_rank
   std::map<std::tuple<std::string, int, int>, size_t> places_;
+  std::map<size_t, ErrorReport> reports_;  // by the place of the Rank that one alone makes
   size_t before_ = 0;
 };
 
@@ -314,18 +383,24 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
   const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
-  std::vector<File> read;
+  std::vector<File> read, errors;
   for (size_t i = 0; i < files.size(); ++i) {
-    read.push_back({&files[i], ranks[i], SplitLines(files[i].text, kMostLines), {}, {}});
+    if (IsErrorFile(files[i].name)) {
+      errors.push_back({&files[i], ranks[i], {}, {}, {}});
+    } else {
+      read.push_back({&files[i], ranks[i], SplitLines(files[i].text, kMostLines), {}, {}});
+    }
   }
   for (File& file : read) {  // where their lines stay
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
   }
-  const OwnClock clock = ClockOf(read);
+  // Programs' stamps, of an unknown time zone, do not compare to the times of error files.
+  const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
   const KilledRanks killed(read);
   Sorter sorter(has_master, killed);
+  for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
   for (File& file : read) {
     TakeOwnTimes(file, clock);
     sorter.Add(file);

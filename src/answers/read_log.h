@@ -24,7 +24,8 @@ std::vector<Line> ReadLines(std::string_view text, size_t limit);
 
 // A Rank for each rank that the lines' prefixes, or the files' names ("rank_3.log", torchrun's
 // "attempt_0/3/stderr.log"), tell; what no prefix marks is a Rank of the file's own. torchrun's
-// table of failures gives exit codes, hosts and who was first.
+// table of failures gives exit codes, hosts and who was first. An error file (error_file.h) gives a
+// rank's exception and its time; where the rank's log has the same exception, only the time.
 // The lines of the machine (witness_line.h) are the witnesses of their Rank.
 Evidence ReadLogs(const std::vector<LogFile>& files);
 

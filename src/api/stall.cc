@@ -51,7 +51,7 @@ std::string StallOf(const text::Json& job, base::Time now) {
 
 std::string WithPastStall(std::string_view past, std::string_view note, base::Time end) {
   const auto parts = ReadStall(note);
-  if (!parts) return std::string(past);
+  if (!parts || parts->kind == kSlowed) return std::string(past);
   std::vector<std::string> stalls;
   for (std::string& stall : base::Split(past, ' ')) {
     if (!stall.empty()) stalls.push_back(std::move(stall));
@@ -73,7 +73,8 @@ std::vector<PastStall> StallsOf(const text::Json& job, base::Time now) {
         base::ParseRfc3339(std::string_view(stall).substr(std::min(slash + 1, stall.size())));
     if (begin && end) stalls.push_back({*begin, *end});
   }
-  if (const auto parts = ReadStall(Annotation(job, kStallAnnotation))) {
+  const auto parts = ReadStall(Annotation(job, kStallAnnotation));
+  if (parts && parts->kind != kSlowed) {
     stalls.push_back({parts->since, now});
   }
   return stalls;

@@ -11,7 +11,11 @@
 
 namespace api {
 
-// `kind`: "stalled" or "waiting".
+// The kind of a note of a rank that makes the others wait at each step: the job goes on, and does
+// not count as stalled.
+inline constexpr std::string_view kSlowed = "slowed";
+
+// `kind`: "stalled", "waiting" or kSlowed.
 std::string StallNote(std::string_view kind, base::Time since, std::string_view text);
 
 // Kind and text of a note, without its time; "" for an empty note.
@@ -32,7 +36,7 @@ inline constexpr size_t kMostPastStalls = 64;
 
 // The value of kStallsAnnotation with the stall that `note` tells of and that ended at `end`: a
 // "BEGIN/END" each, the latest kMostPastStalls of them. `past` as it is, when the note is
-// malformed.
+// malformed, or of kSlowed.
 std::string WithPastStall(std::string_view past, std::string_view note, base::Time end);
 
 // When ranks were held up, the one that lasts until `now` too; what is malformed is left out.

@@ -31,5 +31,17 @@ TEST(StallNote, WhatIsNoneIsNone) {
   }
 }
 
+TEST(StallNote, AJobThatIsSlowedByARankDoesNotStandStill) {
+  const base::Time since = *base::ParseRfc3339("2026-07-30T10:00:00Z");
+  const base::Time end = since + std::chrono::seconds(60);
+  const std::string slowed = StallNote(kSlowed, since, "rank 1 is late at collectives");
+  EXPECT_EQ(StallOf(JobWith(slowed), end), "slowed 60 s: rank 1 is late at collectives");
+  EXPECT_TRUE(StallsOf(JobWith(slowed), end).empty());
+  EXPECT_EQ(WithPastStall("x/y", slowed, end), "x/y");
+  const std::string stalled = StallNote("stalled", since, "rank 1 has not entered barrier");
+  EXPECT_EQ(StallsOf(JobWith(stalled), end).size(), 1u);
+  EXPECT_EQ(WithPastStall("", stalled, end), "2026-07-30T10:00:00Z/2026-07-30T10:01:00Z");
+}
+
 }  // namespace
 }  // namespace api

@@ -55,6 +55,13 @@ base::Result<pid_t> Link::Start(const process::SpawnOptions& options,
   if (auto sent = SendMessage(connection_.get(), request, fds); !sent) {
     return base::Fail(sent.error());  // the loop notices the end, too
   }
+  auto answer = AwaitAnswer();
+  // What has come with it is read, so that the loop would not hear of it.
+  while (auto message = reader_.Next()) DispatchLater(std::move(*message));
+  return answer;
+}
+
+base::Result<pid_t> Link::AwaitAnswer() {
   while (true) {
     auto answer = reader_.Await(connection_.get(), kLongestFork);
     if (!answer) {

@@ -46,6 +46,8 @@ class Link {
   pid_t keeper() const { return keeper_; }
 
  private:
+  // "started" or "refused".
+  base::Result<pid_t> AwaitAnswer();
   void OnReadable();
   void DispatchLater(Message message);
   void Dispatch();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/strings.h"
 
 namespace witness {
@@ -25,17 +28,26 @@ constexpr std::string_view kRequest =
     "POST /handler/fr_trace_json HTTP/1.1\r\nHost: rank\r\nContent-Length: 0\r\n"
     "Connection: close\r\n\r\n";
 
-// By the folder's descriptor: a path may be longer than a socket's address holds.
-base::Fd Connect(const base::Fd& folder, pid_t pid) {
+constexpr std::string_view kPing =
+    "POST /handler/ping HTTP/1.1\r\nHost: rank\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+constexpr suseconds_t kPingTime = 5000;  // microseconds
+// A server with more was made without the start-up hook's care; so many pings cost too much.
+constexpr int kMostThreads = 16;
+constexpr std::string_view kServersThread = "pt_workerserver";
+
+// By the folder's descriptor: a path may be longer than a socket's address holds. With
+// SOCK_NONBLOCK in `flags` it does not wait, else at most kPingTime until the server takes it.
+base::Fd Connect(const base::Fd& folder, pid_t pid, std::string_view request, int flags) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = fmt::format("/proc/self/fd/{}/{}.recorder", folder.get(), pid);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd ||
+  base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+  const timeval patience{0, kPingTime};
+  if (!fd || ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::send(fd.get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) !=
-          static_cast<ssize_t>(kRequest.size())) {
+      ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
+          static_cast<ssize_t>(request.size())) {
     return {};
   }
   return fd;
@@ -68,7 +80,7 @@ RecorderQuestion::RecorderQuestion(const std::string& folder, const std::vector<
   const base::Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!place) return;
   for (const pid_t pid : pids) {
-    if (base::Fd fd = Connect(place, pid)) asked_[pid].fd = std::move(fd);
+    if (base::Fd fd = Connect(place, pid, kRequest, SOCK_NONBLOCK)) asked_[pid].fd = std::move(fd);
   }
 }
 
@@ -104,6 +116,48 @@ std::map<pid_t, std::string> RecorderQuestion::Await(std::chrono::milliseconds l
     if (!body.empty()) answers[pid] = std::move(body);
   }
   return answers;
+}
+
+int AnsweringThreads(pid_t pid) {
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  const auto is_servers = [&tasks](const std::string& thread) {
+    const auto name = base::ReadFile(fmt::format("{}/{}/comm", tasks, thread), 64);
+    return name && base::Trim(*name) == kServersThread;
+  };
+  const std::vector<std::string> threads = base::EntriesOf(tasks);
+  // One of them only takes connections.
+  return std::max(0,
+                  static_cast<int>(std::count_if(threads.begin(), threads.end(), is_servers)) - 1);
+}
+
+RecorderTurns::RecorderTurns(ThreadsOf threads_of) : threads_of_(std::move(threads_of)) {}
+
+void RecorderTurns::PassOn(const std::string& folder, const std::vector<pid_t>& pids) {
+  pings_.clear();
+  owed_.clear();
+  for (const pid_t pid : pids) {
+    auto known = threads_.find(pid);
+    if (known == threads_.end()) known = threads_.emplace(pid, threads_of_(pid)).first;
+    if (known->second <= kMostThreads) owed_[pid] = known->second - 1;
+  }
+  Ping(folder);
+}
+
+void RecorderTurns::Finish(const std::string& folder) {
+  Ping(folder);
+  owed_.clear();
+}
+
+void RecorderTurns::Ping(const std::string& folder) {
+  const base::Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!place) return;
+  for (auto& [pid, owed] : owed_) {
+    for (; owed > 0; --owed) {
+      base::Fd fd = Connect(place, pid, kPing, 0);
+      if (!fd) break;
+      pings_.push_back(std::move(fd));
+    }
+  }
 }
 
 }  // namespace witness

@@ -1,5 +1,6 @@
 #include "witness/recorder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -111,6 +112,58 @@ TEST_F(RecorderTest, ALongPathIsNoHindrance) {
   RecorderQuestion question(folder_ + "/" + std::string(150, 'd'), {1});
   EXPECT_TRUE(question.Await(seconds(1)).empty());
   EXPECT_TRUE(RecorderQuestion(folder_ + "/nothing", {1}).Await(seconds(1)).empty());
+}
+
+// Its queue of connections holds two.
+TEST_F(RecorderTest, PingsThatARankHasNotTakenFollowBeforeTheNextQuestion) {
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = folder_ + "/7.recorder";
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  RecorderTurns turns([](pid_t) { return 4; });
+  const auto taken = [listener] {
+    int count = 0;
+    for (int fd = 0; (fd = ::accept(listener, nullptr, nullptr)) >= 0; ++count) ::close(fd);
+    return count;
+  };
+  turns.PassOn(folder_, {7});
+  EXPECT_EQ(taken(), 2);
+  turns.Finish(folder_);
+  EXPECT_EQ(taken(), 1);
+  turns.Finish(folder_);
+  EXPECT_EQ(taken(), 0);
+  ::close(listener);
+}
+
+TEST_F(RecorderTest, TheTurnIsPassedOnByAPingToEachOtherThread) {
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = folder_ + "/7.recorder";
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 16), 0);
+  RecorderTurns turns([](pid_t pid) { return pid == 7 ? 8 : pid == 8 ? 1000 : 0; });
+  turns.PassOn(folder_, {7, 8, 9});
+  for (int i = 0; i < 7; ++i) {
+    const int fd = ::accept(listener, nullptr, nullptr);
+    char request[4096];
+    const ssize_t size = ::read(fd, request, sizeof request);
+    ASSERT_GT(size, 0);
+    EXPECT_TRUE(std::string_view(request, static_cast<size_t>(size))
+                    .starts_with("POST /handler/ping HTTP/1.1\r\n"));
+    ::close(fd);
+  }
+  EXPECT_EQ(::fcntl(listener, F_SETFL, O_NONBLOCK), 0);
+  EXPECT_EQ(::accept(listener, nullptr, nullptr), -1);
+  ::close(listener);
+  // Nobody takes connections any more.
+  turns.PassOn(folder_, {7});
+  turns.Finish(folder_);
+  EXPECT_EQ(AnsweringThreads(::getpid()), 0);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-"""Any part of muster is killed while a job runs: the daemon, a shim, a launcher or what guards it, a rank, the command.
-The next command works at once, every job ends, and a deleted one leaves no process. MUSTER_KILLS says how often."""
+"""Any part of muster is killed while a job runs: the daemon, a shim, a launch's guardian or agent, the interpreter that
+forks its ranks or the keeper of those, a rank, the command. The next command works at once, every job ends, and a deleted
+one leaves no process. MUSTER_KILLS says how often."""
 import contextlib
 import os
 import random
@@ -8,7 +9,9 @@ import signal
 import subprocess
 import time
 
-ROUNDS = max(6, int(os.environ.get("MUSTER_KILLS", "50")) // 8)
+# Each round has one whose turn it is, and kills another where that one has ended too soon.
+PARTS = ("guardian", "keeper", "daemon", "shim", "agent", "resident", "rank", "command")
+ROUNDS = max(len(PARTS), int(os.environ.get("MUSTER_KILLS", "50")) // 8)
 LINES = 30
 PROGRAM = ("import os, time\n"
            f"for i in range({LINES}):\n"
@@ -20,20 +23,34 @@ ENDED = ("SUCCEEDED", "FAILED")
 
 def parts(cluster):
     """Pids by what they are: of each process that this cluster has started."""
-    found = {"daemon": [], "shim": [], "launcher": [], "rank": []}
+    found = {part: [] for part in PARTS}
+    interpreters = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             with open(f"/proc/{entry}/environ", "rb") as file:
                 is_ours = cluster.folder.encode() in file.read()
             with open(f"/proc/{entry}/cmdline", "rb") as file:
                 words = file.read().split(b"\0")
-            if is_ours and words[0].endswith(b"/muster") and words[1:2] in ([b"daemon"], [b"shim"]):
+            with open(f"/proc/{entry}/stat") as file:
+                name, fields = file.read().split("(", 1)[1].rsplit(")", 1)
+            program = os.readlink(f"/proc/{entry}/exe")
+            if program == cluster.binary and words[1] in (b"daemon", b"shim"):
                 found[words[1].decode()].append(int(entry))
-            elif is_ours and b"muster-launch" in words[0]:
-                found["launcher"].append(int(entry))
+            elif program == cluster.path("bin", "muster-launch"):
+                found["agent" if name == "muster-agent" else "guardian"].append(int(entry))
+            elif is_ours and any(word.startswith(b"/muster-warm/") for word in words[1:3]):
+                interpreters[int(entry)] = int(fields.split()[1])
             elif is_ours and b"train.py" in words[-2:]:
                 found["rank"].append(int(entry))
+    for pid, parent in interpreters.items():
+        found["keeper" if parent in interpreters else "resident"].append(pid)
     return found
+
+
+def await_part(cluster, part, name):
+    """Until there is one, or there will be none any more."""
+    while not parts(cluster)[part] and cluster.get(name)["status"] not in ENDED:
+        time.sleep(0.02)
 
 
 def settle(cluster, name, verb):
@@ -47,13 +64,25 @@ def test_the_next_command_works_and_every_job_ends(cluster):
     chance = random.Random(os.environ.get("MUSTER_SEED", "1"))
     with open(cluster.path("home", "train.py"), "w") as file:
         file.write(PROGRAM)
+    with open(cluster.path("config/muster/config.yaml"), "a") as file:
+        file.write("  warm: true\n")
+    # The interpreter is made.
+    cluster.run("run", "-d", "--name=first", "-n", "2", "train.py")
+    cluster.wait_for_all("first", "SUCCEEDED")
+    cluster.run("delete", "first")
+    killed = set()
     for number in range(ROUNDS):
         name = f"j{number}"
         cluster.run("run", "-d", f"--name={name}", "--nodes=2", "-n", "2", "train.py")
         follower = cluster.start("logs", "-f", "--all", "--raw", name)
-        time.sleep(chance.uniform(0, 0.8))
+        part = PARTS[number % len(PARTS)]
+        if part != "command":
+            await_part(cluster, part, name)
+        time.sleep(chance.uniform(0, 0.8) if number >= len(PARTS) else 0)
         there = {**parts(cluster), "command": [follower.pid]}
-        part = chance.choice(sorted(kind for kind, pids in there.items() if pids))
+        if not there[part]:
+            part = chance.choice(sorted(kind for kind, pids in there.items() if pids))
+        killed.add(part)
         verb = chance.choice(["suspend", "delete", "get", "list", "explain", "show"])
         what = f"round {number}: {verb} after the kill of a {part}"
         with contextlib.suppress(ProcessLookupError):
@@ -78,3 +107,4 @@ def test_the_next_command_works_and_every_job_ends(cluster):
             raise AssertionError(f"{what}: logs -f does not end") from None
         cluster.run("delete", name)
         cluster.await_no_process()
+    assert killed == set(PARTS), f"never killed: {set(PARTS) - killed}"

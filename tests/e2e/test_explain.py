@@ -7,6 +7,9 @@ import tarfile
 
 import pytest
 
+from places import LAUNCHER
+from test_recorder import NEWEST, needs_newest
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # What the program of rank 1 does, the class, who is named, and a part of the deciding line.
@@ -176,6 +179,44 @@ def test_logs_of_other_launchers(cluster):
                           capture_output=True, text=True, env=cluster.env, check=True)
     assert json.loads(done.stdout)["class"] == "host-out-of-memory"
     assert json.loads(done.stdout)["who"]["rank"] == 3
+
+
+RECORDED = """import os, sys, time
+from torch.distributed.elastic.multiprocessing.errors import record
+
+@record
+def main():
+    if os.environ["RANK"] == "1":
+        raise ValueError("boom")
+    time.sleep(2.5)
+    raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+
+main()
+"""
+
+
+# Debian's torch 1.13 cannot start its own launcher with Python 3.11.
+@pytest.mark.parametrize("launcher", [pytest.param("torchrun", marks=needs_newest), "muster-launch"])
+def test_error_files_of_recorded_exceptions_tell_who_was_first(cluster, launcher):
+    script, folder = cluster.path("home", "recorded.py"), cluster.path("home", launcher)
+    with open(script, "w") as file:
+        # A launcher ends the others when the first has failed: they hear of it when they have failed, too.
+        file.write("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + RECORDED)
+    start = {"torchrun": [NEWEST, "-m", "torch.distributed.run"],
+             "muster-launch": [LAUNCHER, "--python", "/usr/bin/python3"]}[launcher]
+    done = subprocess.run([*start, "--standalone", "--nproc_per_node=2", f"--log_dir={folder}", script], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "MUSTER_PYTHON_SHIM": "off"})
+    assert done.returncode != 0
+    files = [name for _, _, names in os.walk(folder) for name in names]
+    assert files.count("error.json") == 2 and not [name for name in files if name.endswith(".log")], files
+    verdict = json.loads(cluster.run("explain", "--logs", folder, "-o", "json").stdout)
+    assert (verdict["class"], verdict["who"]["rank"], verdict["line"]) == ("exception", 1, "ValueError: boom")
+    assert (verdict["where"]["file"], verdict["where"]["line"]) == (script, 8)
+    # With what the launcher has printed, in which the other one stands first.
+    with open(os.path.join(folder, "out.log"), "w") as file:
+        file.write(done.stdout + done.stderr)
+    verdict = json.loads(cluster.run("explain", "--logs", folder, "-o", "json").stdout)
+    assert (verdict["who"]["rank"], verdict["line"]) == (1, "ValueError: boom")
 
 
 def test_bad_input(cluster):

@@ -68,6 +68,47 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
 
 
+# Rank 1 comes to the rendezvous late; then most of a step is waiting for its batch.
+WAITS = """
+import os, time
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, Dataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 30
+    def __getitem__(self, index):
+        time.sleep(0.9)
+        return torch.ones(4)
+
+print("begins", flush=True)
+time.sleep(16 if os.environ["RANK"] == "1" else 0)
+dist.init_process_group("gloo")
+for step, batch in enumerate(DataLoader(Slow(), batch_size=1), 1):
+    time.sleep(0.1)
+    dist.all_reduce(batch)
+    print(f"step {step}/30 loss {1 / step:.3f}", flush=True)
+"""
+
+
+def test_the_rendezvous_and_waits_for_data_are_estimated_from_stacks(cluster):
+    script = cluster.path("home", "waits.py")
+    with open(script, "w") as file:
+        file.write(WAITS)
+    os.chmod(script, 0o644)
+    cluster.submit("waits", f"/usr/bin/python3 {script}", "--workers=2", "--env=OMP_NUM_THREADS=1", "--wait")
+    made, seconds = report(cluster, "waits")
+    buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
+    for name in ("rendezvous", "data wait"):
+        assert buckets[name]["ms"] == buckets[name]["estimatedMs"] > 0, seconds
+        assert buckets[name]["sources"] == ["looks at the ranks' stacks"]
+    assert 5 <= seconds["rendezvous"], seconds
+    assert seconds["data wait"] > seconds["steps"], seconds
+    cluster.run("delete", "waits")
+    assert report(cluster, "waits")[0]["ledger"] == made["ledger"]
+
+
 def test_says_how_far_a_job_is(cluster):
     cluster.run("submit", "pytorch", "--name=far", STEPS + "; sleep 100")
     until = time.monotonic() + 60

@@ -61,7 +61,9 @@ base::Status RunToItsEnd(Machine& machine, Daemon& process) {
   gpus.SetInventory({});
   TRY_ASSIGN(const auto cluster, EmbeddedCluster::Start(machine.shims(), gpus, ports, clock,
                                                         OptionsOf(machine, clock)));
+  process.ports = &ports;
   Serve(process, cluster->api());
+  process.ports = nullptr;
   process.state = Daemon::State::kStopping;
   Trace("the daemon stops");
   return {};

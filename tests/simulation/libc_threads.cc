@@ -18,6 +18,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "processes.h"
 #include "thread_table.h"
@@ -114,6 +116,19 @@ int Futex(int* word, int operation, int value, const timespec* at) {
   if (Block(Wait::kFutex, word, deadline)) return 0;
   errno = ETIMEDOUT;
   return -1;
+}
+
+// Of a loop that asks again and again without ever having to wait: whoever has so much to do is
+// turning in circles.
+constexpr uint64_t kMostAtOnce = 3'000;
+
+void CountWait(bool is_at_once) {
+  static uint64_t seed = 0;
+  static std::map<int, uint64_t> at_once;  // by thread
+  if (std::exchange(seed, LifeNumber()) != LifeNumber()) at_once.clear();
+  uint64_t& count = at_once[ThisThread()];
+  count = is_at_once && !ThisProcess().is_dead ? count + 1 : 0;
+  if (count > kMostAtOnce) GoneWrong("a loop spins\n" + DescribeThreads());
 }
 
 template <typename Function>
@@ -284,6 +299,8 @@ int epoll_wait(int epoll, epoll_event* events, int size, int millis) {
   };
   if (!IsLive()) return static_cast<int>(::syscall(SYS_epoll_wait, epoll, events, size, millis));
   Step(kWakeOdds);
+  CountWait(is_ready());
+  if (count != 0) return count;
   BlockOnDescriptor(is_ready, millis < 0 ? kNever : Now() + Nanos{millis} * 1'000'000);
   return count;
 }

@@ -112,6 +112,7 @@ class Life {
       case 7:
         faults.lost_answers = static_cast<unsigned>(Below(200));
         faults.cut_watches = static_cast<unsigned>(Below(100));
+        faults.late_watches = static_cast<unsigned>(Below(400));
         return;
       case 8:
         faults.failed_spawns = static_cast<unsigned>(Below(500));
@@ -156,7 +157,7 @@ class Life {
         if (!list) GoneWrong("list: " + list.error().message);
         for (const text::Json& item : list->items) left += text::ToJson(item) + "\n";
       }
-      left += machine_.shims().Describe();
+      left += machine_.shims().Describe() + KeptPorts();
       for (const char* const folder : {"pods", "jobs"}) {
         for (const std::string& name : base::EntriesOf(machine_.state() + "/" + folder)) {
           left += fmt::format("  {}/{}\n", folder, name);
@@ -166,6 +167,18 @@ class Life {
       if (Now() > deadline) GoneWrong("all is deleted, and this is left:\n" + left);
       SleepFor(kSecond);
     }
+  }
+
+  std::string KeptPorts() {
+    const Daemon* const daemon = machine_.daemon();
+    std::string kept;
+    if (daemon == nullptr || daemon->ports == nullptr) return kept;
+    for (const std::string& uid : jobs_->Uids()) {
+      if (const auto port = daemon->ports->Find(uid)) {
+        kept += fmt::format("  port {} of job {}\n", *port, uid);
+      }
+    }
+    return kept;
   }
 
   // Nothing of the store's is put aside: it has forgotten nothing.

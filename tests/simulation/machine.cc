@@ -12,6 +12,8 @@ namespace {
 
 using base::Code;
 
+Machine* the_machine = nullptr;
+
 // As local/client has them.
 constexpr int kMaxTries = 5;
 constexpr Nanos kAnswerTimeout = 60 * kSecond;
@@ -137,8 +139,11 @@ Machine::Machine(std::string root, bool may_lose_power)
     ::mkdir(folder.c_str(), 0700);
   }
   SetBootId(boot_id());
+  the_machine = this;
 }
-Machine::~Machine() = default;
+Machine::~Machine() { the_machine = nullptr; }
+
+Machine* TheMachine() { return the_machine; }
 
 base::Result<std::shared_ptr<Connection>> Machine::Send(net::HttpRequest request) {
   TRY(EnsureDaemon());

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cluster/transport.h"
 #include "disk.h"
+#include "local/node/devices/ports.h"
 #include "net/http/response_stream.h"
 #include "shims.h"
 #include "threads.h"
@@ -37,11 +38,13 @@ struct Daemon {
   bool is_asked_to_stop = false;
   std::deque<std::shared_ptr<Connection>> accepted;
   std::vector<std::weak_ptr<Connection>> open;
+  const local::node::PortAllocator* ports = nullptr;  // while it serves
 };
 
 struct Faults {
   unsigned lost_answers = 0;       // of a thousand
   unsigned cut_watches = 0;        // of a thousand reads
+  unsigned late_watches = 0;       // within the daemon, of a thousand reads (inner_watches.cc)
   unsigned failed_spawns = 0;      // of a thousand
   unsigned killed_shims = 0;       // of a thousand steps ...
   int64_t kill_daemon_after = -1;  // of its next steps
@@ -55,6 +58,7 @@ class Machine {
   Disk& disk() { return disk_; }
   Shims& shims() { return shims_; }
   Faults& faults() { return faults_; }
+  const Faults& faults() const { return faults_; }
   std::string state() const { return disk_.root() + "/state"; }
   std::string runtime() const { return disk_.root() + "/run-" + std::to_string(login_); }
 
@@ -84,6 +88,9 @@ class Machine {
   int starters_ = 0;
   std::unique_ptr<Daemon> daemon_;
 };
+
+// Of the life that is under way; nullptr before there is one.
+Machine* TheMachine();
 
 // The whole life of a daemon's process: the product's EmbeddedCluster, without sockets.
 void RunDaemon(Machine& machine, Daemon& daemon);

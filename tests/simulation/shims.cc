@@ -27,6 +27,9 @@ using local::node::PodRestartPolicy;
 
 constexpr int kMostRestarts = 2;
 constexpr unsigned kFailingPrograms = 150;  // of a thousand
+// Of two lines: of a program that ends by itself, and of one that does not.
+constexpr uint64_t kMostMillis = 3'000;
+constexpr uint64_t kMostMillisOfServers = 60'000;
 
 base::Time WallNow() { return base::SystemClock().Now(); }
 
@@ -170,11 +173,14 @@ void Shims::RunContainers(Shim& shim) {
     (void)base::MakeDirs("logs/" + container.name, 0700);
     local::node::LogWriter log(fmt::format("logs/{}/{}.log", container.name, run));
     (void)WriteReport(file, report, false, process);
-    // The program: prints a line now and then, and ends by itself.
-    const Nanos end = Now() + static_cast<Nanos>(Below(6'000)) * kMilli;
+    // The program: prints a line now and then, and ends by itself, unless it serves.
+    const auto& argv = shim.spec.containers.front().argv;
+    const bool serves = !argv.empty() && argv.front() == kServe;
+    const Nanos end = serves ? kNever : Now() + static_cast<Nanos>(Below(6'000)) * kMilli;
+    const uint64_t pause = serves ? kMostMillisOfServers : kMostMillis;
     while (Now() < end && !process.is_dead && !shim.is_asked_to_end) {
       Block(Wait::kCondition, &shim,
-            std::min(end, Now() + static_cast<Nanos>(Below(3'000)) * kMilli));
+            std::min(end, Now() + static_cast<Nanos>(Below(pause)) * kMilli));
       if (process.is_dead) return;
       log.Append(local::node::LogStream::kStdout,
                  fmt::format("line {} of {}\n", ++printed_[shim.spec.uid], shim.spec.uid),

@@ -18,6 +18,9 @@ namespace simulation {
 
 class Machine;
 
+// The command of a program that runs until it is asked to end.
+inline constexpr const char* kServe = "serve";
+
 // A shim's process. SIGTERM asks it to end with the grace that comes along, SIGQUIT at once
 // (local/node/pod/shim_files.h).
 struct Shim : public KernelProcess {

@@ -59,6 +59,7 @@ struct World {
   bool is_live = false;
   bool is_traced = false;
   uint64_t seed = 0;
+  uint64_t lives = 0;
   std::array<uint64_t, 2> dice{};
   Nanos now = 0;
   Nanos wall = 0;
@@ -261,6 +262,7 @@ void Spawn(Process& process, std::string name, std::function<void()> run) {
 void BeginLife(uint64_t seed, bool is_traced) {
   World& w = world();
   w.seed = seed;
+  ++w.lives;
   w.is_traced = is_traced;
   // splitmix64: near seeds are to give far dice.
   uint64_t state = seed;
@@ -301,6 +303,7 @@ void EndLife() {
   w.threads.clear();
 }
 
+uint64_t LifeNumber() { return world().lives; }
 bool IsLive() { return world().is_live; }
 
 uint64_t TraceHash() { return world().hash; }

@@ -20,6 +20,10 @@ constexpr Nanos kLongestCommand = 600 * kSecond;
 constexpr Nanos kLongestCalm = 3'600 * kSecond;
 constexpr const char* kNamespace = "default";
 constexpr const char* kTouched = "touched";
+// Of a thousand jobs, those whose programs run until they are asked to end.
+constexpr unsigned kServers = 80;
+// Of a thousand submits, those that find their ConfigMap's name taken.
+constexpr unsigned kTakenNames = 60;
 
 // Said by a server that has not done it; everything else may have been done.
 bool IsRefusal(const base::Error& error) {
@@ -31,17 +35,19 @@ const char* Pick(std::initializer_list<const char*> choices) {
   return *(choices.begin() + Below(choices.size()));
 }
 
-text::Json RandomJob(const std::string& name) {
-  const auto replica = [](int count) {
+text::Json RandomJob(const std::string& name, bool is_server) {
+  const auto replica = [is_server](int count) {
     return text::Object{
         {"replicas", count},
         {"restartPolicy", Pick({"OnFailure", "Never", "ExitCode"})},
         {"template",
-         text::Object{{"spec", text::Object{{"containers", text::Array{text::Object{
-                                                               {"name", "pytorch"},
-                                                               {"image", "i"},
-                                                               {"command", text::Array{"run"}},
-                                                           }}}}}}}};
+         text::Object{
+             {"spec",
+              text::Object{{"containers", text::Array{text::Object{
+                                              {"name", "pytorch"},
+                                              {"image", "i"},
+                                              {"command", text::Array{is_server ? kServe : "run"}},
+                                          }}}}}}}};
   };
   text::Json job =
       text::Object{{"apiVersion", "kubeflow.org/v1"},
@@ -66,6 +72,17 @@ text::Json ConfigMap(const std::string& name) {
                       {"kind", "ConfigMap"},
                       {"metadata", text::Object{{"name", name}, {"namespace", kNamespace}}},
                       {"data", text::Object{{"key", "value"}}}};
+}
+
+cluster::BatchWrite SubmitOf(const std::string& name, text::Json job) {
+  cluster::BatchWrite write;
+  write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
+  write.resource = &api::kPyTorchJobs;
+  write.namespace_name = kNamespace;
+  write.object = text::Object{{"apiVersion", "v1"},
+                              {"kind", "List"},
+                              {"items", text::Array{std::move(job), ConfigMap(name)}}};
+  return write;
 }
 
 std::optional<api::JobStatus> StatusOf(const text::Json& job) {
@@ -133,20 +150,32 @@ void User::Submit() {
   // A name that was used may come again, also while what is left of its last bearer goes.
   const std::string name = fmt::format("{}j{}", prefix_, Below(3) == 0 ? last_ : ++last_);
   SubmitAs(name);
+  if (Chance(kTakenNames)) SubmitWithTakenName(fmt::format("{}t{}", prefix_, ++last_taken_));
+}
+
+// Whoever is refused for a part of a submit has left nothing of the rest.
+void User::SubmitWithTakenName(const std::string& name) {
+  const auto map = Timed(("take " + name).c_str(), [&] {
+    return client_.Create(api::kConfigMaps, kNamespace, ConfigMap(name));
+  });
+  taken_.insert(name);
+  if (!map) return;
+  const auto made = Timed(("submit " + name).c_str(), [&]() -> base::Result<text::Json> {
+    return std::move(client_.Batch({SubmitOf(name, RandomJob(name, false))})[0]);
+  });
+  if (made) GoneWrong(fmt::format("{} is made, although its ConfigMap was there", name));
+  if (!IsRefusal(made.error())) return;
+  const auto job = client_.Get(api::kPyTorchJobs, kNamespace, name);
+  if (job) GoneWrong(fmt::format("{} was refused, and is there", name));
 }
 
 void User::SubmitAs(const std::string& name) {
   if (const auto last = jobs_.find(name); last != jobs_.end() && !last->second.is_deleted) return;
-  text::Json job = RandomJob(name);
+  const bool is_server = Chance(kServers);
+  text::Json job = RandomJob(name, is_server);
   const bool is_suspended = text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false);
   const text::Json first = job;
-  cluster::BatchWrite write;
-  write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
-  write.resource = &api::kPyTorchJobs;
-  write.namespace_name = kNamespace;
-  write.object = text::Object{{"apiVersion", "v1"},
-                              {"kind", "List"},
-                              {"items", text::Array{std::move(job), ConfigMap(name)}}};
+  const cluster::BatchWrite write = SubmitOf(name, std::move(job));
   const auto submit = [&]() -> base::Result<text::Json> {
     if (!IsBroken("submit-at-once")) return std::move(client_.Batch({write})[0]);
     TRY_ASSIGN(text::Json made, client_.Create(api::kPyTorchJobs, kNamespace, first));
@@ -158,8 +187,10 @@ void User::SubmitAs(const std::string& name) {
   Job& mine = jobs_[name];
   // Without an answer it may still be the last bearer.
   const int touches = made ? 0 : mine.touches;
+  const bool may_serve = is_server || (!made && mine.may_serve);
   mine = {};
   mine.touches = touches;
+  mine.may_serve = may_serve;
   mine.is_suspended = is_suspended;
   mine.is_there = made.has_value();
   mine.may_be_there = true;
@@ -307,7 +338,7 @@ void User::SeeToTheEnd() {
     (void)client_.Patch(api::kPyTorchJobs, kNamespace, name, cluster::PatchType::kMerge, patch);
   }
   for (const std::string& name : names) {
-    while (true) {
+    while (!jobs_[name].may_serve) {
       const auto job = client_.Get(api::kPyTorchJobs, kNamespace, name);
       if (!job && job.error().code == Code::kNotFound) break;
       if (job && !api::IsDeleting(*job)) {
@@ -339,6 +370,10 @@ void User::DeleteAll() {
     if (!deleted && deleted.error().code != Code::kNotFound) {
       GoneWrong("delete " + name + ": " + deleted.error().message);
     }
+  }
+  for (const std::string& name : taken_) {
+    (void)client_.Delete(api::kConfigMaps, kNamespace, name);
+    (void)client_.Delete(api::kPyTorchJobs, kNamespace, name);
   }
 }
 
@@ -417,6 +452,12 @@ std::map<std::string, std::string> Watcher::Listed() {
     listed[std::string(api::Name(item))] = api::ResourceVersion(item);
   }
   return listed;
+}
+
+std::vector<std::string> Watcher::Uids() const {
+  std::vector<std::string> uids;
+  for (const auto& [uid, end] : finished_) uids.push_back(uid);
+  return uids;
 }
 
 bool Watcher::IsUpToDate() { return Listed() == known_; }

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "cluster/client.h"
 #include "cluster/reflector.h"
@@ -34,11 +36,13 @@ class User {
     int touches = 0;            // asked for
     bool is_suspended = false;  // as last asked
     bool is_deleted = false;    // its deletion was acknowledged
+    bool may_serve = false;     // until it is deleted: it does not end by itself
   };
 
   void Submit();
   // Unless the last bearer of the name is still there.
   void SubmitAs(const std::string& name);
+  void SubmitWithTakenName(const std::string& name);
   void Touch(const std::string& name, Job& job);
   void Suspend(const std::string& name, Job& job);
   void Look(const std::string& name, Job& job);
@@ -54,6 +58,8 @@ class User {
   const std::string prefix_;
   cluster::Client client_;
   int last_ = 0;
+  int last_taken_ = 0;
+  std::set<std::string> taken_;  // names of ConfigMaps that were there before their jobs
   std::map<std::string, Job> jobs_;
 };
 
@@ -64,6 +70,8 @@ class Watcher {
   Watcher(Machine& machine, const api::Resource& resource);
   // What it knows is what a list says.
   void CheckAgainstList();
+  // Of everything that it has heard of.
+  std::vector<std::string> Uids() const;
   // Whether it has heard of everything that a list says.
   bool IsUpToDate();
 

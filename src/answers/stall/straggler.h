@@ -1,11 +1,19 @@
 // Finds the rank that makes the others of a running job wait at each collective, from the flight
 // recorders of all ranks (recorder.h). Pure.
+//
+// Healthy ranks are late in turns. The collectives of one step do not count one by one, because
+// who is late at its first mostly is at its last: a round is one step, which shows by its
+// collectives' names and sizes, which repeat.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "answers/stall/recorder.h"
 
@@ -13,16 +21,64 @@ namespace answers {
 
 struct Straggler {
   int rank = 0;
-  Lateness late;
-  std::chrono::nanoseconds period{};  // the median time between two collectives of its group
+  int last = 0;                     // in so many steps it made the others wait longest
+  int of = 0;                       // of so many
+  std::chrono::nanoseconds late{};  // the median time after the first rank
+  std::chrono::nanoseconds step{};  // the median time of a step
 };
 
-// The rank that was last at four fifths of at least 20 collectives, by at least 5 ms and a tenth of
-// the time between two collectives. Nullopt if there is none.
-std::optional<Straggler> StragglerOf(const std::map<int, Trace>& traces);
+// For one attempt of a job. Used by one thread.
+class StragglerWatch {
+ public:
+  // The recorders of the ranks that have answered, by rank; every few seconds, so that what one
+  // call has is followed by what the next one has. Compares clocks: the ranks are on one machine.
+  void See(const std::map<int, Trace>& traces);
 
-// "rank 1 is late at collectives: the last at 97 of 100, by 140 ms of 900 ms"
+  // The rank for which the others waited longest in nine tenths of the last 50 steps, or of those
+  // of the last 20 s if they are more, by 5 ms and a tenth of a step. Nullopt if there is none.
+  std::optional<Straggler> straggler() const;
+
+ private:
+  // A collective that all members of its group have entered.
+  struct Meeting {
+    int64_t number = 0;
+    size_t kind = 0;  // of its name, sizes and types
+    int64_t first_ns = 0;
+    int last = 0;  // rank
+    int64_t late_ns = 0;
+  };
+  struct Group {
+    size_t members = 0;
+    std::map<int64_t, std::map<int, int64_t>> open;  // arrivals by number
+    std::map<int64_t, size_t> kinds;                 // of the open ones
+    std::deque<Meeting> meetings;                    // by number, ascending
+    int64_t done = 0;                                // the number of the last meeting
+  };
+
+  static void Add(int rank, const GroupTrace& trace, Group& group);
+  static void Close(Group& group);
+  static std::optional<Straggler> StragglerOf(const std::deque<Meeting>& all);
+  static bool IsSuspect(const std::deque<Meeting>& all, int rank);
+  static size_t CycleOf(const std::deque<Meeting>& all);
+
+  std::map<std::string, Group> groups_;
+};
+
+// "rank 1 is late at collectives: the last in 48 of 50 steps, by 140 ms of 900 ms each"
 std::string Say(const Straggler& straggler);
+
+// Where a rank is while it does not wait for others, counted over looks at its stack.
+class Places {
+ public:
+  // A dump of its stacks (stack.h). One in which it waits for others does not count.
+  void See(const std::string& dump);
+  // "mostly at loader.py:31, in get (queues.py:113)": the most frequent place of the user's code
+  // of at least three looks; "" before, or if no place has half of them.
+  std::string Say() const;
+
+ private:
+  std::deque<std::string> seen_;
+};
 
 // "had entered all_reduce #412 and finished #411", for the group whose collective it entered last;
 // "" if it has entered none.

@@ -16,6 +16,7 @@
 #include "arena/logs/rank_lines.h"
 #include "runs/ledger/read_life.h"
 #include "runs/progress/tracker.h"
+#include "runs/progress/wait_span.h"
 
 namespace arena {
 namespace {
@@ -160,6 +161,41 @@ void AddWhatWasKept(const text::Json& kept, const InstanceLogs& logs, runs::Life
   }
 }
 
+runs::Bucket BucketOfWait(runs::WaitSpan::Kind kind) {
+  switch (kind) {
+    case runs::WaitSpan::Kind::kRendezvous:
+      return runs::Bucket::kRendezvous;
+    case runs::WaitSpan::Kind::kSave:
+      return runs::Bucket::kCheckpointSave;
+    case runs::WaitSpan::Kind::kLoad:
+      return runs::Bucket::kRestore;
+    case runs::WaitSpan::Kind::kData:
+      break;
+  }
+  return runs::Bucket::kDataWait;
+}
+
+// What looks at the ranks' stacks have found. Of checkpoints lines tell better.
+void AddWaits(const text::Json& kept, runs::Life& life) {
+  const auto has = [&life](runs::Bucket bucket) {
+    return std::any_of(life.spans.begin(), life.spans.end(),
+                       [bucket](const runs::Span& span) { return span.bucket == bucket; });
+  };
+  const bool has_saves = has(runs::Bucket::kCheckpointSave),
+             has_loads = has(runs::Bucket::kRestore);
+  const text::Array* waits = text::FindArray(kept, {"waits"});
+  for (size_t i = 0; waits != nullptr && i < waits->size(); ++i) {
+    const text::Array* values = (*waits)[i].if_array();  // from, to, kind
+    if (values == nullptr || values->size() < 3 || !(*values)[2].is_string()) continue;
+    const auto kind = runs::WaitKindOf(std::string_view((*values)[2].as_string()));
+    if (!kind) continue;
+    if (*kind == runs::WaitSpan::Kind::kSave && has_saves) continue;
+    if (*kind == runs::WaitSpan::Kind::kLoad && has_loads) continue;
+    life.spans.push_back({NumberAt(*values, 0), NumberAt(*values, 1), BucketOfWait(*kind), false,
+                          "looks at the ranks' stacks"});
+  }
+}
+
 }  // namespace
 
 runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRecord& run) {
@@ -173,8 +209,10 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   if (life.steps.empty() && map.instances.size() > 1) {
     logs.emplace(client, run, map.instances.back()).AddTo(life);
   }
-  AddWhatWasKept(ProgressJson(client, context, run.job.job, 1), *logs, life);
+  const text::Json kept = ProgressJson(client, context, run.job.job, 1);
+  AddWhatWasKept(kept, *logs, life);
   runs::RefineEnd(life);
+  AddWaits(kept, life);
   return life;
 }
 

@@ -37,8 +37,11 @@ text::Json ProgressJson(cluster::Client& client, const Context& context, const t
   }
   auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}", kProgressPath, uid, points));
   if (!json) return text::Json(nullptr);
-  const text::Array* sources = text::FindArray(*json, {"sources"});
-  return sources == nullptr || sources->empty() ? text::Json(nullptr) : *std::move(json);
+  const auto has_some = [&json](const char* key) {
+    const text::Array* list = text::FindArray(*json, {key});
+    return list != nullptr && !list->empty();
+  };
+  return has_some("sources") || has_some("waits") ? *std::move(json) : text::Json(nullptr);
 }
 
 text::Json RanksOverTime(cluster::Client& client, const Context& context, std::string_view job_uid,

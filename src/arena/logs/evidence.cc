@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "answers/error_file.h"
 #include "answers/loss_watch.h"
 #include "answers/read_log.h"
 #include "answers/rule.h"
@@ -281,8 +282,9 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       }
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
-        // Reports of launchers say again what the logs say.
-        if (!file.ends_with(".json")) TRY(add(fs::path(file).lexically_relative(path), file));
+        // Reports of launchers say again what the logs say; error files know when.
+        if (file.ends_with(".json") && !answers::IsErrorFile(file)) continue;
+        TRY(add(fs::path(file).lexically_relative(path), file));
       }
     } else {
       TRY(add(path, path));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "answers/verdict.h"
@@ -42,6 +43,8 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
   sight.summary.reason = UseProgramName(context, std::move(sight.summary.reason));
   sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
+  // How late a rank is changes again and again, and the job goes on: it is said once.
+  if (sight.stall.starts_with(api::kSlowed)) sight.stall = api::kSlowed;
   return sight;
 }
 
@@ -75,9 +78,9 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
       told = sight.summary.reason;
       base::LogInfo("the job {} waits: {}", name, told);
     } else {
-      told_stall = sight.stall;
+      const bool was_slowed = std::exchange(told_stall, sight.stall) == api::kSlowed;
       if (told_stall.empty()) {
-        base::LogInfo("the job {} goes on", name);
+        if (!was_slowed) base::LogInfo("the job {} goes on", name);
       } else {
         base::LogWarn("the job {} is {}", name, sight.summary.reason);
       }

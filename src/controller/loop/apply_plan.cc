@@ -260,7 +260,7 @@ base::Status JobWorker::RecordFailure(const JobCache::Snapshot& snapshot,
                                cluster::PatchType::kMerge, patch);
   if (!patched) return base::Fail(patched.error());
   ProjectJob(*patched);
-  Enqueue(cache_.PutJob(std::move(*patched)));
+  Enqueue(cache_.PutAnswer(std::move(*patched)));
   return {};
 }
 
@@ -282,7 +282,7 @@ base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& sta
   ProjectJob(written);
   // The watch will report this version as known, so the reconciliation that it calls for is
   // requested here.
-  const std::string key = cache_.PutJob(std::move(written));
+  const std::string key = cache_.PutAnswer(std::move(written));
   if (is_news) Enqueue(key);
   return {};
 }

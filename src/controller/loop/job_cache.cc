@@ -81,12 +81,24 @@ void JobCache::Entry::ForgetJob() {
 
 std::string JobCache::PutJob(text::Json job) {
   const std::lock_guard lock(mutex_);
+  return PutLocked(std::move(job));
+}
+
+std::string JobCache::PutAnswer(text::Json job) {
+  const std::lock_guard lock(mutex_);
+  const auto known = entries_.find(JobKey(job));
+  if (known == entries_.end() || known->second.uid != UidOfJob(job)) return "";
+  return PutLocked(std::move(job));
+}
+
+std::string JobCache::PutLocked(text::Json job) {
   std::string key = JobKey(job);
   Entry& entry = entries_[key];
   const uint64_t version = VersionOf(job);
   std::string uid = UidOfJob(job);
   const bool is_known = entry.has_job() || (entry.is_settled() && uid == entry.uid);
   if (is_known && version <= entry.job_version) return "";
+  if (!entry.uid.empty() && entry.uid != uid) replaced_.push_back(entry.uid);
   entry.job = PackedTextOfJob(job);
   entry.job_version = version;
   entry.uid = std::move(uid);
@@ -157,16 +169,19 @@ void JobCache::DropIfEmptyLocked(const std::string& key) {
   if (!entry.has_job() && !entry.is_settled() && entry.children.empty()) entries_.erase(found);
 }
 
-void JobCache::KeepJobs(const std::vector<text::Json>& keys) {
+std::vector<std::string> JobCache::KeepJobs(const std::vector<text::Json>& keys) {
   const std::unordered_set<std::string_view> listed = Texts(keys);
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> gone;
+  std::vector<std::string> gone = std::exchange(replaced_, {});
+  std::vector<std::string> touched;
   for (auto& [key, entry] : entries_) {
     if (listed.contains(key)) continue;
+    if (!entry.uid.empty()) gone.push_back(entry.uid);
     entry.ForgetJob();
-    gone.push_back(key);
+    touched.push_back(key);
   }
-  for (const std::string& key : gone) DropIfEmptyLocked(key);
+  for (const std::string& key : touched) DropIfEmptyLocked(key);
+  return gone;
 }
 
 std::vector<std::string> JobCache::KeepChildren(ChildKind kind,
@@ -183,6 +198,12 @@ std::vector<std::string> JobCache::KeepChildren(ChildKind kind,
   }
   for (const std::string& key : touched) DropIfEmptyLocked(key);
   return touched;
+}
+
+bool JobCache::IsThere(const std::string& key, std::string_view uid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  return found != entries_.end() && found->second.uid == uid;
 }
 
 std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -135,6 +137,34 @@ TEST(JobCache, KnowsAJobAgainThatWasGoneAndHasTheSameVersion) {
   cache.RemoveJob(Job("j", "1", 6));
   EXPECT_FALSE(cache.Get("default/j"));
   EXPECT_EQ(cache.PutJob(Job("j", "2", 5)), "default/j");
+}
+
+TEST(JobCache, TellsWhichJobsAreGoneWhenANewListLacksThem) {
+  JobCache cache;
+  cache.PutJob(Job("gone", "1", 1));
+  cache.PutJob(Job("settled", "2", 2));
+  cache.Settle("default/settled", Job("settled", "2", 2));
+  cache.PutJob(Job("again", "3", 3));
+  cache.PutJob(Job("stays", "4", 4));
+  EXPECT_TRUE(cache.KeepJobs({"default/gone", "default/settled", "default/again", "default/stays"})
+                  .empty());
+  cache.PutJob(Job("again", "5", 5));
+  std::vector<std::string> gone = cache.KeepJobs({"default/again", "default/stays"});
+  std::sort(gone.begin(), gone.end());
+  EXPECT_EQ(gone, (std::vector<std::string>{"1", "2", "3"}));
+  EXPECT_TRUE(cache.KeepJobs({"default/again", "default/stays"}).empty());
+}
+
+TEST(JobCache, AnAnswerBringsNoDeletedJobBack) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  EXPECT_EQ(cache.PutAnswer(Job("j", "1", 2)), "default/j");
+  cache.RemoveJob(Job("j", "1", 4));
+  EXPECT_EQ(cache.PutAnswer(Job("j", "1", 3)), "");
+  EXPECT_FALSE(cache.Get("default/j"));
+  cache.PutJob(Job("j", "2", 5));
+  EXPECT_EQ(cache.PutAnswer(Job("j", "1", 3)), "");
+  EXPECT_TRUE(cache.IsThere("default/j", "2"));
 }
 
 TEST(JobCache, LooksAgainAtASettledJobThatChanges) {

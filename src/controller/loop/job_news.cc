@@ -44,23 +44,27 @@ void JobWorker::Enqueue(const std::string& key) {
 void JobWorker::PutJob(text::Json job) { Enqueue(cache_.PutJob(std::move(job))); }
 
 void JobWorker::KeepJobs(const std::vector<text::Json>& keys) {
-  cache_.KeepJobs(keys);
+  for (const std::string& uid : cache_.KeepJobs(keys)) LetGo(uid);
   // One that was waited for may be gone.
   for (const auto& [awaited, waiting] : std::exchange(*waiting_.Lock(), {})) {
     for (const std::string& key : waiting) Enqueue(key);
   }
 }
 
+// The job is deleted, and the cache has it no more: whoever still works on it lets it go as well.
+void JobWorker::LetGo(const std::string& uid) {
+  if (options_.release_master_port) options_.release_master_port(uid);
+  if (options_.job_deleted) options_.job_deleted(uid);
+  autoscaled_.Lock()->erase(uid);
+}
+
 void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (event.type != cluster::WatchEvent::Type::kDeleted) {
     return PutJob(std::move(event.object));
   }
-  const std::string uid(api::Uid(event.object));
-  if (options_.release_master_port) options_.release_master_port(uid);
-  if (options_.job_deleted) options_.job_deleted(uid);
-  autoscaled_.Lock()->erase(uid);
   const std::string key = JobKey(event.object);
   Enqueue(cache_.RemoveJob(event.object));
+  LetGo(std::string(api::Uid(event.object)));
   WakeWaiting(key);
 }
 

@@ -9,6 +9,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
+#include "base/defer.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "reconcile/node_loss.h"
@@ -98,6 +99,10 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   }
   const auto begin = clock_.Steady();
   TRY_ASSIGN(const std::optional<int> port, MasterPort(*snapshot));
+  // It may have been deleted, and have given its port back, before it got this one.
+  const base::Defer let_go([&, uid = std::string(api::Uid(*snapshot->job))] {
+    if (!cache_.IsThere(key, uid)) LetGo(uid);
+  });
   TRY_ASSIGN(const std::optional<text::Json> autoscaler, FindAutoscaler(*snapshot->job));
   TRY_ASSIGN(std::vector<reconcile::Awaited> awaited, FindAwaited(key, *snapshot->job));
   const auto thinking = clock_.Steady();

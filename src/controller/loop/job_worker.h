@@ -139,6 +139,7 @@ class JobWorker {
   // remembers it.
   base::Result<text::Json> Remembered(const std::string& uid);
   // The jobs that wait for this one are to be looked at.
+  void LetGo(const std::string& uid);
   void WakeWaiting(const std::string& key);
 
   cluster::Client& client_;

@@ -193,6 +193,21 @@ TEST_F(JobWorkerTest, AJobThatWaitsFailsWhenTheOtherFailsOrIsDeleted) {
   }
 }
 
+TEST_F(JobWorkerTest, AJobThatANewListLacksIsLetGoAsADeletedOne) {
+  std::vector<std::string> released, deleted;
+  options.release_master_port = [&](const std::string& uid) { released.push_back(uid); };
+  options.job_deleted = [&](const std::string& uid) { deleted.push_back(uid); };
+  server.CreateJob(OneWorkerJob("gone"));
+  server.CreateJob(OneWorkerJob("stays"));
+  const std::vector<std::string> gone = {
+      std::string(api::Uid(server.Of(SimKind::kJob).at("gone")))};
+  Hear();
+  server.Remove(SimKind::kJob, "gone");
+  Hear();
+  EXPECT_EQ(released, gone);
+  EXPECT_EQ(deleted, gone);
+}
+
 TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {
   server.CreateJob(ElasticJob("a"));
   Hear();

@@ -126,6 +126,7 @@ class Agent : private rendezvous::RendezvousEvents {
                                         std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
   void SayStraggler();
+  void LookWhere(int rank);
   void EndStalled(const answers::Stall& stall, const std::string& said);
   void EndLostLoss(int local_rank, const std::string& line);
 
@@ -193,11 +194,14 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
   process::EventLoop::TimerId stall_timer_ = 0;
+  process::EventLoop::TimerId place_timer_ = 0;
   // The rank that was killed for it, and what was said; of the attempt that runs.
   std::optional<std::pair<pid_t, std::string>> stalled_;
   // The rank that was ended because its loss is no number, and the line.
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
   std::optional<RankSnapshots> snapshots_;
+  int straggler_looks_ = 0;  // since there is a straggler
+  bool has_said_straggler_ = false;
   std::optional<Failure> stuck_;
   std::unique_ptr<PostServer> posts_;
   // The last that a rank of this attempt has posted.

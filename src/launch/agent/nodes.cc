@@ -126,7 +126,7 @@ void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
   if (has_stalled) failure.text = stalled_->second;
   const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
-    if (const auto report = ParseErrorFile(*text)) failure.text = report->message;
+    if (const auto report = answers::ParseErrorFile(*text)) failure.text = report->message;
   }
   rendezvous_->Failed(generation, failure);
 }
@@ -223,7 +223,7 @@ int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
     root.stderr_tail = failure.last_lines;
     root.host = failure.host;
     if (failure.text != PlainEnd(failure.exit_code)) {
-      root.report = ErrorReport{failure.text, "", std::nullopt};
+      root.report = answers::ErrorReport{failure.text, "", std::nullopt};
     }
     root.time = clock_.Now();
     for (const Failure& known : failures_) root.time = std::min(root.time, known.ReportedTime());

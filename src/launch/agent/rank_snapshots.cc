@@ -6,8 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "witness/recorder.h"
-
 namespace launch {
 namespace {
 
@@ -35,29 +33,35 @@ void RankSnapshots::Take(const std::vector<answers::RankLook>& looks, std::funct
     pids.push_back(look.pid);
   }
   if (pids.empty()) return;
+  turns_.Finish(folder_);
   auto question = std::make_shared<witness::RecorderQuestion>(folder_, pids);
   loop_.Cancel(timer_);
   timer_ =
       loop_.After(kSnapshotTime, [this, question, busy = std::move(busy), then = std::move(then)] {
         timer_ = 0;
-        bool has_new = false;
+        std::map<int, answers::Trace> fresh;
         for (const auto& [pid, json] : question->Await(kSnapshotWait)) {
           auto trace = answers::ReadTrace(json);
           if (!trace || trace->empty()) continue;
-          last_[busy.at(pid)] = std::move(*trace);
+          fresh[busy.at(pid)] = std::move(*trace);
           answered_[busy.at(pid)] = clock_.Now();
-          has_new = true;
         }
-        if (has_new) then();
+        if (fresh.empty()) return;
+        std::vector<pid_t> answered;
+        for (const auto& [pid, rank] : busy) {
+          if (fresh.contains(rank)) answered.push_back(pid);
+        }
+        turns_.PassOn(folder_, answered);
+        watch_.See(fresh);
+        for (auto& [rank, trace] : fresh) last_[rank] = std::move(trace);
+        then();
       });
 }
 
-std::optional<answers::Straggler> RankSnapshots::Straggler() const {
-  return answers::StragglerOf(last_);
-}
-
 bool RankSnapshots::IsNew(const answers::Straggler& straggler) {
-  return std::exchange(said_straggler_, straggler.rank) != straggler.rank;
+  if (std::exchange(straggler_, straggler.rank) == straggler.rank) return false;
+  places_ = {};
+  return true;
 }
 
 std::string RankSnapshots::LastOf(const Failure& failure) const {

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "launch/failure/failure.h"
 #include "process/event_loop.h"
+#include "witness/recorder.h"
 
 namespace launch {
 
@@ -28,9 +29,12 @@ class RankSnapshots {
   // them up, and their last answer still holds.
   void Take(const std::vector<answers::RankLook>& looks, std::function<void()> then);
 
-  std::optional<answers::Straggler> Straggler() const;
-  // Whether it differs from the one of the last call.
+  // Who makes the others wait, and its stack, which is to be told to `places` every few seconds as
+  // long as it is the same.
+  std::optional<answers::Straggler> Straggler() const { return watch_.straggler(); }
+  // Whether it differs from the one of the last call; if it does, `places` begins anew.
   bool IsNew(const answers::Straggler& straggler);
+  answers::Places& places() { return places_; }
   // "rank 1, 0.4 s before its end, had entered all_reduce #412 and finished #411"; "" for a rank
   // that never answered.
   std::string LastOf(const Failure& failure) const;
@@ -42,7 +46,10 @@ class RankSnapshots {
   std::map<int, answers::Trace> last_;  // by rank
   std::map<int, base::Time> answered_;  // time of the last answer, by rank
   std::map<int, uint64_t> ticks_;       // CPU time of each rank at the last look
-  std::optional<int> said_straggler_;
+  witness::RecorderTurns turns_;
+  answers::StragglerWatch watch_;
+  std::optional<int> straggler_;
+  answers::Places places_;  // of the straggler
   process::EventLoop::TimerId timer_ = 0;
 };
 

@@ -22,6 +22,8 @@ constexpr base::Duration kLook = std::chrono::seconds(1);
 constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
 // By then the recorders have their answers ready: to take them is a moment.
 constexpr std::chrono::milliseconds kTake{30};
+constexpr int kLooksBetweenPlaces = 4;
+constexpr int kLongestPlaceLooks = 20;
 
 }  // namespace
 
@@ -50,6 +52,8 @@ base::Status Agent::WriteHook() {
 
 void Agent::WatchStalls() {
   loop_->Cancel(std::exchange(stall_timer_, 0));
+  loop_->Cancel(std::exchange(place_timer_, 0));
+  straggler_looks_ = 0;
   snapshots_.reset();
   stall_watch_.reset();
   said_stall_.reset();
@@ -150,13 +154,41 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   EndStalled(*stall, said);
 }
 
-// Once, until it is another's turn; the status line says it as long as it is so.
+// Once, until it is another's turn, when it is known where it mostly is, or that this does not
+// show; the status line says it as long as it is so.
 void Agent::SayStraggler() {
   const auto straggler = snapshots_->Straggler();
-  if (!straggler || said_stall_) return;
-  const std::string said = answers::Say(*straggler);
+  if (!straggler || said_stall_) {
+    if (std::exchange(straggler_looks_, 0) > 0 && !said_stall_) ShowStatus("running");
+    return;
+  }
+  if (snapshots_->IsNew(*straggler)) {
+    straggler_looks_ = 0;
+    has_said_straggler_ = false;
+  }
+  const std::string place = snapshots_->places().Say();
+  std::string said = answers::Say(*straggler);
+  if (!place.empty()) said += "; it is " + place;
   ShowStatus("running, " + said);
-  if (snapshots_->IsNew(*straggler)) Say(said);
+  if (!has_said_straggler_ && (!place.empty() || straggler_looks_ > kLongestPlaceLooks)) {
+    has_said_straggler_ = true;
+    Say(said);
+  }
+  // Seldom: it wakes the rank up.
+  if (straggler_looks_++ % kLooksBetweenPlaces == 0) LookWhere(straggler->rank);
+}
+
+void Agent::LookWhere(int rank) {
+  const std::vector<pid_t> pids = group_->Pids();
+  const auto index = static_cast<size_t>(rank - MakeGroup().first_rank);
+  if (index >= pids.size() || pids[index] == 0) return;
+  const pid_t pid = pids[index];
+  loop_->Cancel(place_timer_);
+  place_timer_ = AskStacks({pid}, [this, pid](const Dumps& answers) {
+    place_timer_ = 0;
+    const auto answer = answers.find(pid);
+    if (snapshots_ && answer != answers.end()) snapshots_->places().See(answer->second);
+  });
 }
 
 // The rank that is missing here, else the first that waits: another node has it.

@@ -88,7 +88,7 @@ void Agent::CompleteFailures() {
     if (!text) continue;
     failure.error_file = record.files.error_file;
     failure.error_file_text = std::move(*text);
-    if (auto report = ParseErrorFile(failure.error_file_text)) {
+    if (auto report = answers::ParseErrorFile(failure.error_file_text)) {
       failure.report = std::move(*report);
     } else {
       Say(fmt::format("warning: error file \"{}\": {}", failure.error_file,

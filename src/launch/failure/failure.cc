@@ -15,17 +15,7 @@
 namespace launch {
 namespace {
 
-// 9999-12-31.
-constexpr int64_t kLatest = 253402300799;
 constexpr std::string_view kTracebackStart = "Traceback (most recent call last):";
-
-std::optional<int64_t> TimestampOf(const base::JsonValue* value) {
-  if (value == nullptr) return std::nullopt;
-  // "10", 10 and 10.5 are all written.
-  const auto seconds =
-      base::ParseInt(std::string_view(value->text).substr(0, value->text.find('.')));
-  return seconds && *seconds >= 0 && *seconds <= kLatest ? seconds : std::nullopt;
-}
 
 int64_t WholeSeconds(const Failure& failure) {
   return std::chrono::floor<std::chrono::seconds>(failure.ReportedTime())
@@ -72,28 +62,6 @@ bool WaitedForPeers(const Failure& failure) {
 bool WasEndingByException(const Failure& failure) {
   return failure.was_stopped_by_us && failure.exit_code == -SIGTERM &&
          !FindTraceback(failure.stderr_tail).empty();
-}
-
-base::Result<ErrorReport> ParseErrorFile(std::string_view text) {
-  TRY_ASSIGN(const base::JsonValue file, base::ParseJson(text));
-  const base::JsonValue* const message = file.Find("message");
-  if (message == nullptr) {
-    return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
-  }
-  ErrorReport report;
-  if (message->kind != base::JsonValue::Kind::kObject) {
-    report.message =
-        message->kind == base::JsonValue::Kind::kString ? message->text : base::WriteJson(*message);
-    report.timestamp = TimestampOf(file.Find("timestamp"));
-    return report;
-  }
-  if (const base::JsonValue* const inner = message->Find("message")) report.message = inner->text;
-  if (const base::JsonValue* const extra = message->Find("extraInfo")) {
-    if (const base::JsonValue* const stack = extra->Find("py_callstack"))
-      report.call_stack = stack->text;
-    report.timestamp = TimestampOf(extra->Find("timestamp"));
-  }
-  return report;
 }
 
 base::Result<std::string> WithErrorCode(std::string_view text, int exit_code) {

@@ -8,20 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "answers/error_file.h"
 #include "base/clock.h"
 #include "base/result.h"
 
 namespace launch {
-
-// What a worker wrote to TORCHELASTIC_ERROR_FILE.
-struct ErrorReport {
-  std::string message;               // "ValueError: boom"
-  std::string call_stack;            // "Traceback ..."; "" if it wrote a plain message
-  std::optional<int64_t> timestamp;  // seconds since the epoch
-};
-
-// Parses the three formats that readers of error files know. kInvalidArgument for anything else.
-base::Result<ErrorReport> ParseErrorFile(std::string_view text);
 
 // The launcher's own error file: the worker's, with message.errorCode added.
 base::Result<std::string> WithErrorCode(std::string_view text, int exit_code);
@@ -41,7 +32,7 @@ struct Failure {
   std::string host;
   std::string error_file;  // "" if it wrote none
   std::string error_file_text;
-  std::optional<ErrorReport> report;
+  std::optional<answers::ErrorReport> report;
   std::string stderr_tail;  // the last whole lines
 
   bool IsSignal() const { return exit_code < 0; }

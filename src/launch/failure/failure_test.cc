@@ -25,29 +25,6 @@ Failure FailureOf(int rank, int exit_code, int64_t seconds) {
   return failure;
 }
 
-TEST(ErrorFile, HasThreeForms) {
-  const auto full = ParseErrorFile(
-      R"({"message": {"message": "ValueError: boom", "extraInfo": {"py_callstack": "Traceback ...",
-          "timestamp": "1795223550"}}})");
-  ASSERT_TRUE(full);
-  EXPECT_EQ(full->message, "ValueError: boom");
-  EXPECT_EQ(full->call_stack, "Traceback ...");
-  EXPECT_EQ(full->timestamp, 1795223550);
-  const auto number = ParseErrorFile(R"({"message": "text", "timestamp": 10})");
-  EXPECT_EQ(number->message, "text");
-  EXPECT_EQ(number->timestamp, 10);
-  EXPECT_EQ(ParseErrorFile(R"({"message": "text", "timestamp": "10"})")->timestamp, 10);
-  for (const char* never : {"99999999999999", "9223372036854775807", "-5", "\"abc\"", "1e5"}) {
-    const auto report =
-        ParseErrorFile(R"({"message": "text", "timestamp": )" + std::string(never) + "}");
-    ASSERT_TRUE(report) << never;
-    EXPECT_EQ(report->timestamp, std::nullopt) << never;
-  }
-  for (const char* bad : {"", "{", R"({"other": 1})", "[]", "null", R"({"message": "a"} x)"}) {
-    EXPECT_FALSE(ParseErrorFile(bad)) << bad;
-  }
-}
-
 TEST(ErrorFile, OfTheLauncherHasTheExitCode) {
   const auto text = WithErrorCode(R"({"message": {"message": "b", "errorCode": 9}, "x": [1]})", 3);
   ASSERT_TRUE(text);
@@ -60,7 +37,7 @@ TEST(RootCause, IsTheFirstByWholeSecondsThenByDiscovery) {
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 12), FailureOf(1, 1, 10)}), 1U);
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), FailureOf(1, 1, 10)}), 0U);
   Failure reported = FailureOf(1, 1, 20);
-  reported.report = ErrorReport{"x", "", 9};
+  reported.report = answers::ErrorReport{"x", "", 9};
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), reported}), 1U);
 }
 
@@ -75,7 +52,7 @@ TEST(RootCause, IsNeverOneThatTheLauncherEnded) {
 TEST(RootCause, IsTheOneThatRecordedAnExceptionFirst) {
   Failure slow = FailureOf(1, 1, 20);
   slow.was_stopped_by_us = true;
-  slow.report = ErrorReport{"x", "", 9};
+  slow.report = answers::ErrorReport{"x", "", 9};
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 1U);
   slow.report->timestamp = 10;
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 0U);
@@ -92,7 +69,7 @@ TEST(RootCause, IsNotOneThatLostAPeerWhenThereIsAnother) {
   lost.stderr_tail = kLostPeer;
   EXPECT_EQ(FindRootCause({lost, FailureOf(1, 3, 12)}), 1U);
   Failure recorded = FailureOf(0, 1, 10);
-  recorded.report = ErrorReport{"RuntimeError: Connection reset by peer", "", 10};
+  recorded.report = answers::ErrorReport{"RuntimeError: Connection reset by peer", "", 10};
   EXPECT_EQ(FindRootCause({recorded, FailureOf(1, -SIGKILL, 10)}), 1U);
   EXPECT_EQ(FindRootCause({lost, recorded}), 0U);
   // It lives with the loss of a peer, and fails for a reason of its own.
@@ -177,7 +154,8 @@ TEST(FailureTable, HasNoOtherFailures) {
 TEST(FailureTable, IndentsTheCallStackOfAnErrorFile) {
   Failure failure = FailureOf(0, 1, 10);
   failure.error_file = "/tmp/error.json";
-  failure.report = ErrorReport{"ValueError: boom", "Traceback\n  File\nValueError: boom", 9};
+  failure.report =
+      answers::ErrorReport{"ValueError: boom", "Traceback\n  File\nValueError: boom", 9};
   const std::string table = FailureTable("a", {failure});
   EXPECT_NE(table.find("  error_file: /tmp/error.json\n"
                        "  traceback : Traceback\n    File\n  ValueError: boom\n"),
@@ -223,7 +201,8 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
 
 TEST(ExplainFailure, JudgesAReportThatHasNoTraceback) {
   Failure failure = FailureOf(0, 1, 1);
-  failure.report = ErrorReport{"RuntimeError: CUDA out of memory. Tried to allocate", "", 9};
+  failure.report =
+      answers::ErrorReport{"RuntimeError: CUDA out of memory. Tried to allocate", "", 9};
   EXPECT_EQ(Explain(failure, {}).kind, "cuda-out-of-memory");
 }
 
@@ -292,7 +271,7 @@ TEST(ExplainFailure, OfAnotherNodeSaysWhereItsOutputIs) {
   EXPECT_NE(text.find("why       : exit code 7"), std::string::npos) << text;
   EXPECT_EQ(text.find("evidence"), std::string::npos) << text;
   EXPECT_NE(text.find("what it printed is on node-2"), std::string::npos) << text;
-  failure.report = ErrorReport{"ValueError: boom", "", std::nullopt};
+  failure.report = answers::ErrorReport{"ValueError: boom", "", std::nullopt};
   EXPECT_EQ(Explain(failure, {}).cause, "ValueError: boom");
 }
 

@@ -39,8 +39,8 @@ TEST(WriteReport, WaitsForNoReader) {
 }
 
 TEST(ErrorFileText, IsReadAsAnErrorFile) {
-  const auto report =
-      ParseErrorFile(ErrorFileText("no \"x\"\n", base::Time(std::chrono::seconds(1795223550))));
+  const auto report = answers::ParseErrorFile(
+      ErrorFileText("no \"x\"\n", base::Time(std::chrono::seconds(1795223550))));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->message, "no \"x\"\n");
   EXPECT_EQ(report->timestamp, 1795223550);

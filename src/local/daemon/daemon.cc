@@ -339,7 +339,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
                 std::string(api::Uid(job)), event});
       },
       kFirstNotices);
-  StallKeeper stalls(client, clock, paths.state, ranks, last_lines);
+  StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines);
   const JobPods job_pods(client, {std::bind_front(&ProgressKeeper::OnPod, progress_keeper.get()),
                                   std::bind_front(&StallKeeper::OnPod, &stalls)});
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);

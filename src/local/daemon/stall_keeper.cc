@@ -63,10 +63,11 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
 }
 
 StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
-                         RankFiles& files, const LastLines& lines)
+                         RankFiles& files, ProgressFiles& progress, const LastLines& lines)
     : client_(client),
       clock_(clock),
       state_directory_(std::move(state_directory)),
+      progress_(progress),
       meter_(files, lines) {
   thread_ = std::thread([this] { Run(); });
 }
@@ -134,6 +135,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   std::set<std::string> busy;  // folders in which a rank still runs
   std::map<int, std::pair<std::string, pid_t>> now;
   std::vector<MeteredRank> metered;
+  std::vector<SampledRank> sampled;
   for (const StallPod& pod : pods) {
     has_succeeded[pod.folder] = pod.has_succeeded;
     if (pod.has_succeeded) continue;
@@ -146,9 +148,11 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
           {rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid, tree)});
       metered.push_back(
           {rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank)});
+      sampled.push_back({rank, process.pid, pod.folder});
     }
   }
   meter_.See(uid, metered, clock_.Now());
+  Sample(uid, job, sampled);
   // A single rank waits for nobody.
   if (job.world < 2 || now.empty()) return;
   const auto failed = std::find_if(job.ranks.begin(), job.ranks.end(), [&](const auto& known) {
@@ -185,14 +189,27 @@ runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
   return is_in(job.watch->stall()->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
 }
 
-void StallKeeper::Note(Job& job) {
-  const auto& stall = job.watch->stall();
-  std::string note;
-  if (stall) {
+// A job that stands still is asked by the watch alone, and more and more seldom.
+void StallKeeper::Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks) {
+  if (!job.sampler) job.sampler.emplace(clock_.Steady());
+  const bool stands_still = job.watch && job.watch->stall();
+  const auto wait = job.sampler->See(clock_.Steady(), clock_.Now(),
+                                     stands_still ? std::vector<SampledRank>() : ranks);
+  if (wait) progress_.NoteWait(uid, *wait);
+}
+
+std::string StallKeeper::NoteOf(const Job& job) const {
+  if (const auto& stall = job.watch->stall()) {
     const auto since =
         clock_.Now() - std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
-    note = api::StallNote(answers::NameOf(stall->kind), since, stall->text);
+    return api::StallNote(answers::NameOf(stall->kind), since, stall->text);
   }
+  const auto& late = job.sampler->late();
+  return late ? api::StallNote(api::kSlowed, late->since, late->text) : "";
+}
+
+void StallKeeper::Note(Job& job) {
+  std::string note = NoteOf(job);
   // The time of a note is not updated while its text stays the same.
   if (api::TextOfStall(note) == api::TextOfStall(job.noted)) return;
   text::Object annotations{

@@ -1,5 +1,5 @@
-// Watches the ranks of this machine's pods. When a job is stalled, its annotation tells which rank
-// holds it up, and where in the program.
+// Watches the ranks of this machine's pods. When a job is stalled, or slowed by one rank, its
+// annotation tells which rank holds it up, and where in the program.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,9 @@
 #include "answers/stall/stall.h"
 #include "base/clock.h"
 #include "cluster/client.h"
+#include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/rank_meter.h"
+#include "local/daemon/rank_sampler.h"
 #include "process/procfs.h"
 #include "text/json.h"
 #include "witness/stacks.h"
@@ -33,11 +35,12 @@ struct StallPod {
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
 // A thread that sleeps while no job runs. Since it looks at each rank once a second, it also feeds
-// the meter of what they use. Borrows everything.
+// the meter of what they use, and notes the waits that its looks at their stacks find. Borrows
+// everything.
 class StallKeeper {
  public:
   StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
-              RankFiles& files, const LastLines& lines);
+              RankFiles& files, ProgressFiles& progress, const LastLines& lines);
   ~StallKeeper();
 
   // A listener of JobPods.
@@ -49,6 +52,7 @@ class StallKeeper {
     std::string name, namespace_name;
     int world = 0;
     std::optional<answers::StallWatch> watch;
+    std::optional<RankSampler> sampler;
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
                                                          // found
     std::string noted;                                   // the text in its annotation
@@ -57,12 +61,15 @@ class StallKeeper {
 
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
+  void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
+  std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
 
   cluster::Client& client_;
   base::Clock& clock_;
   const std::string state_directory_;
+  ProgressFiles& progress_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;

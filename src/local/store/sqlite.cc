@@ -194,6 +194,17 @@ base::Status Database::KeepLogOnClose() {
   return {};
 }
 
+base::Status Database::Run(Step step) {
+  constexpr std::array<std::string_view, 4> kSql = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT",
+                                                    "ROLLBACK"};
+  const auto index = static_cast<size_t>(step);
+  Statement& statement = steps_[index];
+  if (!statement.IsPrepared()) {
+    TRY_ASSIGN(statement, Prepare(kSql[index]));
+  }
+  return statement.Run();
+}
+
 bool Database::IsIdle() const { return sqlite3_get_autocommit(handle_.get()) != 0; }
 
 base::Status Database::LimitSize(int64_t bytes) {
@@ -209,16 +220,17 @@ base::Status Database::LimitSize(int64_t bytes) {
 }
 
 base::Result<Transaction> Transaction::Begin(Database& database, Kind kind) {
-  TRY(database.Execute(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN"));
+  TRY(database.Run(kind == Kind::kWrite ? Database::Step::kBeginWrite
+                                        : Database::Step::kBeginRead));
   return Transaction(&database);
 }
 
 Transaction::~Transaction() {
-  if (database_ != nullptr && !database_->IsIdle()) (void)database_->Execute("ROLLBACK");
+  if (database_ != nullptr && !database_->IsIdle()) (void)database_->Run(Database::Step::kRollBack);
 }
 
 base::Status Transaction::Commit() {
-  TRY(database_->Execute("COMMIT"));
+  TRY(database_->Run(Database::Step::kCommit));
   database_ = nullptr;
   return {};
 }

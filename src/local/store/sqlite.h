@@ -2,6 +2,7 @@
 // header's source sees sqlite3.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ class Statement {
  public:
   Statement() = default;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  bool IsPrepared() const { return statement_ != nullptr; }
 
   // Binds the arguments in order. Text is borrowed until the Rows is destroyed.
   template <typename... Args>
@@ -85,6 +87,9 @@ class Database {
   base::Status CopyTo(Database& other);
   // Otherwise the last connection to close checkpoints the write-ahead log.
   base::Status KeepLogOnClose();
+  // A statement of a transaction, prepared when it first runs.
+  enum class Step { kBeginRead, kBeginWrite, kCommit, kRollBack };
+  base::Status Run(Step step);
   // Whether no transaction is open: none was begun, or SQLite rolled it back by itself.
   bool IsIdle() const;
   std::string path() const;
@@ -99,6 +104,7 @@ class Database {
   static base::Result<Database> OpenHandle(const std::string& path, int flags);
 
   std::unique_ptr<sqlite3, Close> handle_;
+  std::array<Statement, 4> steps_;  // finalised before the handle is closed
 };
 
 // BEGIN; rolls back when destroyed without a successful Commit.

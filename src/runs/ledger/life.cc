@@ -24,6 +24,21 @@ Layer LayerOf(Bucket bucket) {
   }
 }
 
+// Ranks meet, and wait for data, only while they run, however far a look at them is taken to reach.
+void AddSpan(const Span& span, const std::vector<Period>& periods, std::vector<Claim>& claims) {
+  const Claim claim{span.begin,           span.end,         span.bucket,
+                    LayerOf(span.bucket), span.is_measured, span.source};
+  if (span.bucket != Bucket::kRendezvous && span.bucket != Bucket::kDataWait) {
+    claims.push_back(claim);
+    return;
+  }
+  for (const Period& period : periods) {
+    Claim& within = claims.emplace_back(claim);
+    within.begin = std::max(span.begin, period.begin);
+    within.end = std::min(span.end, period.end);
+  }
+}
+
 Millis EndOf(const Life& life) { return std::max(life.submitted, life.ended.value_or(life.now)); }
 
 // What ended with a pod is its GPUs, too.
@@ -62,10 +77,7 @@ Ledger LedgerOf(const Life& life) {
   const Stretches stretches = StretchesOf(life, phases.periods);
   std::vector<Claim> claims = std::move(phases.claims);
   for (Claim& claim : ClaimsOfSteps(life, stretches)) claims.push_back(std::move(claim));
-  for (const Span& span : life.spans) {
-    claims.push_back(
-        {span.begin, span.end, span.bucket, LayerOf(span.bucket), span.is_measured, span.source});
-  }
+  for (const Span& span : life.spans) AddSpan(span, phases.periods, claims);
   std::vector<Millis> attempts;
   for (const Gap& gap : phases.gaps) attempts.push_back(gap.begin);
   for (const Stretch& stretch : stretches.all) {

@@ -46,11 +46,10 @@ struct Life {
   bool has_finished = false;  // succeeded or failed; false for a deleted job
   MaybeMillis suspended;      // since when, if it is suspended now
   std::vector<ReplicaLife> lives;
-  std::vector<StepMark> steps;   // of one rank
-  std::string step_source;       // "steps in the log of train-master-0"
-  std::vector<Millis> lines;     // the time of each attempt's first line, as far as known
-  std::vector<Millis> meetings;  // when the rendezvous of each attempt was complete
-  std::vector<Span> spans;       // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous
+  std::vector<StepMark> steps;  // of one rank
+  std::string step_source;      // "steps in the log of train-master-0"
+  std::vector<Millis> lines;    // the time of each attempt's first line, as far as known
+  std::vector<Span> spans;      // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous
 };
 
 // Kubernetes rounds ends down to the second: raises `ended` to the last event within that second.

@@ -54,6 +54,38 @@ TEST(LedgerOf, AJobThatRanOnceGoesFromItsQueueToItsEnding) {
   EXPECT_EQ(ledger.wall(), 30 * kSecond);
 }
 
+TEST(LedgerOf, RanksMeetBeforeTheFirstStepAndWaitForDataWithinSteps) {
+  Life life = Finished(40 * kSecond);
+  life.lives = {Replica("a", 1000, 39 * kSecond)};
+  life.lives[0].has_succeeded = true;  // runs from 3 s
+  AddSteps(life, 16 * kSecond, kSecond, 1, 20);
+  life.lines = {5 * kSecond};
+  life.spans = {{7 * kSecond, 11 * kSecond, Bucket::kRendezvous, false, "looks"},
+                {20 * kSecond, 23 * kSecond, Bucket::kDataWait, false, "looks"},
+                {37 * kSecond, 45 * kSecond, Bucket::kDataWait, false, "looks"}};
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(Of(ledger, Bucket::kInterpreters), 2 * kSecond);
+  EXPECT_EQ(Of(ledger, Bucket::kRendezvous), 4 * kSecond);
+  EXPECT_EQ(Of(ledger, Bucket::kFirstStep), 6 * kSecond);  // 5 to 7 s, 11 to 15 s
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 17 * kSecond);
+  // Not beyond the end of its pods.
+  EXPECT_EQ(Of(ledger, Bucket::kDataWait), 5 * kSecond);
+  EXPECT_EQ(ledger[Bucket::kDataWait].estimated, 5 * kSecond);
+  EXPECT_EQ(ledger[Bucket::kRendezvous].sources, std::vector<std::string>{"looks"});
+}
+
+TEST(LedgerOf, ASilentProgramsInterpreterHasStartedWhenItMeetsTheOthers) {
+  Life life = Finished(40 * kSecond);
+  life.lives = {Replica("a", 1000, 40 * kSecond)};
+  life.lives[0].has_succeeded = true;
+  life.spans = {{7 * kSecond, 11 * kSecond, Bucket::kRendezvous, true, "the store"}};
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(Of(ledger, Bucket::kInterpreters), 4 * kSecond);
+  EXPECT_EQ(Of(ledger, Bucket::kRendezvous), 4 * kSecond);
+  EXPECT_EQ(ledger[Bucket::kRendezvous].estimated, 0);
+  EXPECT_EQ(Of(ledger, Bucket::kUnknown), 29 * kSecond);
+}
+
 TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
   Life life = Finished(30 * kSecond);
   life.lives = {Replica("a", 1000, 30 * kSecond)};
@@ -287,11 +319,20 @@ Life SomeLife() {
                           *rc::gen::arbitrary<int64_t>()});
   }
   life.lines = *rc::gen::container<std::vector<Millis>>(at);
-  life.meetings = *rc::gen::container<std::vector<Millis>>(at);
   const int spans = *rc::gen::inRange(0, 5);
   for (int i = 0; i < spans; ++i) {
     life.spans.push_back({*at, *at, static_cast<Bucket>(*rc::gen::inRange<int>(0, kBuckets)),
                           *rc::gen::arbitrary<bool>(), "a witness"});
+  }
+  // Looks at the ranks' stacks, each of which stands for some seconds.
+  const int looks = *rc::gen::inRange(0, 30);
+  Millis looked = *at;
+  for (int i = 0; i < looks; ++i) {
+    looked += *rc::gen::inRange<Millis>(-1000, 9000);
+    life.spans.push_back(
+        {looked - 2500, looked + 2500,
+         *rc::gen::element(Bucket::kRendezvous, Bucket::kDataWait, Bucket::kCheckpointSave), false,
+         "looks"});
   }
   return life;
 }
@@ -306,6 +347,7 @@ RC_GTEST_PROP(LedgerOf, AddsUpToTheWallClockForEveryLife, ()) {
   for (const Segment& segment : ledger.segments) {
     RC_ASSERT(segment.begin == at);
     RC_ASSERT(segment.length() > 0);
+    RC_ASSERT(segment.bucket == Bucket::kUnknown || !segment.source.empty());
     at = segment.end;
   }
   RC_ASSERT(at == end);

@@ -72,15 +72,28 @@ class StepClaims {
       return;
     }
     const MaybeMillis line = In(life_.lines, begin, end);
-    const MaybeMillis met = In(life_.meetings, begin, end);
-    if (line || met) {
-      const Millis until = line ? *line : *met;
-      Add(begin, until, Bucket::kInterpreters, Layer::kPhases, false, "first line of the log");
-      if (met) Add(until, *met, Bucket::kRendezvous, Layer::kPhases, false, "lines of the log");
+    const Span* const meeting = FirstMeeting(begin, end);
+    const bool meets_first = meeting != nullptr && (!line || meeting->begin < *line);
+    if (meets_first) {
+      Add(begin, meeting->begin, Bucket::kInterpreters, Layer::kPhases, false, meeting->source);
+    } else if (line) {
+      Add(begin, *line, Bucket::kInterpreters, Layer::kPhases, false, "first line of the log");
     }
     if (!has_steps) return;
-    const Millis from = met ? *met : line.value_or(begin);
+    // A rendezvous within it hides it.
+    const Millis from = meets_first ? meeting->begin : line.value_or(begin);
     Add(from, end, Bucket::kFirstStep, Layer::kPhases, false, life_.step_source);
+  }
+
+  // The first rendezvous that begins within [begin, end); nullptr if there is none.
+  const Span* FirstMeeting(Millis begin, Millis end) const {
+    const Span* first = nullptr;
+    for (const Span& span : life_.spans) {
+      const bool is_within = span.bucket == Bucket::kRendezvous && span.begin < span.end &&
+                             span.begin >= begin && span.begin < end;
+      if (is_within && (first == nullptr || span.begin < first->begin)) first = &span;
+    }
+    return first;
   }
 
   // When the checkpoints that were being saved within [begin, end) were saved; else `begin`.

@@ -56,6 +56,10 @@ std::string LineOfCheckpoint(const CheckpointSpan& span) {
   return fmt::format("c {} {} {}\n", span.begin, span.end, span.is_load ? 1 : 0);
 }
 
+std::string LineOfWait(const WaitSpan& span) {
+  return fmt::format("w {} {} {}\n", span.begin, span.end, NameOf(span.kind));
+}
+
 // How far apart two values of a scalar are to be.
 Millis WidthAt(Millis age) {
   if (age <= kHour) return kSecond;
@@ -169,6 +173,12 @@ void History::NoteCheckpoint(const CheckpointSpan& span) {
   head_ += LineOfCheckpoint(span);
 }
 
+void History::NoteWait(const WaitSpan& span) {
+  if (!IsTime(span.begin) || !IsTime(span.end) || waits_.size() >= kMostKeptWaits) return;
+  waits_.push_back(span);
+  head_ += LineOfWait(span);
+}
+
 std::string History::LineOf(const Sample& sample) {
   const LineProgress& progress = sample.progress;
   std::string line =
@@ -217,6 +227,7 @@ std::string History::Compacted() {
   for (size_t i = 0; i < sources_.size(); ++i) text += fmt::format("s {} {}\n", i, sources_[i]);
   for (size_t i = 0; i < names_.size(); ++i) text += fmt::format("n {} {}\n", i, names_[i]);
   for (const CheckpointSpan& span : checkpoints_) text += LineOfCheckpoint(span);
+  for (const WaitSpan& span : waits_) text += LineOfWait(span);
   for (const Sample& sample : samples_) text += LineOf(sample);
   written_ = samples_.size();
   appended_ = 0;
@@ -241,6 +252,13 @@ void History::ReadLine(std::string_view line) {
     const auto begin = ReadWhole(words[0]);
     const auto end = ReadWhole(words[1]);
     if (begin && end) NoteCheckpoint({*begin, *end, words[2] == "1"});
+    return;
+  }
+  if (kind == 'w' && words.size() == 3) {
+    const auto begin = ReadWhole(words[0]);
+    const auto end = ReadWhole(words[1]);
+    const auto wait = WaitKindOf(words[2]);
+    if (begin && end && wait) NoteWait({*begin, *end, *wait});
     return;
   }
   if (kind != 'p' || words.size() < 8) return;

@@ -8,6 +8,7 @@
 //   p 0 1764000000123 12 100 1.5 3 12 90 0=0.51    source, time in ms, step, steps, epoch, epochs,
 //                                      percent, seconds left ("-": not told), values by name
 //   c 1764000000123 1764000003123 0    a checkpoint: from, to, 1 of one that was loaded
+//   w 1764000000123 1764000005123 data    a wait that a look has found (wait_span.h)
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "runs/progress/checkpoint_line.h"
 #include "runs/progress/source_progress.h"
 #include "runs/progress/step_mark.h"
+#include "runs/progress/wait_span.h"
 #include "text/json.h"
 
 namespace runs {
@@ -28,6 +30,7 @@ inline constexpr size_t kMostSources = 16;
 inline constexpr size_t kMostNames = 256;  // further scalars are not kept
 inline constexpr size_t kMostValues = 32;  // of a second, of one source
 inline constexpr size_t kMostKeptCheckpoints = 4096;
+inline constexpr size_t kMostKeptWaits = 16'384;
 inline constexpr size_t kMostBytesOfAnHour = 400'000;  // beside those of ranks (rank_history.h)
 inline constexpr size_t kMostPinned = 4096;  // of the newest, where old values become fewer
 
@@ -41,6 +44,7 @@ class History {
             std::optional<int64_t> percent);
 
   void NoteCheckpoint(const CheckpointSpan& span);
+  void NoteWait(const WaitSpan& span);
 
   // The lines that are new since the last call, for the end of the file.
   std::string TakeNew();
@@ -59,6 +63,7 @@ class History {
   // Of the source that has told the most steps; its name in `source`.
   std::vector<StepMark> Steps(std::string& source) const;
   const std::vector<CheckpointSpan>& checkpoints() const { return checkpoints_; }
+  const std::vector<WaitSpan>& waits() const { return waits_; }
   // docs/reference/json.md, "progress": the values of each scalar, at most `points` of each.
   text::Json SeriesToJson(size_t points) const;
   bool is_empty() const { return sources_.empty(); }
@@ -93,6 +98,7 @@ class History {
   std::vector<SourceProgress> latest_;  // by source
   std::vector<Attempt> attempts_;       // by source
   std::vector<CheckpointSpan> checkpoints_;
+  std::vector<WaitSpan> waits_;
   size_t written_ = 0;  // samples that TakeNew has given
   std::string head_;    // declarations that it has not
   size_t appended_ = 0;

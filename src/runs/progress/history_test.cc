@@ -182,5 +182,20 @@ TEST(History, EpochsWithStepsOfTheirOwnMakeAPercentage) {
   EXPECT_EQ(DescribeProgress(history.Latest()[0]), "step 50/100, epoch 1/2 (75%), 10 min left");
 }
 
+TEST(History, KeepsWaits) {
+  History history;
+  history.NoteWait({1'764'000'000'000, 1'764'000'005'000, WaitSpan::Kind::kData});
+  history.NoteWait({1'764'000'005'000, 1'764'000'010'000, WaitSpan::Kind::kRendezvous});
+  history.NoteWait({INT64_MAX, 5, WaitSpan::Kind::kSave});
+  const std::string file = history.TakeNew();
+  EXPECT_EQ(file,
+            "w 1764000000000 1764000005000 data\n"
+            "w 1764000005000 1764000010000 rendezvous\n");
+  History read = History::Read(file + "w 1 2 nonsense\nw 1764000005000 x data\n");
+  ASSERT_EQ(read.waits().size(), 2u);
+  EXPECT_EQ(read.waits()[1].kind, WaitSpan::Kind::kRendezvous);
+  EXPECT_EQ(read.Compacted(), file);
+}
+
 }  // namespace
 }  // namespace runs

@@ -68,6 +68,12 @@ void ProgressFiles::NoteCheckpoint(const std::string& job_uid, const runs::Check
   Opened(job_uid).NoteCheckpoint(span);
 }
 
+void ProgressFiles::NoteWait(const std::string& job_uid, const runs::WaitSpan& span) {
+  if (!IsUid(job_uid)) return;
+  const std::lock_guard lock(mutex_);
+  Opened(job_uid).NoteWait(span);
+}
+
 std::optional<runs::Millis> ProgressFiles::LastOf(const std::string& job_uid,
                                                   const std::string& source) {
   if (!IsUid(job_uid)) return std::nullopt;
@@ -136,6 +142,11 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
     checkpoints.push_back(text::Array{span.begin, span.end, span.is_load ? "load" : "save"});
   }
   json["checkpoints"] = std::move(checkpoints);
+  text::Array waits;
+  for (const runs::WaitSpan& span : history->waits()) {
+    waits.push_back(text::Array{span.begin, span.end, NameOf(span.kind)});
+  }
+  json["waits"] = std::move(waits);
   return json;
 }
 

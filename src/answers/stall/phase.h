@@ -1,0 +1,27 @@
+// What a job spends its time on, judged by the stacks of its ranks at one moment. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "answers/traceback.h"
+
+namespace answers {
+
+enum class Phase {
+  kNone,        // anything else, such as computing
+  kRendezvous,  // in init_process_group: ranks find each other
+  kDataWait,    // in a DataLoader: waiting for the next batch, or making it
+  kSave,        // a checkpoint
+  kLoad,
+};
+
+// Of one thread; the innermost frame first.
+Phase PhaseOf(const std::vector<Frame>& frames);
+
+// Of the job. `dumps`: of stacks (stack.h), by rank. The lowest rank tells; where it waits for
+// others in a collective, it is data that it waits for if one of them waits for data.
+Phase PhaseOfJob(const std::map<int, std::string>& dumps);
+
+}  // namespace answers

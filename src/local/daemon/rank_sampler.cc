@@ -1,0 +1,117 @@
+#include "local/daemon/rank_sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "answers/stall/phase.h"
+
+namespace local::daemon {
+namespace {
+
+// A question wakes a rank up; StallWatch leaves the two looks after one out of account, and needs
+// others between.
+constexpr std::chrono::seconds kShortest{5};
+constexpr int kPartsOfAge = 1000;
+constexpr std::chrono::milliseconds kTake{20};
+constexpr std::chrono::minutes kTextHolds{1};
+constexpr std::chrono::milliseconds kHalf{500};  // of a second
+
+std::optional<runs::WaitSpan::Kind> KindOf(answers::Phase phase) {
+  switch (phase) {
+    case answers::Phase::kRendezvous:
+      return runs::WaitSpan::Kind::kRendezvous;
+    case answers::Phase::kDataWait:
+      return runs::WaitSpan::Kind::kData;
+    case answers::Phase::kSave:
+      return runs::WaitSpan::Kind::kSave;
+    case answers::Phase::kLoad:
+      return runs::WaitSpan::Kind::kLoad;
+    case answers::Phase::kNone:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::chrono::seconds SamplePeriod(std::chrono::seconds age) {
+  return std::max(kShortest, age / kPartsOfAge);
+}
+
+std::optional<runs::WaitSpan> RankSampler::See(Instant now, base::Time wall,
+                                               const std::vector<SampledRank>& ranks) {
+  std::optional<runs::WaitSpan> found;
+  if (look_) {
+    found = Read();
+    JudgeLate(now, wall);
+  }
+  const auto period = SamplePeriod(std::chrono::duration_cast<std::chrono::seconds>(now - began_));
+  // Looks come a little more or less than a second after each other.
+  if (!ranks.empty() && (!asked_ || now - *asked_ >= period - kHalf)) {
+    asked_ = now;
+    Ask(wall, period, ranks);
+  }
+  return found;
+}
+
+void RankSampler::Ask(base::Time wall, std::chrono::seconds period,
+                      const std::vector<SampledRank>& ranks) {
+  Look& look = look_.emplace();
+  look.wall = wall;
+  look.period = period;
+  std::map<std::string, std::vector<pid_t>> by_folder;
+  for (const SampledRank& rank : ranks) {
+    look.ranks[rank.pid] = rank.rank;
+    by_folder[rank.folder].push_back(rank.pid);
+  }
+  for (const auto& [folder, pids] : by_folder) {
+    look.stacks.emplace_back(folder, pids);
+    if (ranks.size() < 2) continue;
+    turns_[folder].Finish(folder);
+    look.recorders.emplace_back(folder, witness::RecorderQuestion(folder, pids));
+  }
+}
+
+std::optional<runs::WaitSpan> RankSampler::Read() {
+  Look look = std::move(*look_);
+  look_.reset();
+  std::map<int, std::string> dumps;
+  for (const witness::Question& question : look.stacks) {
+    for (auto& [pid, dump] : question.Answers()) dumps[look.ranks.at(pid)] = std::move(dump);
+  }
+  std::map<int, answers::Trace> traces;
+  for (auto& [folder, question] : look.recorders) {
+    std::vector<pid_t> answered;
+    for (const auto& [pid, json] : question.Await(kTake)) {
+      answered.push_back(pid);
+      if (auto trace = answers::ReadTrace(json)) traces[look.ranks.at(pid)] = std::move(*trace);
+    }
+    turns_[folder].PassOn(folder, answered);
+  }
+  watch_.See(traces);
+  for (const auto& [rank, dump] : dumps) places_[rank].See(dump);
+  const auto kind = KindOf(answers::PhaseOfJob(dumps));
+  if (!kind) return std::nullopt;
+  // The look is in the middle of the time for which it stands.
+  const runs::Millis at = runs::ToMillis(look.wall);
+  const runs::Millis half = std::chrono::milliseconds(look.period).count() / 2;
+  return runs::WaitSpan{at - half, at + half, *kind};
+}
+
+void RankSampler::JudgeLate(Instant now, base::Time wall) {
+  const auto straggler = watch_.straggler();
+  if (!straggler) {
+    late_.reset();
+    late_rank_ = -1;
+    return;
+  }
+  const bool is_new = std::exchange(late_rank_, straggler->rank) != straggler->rank || !late_;
+  if (!is_new && now - told_ < kTextHolds) return;
+  if (is_new) late_ = Late{wall, ""};
+  told_ = now;
+  late_->text = answers::Say(*straggler);
+  const std::string place = places_[straggler->rank].Say();
+  if (!place.empty()) late_->text += "; it is " + place;
+}
+
+}  // namespace local::daemon
