@@ -198,8 +198,8 @@ def test_a_newcomer_finds_why_a_job_failed(cluster, page):
     verdict = json.loads(cluster.run("explain", "base", "-o", "json").stdout)
     for words in (verdict["title"], verdict["class"], verdict["adviceText"], "rank 1", "shard <b>7</b> is not there"):
         assert words in card, (words, card)
-    page.wait("return document.querySelector('.log-lines').innerText.includes('ValueError')")
-    assert page.evaluate("return document.querySelector('.rank[data-kind=bad]').textContent") == "1"
+    page.wait("return document.querySelector('.log-lines')?.innerText.includes('ValueError')")
+    assert page.wait("return document.querySelector('.rank[data-kind=bad]')?.textContent") == "1"
     assert "muster explain base" in card
     press(page, "r")
     page.wait("return document.querySelector('[aria-label=\"Ranks in detail\"]')?.innerText.includes('step 1')")

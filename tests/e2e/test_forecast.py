@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 import pytest
 
+from dash_page import await_true
 from embedded_muster import Cluster
 from places import ROOT
 from test_manual import fields_of
@@ -58,8 +59,8 @@ def test_the_start_is_foretold_by_deadlines(two_gpus):
     assert fields_of("muster what-if -o json") == (
         set(answer) | set(answer["endings"][0]) | set(answer["accuracy"]) | {"gpus"})
     two_gpus.submit("next", "true", "--gpus=1")
-    shown = two_gpus.run("get", "next").stdout
-    assert re.search(r"^STARTS: about \d\d:\d\d \(in [45]m\), by ", shown, re.MULTILINE), shown
+    starts = re.compile(r"^STARTS: about \d\d:\d\d \(in [45]m\), by ", re.MULTILINE)
+    await_true(lambda: starts.search(two_gpus.run("get", "next").stdout))
     said = two_gpus.run("run", "--gpus=1", "--dry-run=schedule", "sleep", "1").stdout
     assert re.search(r"^It does not fit now\. It starts about .*\n  default/long  about .*, its deadline\n", said), said
     assert re.search(r"No job has waited here before", said)

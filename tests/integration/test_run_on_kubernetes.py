@@ -88,7 +88,7 @@ def test_what_cannot_travel_is_refused_and_nothing_is_made(real_cluster, namespa
         assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
         assert not parts_of(real_cluster, namespace, "no")
     refused("--live is for this machine", "--live", "train.py")
-    refused("--notify is for this machine", "--notify=true", "train.py")
+    refused("on another cluster it is `run` that tells: leave out --detach", "--notify=true", "train.py")
     with open(os.path.join(code, "noise"), "wb") as file:
         file.write(os.urandom(9_000_000))
     refused("at most 8192 travel with a job", "train.py")

@@ -14,6 +14,7 @@ namespace local::daemon {
 namespace {
 
 constexpr const char* kComponent = "default-scheduler";
+constexpr std::chrono::seconds kLongestDiscovery{3};
 
 SchedulingOptions Completed(SchedulingOptions options) {
   if (options.cpu_milli > 0 && options.memory > 0) return options;
@@ -255,6 +256,8 @@ scheduler::Node Scheduling::DescribeNode() const {
 }
 
 Scheduling::Snapshot Scheduling::Look(const std::string& priority_class) const {
+  // A daemon that has just started still asks the driver.
+  (void)gpus_.AwaitKnown(kLongestDiscovery);
   const std::lock_guard lock(mutex_);
   Snapshot seen{DescribeNode(), view_.Gangs(), options_.gpu_policy,
                 view_.PriorityOf(priority_class)};

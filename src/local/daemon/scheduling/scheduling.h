@@ -51,6 +51,7 @@ class Scheduling {
     scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
     int32_t priority = 0;
   };
+  // Blocks, for at most some seconds, while it is not known which GPUs there are.
   Snapshot Look(const std::string& priority_class) const;
 
  private:

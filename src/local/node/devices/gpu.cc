@@ -37,9 +37,15 @@ void GpuAllocator::SetInventory(const gpu::Inventory& inventory) {
   state->units = inventory.Units();
   state->vendor = inventory.vendor;
   state->reason = inventory.reason;
+  known_.notify_all();
 }
 
 bool GpuAllocator::IsKnown() const { return state_.Lock()->is_known; }
+
+bool GpuAllocator::AwaitKnown(std::chrono::milliseconds limit) const {
+  auto state = state_.Lock();
+  return known_.wait_for(state.lock(), limit, [&state] { return state->is_known; });
+}
 
 std::vector<gpu::Unit> GpuAllocator::Units() const { return state_.Lock()->units; }
 

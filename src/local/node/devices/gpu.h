@@ -2,6 +2,8 @@
 // gpu::Inventory::Units() is its index.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,6 +40,8 @@ class GpuAllocator {
   // Until then nothing is known, and nothing can be locked.
   void SetInventory(const gpu::Inventory& inventory);
   bool IsKnown() const;
+  // Blocks until it is known, for at most `limit`; whether it is.
+  bool AwaitKnown(std::chrono::milliseconds limit) const;
   std::vector<gpu::Unit> Units() const;
   std::string Reason() const;
   // Whose they are; NVIDIA's until they are known.
@@ -71,6 +75,7 @@ class GpuAllocator {
 
   const std::string lock_folder_;
   mutable base::Guarded<State> state_;
+  mutable std::condition_variable known_;
 };
 
 // "0,1" <-> {0, 1}; the annotation muster.dev/gpus. Malformed parts are left out.

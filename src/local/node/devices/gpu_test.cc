@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <future>
+#include <thread>
 
 #include "base/file.h"
 
@@ -50,6 +51,14 @@ TEST(GpuAllocator, KnowsWhoseTheyAre) {
   inventory.vendor = &gpu::kAmd;
   allocator.SetInventory(inventory);
   EXPECT_EQ(allocator.Vendor().resource, "amd.com/gpu");
+}
+
+TEST(GpuAllocator, IsAwaited) {
+  GpuAllocator allocator("/nonexistent");
+  EXPECT_FALSE(allocator.AwaitKnown(std::chrono::milliseconds(1)));
+  std::jthread driver([&allocator] { allocator.SetInventory(Gpus(1)); });
+  EXPECT_TRUE(allocator.AwaitKnown(std::chrono::minutes(1)));
+  EXPECT_TRUE(allocator.IsKnown());
 }
 
 TEST(GpuAllocator, LocksAllUnitsOrNone) {
