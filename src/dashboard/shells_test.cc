@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arena/testing/verb_test_base.h"
+#include "base/guarded.h"
 #include "base/strings.h"
 #include "cluster/testing/fake_exec.h"
 #include "dashboard/testing/fake_tab.h"
@@ -33,7 +34,7 @@ class ShellsTest : public arena::VerbTest {
     cluster_->Put(arena::kJobs, MakeJob("first", "Running", std::chrono::seconds(60)));
     cluster_->Put(arena::kPods, MakePod("first", "master", 0, "Running"));
     cluster_->on_exec = [this](const net::HttpRequest& request) -> net::WebSocketAnswer {
-      asked_ = request.target;
+      *asked_.Lock() = request.target;
       return {101, "", std::make_unique<cluster::ScriptedSocket>(script_)};
     };
   }
@@ -52,7 +53,7 @@ class ShellsTest : public arena::VerbTest {
 
   const arena::Context context_;
   std::shared_ptr<cluster::ExecScript> script_ = std::make_shared<cluster::ExecScript>();
-  std::string asked_;
+  base::Guarded<std::string> asked_;
   Shells shells_;
 };
 
@@ -61,8 +62,9 @@ TEST_F(ShellsTest, CarryWhatIsTypedAndWhatIsPrinted) {
   const std::string id = IdOf(*tab);
   EXPECT_TRUE(tab->Await(R"("instance":"first-master-0","command":"muster attach first -i )"
                          R"(first-master-0 -- bash"})"));
-  EXPECT_NE(asked_.find("/first-master-0/exec?container=pytorch&command=sh&"), std::string::npos);
-  EXPECT_NE(asked_.find("tty=true"), std::string::npos) << asked_;
+  const std::string asked = *asked_.Lock();
+  EXPECT_NE(asked.find("/first-master-0/exec?container=pytorch&command=sh&"), std::string::npos);
+  EXPECT_NE(asked.find("tty=true"), std::string::npos) << asked;
   const std::string first = script_->Heard(1)[0];
   EXPECT_EQ(first, std::string(1, cluster::kExecResize) + R"({"Width":80,"Height":24})");
   ASSERT_TRUE(shells_.Take(R"({"id":")" + id + R"(","input":"ls\r"})"));
