@@ -138,8 +138,9 @@ class JobWorker {
   // Of a job that the API server has no more, or has another of that name: as the embedded cluster
   // remembers it.
   base::Result<text::Json> Remembered(const std::string& uid);
-  // The jobs that wait for this one are to be looked at.
+  // Gives back what a job that is deleted has: its port, and what others hold for it.
   void LetGo(const std::string& uid);
+  // The jobs that wait for this one are to be looked at.
   void WakeWaiting(const std::string& key);
 
   cluster::Client& client_;

@@ -27,7 +27,6 @@ bool Contains(const std::vector<pid_t>& pids, pid_t pid) {
   return std::find(pids.begin(), pids.end(), pid) != pids.end();
 }
 
-// "oom_kill 3" among the lines of a cgroup's file.
 // Of all our threads. Kernels that do not list them are asked the slow way.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;

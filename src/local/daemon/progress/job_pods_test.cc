@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 
 #include "api/names.h"
