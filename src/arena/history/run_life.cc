@@ -15,6 +15,7 @@
 #include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "runs/ledger/read_life.h"
+#include "runs/progress/history.h"
 #include "runs/progress/tracker.h"
 #include "runs/progress/wait_span.h"
 
@@ -87,7 +88,7 @@ class InstanceLogs {
   }
 
   // Its source in what the daemon keeps.
-  std::string kept_source() const { return fmt::format("log of {}", instance_); }
+  std::string kept_source() const { return runs::SourceOfLog(instance_); }
   bool Covers(runs::Millis at) const {
     return std::any_of(covered_.begin(), covered_.end(),
                        [at](const auto& span) { return span.first <= at && at <= span.second; });

@@ -68,6 +68,8 @@ Millis WidthAt(Millis age) {
 
 }  // namespace
 
+std::string SourceOfLog(std::string_view pod) { return fmt::format("{}{}", kLogOf, pod); }
+
 std::optional<size_t> History::NumberOf(std::vector<std::string>& list, size_t most,
                                         const std::string& text, char kind) {
   const auto known = std::find(list.begin(), list.end(), text);

@@ -26,6 +26,9 @@
 
 namespace runs {
 
+// The source of what the log of a pod tells: "log of train-master-0".
+std::string SourceOfLog(std::string_view pod);
+
 inline constexpr size_t kMostSources = 16;
 inline constexpr size_t kMostNames = 256;  // further scalars are not kept
 inline constexpr size_t kMostValues = 32;  // of a second, of one source

@@ -9,6 +9,7 @@
 #include "api/object.h"
 #include "api/rank_label.h"
 #include "base/log.h"
+#include "runs/progress/history.h"
 #include "runs/progress/line.h"
 
 namespace local::daemon {
@@ -58,7 +59,7 @@ class ProgressKeeper::Reading {
         lines_(lines),
         job_(pod.job_uid),
         pod_(pod.uid),
-        source_("log of " + pod.name) {}
+        source_(runs::SourceOfLog(pod.name)) {}
 
   void Take(std::string_view chunk) {
     while (!chunk.empty()) {
@@ -174,7 +175,7 @@ void ProgressKeeper::Follow(const ProgressPod& pod) {
   query.follow = true;
   query.has_timestamps = true;
   // What the daemon before this one has read is in the file.
-  if (const auto last = files_.LastOf(pod.job_uid, "log of " + pod.name)) {
+  if (const auto last = files_.LastOf(pod.job_uid, runs::SourceOfLog(pod.name))) {
     query.since = base::Time(std::chrono::milliseconds(*last + 1));
   }
   const auto reading = std::make_shared<Reading>(files_, lines_, pod);
