@@ -15,7 +15,7 @@
 #include "api/job/training_summary.h"
 #include "api/job/wait_for.h"
 #include "api/object.h"
-#include "arena/jobs/ending.h"
+#include "arena/ending/ending.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/logs/follow.h"

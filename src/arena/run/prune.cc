@@ -6,7 +6,7 @@
 #include "api/object.h"
 #include "arena/folder/run_folder.h"
 #include "arena/folder/run_note.h"
-#include "arena/jobs/deletion.h"
+#include "arena/ending/deletion.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"
 #include "arena/verbs.h"

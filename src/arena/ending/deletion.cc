@@ -1,4 +1,4 @@
-#include "arena/jobs/deletion.h"
+#include "arena/ending/deletion.h"
 
 #include <fmt/format.h>
 

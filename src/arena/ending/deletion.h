@@ -5,7 +5,7 @@
 #include <string>
 
 #include "arena/app/app.h"
-#include "arena/jobs/ending.h"
+#include "arena/ending/ending.h"
 #include "cluster/client.h"
 
 namespace arena {

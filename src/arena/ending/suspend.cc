@@ -9,7 +9,7 @@
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/trainer.h"
-#include "arena/jobs/ending.h"
+#include "arena/ending/ending.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/verbs.h"

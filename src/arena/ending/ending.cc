@@ -1,4 +1,4 @@
-#include "arena/jobs/ending.h"
+#include "arena/ending/ending.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
 #include "arena/app/complete_names.h"
 #include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
-#include "arena/jobs/deletion.h"
+#include "arena/ending/deletion.h"
 #include "arena/jobs/jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"
