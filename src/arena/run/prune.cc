@@ -4,9 +4,9 @@
 #include <set>
 
 #include "api/object.h"
+#include "arena/ending/deletion.h"
 #include "arena/folder/run_folder.h"
 #include "arena/folder/run_note.h"
-#include "arena/ending/deletion.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"
 #include "arena/verbs.h"
