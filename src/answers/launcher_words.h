@@ -1,4 +1,4 @@
-// What launchers say, in the logs of their ranks, of which rank failed.
+// Reads which rank failed from what launchers say in the logs of their ranks.
 #pragma once
 
 #include <optional>

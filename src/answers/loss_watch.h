@@ -1,4 +1,4 @@
-// Sees in what a program prints that its loss is no number any more.
+// Sees in what a program prints that its loss has become NaN or infinite.
 #pragma once
 
 #include <optional>

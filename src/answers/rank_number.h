@@ -8,7 +8,7 @@
 
 namespace answers {
 
-// Nullopt for what is no number, or greater than any rank's. Pure.
+// Nullopt for text that is not a number, or one greater than any rank's. Pure.
 inline std::optional<int> RankNumber(std::string_view digits) {
   constexpr int kMostRanks = 100'000;
   const auto number = base::ParseInt(digits);

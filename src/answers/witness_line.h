@@ -2,7 +2,7 @@
 //
 //   muster: witness: 2026-07-30T10:00:05Z kernel's log: Out of memory: Killed process 42 (python3)
 //
-// Pure. A program can print such a line, too: it is no more to be trusted than the rest of its log.
+// Pure. A program can print such a line, too: it deserves no more trust than the rest of its log.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The variable by which a container is told to stop when its loss is no number.
+// The variable by which a container is told to stop when its loss is NaN or infinite.
 #pragma once
 
 #include <string_view>

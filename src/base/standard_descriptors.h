@@ -3,9 +3,9 @@
 
 namespace base {
 
-// Opens those that are closed, so that no file or socket that this program opens later takes their
-// numbers and receives what is meant for the user. Reading finds the end of the file; writing fails
-// with EBADF, as on a closed descriptor. To be called first in main.
+// Opens the standard descriptors that are closed, so that no file or socket that this program opens
+// later takes their numbers and receives what is meant for the user. Reading finds the end of the
+// file; writing fails with EBADF, as on a closed descriptor. To be called first in main.
 void HoldStandardDescriptors();
 
 }  // namespace base

@@ -61,7 +61,7 @@ class BottomLines {
  public:
   explicit BottomLines(Output& output) : output_(output) {}
 
-  // In place of those that stand; each is shortened in the middle to the terminal's width.
+  // Replaces the lines that stand; each is shortened in the middle to the terminal's width.
   void Draw(const std::vector<std::string>& lines);
   // Takes them away; what is written next begins where they began.
   void Clear();

@@ -144,8 +144,7 @@ File FileOf(const Seen& seen, const Entry& entry) {
           seen.HashOf(entry), entry.info.st_size};
 }
 
-// The files of a folder of which each is as it was seen, without the snapshot's hash; nullopt of
-// others.
+// The files of a folder if each is as it was seen, without the snapshot's hash; else nullopt.
 std::optional<Snapshot> Unchanged(const Seen& seen, const std::vector<Entry>& entries) {
   Snapshot snapshot;
   for (const Entry& entry : entries) {

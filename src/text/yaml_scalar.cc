@@ -104,7 +104,7 @@ std::optional<Json> ParseFloat(std::string_view text) {
   return Json(value);
 }
 
-// Removes underscores, each of which must be between digits.
+// Removes underscores, which must be between digits.
 std::optional<std::string> JoinDigits(std::string_view text) {
   std::string joined;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -30,7 +30,7 @@ constexpr std::string_view kOfOnePod = "MUSTER_POD_UID=";
 
 struct UnixAddress {
   sockaddr_un address{};
-  base::Fd folder;  // by way of which a path of any length fits
+  base::Fd folder;  // a path relative to it fits, however long the folder's own is
 };
 
 base::Result<UnixAddress> AddressAt(const std::string& path) {

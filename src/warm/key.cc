@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 3> kReadLater = {
 constexpr std::array<std::string_view, 3> kKept = {"TMPDIR", "TEMP", "TMP"};
 
 // Variables of the loader, the C library, Python, and the libraries that torch and numpy bring; and
-// the ones that distinguish pods, each of which ends with everything that it started.
+// the ones that distinguish pods, because a pod ends with everything that it started.
 // OMP_NUM_THREADS is included, because libgomp and OpenBLAS read it once, and a later
 // omp_set_num_threads does not apply to threads made after it. NCCL and Gloo are not included: they
 // read their variables when a process group is created.

@@ -20,7 +20,7 @@ struct KernelRecord {
   std::string text;
 };
 
-// Lines that are no record are left out.
+// Lines that are not records are left out.
 std::vector<KernelRecord> ReadKernelLog(std::string_view text);
 
 // Whether it may tell why a program failed, which ones of a GPU or its link do.

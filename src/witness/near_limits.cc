@@ -47,7 +47,7 @@ std::string ReadCgroup(pid_t program, std::string_view name) {
 }  // namespace
 
 int64_t LimitIn(std::string_view limits, std::string_view name) {
-  return NumberBehind(limits, name);  // "unlimited" is no number
+  return NumberBehind(limits, name);  // "unlimited" is not a number
 }
 
 std::vector<answers::Fact> NearLimits::facts() const {

@@ -18,11 +18,12 @@ namespace witness {
 // One round: all are asked at once. One thread.
 class RecorderQuestion {
  public:
-  // Asks who listens, without blocking. Others, and those that do not take it, give no answer.
+  // Asks who listens, without blocking. Other processes, and ranks that do not take it, give no
+  // answer.
   RecorderQuestion(const std::string& folder, const std::vector<pid_t>& pids);
 
   // The JSON that has come whole, by pid. Blocks until all have answered, at most for `limit`; may
-  // be called again. An answer beyond 8 MiB, or one that is no answer, is dropped.
+  // be called again. An answer beyond 8 MiB, or one that cannot be read, is dropped.
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
  private:

@@ -128,7 +128,7 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     volume = next(mount for mount in container["volumeMounts"] if mount["mountPath"] == "/muster/run")
     assert volume["subPath"].startswith("base-2-")
     stranger = muster.run("show", "nobody", "-n", namespace, code=1).stderr
-    assert "only the jobs that are there are, and those that this machine submitted" in stranger
+    assert "only the jobs that are there are, and the ones that this machine submitted" in stranger
 
 
 def test_a_job_waits_for_another_where_the_operator_is_musters(real_cluster, namespace, muster, code, operator):

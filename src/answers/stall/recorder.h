@@ -58,8 +58,8 @@ struct Disagreement {
 // over a later missing rank. `traces`: by rank. Nullopt when they agree or nobody waits.
 std::optional<Disagreement> Compare(const std::map<int, Trace>& traces);
 
-// How much later than the first rank a rank enters collectives, over those that all members of the
-// group have entered. It compares clocks, so the ranks must be on one machine.
+// How much later than the first rank a rank enters collectives. Only collectives that all members
+// of the group have entered count. It compares clocks, so the ranks must be on one machine.
 struct Lateness {
   int collectives = 0;  // how many were compared
   int last = 0;         // at how many of them it was the last

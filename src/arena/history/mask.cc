@@ -85,7 +85,7 @@ void Replace(std::string& text, std::string_view what) {
   }
 }
 
-// Whole PEM blocks of private keys, of which JSON has one line with "\n" written out.
+// Removes whole PEM blocks of private keys. In JSON a block is one line with "\n" written out.
 void RemoveKeys(std::string& text) {
   constexpr std::string_view kBegin = "PRIVATE KEY-----", kEnd = "-----END ";
   for (size_t at = 0; (at = text.find(kBegin, at)) != std::string::npos;) {

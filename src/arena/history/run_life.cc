@@ -76,7 +76,7 @@ runs::Bucket BucketOfCheckpoint(bool is_load) {
   return is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave;
 }
 
-// What the logs of one instance tell into `life`, and of which times.
+// Adds what the logs of one instance tell, and the times they cover, to `life`.
 class InstanceLogs {
  public:
   InstanceLogs(cluster::Client& client, const RunRecord& run, std::string instance)

@@ -133,7 +133,7 @@ struct ShowFlags {
   bool is_max = false, is_min = false;
 };
 
-// An error only for who asks for the best of them.
+// An error only if the caller asked for the best of them.
 base::Result<std::vector<TrialRow>> KnownTrials(cluster::Client& client, const RunRecord& run,
                                                 const std::string& folder,
                                                 const SweepQuery& query) {

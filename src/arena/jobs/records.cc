@@ -239,7 +239,7 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
       fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
                   context.cluster_is_this_machine
                       ? ""
-                      : "; of this cluster only the jobs that are there are, and those that "
+                      : "; of this cluster only the jobs that are there are, and the ones that "
                         "this machine submitted",
                   context.program));
 }

@@ -330,7 +330,8 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
                         });
     }
   }
-  // `logs -- help`, as one of Arena's documents prints it, is no job's name (docs/errata.md).
+  // `logs -- help`, as one of Arena's documents prints it, is not the name of a job
+  // (docs/errata.md).
   if (!found && found.error().code == Code::kNotFound && name == "help" && call.dash == 0u) {
     TRY(call.out.Write(call.command.HelpText()));
     return 0;

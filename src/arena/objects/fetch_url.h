@@ -11,8 +11,8 @@ namespace arena {
 
 bool IsUrl(std::string_view text);  // http:// or https://
 
-// What a GET of `url` answers with, through the environment's proxy and after redirects, of which
-// none leads from https to http. Blocks. Errors name the URL; kUnavailable when libcurl is missing.
+// What a GET of `url` answers with, through the environment's proxy and after redirects. A redirect
+// from https to http is refused. Blocks. Errors name the URL; kUnavailable when libcurl is missing.
 base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment);
 
 // Where a redirect from `url` leads: `location` as it stands, or beside the path it came from.

@@ -12,7 +12,7 @@ namespace arena {
 // Whether `folder` is a sweep's run folder.
 bool IsSweep(const std::string& folder);
 
-// All trials, by index, with the results of those that have ended. Blocks.
+// All trials, by index, with the results of the ones that have ended. Blocks.
 base::Result<std::vector<TrialRow>> ReadTrials(const std::string& folder);
 
 }  // namespace arena

@@ -61,7 +61,7 @@ void AddWhatIf(cli::Command& root, Context& context) {
   set.String(&flags->job.priority, "priority", "", "its priority class")
       .Complete([&context](std::string_view) { return CompletePriorityNames(context); });
   set.Duration(&flags->timeout, "timeout", std::chrono::nanoseconds(0),
-               "its deadline: a short job may start in front of those that wait");
+               "its deadline: a short job may start before the jobs that wait");
   AddDocumentFlag(set, &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));

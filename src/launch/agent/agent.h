@@ -197,7 +197,7 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId place_timer_ = 0;
   // The rank that was killed for it, and what was said; of the attempt that runs.
   std::optional<std::pair<pid_t, std::string>> stalled_;
-  // The rank that was ended because its loss is no number, and the line.
+  // The rank that was ended because its loss is NaN or infinite, and the line.
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
   std::optional<RankSnapshots> snapshots_;
   int straggler_looks_ = 0;  // since there is a straggler

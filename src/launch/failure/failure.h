@@ -27,7 +27,7 @@ struct Failure {
   bool was_out_of_memory = false;  // the kernel killed it for lack of memory
   bool is_elsewhere = false;       // on another node, which reported it
   std::string standstill;          // "in uninterruptible sleep ...": why it was stopped
-  bool has_lost_loss = false;      // `standstill` is the line with a loss that is no number
+  bool has_lost_loss = false;      // `standstill` is the line with a loss that is NaN or infinite
   bool has_stalled = false;        // `standstill` describes a stall (answers/stall/stall.h)
   std::string host;
   std::string error_file;  // "" if it wrote none

@@ -10,7 +10,7 @@
 namespace local::daemon {
 namespace {
 
-// 0 for what is no number, as "max".
+// 0 for text that is not a number, such as "max".
 int64_t NumberIn(const std::string& path) {
   const auto text = base::ReadFile(path, 4096);
   return text ? base::ParseInt(base::Trim(*text)).value_or(0) : 0;

@@ -14,7 +14,7 @@ inline Millis ToMillis(base::Time time) {
   return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
 }
 
-// What is farther from the epoch is no time of a run.
+// A time farther from the epoch cannot be that of a run.
 inline constexpr Millis kLatest = int64_t{1} << 52;
 // A number that is not below it is not a step.
 inline constexpr int64_t kMostSteps = int64_t{1} << 53;

@@ -32,7 +32,7 @@ class ContainerRun {
   struct Callbacks {
     std::function<void()> on_end;   // it has ended, and all its output is in the log
     std::function<void()> on_loss;  // the log lost output for the first time
-    // It has printed a loss that is no number, and is to be killed for it (--stop-on-nan).
+    // It has printed a loss that is NaN or infinite, and is to be killed for it (--stop-on-nan).
     std::function<void()> on_lost_loss;
   };
 
