@@ -11,8 +11,11 @@ import pytest
 import faults
 from embedded_api import Api
 from places import LAUNCHER
+from warm_interpreters import Warm
 
 PYTHON = "/usr/bin/python3"
+# An interpreter that forks ranks serves one environment: pytest's own variable, which names the test, would be another one each time.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
 class Launch:
@@ -27,7 +30,7 @@ class Launch:
         with open(self.path, "w") as said:
             self.process = subprocess.Popen(
                 [LAUNCHER, "--python", self.PYTHON, "--standalone", f"--nproc-per-node={ranks}", *flags, script], stderr=said,
-                stdout=said, env={**os.environ, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", "TMPDIR": str(folder), **variables})
+                stdout=said, env={**ENVIRONMENT, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", "TMPDIR": str(folder), **variables})
 
     def said(self):
         with open(self.path) as file:
@@ -55,10 +58,21 @@ class Launch:
         self.process.wait(30)
 
 
-@pytest.mark.parametrize("name", faults.STALLS)
-def test_the_rank_its_line_and_the_collective_are_named(tmp_path, name):
+@pytest.fixture(scope="module")
+def warm():
+    """An interpreter that has imported torch for all that fork from it."""
+    made = Warm()
+    made.env["XDG_STATE_HOME"] = made.folder
+    yield made
+    made.close()
+
+
+# Forked ranks take a quarter of the processor time of executed ones.
+@pytest.mark.parametrize("name, flags", [*((name, ("--warm",)) for name in faults.STALLS), ("late-rank", ()), *(
+    pytest.param(name, (), marks=pytest.mark.soak) for name in faults.STALLS if name != "late-rank")])
+def test_the_rank_its_line_and_the_collective_are_named(tmp_path, warm, name, flags):
     text, fault, wait = faults.program(name)
-    with Launch(tmp_path, text) as launch:
+    with Launch(tmp_path, text, *flags, **(warm.env if flags else {})) as launch:
         line = launch.await_line(r"muster-launch: (stalled|waiting) \d+ s: .*").group(0)
     assert "stalled" in line
     assert re.search(r"\brank 1\b", line)
@@ -67,9 +81,11 @@ def test_the_rank_its_line_and_the_collective_are_named(tmp_path, name):
         assert f"train.py:{fault}" in line
 
 
+# They are looked at after 3, 6 and 12 s.
+@pytest.mark.parametrize("seconds", [7, pytest.param(13, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", faults.HEALTHY)
-def test_slow_is_not_called_stalled(tmp_path, name):
-    with Launch(tmp_path, faults.healthy(name, 13), SCRATCH=str(tmp_path / "scratch")) as launch:
+def test_slow_is_not_called_stalled(tmp_path, name, seconds):
+    with Launch(tmp_path, faults.healthy(name, seconds), SCRATCH=str(tmp_path / "scratch")) as launch:
         assert launch.process.wait(120) == 0
         assert "stalled" not in launch.said()
 
