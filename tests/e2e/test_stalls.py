@@ -223,3 +223,28 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
     verdict = json.loads(cluster.run("explain", "hung", "-o", "json").stdout)
     assert (verdict["class"], verdict["who"]["rank"], verdict["confidence"]) == ("hang", 1, "high"), verdict
     assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]
+
+
+LATE_MASTER = """\
+import os, time
+if os.environ["RANK"] == "0":
+    while not os.path.exists("looked"): time.sleep(0.1)
+import torch.distributed as dist
+dist.init_process_group("gloo")
+print("went on", dist.get_rank(), flush=True)
+"""
+
+
+def test_a_look_at_a_rank_that_waits_for_its_store_does_not_end_it(cluster):
+    with open(cluster.path("home", "late.py"), "w") as file:
+        file.write(LATE_MASTER)
+    cluster.submit("late", f"{PYTHON} late.py", "--workers=2", f"--working-dir={cluster.path('home')}", "--env=OMP_NUM_THREADS=1")
+    looks = 0
+    end = time.monotonic() + 60
+    while looks < 3:
+        assert time.monotonic() < end, cluster.run("logs", "late", "--all").stdout
+        looks += "_create_c10d_store" in cluster.run("stacks", "late", code=None).stdout
+        assert cluster.get("late")["status"] in ("PENDING", "RUNNING"), cluster.run("logs", "late", "--all").stdout
+    open(cluster.path("home", "looked"), "w").close()
+    cluster.wait_for_all("late", "SUCCEEDED")
+    assert "[0-1] went on 0..1\n" in cluster.run("logs", "late", "--all").stdout
