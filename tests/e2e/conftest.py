@@ -6,6 +6,7 @@ import tempfile
 
 import pytest
 
+import browser
 from embedded_muster import NOBODY, Cluster
 from places import ROOT
 
@@ -22,6 +23,16 @@ def nobody_cluster():
     if os.getuid() != 0:
         pytest.skip("needs root to become another user")
     made = Cluster(NOBODY)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The Browser of the session. A test takes a `window()` of it."""
+    if None in browser.programs():
+        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
+    made = browser.Browser()
     yield made
     made.close()
 

@@ -12,7 +12,6 @@ import threading
 import time
 import urllib.parse
 
-import browser
 import pytest
 import yaml
 
@@ -207,10 +206,8 @@ PROFILER_PAGE = ("return Array.from(document.querySelectorAll('iframe'))"
                  ".map(frame => frame.contentDocument?.body?.innerText ?? '').join('\\n')")
 
 
-def test_the_profile_is_seen(cluster, opctl):
+def test_the_profile_is_seen(cluster, opctl, chromium):
     """The document's last part: traced by the example, synced, opened in TensorBoard with torch-tb-profiler."""
-    if None in browser.programs():
-        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
     use_python(cluster, python_with_kineto())
     for name in ("train.py", "cifar.py", "train.yaml"):
         shutil.copy(os.path.join(EXAMPLE, name), cluster.path("home", name))
@@ -228,7 +225,6 @@ def test_the_profile_is_seen(cluster, opctl):
                                  check=True).stdout.splitlines()[-1]
     board = subprocess.Popen([os.path.join(environment, "bin", "python"), "-m", "tensorboard.main", "--logdir", job,
                               "--port", "0"], stderr=subprocess.PIPE, text=True, env=cluster.env, start_new_session=True)
-    page = None
     try:
         url = next(match[1] for match in (re.search(r" at (http://\S+)", line) for line in board.stderr) if match)
         drain = threading.Thread(target=board.stderr.read, daemon=True)
@@ -238,9 +234,9 @@ def test_the_profile_is_seen(cluster, opctl):
         while json.loads(fetch(plugin + "/runs"))["runs"] != runs:
             assert time.monotonic() < deadline, fetch(plugin + "/runs")
             time.sleep(0.1)
-        page = browser.Browser()
-        page.open(url + "#pytorch_profiler")
-        shown = page.wait(f"const text = (() => {{{PROFILER_PAGE}}})(); return text.includes('Overview') && text")
+        with chromium.window() as page:
+            page.open(url + "#pytorch_profiler")
+            shown = page.wait(f"const text = (() => {{{PROFILER_PAGE}}})(); return text.includes('Overview') && text")
         assert any(run in shown for run in runs), shown
         # The steps themselves; the page draws them with a script of the Internet's.
         for run in runs:
@@ -252,8 +248,6 @@ def test_the_profile_is_seen(cluster, opctl):
             traced = fetch(f"{plugin}/operation/table?{query}&worker={worker}&span={span}&group_by=Operation")
             assert b"aten::conv2d" in traced
     finally:
-        if page:
-            page.close()
         os.killpg(board.pid, signal.SIGKILL)  # it has processes of its own
         board.wait()
 

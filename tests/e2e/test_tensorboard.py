@@ -8,7 +8,6 @@ import subprocess
 import time
 import urllib.request
 
-import browser
 import pytest
 
 from places import ONE_THREAD, ROOT
@@ -115,9 +114,7 @@ def board_pids(cluster, url):
     return found
 
 
-def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
-    if None in browser.programs():
-        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
+def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python, chromium):
     use_python(cluster, tensorboard_python)
     data = cluster.path("data")
     os.makedirs(os.path.join(data, "pytorch_data"))
@@ -143,8 +140,7 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
     # An open page does not ask for new tags: the last one is there before it is opened.
     assert scalars(url, "accuracy")
 
-    page = browser.Browser()
-    try:
+    with chromium.window() as page:
         page.open(url)
         assert page.wait("return document.title") == "TensorBoard"
         cards = ("return Array.from(document.querySelectorAll('scalar-card'))"
@@ -153,8 +149,6 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
         assert sorted(page.evaluate(cards)) == ["accuracy", "loss"]
         # A line goes most of the way across; grid and axes are not drawn there.
         page.wait(f"const drawn = (() => {{{DRAWN}}})(); return drawn > 0.5")
-    finally:
-        page.close()
 
     # Long after the job has ended, and as often as it is asked for.
     assert url_of(cluster, name) == url
