@@ -9,6 +9,7 @@ import pytest
 import browser
 from embedded_muster import NOBODY, Cluster
 from places import ROOT
+from warm_interpreters import Warm
 
 
 @pytest.fixture
@@ -24,6 +25,14 @@ def nobody_cluster():
         pytest.skip("needs root to become another user")
     made = Cluster(NOBODY)
     yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """The environment in which `launch --warm` forks ranks from the session's interpreters: each imports torch once."""
+    made = Warm()
+    yield {**made.env, "XDG_STATE_HOME": made.folder}
     made.close()
 
 

@@ -11,7 +11,6 @@ import pytest
 import faults
 from embedded_api import Api
 from places import LAUNCHER
-from warm_interpreters import Warm
 
 PYTHON = "/usr/bin/python3"
 # An interpreter that forks ranks serves one environment: pytest's own variable, which names the test, would be another one each time.
@@ -58,21 +57,12 @@ class Launch:
         self.process.wait(30)
 
 
-@pytest.fixture(scope="module")
-def warm():
-    """An interpreter that has imported torch for all that fork from it."""
-    made = Warm()
-    made.env["XDG_STATE_HOME"] = made.folder
-    yield made
-    made.close()
-
-
-# Forked ranks take a quarter of the processor time of executed ones.
+# Forked ranks take a tenth of the processor time of executed ones.
 @pytest.mark.parametrize("name, flags", [*((name, ("--warm",)) for name in faults.STALLS), ("late-rank", ()), *(
     pytest.param(name, (), marks=pytest.mark.soak) for name in faults.STALLS if name != "late-rank")])
 def test_the_rank_its_line_and_the_collective_are_named(tmp_path, warm, name, flags):
     text, fault, wait = faults.program(name)
-    with Launch(tmp_path, text, *flags, **(warm.env if flags else {})) as launch:
+    with Launch(tmp_path, text, *flags, **(warm if flags else {})) as launch:
         line = launch.await_line(r"muster-launch: (stalled|waiting) \d+ s: .*").group(0)
     assert "stalled" in line
     assert re.search(r"\brank 1\b", line)
@@ -90,18 +80,18 @@ def test_slow_is_not_called_stalled(tmp_path, name, seconds):
         assert "stalled" not in launch.said()
 
 
-def test_they_go_on(tmp_path):
+def test_they_go_on(tmp_path, warm):
     text = faults.program("late-rank")[0].replace("600", "7")
-    with Launch(tmp_path, text) as launch:
+    with Launch(tmp_path, text, "--warm", **warm) as launch:
         assert launch.process.wait(60) == 0
         assert re.search(r"stalled \d+ s: rank 1 .*\n", launch.said())
         # The end of the job says that, too.
         assert launch.said().count("stalled") == 1
 
 
-def test_on_stall_stop_says_it_in_the_report(tmp_path):
+def test_on_stall_stop_says_it_in_the_report(tmp_path, warm):
     text, fault, _ = faults.program("late-rank")
-    with Launch(tmp_path, text, "--on-stall=stop", "--max-restarts=3") as launch:
+    with Launch(tmp_path, text, "--warm", "--on-stall=stop", "--max-restarts=3", **warm) as launch:
         assert launch.process.wait(60) != 0
         said = launch.said()
     assert f"> <module>  {tmp_path}/train.py:{fault}" in said  # the stacks
@@ -109,10 +99,10 @@ def test_on_stall_stop_says_it_in_the_report(tmp_path):
     assert "restart 1" not in said
 
 
-def test_on_stall_restart(tmp_path):
+def test_on_stall_restart(tmp_path, warm):
     text = faults.program("late-rank")[0].replace(
         "if ODD:", "if ODD and os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':")
-    with Launch(tmp_path, text, "--on-stall=restart", "--max-restarts=1") as launch:
+    with Launch(tmp_path, text, "--warm", "--on-stall=restart", "--max-restarts=1", **warm) as launch:
         assert launch.process.wait(60) == 0
         assert "restart 1 of 1" in launch.said()
 
