@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 
+from idx_files import write_small_mnist
 from places import ONE_THREAD, ROOT
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
@@ -120,7 +121,8 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python, 
     os.makedirs(os.path.join(data, "pytorch_data"))
     cluster.run("data", "create", "training-data", "--path", data)
     name = "pytorch-dist"
-    # The document's command line; the URL is ours, and one epoch and one thread are enough.
+    # The document's command line; the URL is ours, and a few digits, each step in the log, and one thread are enough.
+    write_small_mnist(os.path.join(data, "pytorch_data"))
     done = cluster.run(
         "submit", "pytorch", f"--name={name}", "--gpus=1", "--workers=3", "--working-dir=/root",
         "--image=registry.cn-huhehaote.aliyuncs.com/lumo/"
@@ -128,7 +130,7 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python, 
         "--sync-mode=git", f"--sync-source=file://{repository}",
         "--data=training-data:/mnist_data", "--tensorboard",
         "--logdir=/mnist_data/pytorch_data/logs", ONE_THREAD,
-        "python /root/code/mnist-pytorch/mnist.py --epochs 1 --backend nccl "
+        "python /root/code/mnist-pytorch/mnist.py --epochs 4 --log-interval 1 --lr 0.05 --backend nccl "
         "--dir /mnist_data/pytorch_data/logs --data /mnist_data/pytorch_data/")
     assert (f"service/{name}-tensorboard created\n"
             f"deployment.apps/{name}-tensorboard created\n") in done.stdout
