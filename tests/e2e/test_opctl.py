@@ -214,7 +214,14 @@ def test_the_profile_is_seen(cluster, opctl, chromium):
     with open(cluster.path("home", "train.yaml")) as file:
         text = file.read()
     assert "- --epochs\n        - 2\n" in text
-    opctl.write("train.yaml", one_thread(text).replace("- --epochs\n        - 2\n", "- --profile\n        - --epochs\n        - 1\n"))
+    # Of the steps that are traced there are five: 20 images, two a step, for two nodes.
+    images = cluster.path("home", "cifar", "cifar-10-batches-bin")
+    os.makedirs(images)
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+        with open(os.path.join(images, f"{name}.bin"), "wb") as file:
+            file.write(b"".join(bytes([label]) + bytes(range(256)) * 12 for label in range(4)))
+    words = ["--profile", "--epochs", "1", "--batch-size", "2", "--data-dir", cluster.path("home", "cifar")]
+    opctl.write("train.yaml", one_thread(text).replace("- --epochs\n        - 2\n", "\n        ".join(f"- '{word}'" for word in words) + "\n"))
     opctl("run", "-f", "train.yaml", "-b", "local", "--image", "any", "-t", "1", "-reg", "a/b", "-nobuild", timeout=600)
     [job] = glob.glob(cluster.path("state", "muster", "ads", "*", "work", "sync", "*"))
     runs = sorted(os.path.relpath(folder, job) for folder in glob.glob(os.path.join(job, "*", "logs")))
