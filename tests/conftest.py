@@ -1,12 +1,16 @@
 """What holds for every suite: threads of trainings wait asleep, and in CI a test that is left out for a reason that is not expected there is a failure."""
 import os
+import sys
 
 import pytest
 
-from places import TRAINING
+from places import ROOT, TRAINING
 from skips import is_expected
 
 os.environ.update(TRAINING)  # of tests that train in this process
+# Compiled tests are kept, whatever PYTHONDONTWRITEBYTECODE says to the programs that they start: each worker reads all of them.
+sys.pycache_prefix = os.path.join(ROOT, "build", "pycache")
+sys.dont_write_bytecode = False
 
 # A worker runs a file as a whole: the files that take minutes begin first, so that none is alone at the end.
 LONGEST = ("test_manual.py", "test_warm.py", "test_stalls.py", "test_warm_libraries.py", "test_recorder.py", "test_warm_pods.py",

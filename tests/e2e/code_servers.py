@@ -14,6 +14,8 @@ from places import ROOT
 
 USER = "ann"
 PASSWORD = "tiger-7391-hush"
+# Called, in the server's thread, for each request to git over HTTP, before it is answered.
+ON_REQUEST = []
 
 
 def free_port():
@@ -66,6 +68,8 @@ class _GitOverHttp(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def _serve(self):
+        for call in tuple(ON_REQUEST):
+            call()
         self.server.seen.append(self.headers.get("Authorization"))
         expected = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         if self.headers.get("Authorization") != expected:

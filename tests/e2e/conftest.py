@@ -6,8 +6,10 @@ import tempfile
 
 import pytest
 
+import browser
 from embedded_muster import NOBODY, Cluster
 from places import ROOT
+from warm_interpreters import Warm
 
 
 @pytest.fixture
@@ -22,6 +24,24 @@ def nobody_cluster():
     if os.getuid() != 0:
         pytest.skip("needs root to become another user")
     made = Cluster(NOBODY)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """The environment in which `launch --warm` forks ranks from the session's interpreters: each imports torch once."""
+    made = Warm()
+    yield {**made.env, "XDG_STATE_HOME": made.folder}
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The Browser of the session. A test takes a `window()` of it."""
+    if None in browser.programs():
+        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
+    made = browser.Browser()
     yield made
     made.close()
 

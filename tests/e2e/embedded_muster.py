@@ -9,9 +9,10 @@ import sys
 import tempfile
 import time
 
-from places import BINARY, TRAINING
+from places import BINARY, ROOT, TRAINING
 
 NOBODY = 65534
+FAKE_NVML = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 
 
 class Cluster:
@@ -46,6 +47,12 @@ class Cluster:
 
     def path(self, *parts):
         return os.path.join(self.folder, *parts)
+
+    def show_gpus(self, machine):
+        """GPUs of a stand-in for NVIDIA's library (tests/support/fake_nvml.cc). No other cluster of this machine has the same, whose
+        locks it would see."""
+        assert os.path.exists(os.path.join(FAKE_NVML, "libnvidia-ml.so")), "build the dev preset first"
+        self.env.update(MUSTER_NVML=FAKE_NVML, MUSTER_FAKE_NVML=machine, MUSTER_FAKE_NVML_SERIAL=self.folder[-8:])
 
     def _become(self):
         if self.uid != os.getuid():

@@ -64,8 +64,10 @@ def test_the_next_command_works_and_every_job_ends(cluster):
     chance = random.Random(os.environ.get("MUSTER_SEED", "1"))
     with open(cluster.path("home", "train.py"), "w") as file:
         file.write(PROGRAM)
-    with open(cluster.path("config/muster/config.yaml"), "a") as file:
-        file.write("  warm: true\n")
+    # An interpreter without torch: one that is killed is there again soon.
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", cluster.path("venv")], check=True)
+    with open(cluster.path("config/muster/config.yaml"), "w") as file:
+        file.write(f"local:\n  python: {cluster.path('venv', 'bin', 'python')}\n  warm: true\n")
     # The interpreter is made.
     cluster.run("run", "-d", "--name=first", "-n", "2", "train.py")
     cluster.wait_for_all("first", "SUCCEEDED")

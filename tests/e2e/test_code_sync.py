@@ -1,5 +1,6 @@
 """Code from real servers: git over HTTP with a password, over ssh with a key, rsync's daemon. Secrets
 are seen by whoever needs them and by nobody else."""
+import contextlib
 import os
 import stat
 import subprocess
@@ -7,7 +8,7 @@ import threading
 
 import pytest
 
-from code_servers import PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, SshServer, free_port
+from code_servers import ON_REQUEST, PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, SshServer, free_port
 
 FAILURE = 1
 
@@ -41,33 +42,40 @@ def rsyncd(repositories):
 
 
 class Watcher(threading.Thread):
-    """Reads every command line of the machine over and over; keeps those with one of the secrets."""
+    """Looks at every command line of the machine again and again, and whenever a git waits for the answer of the test's server; keeps
+    those with one of the secrets."""
 
     def __init__(self, secrets):
         super().__init__()
-        self.secrets, self.found, self.rounds, self.stopping = secrets, set(), 0, threading.Event()
+        self.secrets, self.found, self.looks, self.stopping = secrets, set(), 0, threading.Event()
+
+    def look(self):
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    line = file.read()
+            except OSError:
+                continue
+            # What the user types is the user's own.
+            if b"\0submit\0" not in line and any(secret.encode() in line for secret in self.secrets):
+                self.found.add(line)
+        self.looks += 1
 
     def run(self):
-        while not self.stopping.is_set():
-            for entry in filter(str.isdigit, os.listdir("/proc")):
-                try:
-                    with open(f"/proc/{entry}/cmdline", "rb") as file:
-                        line = file.read()
-                except OSError:
-                    continue
-                # What the user types is the user's own.
-                if b"\0submit\0" not in line and any(secret.encode() in line for secret in self.secrets):
-                    self.found.add(line)
-            self.rounds += 1
+        self.look()
+        while not self.stopping.wait(0.05):
+            self.look()
 
     def __enter__(self):
+        ON_REQUEST.append(self.look)
         self.start()
         return self
 
     def __exit__(self, *_):
         self.stopping.set()
         self.join()
-        assert self.rounds > 0 and not self.found, self.found
+        ON_REQUEST.remove(self.look)
+        assert self.looks > 0 and not self.found, self.found
 
 
 def assert_secret(cluster, name, said, *secrets):
@@ -92,7 +100,7 @@ def assert_secret(cluster, name, said, *secrets):
 
 def sync(cluster, name, *flags, secrets=(), code=0):
     """The training's own output, its code having been fetched."""
-    with Watcher(secrets or ("no such secret anywhere",)):
+    with Watcher(secrets) if secrets else contextlib.nullcontext():
         done = cluster.submit(name, "cat /root/code/*/main.py /root/code/*/library/lib.py; true", "--wait",
                               *flags, code=code)
     assert_secret(cluster, name, done.stdout + done.stderr, *secrets)

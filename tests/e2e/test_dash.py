@@ -1,12 +1,14 @@
 """The page of `muster dash`: who may see it, and each of its screens in a real browser."""
+import functools
 import gzip
+import http.server
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 
-import browser
 import pytest
 
 from dash_page import Dash, await_true
@@ -37,14 +39,11 @@ def dash(cluster):
 
 
 @pytest.fixture
-def page(dash):
-    if not all(browser.programs()):
-        pytest.skip("no Chromium with its driver: scripts/install-packages browser")
-    made = browser.Browser()
-    made.open(dash.link)
-    made.wait("return document.querySelector('.screen') && document.getElementById('link-state').textContent === 'live'")
-    yield made
-    made.close()
+def page(dash, chromium):
+    with chromium.window() as made:
+        made.open(dash.link)
+        made.wait("return document.querySelector('.screen') && document.getElementById('link-state').textContent === 'live'")
+        yield made
 
 
 def text_of(page, selector="main"):
@@ -322,6 +321,25 @@ def test_a_shell_is_refused_in_words(cluster, dash):
     assert dash.ask("/api/shell/default/none", Sec_Fetch_Site="same-site")[0] == 403
 
 
+class _Scripts(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def scripts(chromium):
+    """A window at the scripts of the page, without a job or a daemon."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Scripts, directory=os.path.join(ROOT, "web")))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    with chromium.window() as made:
+        made.open(f"http://127.0.0.1:{server.server_port}/screen.js")
+        yield made
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
 SCREEN = """
   const [columns, rows, text] = arguments;
   const {Screen} = await import('/screen.js');
@@ -346,8 +364,8 @@ SCREEN = """
     ("answers", ["ab\x1b[6n\x1b[c"], ["ab"], (2, 0)),
     ("numbers without end", ["\x1b[99999999999999999999Ca\x1b[65535bz\x1b[99999Bx"], None, None),
 ])
-def test_a_terminal(page, name, printed, lines, cursor):
-    shown, x, y, told, scrolled = page.evaluate_with(SCREEN, 8, 4, printed)
+def test_a_terminal(scripts, name, printed, lines, cursor):
+    shown, x, y, told, scrolled = scripts.evaluate_with(SCREEN, 8, 4, printed)
     if lines is not None:
         assert shown == lines + [""] * (4 - len(lines)), name
         assert (x, y) == cursor, name
@@ -521,18 +539,13 @@ def test_a_tab_that_was_not_seen_is_right_when_it_is(cluster, page):
     page.wait("return document.querySelector('tbody')?.innerText.includes('unseen')")
 
 
-def test_a_browser_without_the_link_sees_how_to_get_in(dash):
-    if not all(browser.programs()):
-        pytest.skip("no Chromium with its driver: scripts/install-packages browser")
+def test_a_browser_without_the_link_sees_how_to_get_in(dash, chromium):
     dash.enter()
-    made = browser.Browser()
-    try:
+    with chromium.window() as made:
         made.open(dash.link)
         assert made.wait("return document.querySelector('.empty')?.innerText.includes('was used')")
         made.open(dash.base + "/")
         made.wait("return document.querySelector('.empty')?.innerText.includes('muster dash')")
-    finally:
-        made.close()
 
 
 # --- for everybody
@@ -578,7 +591,7 @@ NAMELESS = """
 
 def test_everything_has_a_name_and_no_screen_is_wider_than_a_phone(cluster, page):
     failed_job(cluster)
-    page._ask("POST", page._session + "/window/rect", {"width": 500, "height": 800})
+    page.resize(500, 800)
     for screen in ("#/jobs", "#/job/default/base", "#/history", "#/machine"):
         page.evaluate(f"location.hash = '{screen}'")
         page.wait("return document.querySelector('main').innerText.includes('base') || document.querySelector('.cards .card')")

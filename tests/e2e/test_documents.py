@@ -1,15 +1,13 @@
 """The commands of the two Arena documents, as printed there. Only the environment is adapted: where
 the repository's address leads to, what lies in the data volume, which cluster `arena` finds."""
-import gzip
 import json
 import os
 import re
-import struct
 import subprocess
 
 import pytest
 
-from places import ROOT
+from idx_files import write_small_mnist
 
 ADDRESS = "https://code.aliyun.com/370272561/mnist-pytorch.git"
 
@@ -66,24 +64,6 @@ def shell(cluster, repository):
 
 def columns(table):
     return [re.split(r"\s{2,}", line.strip()) for line in table.splitlines()]
-
-
-def write_small_mnist(folder):
-    """The example's digits in the files that MNIST comes in: an epoch is over soon."""
-    data = os.path.join(ROOT, "examples", "mnist-pytorch", "data")
-
-    def read(name):
-        with gzip.open(os.path.join(data, f"digits-{name}-ubyte.gz")) as file:
-            return file.read()
-    images, labels = read("images-idx3"), read("labels-idx1")
-    count, height, width = struct.unpack(">3I", images[4:16])
-    pixels, marks, train = images[16:], labels[8:], count * 4 // 5
-    for name, first, last in (("train", 0, train), ("t10k", train, count)):
-        with open(os.path.join(folder, f"{name}-images-idx3-ubyte"), "wb") as file:
-            file.write(images[:4] + struct.pack(">3I", last - first, height, width))
-            file.write(pixels[first * height * width:last * height * width])
-        with open(os.path.join(folder, f"{name}-labels-idx1-ubyte"), "wb") as file:
-            file.write(labels[:4] + struct.pack(">I", last - first) + marks[first:last])
 
 
 def test_distributed_training_from_git(shell):

@@ -1,6 +1,5 @@
 """When a job that waits will start: `get`, `what-if`, `--dry-run=schedule`. GPUs are those of a stand-in for NVIDIA's library."""
 import json
-import os
 import re
 import time
 from datetime import datetime, timezone
@@ -9,17 +8,13 @@ import pytest
 
 from dash_page import await_true
 from embedded_muster import Cluster
-from places import ROOT
 from test_manual import fields_of
-
-FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 
 
 @pytest.fixture
 def two_gpus():
-    assert os.path.exists(os.path.join(FAKE, "libnvidia-ml.so")), "build the dev preset first"
     made = Cluster()
-    made.env.update(MUSTER_NVML=FAKE, MUSTER_FAKE_NVML="2")
+    made.show_gpus("2")
     made.run("up")
     deadline = time.monotonic() + 20
     while "0/2 (0%)" not in made.run("top", "node").stdout:

@@ -5,16 +5,12 @@ import time
 import pytest
 
 from embedded_muster import Cluster
-from places import ROOT
-
-FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 
 
 @pytest.fixture
 def gpu_cluster(request):
-    assert os.path.exists(os.path.join(FAKE, "libnvidia-ml.so")), "build the dev preset first"
     made = Cluster()
-    made.env.update(MUSTER_NVML=FAKE, MUSTER_FAKE_NVML=request.param)
+    made.show_gpus(request.param)
     made.run("up")
     yield made
     made.close()

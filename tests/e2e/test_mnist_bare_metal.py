@@ -1,5 +1,6 @@
 """Every shape of pytorchjob-mnist-example.md on bare metal: the nodes are processes of this machine, in a
 network of their own in which it has the document's address."""
+import importlib.util
 import os
 import re
 import shutil
@@ -9,8 +10,9 @@ import sys
 import pytest
 
 from places import BINARY, ROOT, TRAINING
+from test_mnist_yamls import STAND_IN
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="PyTorch is not installed")
 ADDRESS = "10.252.192.48"
 # The training of the document with a small network and few images.
 SHORT = ("--model=net", "--limit=256", "--batch-size=64", "--lr=0.05", "--epochs=2")
@@ -124,9 +126,24 @@ def test_the_help_is_whole(machine):
     assert "set -euo" not in said
 
 
+@pytest.mark.parametrize("shape,launcher", [("launch-2x4", "torchrun"), ("launch-8x1", "")])
+def test_the_ranks_of_every_shape_are_those_of_the_table(machine, shape, launcher):
+    """As the shapes below say it, by a program that does not train."""
+    trains = os.path.join(machine.example, "mnist_ddp_launch.py")
+    os.rename(trains, trains + ".kept")
+    try:
+        with open(trains, "w") as file:
+            file.write(STAND_IN)
+        output = machine.shape(shape, LAUNCHER=launcher).stdout
+    finally:
+        os.rename(trains + ".kept", trains)
+    nodes, processes = map(int, shape.split("-")[1].split("x"))
+    check_ranks(output, nodes, processes, has_launcher=True)
+
+
 @pytest.mark.parametrize("shape,launcher", [
-    ("launch-2x4", "torchrun"), ("launch-4x2", "python -m torch.distributed.launch"),
-    ("launch-8x1", ""), pytest.param("mp-8x1", "", marks=pytest.mark.soak), ("mp-2x4-file", "")])
+    pytest.param("launch-2x4", "torchrun", marks=pytest.mark.soak), ("launch-4x2", "python -m torch.distributed.launch"),
+    pytest.param("launch-8x1", "", marks=pytest.mark.soak), pytest.param("mp-8x1", "", marks=pytest.mark.soak), ("mp-2x4-file", "")])
 def test_every_shape_ends_at_the_same_loss(machine, alone, shape, launcher):
     output = machine.shape(shape, *SHORT, LAUNCHER=launcher).stdout
     assert losses(output) == [pytest.approx(alone, abs=1e-4)], output

@@ -1,4 +1,5 @@
 """examples/mnist-cpp: built by its own CMakeLists, it ends at the loss of the Python program."""
+import importlib.util
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import pytest
 
 from places import BINARY, ROOT, TRAINING
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="PyTorch is not installed")
 EXAMPLES = os.path.join(ROOT, "examples")
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "muster-launch")
 FLAGS = ("--limit=512", "--batch-size=64", "--lr=0.05")

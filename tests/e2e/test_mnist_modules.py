@@ -1,6 +1,7 @@
 """The parts of examples/mnist-pytorchjob, without processes of their own: files that are wrong, ranks
 that do not come, checkpoints that are cut."""
 import gzip
+import importlib.util
 import io
 import os
 import sys
@@ -13,13 +14,15 @@ import pytest
 from places import ROOT
 from idx_files import idx, write_data
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="PyTorch is not installed")
 EXAMPLE = os.path.join(ROOT, "examples", "mnist-pytorchjob")
 MODULES = ("checkpoints", "images", "join", "mnist_ddp_mp", "models", "utils", "words")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def example():
+    global torch
+    import torch  # not by each worker that collects
     sys.path.insert(0, EXAMPLE)
     was, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     found = types.SimpleNamespace(**{name: __import__(name) for name in MODULES})

@@ -1,5 +1,6 @@
 """The YAMLs of examples/mnist-pytorchjob on the embedded cluster: every pod's processes see what the table
 of docs/launch.md says."""
+import importlib.util
 import os
 import re
 import shutil
@@ -22,12 +23,7 @@ told = " ".join(f"{name}={os.environ.get(name, '-')}" for name in (
 print(f"rank {os.environ['RANK']} of {os.environ['WORLD_SIZE']}, local rank {os.environ['LOCAL_RANK']}: {told}")
 """
 
-try:
-    import torch  # noqa: F401
-    has_torch = True
-except ImportError:
-    has_torch = False
-needs_torch = pytest.mark.skipif(not has_torch, reason="PyTorch is not installed")
+needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="PyTorch is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +44,17 @@ def cluster():
     made.close()
 
 
-def run(cluster, yaml, code="home/mnist-pytorchjob"):
-    """Applies the YAML and waits for the job; its name."""
+def run(cluster, yaml, code="home/mnist-pytorchjob", changes=()):
+    """Applies the YAML, once texts in it have become others, and waits for the job; its name."""
     cluster.run("image", "map", IMAGE, cluster.path(code))
-    applied = cluster.run("apply", "-f", os.path.join(cluster.yamls, f"{yaml}.yaml")).stdout
+    with open(os.path.join(cluster.yamls, f"{yaml}.yaml")) as file:
+        text = file.read()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    with open(cluster.path("home", "applied.yaml"), "w") as file:
+        file.write(text)
+    applied = cluster.run("apply", "-f", cluster.path("home", "applied.yaml")).stdout
     name = yaml.replace("_", "-")
     assert applied == f"pytorchjob.kubeflow.org/{name} created\n"
     await_success(cluster, name)
@@ -101,21 +104,27 @@ def test_dp(cluster):
 
 
 @needs_torch
-@pytest.mark.parametrize("yaml,nodes,processes,has_launcher", [
-    ("mnist_ddp_launch_host", 2, 4, True), ("mnist_ddp_mp_file", 2, 2, False),
-    ("mnist_ddp_mp_tcp_host", 8, 1, False)])
-def test_trains_and_sees_what_the_table_says(cluster, yaml, nodes, processes, has_launcher):
-    name = run(cluster, yaml)
+# As they stand, and with half or a quarter of their processes.
+@pytest.mark.parametrize("yaml,nodes,processes,has_launcher,changes", [
+    pytest.param("mnist_ddp_launch_host", 2, 4, True, (), marks=pytest.mark.soak),
+    ("mnist_ddp_launch_host", 2, 2, True, [("--nproc_per_node=4", "--nproc_per_node=2")]),
+    ("mnist_ddp_mp_file", 2, 2, False, ()),
+    pytest.param("mnist_ddp_mp_tcp_host", 8, 1, False, (), marks=pytest.mark.soak),
+    ("mnist_ddp_mp_tcp_host", 2, 1, False, [("replicas: 7", "replicas: 1"), ("--nnodes=8", "--nnodes=2")])])
+def test_trains_and_sees_what_the_table_says(cluster, yaml, nodes, processes, has_launcher, changes):
+    name = run(cluster, yaml, changes=changes)
     check(cluster, name, nodes, processes, has_launcher)
     assert "test: loss=" in cluster.run("logs", name).stdout
     assert os.listdir(cluster.path("shared")) == []
+    cluster.run("delete", name)
 
 
 @pytest.mark.parametrize("yaml,nodes,processes", [
-    ("mnist_ddp_launch_host_4x2", 4, 2), ("mnist_ddp_launch_host_8x1", 8, 1)])
+    ("mnist_ddp_launch_host", 2, 4), ("mnist_ddp_launch_host_4x2", 4, 2), ("mnist_ddp_launch_host_8x1", 8, 1)])
 def test_the_other_shapes_see_what_the_table_says(cluster, yaml, nodes, processes):
     name = run(cluster, yaml, "stand-in")
     check(cluster, name, nodes, processes, has_launcher=True)
+    cluster.run("delete", name)
 
 
 @needs_torch

@@ -12,7 +12,6 @@ import threading
 import time
 import urllib.parse
 
-import browser
 import pytest
 import yaml
 
@@ -207,17 +206,22 @@ PROFILER_PAGE = ("return Array.from(document.querySelectorAll('iframe'))"
                  ".map(frame => frame.contentDocument?.body?.innerText ?? '').join('\\n')")
 
 
-def test_the_profile_is_seen(cluster, opctl):
+def test_the_profile_is_seen(cluster, opctl, chromium):
     """The document's last part: traced by the example, synced, opened in TensorBoard with torch-tb-profiler."""
-    if None in browser.programs():
-        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
     use_python(cluster, python_with_kineto())
     for name in ("train.py", "cifar.py", "train.yaml"):
         shutil.copy(os.path.join(EXAMPLE, name), cluster.path("home", name))
     with open(cluster.path("home", "train.yaml")) as file:
         text = file.read()
     assert "- --epochs\n        - 2\n" in text
-    opctl.write("train.yaml", one_thread(text).replace("- --epochs\n        - 2\n", "- --profile\n        - --epochs\n        - 1\n"))
+    # Of the steps that are traced there are five: 20 images, two a step, for two nodes.
+    images = cluster.path("home", "cifar", "cifar-10-batches-bin")
+    os.makedirs(images)
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+        with open(os.path.join(images, f"{name}.bin"), "wb") as file:
+            file.write(b"".join(bytes([label]) + bytes(range(256)) * 12 for label in range(4)))
+    words = ["--profile", "--epochs", "1", "--batch-size", "2", "--data-dir", cluster.path("home", "cifar")]
+    opctl.write("train.yaml", one_thread(text).replace("- --epochs\n        - 2\n", "\n        ".join(f"- '{word}'" for word in words) + "\n"))
     opctl("run", "-f", "train.yaml", "-b", "local", "--image", "any", "-t", "1", "-reg", "a/b", "-nobuild", timeout=600)
     [job] = glob.glob(cluster.path("state", "muster", "ads", "*", "work", "sync", "*"))
     runs = sorted(os.path.relpath(folder, job) for folder in glob.glob(os.path.join(job, "*", "logs")))
@@ -228,7 +232,6 @@ def test_the_profile_is_seen(cluster, opctl):
                                  check=True).stdout.splitlines()[-1]
     board = subprocess.Popen([os.path.join(environment, "bin", "python"), "-m", "tensorboard.main", "--logdir", job,
                               "--port", "0"], stderr=subprocess.PIPE, text=True, env=cluster.env, start_new_session=True)
-    page = None
     try:
         url = next(match[1] for match in (re.search(r" at (http://\S+)", line) for line in board.stderr) if match)
         drain = threading.Thread(target=board.stderr.read, daemon=True)
@@ -238,9 +241,9 @@ def test_the_profile_is_seen(cluster, opctl):
         while json.loads(fetch(plugin + "/runs"))["runs"] != runs:
             assert time.monotonic() < deadline, fetch(plugin + "/runs")
             time.sleep(0.1)
-        page = browser.Browser()
-        page.open(url + "#pytorch_profiler")
-        shown = page.wait(f"const text = (() => {{{PROFILER_PAGE}}})(); return text.includes('Overview') && text")
+        with chromium.window() as page:
+            page.open(url + "#pytorch_profiler")
+            shown = page.wait(f"const text = (() => {{{PROFILER_PAGE}}})(); return text.includes('Overview') && text")
         assert any(run in shown for run in runs), shown
         # The steps themselves; the page draws them with a script of the Internet's.
         for run in runs:
@@ -252,20 +255,28 @@ def test_the_profile_is_seen(cluster, opctl):
             traced = fetch(f"{plugin}/operation/table?{query}&worker={worker}&span={span}&group_by=Operation")
             assert b"aten::conv2d" in traced
     finally:
-        if page:
-            page.close()
         os.killpg(board.pid, signal.SIGKILL)  # it has processes of its own
         board.wait()
 
 
-def cifar_loads(folder):
-    """What the example finds in a folder: images' shapes, and the first labels and pixels."""
-    program = ("import cifar, json, sys\ntrain, test, source = cifar.load(sys.argv[1])\n"
-               "print(json.dumps([source, len(train), len(test), train.labels[:2].tolist(), test.labels[:2].tolist(),"
-               " train.images[0, :, 0, 0].tolist(), round(train[0][0][0, 0, 0].item(), 3)]))")
-    done = subprocess.run([sys.executable, "-c", program, folder], cwd=EXAMPLE, capture_output=True, text=True,
+CIFAR_LOADS = """
+import cifar, json, sys
+for folder in sys.argv[1:]:
+    try:
+        train, test, source = cifar.load(folder)
+        print(json.dumps([source, len(train), len(test), train.labels[:2].tolist(), test.labels[:2].tolist(),
+                          train.images[0, :, 0, 0].tolist(), round(train[0][0][0, 0, 0].item(), 3)]))
+    except Exception as error:
+        print(json.dumps(str(error)))
+"""
+
+
+def cifar_loads(*folders):
+    """What the example finds in each folder: images' shapes, and the first labels and pixels; or its error."""
+    done = subprocess.run([sys.executable, "-c", CIFAR_LOADS, *map(str, folders)], cwd=EXAMPLE, capture_output=True, text=True,
                           timeout=300, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    return yaml.safe_load(done.stdout) if done.returncode == 0 else done.stderr
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_the_example_reads_both_forms_of_cifar(tmp_path):
@@ -285,20 +296,20 @@ def test_the_example_reads_both_forms_of_cifar(tmp_path):
         (binary / f"{name}.bin").write_bytes(records)
         # As Python 2 wrote them: every text is bytes.
         (python / name).write_bytes(pickle.dumps({b"data": data, b"labels": labels}, protocol=2))
-    for folder in (tmp_path / "binary", tmp_path / "python"):
-        found = cifar_loads(str(folder))
-        assert found[1:] == expected, found
     # The archive as it is published.
     shutil.make_archive(str(tmp_path / "cifar-10-python"), "gztar", str(tmp_path / "python"), "cifar-10-batches-py")
     (tmp_path / "packed").mkdir()
     shutil.move(str(tmp_path / "cifar-10-python.tar.gz"), str(tmp_path / "packed"))
-    assert cifar_loads(str(tmp_path / "packed"))[1:] == expected
     # Cut short, and one that would run something.
-    (binary / "data_batch_3.bin").write_bytes(b"\0" * 100)
-    assert "is not a whole number of records: 100 bytes" in cifar_loads(str(tmp_path / "binary"))
-    (python / "data_batch_1").write_bytes(pickle.dumps({b"data": os.getcwd}, protocol=2))
-    assert "a batch of CIFAR-10 holds no" in cifar_loads(str(tmp_path / "python"))
-    assert cifar_loads(str(tmp_path / "nowhere"))[:3] == ["drawn here", 2000, 500]
+    short, bad = tmp_path / "short", tmp_path / "bad"
+    shutil.copytree(tmp_path / "binary", short)
+    (short / binary.name / "data_batch_3.bin").write_bytes(b"\0" * 100)
+    shutil.copytree(tmp_path / "python", bad)
+    (bad / python.name / "data_batch_1").write_bytes(pickle.dumps({b"data": os.getcwd}, protocol=2))
+    *found, of_short, of_bad = cifar_loads(tmp_path / "binary", tmp_path / "python", tmp_path / "packed", short, bad)
+    assert [each[1:] for each in found] == [expected] * 3, found
+    assert "is not a whole number of records: 100 bytes" in of_short
+    assert "a batch of CIFAR-10 holds no" in of_bad
 
 
 def test_kubernetes_gets_the_image_that_was_built(cluster, opctl):

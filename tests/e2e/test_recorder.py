@@ -30,26 +30,26 @@ def said_of(tmp_path, text, *flags, **variables):
 
 @needs_newest
 @pytest.mark.parametrize("flags", [(), ("--warm",)])
-def test_the_number_of_the_collective_is_told(tmp_path, flags):
+def test_the_number_of_the_collective_is_told(tmp_path, warm, flags):
     text, fault, wait = faults.program("late-rank")
-    line = said_of(tmp_path, text, *flags)
+    line = said_of(tmp_path, text, *flags, **(warm if flags else {}))
     # Five all_reduce went before.
     assert f"rank 1 has not entered all_reduce #6 (train.py:{wait}); it is at train.py:{fault}" in line
 
 
 @needs_newest
 @pytest.mark.parametrize("name", faults.MISMATCHES)
-def test_that_ranks_call_different_collectives_is_told(tmp_path, name):
+def test_that_ranks_call_different_collectives_is_told(tmp_path, warm, name):
     text, fault, wait = faults.program(name)
-    line = said_of(tmp_path, text)
+    line = said_of(tmp_path, text, "--warm", **warm)
     assert faults.MISMATCHES[name][1] in line
     assert re.search(rf"rank 1 (calls|gives) \S+.* \(train.py:{fault}\) where rank 0 .* \(train.py:{wait}\): ", line)
 
 
 @needs_newest
-def test_a_rank_that_holds_the_interpreters_lock_still_tells(tmp_path):
+def test_a_rank_that_holds_the_interpreters_lock_still_tells(tmp_path, warm):
     text, _, wait = faults.program("gil-held")
-    assert f"rank 1 has not entered all_reduce #6 (train.py:{wait})" in said_of(tmp_path, text)
+    assert f"rank 1 has not entered all_reduce #6 (train.py:{wait})" in said_of(tmp_path, text, "--warm", **warm)
 
 
 @needs_newest
@@ -262,11 +262,11 @@ BAD_ANSWERS = {
 
 
 @pytest.mark.parametrize("answer", BAD_ANSWERS)
-def test_a_rank_whose_recorder_misbehaves_is_named_all_the_same(tmp_path, answer):
+def test_a_rank_whose_recorder_misbehaves_is_named_all_the_same(tmp_path, warm, answer):
     text, fault, wait = faults.program("late-rank")
     bad = BAD_SERVER.replace("ANSWER", BAD_ANSWERS[answer])
     lines = bad.count("\n")
-    with test_stalls.Launch(tmp_path, bad + text) as launch:
+    with test_stalls.Launch(tmp_path, bad + text, "--warm", **warm) as launch:
         line = launch.await_line(STALLED).group(0)
     assert f"rank 1 has not entered all_reduce (train.py:{wait + lines}); it is at train.py:{fault + lines}" in line
 
@@ -281,25 +281,25 @@ RANK, x = dist.get_rank(), torch.ones(8)
 for step in range(STEPS):
     end = time.monotonic() + (0.1 if RANK == 1 else 0.04)
     while time.monotonic() < end:
-        pass
+        time.sleep(0.01)
     dist.all_reduce(x)
 """
 
 
 @needs_newest
-def test_a_straggler_is_told_while_the_job_goes_on(tmp_path):
-    with Launch(tmp_path, LATE.replace("STEPS", "10000")) as launch:
+def test_a_straggler_is_told_while_the_job_goes_on(tmp_path, warm):
+    with Launch(tmp_path, LATE.replace("STEPS", "10000"), "--warm", **warm) as launch:
         said = launch.await_line(r"muster-launch: rank 1 is late at collectives: the last in (\d+) of (\d+) steps, by (\d+) ms of (\d+) ms each"
                                  r"; it is mostly at train.py:(\d+)", 180)
     last, of, late, step, line = map(int, said.groups())
     assert last >= 0.9 * of >= 45 and 5 <= late <= step
-    assert (tmp_path / "train.py").read_text().splitlines()[line - 1].strip() in ("pass", "while time.monotonic() < end:")
+    assert (tmp_path / "train.py").read_text().splitlines()[line - 1].strip() in ("time.sleep(0.01)", "while time.monotonic() < end:")
 
 
 @needs_newest
-def test_of_a_rank_that_has_died_its_last_collective_is_told(tmp_path):
+def test_of_a_rank_that_has_died_its_last_collective_is_told(tmp_path, warm):
     text = LATE.replace("STEPS", "10000") + "    if RANK == 1 and step == 60:\n        os.kill(os.getpid(), 9)\n"
-    with Launch(tmp_path, text) as launch:
+    with Launch(tmp_path, text, "--warm", **warm) as launch:
         said = launch.await_line(r"muster-launch: rank 1, \d+\.\d s before its end, had (entered|finished) all_reduce #(\d+)", 120)
         assert launch.process.wait(60) != 0
     assert 1 <= int(said[2]) <= 61

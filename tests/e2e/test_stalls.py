@@ -13,6 +13,8 @@ from embedded_api import Api
 from places import LAUNCHER
 
 PYTHON = "/usr/bin/python3"
+# An interpreter that forks ranks serves one environment: pytest's own variable, which names the test, would be another one each time.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
 class Launch:
@@ -27,7 +29,7 @@ class Launch:
         with open(self.path, "w") as said:
             self.process = subprocess.Popen(
                 [LAUNCHER, "--python", self.PYTHON, "--standalone", f"--nproc-per-node={ranks}", *flags, script], stderr=said,
-                stdout=said, env={**os.environ, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", "TMPDIR": str(folder), **variables})
+                stdout=said, env={**ENVIRONMENT, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", "TMPDIR": str(folder), **variables})
 
     def said(self):
         with open(self.path) as file:
@@ -55,10 +57,12 @@ class Launch:
         self.process.wait(30)
 
 
-@pytest.mark.parametrize("name", faults.STALLS)
-def test_the_rank_its_line_and_the_collective_are_named(tmp_path, name):
+# Forked ranks take a tenth of the processor time of executed ones.
+@pytest.mark.parametrize("name, flags", [*((name, ("--warm",)) for name in faults.STALLS), ("late-rank", ()), *(
+    pytest.param(name, (), marks=pytest.mark.soak) for name in faults.STALLS if name != "late-rank")])
+def test_the_rank_its_line_and_the_collective_are_named(tmp_path, warm, name, flags):
     text, fault, wait = faults.program(name)
-    with Launch(tmp_path, text) as launch:
+    with Launch(tmp_path, text, *flags, **(warm if flags else {})) as launch:
         line = launch.await_line(r"muster-launch: (stalled|waiting) \d+ s: .*").group(0)
     assert "stalled" in line
     assert re.search(r"\brank 1\b", line)
@@ -67,25 +71,27 @@ def test_the_rank_its_line_and_the_collective_are_named(tmp_path, name):
         assert f"train.py:{fault}" in line
 
 
+# They are looked at after 3, 6 and 12 s.
+@pytest.mark.parametrize("seconds", [7, pytest.param(13, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", faults.HEALTHY)
-def test_slow_is_not_called_stalled(tmp_path, name):
-    with Launch(tmp_path, faults.healthy(name, 13), SCRATCH=str(tmp_path / "scratch")) as launch:
+def test_slow_is_not_called_stalled(tmp_path, name, seconds):
+    with Launch(tmp_path, faults.healthy(name, seconds), SCRATCH=str(tmp_path / "scratch")) as launch:
         assert launch.process.wait(120) == 0
         assert "stalled" not in launch.said()
 
 
-def test_they_go_on(tmp_path):
+def test_they_go_on(tmp_path, warm):
     text = faults.program("late-rank")[0].replace("600", "7")
-    with Launch(tmp_path, text) as launch:
+    with Launch(tmp_path, text, "--warm", **warm) as launch:
         assert launch.process.wait(60) == 0
         assert re.search(r"stalled \d+ s: rank 1 .*\n", launch.said())
         # The end of the job says that, too.
         assert launch.said().count("stalled") == 1
 
 
-def test_on_stall_stop_says_it_in_the_report(tmp_path):
+def test_on_stall_stop_says_it_in_the_report(tmp_path, warm):
     text, fault, _ = faults.program("late-rank")
-    with Launch(tmp_path, text, "--on-stall=stop", "--max-restarts=3") as launch:
+    with Launch(tmp_path, text, "--warm", "--on-stall=stop", "--max-restarts=3", **warm) as launch:
         assert launch.process.wait(60) != 0
         said = launch.said()
     assert f"> <module>  {tmp_path}/train.py:{fault}" in said  # the stacks
@@ -93,10 +99,10 @@ def test_on_stall_stop_says_it_in_the_report(tmp_path):
     assert "restart 1" not in said
 
 
-def test_on_stall_restart(tmp_path):
+def test_on_stall_restart(tmp_path, warm):
     text = faults.program("late-rank")[0].replace(
         "if ODD:", "if ODD and os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':")
-    with Launch(tmp_path, text, "--on-stall=restart", "--max-restarts=1") as launch:
+    with Launch(tmp_path, text, "--warm", "--on-stall=restart", "--max-restarts=1", **warm) as launch:
         assert launch.process.wait(60) == 0
         assert "restart 1 of 1" in launch.said()
 
@@ -207,3 +213,28 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
     verdict = json.loads(cluster.run("explain", "hung", "-o", "json").stdout)
     assert (verdict["class"], verdict["who"]["rank"], verdict["confidence"]) == ("hang", 1, "high"), verdict
     assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]
+
+
+LATE_MASTER = """\
+import os, time
+if os.environ["RANK"] == "0":
+    while not os.path.exists("looked"): time.sleep(0.1)
+import torch.distributed as dist
+dist.init_process_group("gloo")
+print("went on", dist.get_rank(), flush=True)
+"""
+
+
+def test_a_look_at_a_rank_that_waits_for_its_store_does_not_end_it(cluster):
+    with open(cluster.path("home", "late.py"), "w") as file:
+        file.write(LATE_MASTER)
+    cluster.submit("late", f"{PYTHON} late.py", "--workers=2", f"--working-dir={cluster.path('home')}", "--env=OMP_NUM_THREADS=1")
+    looks = 0
+    end = time.monotonic() + 60
+    while looks < 3:
+        assert time.monotonic() < end, cluster.run("logs", "late", "--all").stdout
+        looks += "_create_c10d_store" in cluster.run("stacks", "late", code=None).stdout
+        assert cluster.get("late")["status"] in ("PENDING", "RUNNING"), cluster.run("logs", "late", "--all").stdout
+    open(cluster.path("home", "looked"), "w").close()
+    cluster.wait_for_all("late", "SUCCEEDED")
+    assert "[0-1] went on 0..1\n" in cluster.run("logs", "late", "--all").stdout

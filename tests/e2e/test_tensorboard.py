@@ -8,9 +8,9 @@ import subprocess
 import time
 import urllib.request
 
-import browser
 import pytest
 
+from idx_files import write_small_mnist
 from places import ONE_THREAD, ROOT
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
@@ -115,15 +115,14 @@ def board_pids(cluster, url):
     return found
 
 
-def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
-    if None in browser.programs():
-        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
+def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python, chromium):
     use_python(cluster, tensorboard_python)
     data = cluster.path("data")
     os.makedirs(os.path.join(data, "pytorch_data"))
     cluster.run("data", "create", "training-data", "--path", data)
     name = "pytorch-dist"
-    # The document's command line; the URL is ours, and one epoch and one thread are enough.
+    # The document's command line; the URL is ours, and a few digits, each step in the log, and one thread are enough.
+    write_small_mnist(os.path.join(data, "pytorch_data"))
     done = cluster.run(
         "submit", "pytorch", f"--name={name}", "--gpus=1", "--workers=3", "--working-dir=/root",
         "--image=registry.cn-huhehaote.aliyuncs.com/lumo/"
@@ -131,7 +130,7 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
         "--sync-mode=git", f"--sync-source=file://{repository}",
         "--data=training-data:/mnist_data", "--tensorboard",
         "--logdir=/mnist_data/pytorch_data/logs", ONE_THREAD,
-        "python /root/code/mnist-pytorch/mnist.py --epochs 1 --backend nccl "
+        "python /root/code/mnist-pytorch/mnist.py --epochs 4 --log-interval 1 --lr 0.05 --backend nccl "
         "--dir /mnist_data/pytorch_data/logs --data /mnist_data/pytorch_data/")
     assert (f"service/{name}-tensorboard created\n"
             f"deployment.apps/{name}-tensorboard created\n") in done.stdout
@@ -143,8 +142,7 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
     # An open page does not ask for new tags: the last one is there before it is opened.
     assert scalars(url, "accuracy")
 
-    page = browser.Browser()
-    try:
+    with chromium.window() as page:
         page.open(url)
         assert page.wait("return document.title") == "TensorBoard"
         cards = ("return Array.from(document.querySelectorAll('scalar-card'))"
@@ -153,8 +151,6 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
         assert sorted(page.evaluate(cards)) == ["accuracy", "loss"]
         # A line goes most of the way across; grid and axes are not drawn there.
         page.wait(f"const drawn = (() => {{{DRAWN}}})(); return drawn > 0.5")
-    finally:
-        page.close()
 
     # Long after the job has ended, and as often as it is asked for.
     assert url_of(cluster, name) == url

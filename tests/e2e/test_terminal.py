@@ -113,12 +113,21 @@ def test_help_has_the_verbs_in_groups_and_arena_has_its_list(done):
     assert [line.split()[0] for line in others if line] == ["completion", "help", "version"]
 
 
-BAR = 'for i in 1 2 3 4 5; do printf "\\r%s0%%" $i; sleep 0.3; done; echo; echo trained'
+# The replicas begin when somebody looks, and wait for each other at every step and before what they say last: lines are the same if
+# they come within half a second.
+TOGETHER = 'touch {0}/$RANK.$i; until test -e {0}/0.$i && test -e {0}/1.$i; do sleep 0.02; done; '
+BAR = ('until test -e {0}/go; do sleep 0.02; done; for i in 1 2 3 4 5; do ' + TOGETHER + 'printf "\\r%s0%%" $i; sleep 0.5; done; i=end; ' +
+       TOGETHER + 'echo; i=trained; ' + TOGETHER + 'echo trained')
 
 
 def test_progress_bars_of_several_replicas_move_in_the_last_line(done):
-    done.submit("bars", BAR, "--workers=2")
-    text = shown(done, "logs", "bars", "--all", "-f")
-    assert "\r[0-1] 20%\x1b[K" in text and "\r[0-1] 40%\x1b[K" in text
-    assert drawn(text)[-3:] == ["[0-1] 50%", "[0-1] trained", ""]
+    done.submit("bars", BAR.format(done.path("home")), "--workers=2")
+    with Terminal([done.binary, "logs", "bars", "--all", "-f"], {**done.env, "TERM": "xterm"}, done.path("home")) as terminal:
+        terminal.expect("2 of 2 ranks up")
+        open(done.path("home", "go"), "w").close()
+        terminal.expect("[0-1] 20%\x1b[K")
+        terminal.expect("[0-1] 40%\x1b[K")
+        text = terminal.expect("trained\r\n")
+        assert drawn(text)[-2:] == ["[0-1] 50%", "[0-1] "]
+        assert terminal.end() == 0
     assert done.run("logs", "bars", "--all").stdout == "[0-1] 50%\n[0-1] trained\n"

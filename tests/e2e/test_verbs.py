@@ -8,11 +8,8 @@ import time
 import pytest
 
 from embedded_muster import Cluster
-from places import ROOT
 from embedded_api import Api
 from terminals import Terminal
-
-FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 
 
 @pytest.fixture
@@ -153,9 +150,8 @@ def test_under_arenas_name_an_empty_list_tells_a_person_and_no_script_of_jobs_of
 
 @pytest.fixture
 def gpu_cluster():
-    assert os.path.exists(os.path.join(FAKE, "libnvidia-ml.so")), "build the dev preset first"
     made = Cluster()
-    made.env.update(MUSTER_NVML=FAKE, MUSTER_FAKE_NVML="2")
+    made.show_gpus("2")
     made.run("up")
     yield made
     made.close()

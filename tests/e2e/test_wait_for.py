@@ -1,6 +1,7 @@
 """--wait-for: a job that starts when another has succeeded."""
 import os
 
+from dash_page import await_true
 from embedded_muster import Cluster
 
 GATE = 'while ! test -e {0}; do sleep 0.05; done; exit {1}'
@@ -14,7 +15,8 @@ def gated(cluster, name, code=0):
 
 
 def reason_of(cluster, name):
-    return next(line for line in cluster.run("get", name).stdout.splitlines() if line.startswith("REASON:"))
+    """Once there is one: the daemon says it when it has seen the job."""
+    return await_true(lambda: next((line for line in cluster.run("get", name).stdout.splitlines() if line.startswith("REASON:")), None))
 
 
 def test_a_job_starts_when_the_other_has_succeeded_across_a_restart_of_the_daemon(cluster):
@@ -49,12 +51,13 @@ def test_it_fails_with_the_one_that_it_waits_for(cluster):
     for name, awaited in (("next", "bad"), ("other", "gone")):
         cluster.run("run", "-d", f"--name={name}", f"--wait-for={awaited}", "true")
     following = cluster.start("run", "--name=followed", "--wait-for=bad", "echo never")
+    while "waits for bad to succeed" not in (said := following.stderr.readline()):
+        assert said, "it does not say what it waits for"
     open(go, "w").close()
     cluster.wait("next", "FAILED")
     assert reason_of(cluster, "next").startswith("REASON: job bad, which this one waited for, has failed: rank 0")
     out, err = following.communicate(timeout=60)
     assert following.returncode == 1 and out == "" and "job bad, which this one waited for, has failed" in err
-    assert "waits for bad to succeed" in err
     cluster.run("delete", "gone")
     cluster.wait("other", "FAILED")
     assert reason_of(cluster, "other") == "REASON: job gone, which this one waited for, was deleted"

@@ -16,15 +16,15 @@ BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 PATIENCE = 120  # of a busy machine
 
 
-def wait_until(what, happened, patience=PATIENCE):
-    """What `happened` returns, once it is true."""
+def wait_until(what, happened, patience=PATIENCE, pause=0.05):
+    """What `happened` returns, once it is true; it is asked every `pause` seconds."""
     deadline = time.monotonic() + patience
     while True:
         value = happened()
         if value:
             return value
         assert time.monotonic() < deadline, f"in vain: {what}"
-        time.sleep(0.05)
+        time.sleep(pause)
 
 
 class Operator:

@@ -85,7 +85,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
 
 int nvmlDeviceGetUUID(Device device, char* uuid, unsigned length) {
   const unsigned long value = ValueOf(device);
-  std::snprintf(uuid, length, "%s-00000000-fake-%04lu", value >= 1000 ? "MIG" : "GPU", value);
+  const char* const serial = std::getenv("MUSTER_FAKE_NVML_SERIAL");
+  std::snprintf(uuid, length, "%s-%.8s-fake-%04lu", value >= 1000 ? "MIG" : "GPU",
+                serial == nullptr ? "00000000" : serial, value);
   return kSuccess;
 }
 

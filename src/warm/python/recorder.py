@@ -1,5 +1,6 @@
 # What PyTorch's flight recorder knows of this rank's collectives, for who asks: torch's own worker
 # server at a Unix socket, in C++, so that it answers in a hang. Where torch has none, nothing is.
+# And a rank that is asked where it stands, while it connects to its store, connects all the same.
 def muster_recorder():
     import os
     import sys
@@ -7,7 +8,7 @@ def muster_recorder():
     folder = os.environ.get("MUSTER_STACKS", "off")
     sizes = [os.environ[name] for name in ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
              if name in os.environ]
-    if folder == "off" or os.environ.get("WORLD_SIZE", "1") == "1" or "0" in sizes:
+    if folder == "off" or os.environ.get("WORLD_SIZE", "1") == "1":
         return
     if not sizes:
         # An answer tells all that is kept: of 2,000 collectives it takes 50 ms, and 90 MB; of 128
@@ -17,11 +18,38 @@ def muster_recorder():
     def begin():
         try:
             from torch._C import _distributed_c10d
+            if hasattr(_distributed_c10d, "TCPStore"):
+                connect_again(_distributed_c10d.TCPStore)
+            if "0" in sizes:
+                return
             server = getattr(_distributed_c10d, "_WorkerServer", None)
             if server is not None and hasattr(_distributed_c10d, "_dump_fr_trace_json"):
                 listen(server)
         except Exception:  # a witness is never a reason to fail
             pass
+
+    def connect_again(store):
+        """The signal that asks for a stack interrupts a wait for a store that does not listen yet,
+        which in torch 1.13 is the end of the rank."""
+        connect = store.__init__
+
+        def __init__(self, *words, **named):
+            from datetime import timedelta
+            begin = time.monotonic()
+            limit = words[4] if len(words) > 4 else named.get("timeout", timedelta(seconds=300))
+            while True:
+                try:
+                    return connect(self, *words, **named)
+                except RuntimeError as error:
+                    if "Interrupted system call" not in str(error):
+                        raise
+                # Of the caller's time, so much is left; none is an error of torch's own.
+                left = max(limit - timedelta(seconds=time.monotonic() - begin), timedelta(milliseconds=1))
+                if len(words) > 4:
+                    words = words[:4] + (left,) + words[5:]
+                else:
+                    named["timeout"] = left
+        store.__init__ = __init__
 
     def with_few_threads(server, path):
         """The server has a thread for each processor that this one may use, but at least eight,

@@ -101,19 +101,36 @@ def test_gloo_over_two_nodes(launch, nodes, torch_version, backend, fails):
         assert out.splitlines()[-1] == f"sum 1.0 {int(fails >= 0)}"
 
 
-@pytest.mark.parametrize("backend", ["static", "c10d"])
-def test_nodes_of_different_sizes(launch, nodes, torch_version, backend):
-    """Case 71: one, two and three workers on three nodes."""
+@pytest.mark.parametrize("backend", ["static", pytest.param("c10d", marks=pytest.mark.soak)])
+def test_nodes_of_different_sizes_reduce(launch, nodes, torch_version, backend):
     script = launch.script(SUM.replace("FAILS", "-1"))
+    starts = [nodes.static(rank, 2, f"--nproc-per-node={rank + 1}", script) if backend == "static" else
+              nodes.c10d(rank + 1, 2, f"--nproc-per-node={rank + 1}", script) for rank in range(2)]
+    for count, process in enumerate(starts, 1):
+        code, out, err = ended(process)
+        assert code == 0, err
+        assert out.splitlines() == ["sum 3.0 0"] * count
+
+
+@pytest.mark.parametrize("backend", ["static", "c10d"])
+def test_nodes_of_different_sizes(launch, nodes, backend):
+    """Case 71: one, two and three workers on three nodes."""
+    script = launch.script(SHOW)
     sizes = [f"--nproc-per-node={count}" for count in (1, 2, 3)]
     if backend == "static":
         started = [nodes.static(rank, 3, size, script) for rank, size in enumerate(sizes)]
     else:
         started = [nodes.c10d(name, 3, size, script) for name, size in enumerate(sizes, 1)]
-    for count, process in enumerate(started, 1):
+    rows = []
+    for process in started:
         code, out, err = ended(process)
         assert code == 0, err
-        assert out.splitlines() == ["sum 15.0 0"] * count
+        rows += [tuple(map(int, line.split())) for line in out.splitlines()]
+    # With c10d, which node comes second is chance.
+    sizes = {row[4]: row[3] for row in rows}
+    assert sorted(sizes.values()) == [1, 2, 3]
+    places = [(node, local) for node in range(3) for local in range(sizes[node])]
+    assert sorted(rows) == [(rank, local, 6, sizes[node], node, 3, rank, 6) for rank, (node, local) in enumerate(places)]
 
 
 WAIT = """

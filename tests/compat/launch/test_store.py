@@ -3,6 +3,7 @@ its environment is there (3 GB: scripts/python-environment torch-2.15 torch torc
 import os
 import re
 import resource
+import signal
 import socket
 import struct
 import subprocess
@@ -146,35 +147,52 @@ dist.destroy_process_group()
 """
 
 
+# Forks the ranks when torch has been imported, which takes most of their time: FORKS FOLDER MODE
+FORKS = """
+import os, sys, torch, torch.distributed
+folder, pids = sys.argv.pop(1), []
+for rank in range(4):
+    pids.append(os.fork())
+    if pids[-1] == 0:
+        os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+        for fd, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open("%s/%s%d" % (folder, name, rank), os.O_WRONLY | os.O_CREAT, 0o600), fd)
+        exec(RANK)
+        sys.exit()
+print(*pids, flush=True)
+codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
+print(*codes, flush=True)
+"""
+
+
 class Ranks:
-    def __init__(self, python, store, mode, attempt=0):
+    def __init__(self, python, store, mode, folder, attempt=0):
         variables = {"WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port),
                      "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": str(attempt),
                      "TORCHELASTIC_RUN_ID": "test", "OMP_NUM_THREADS": "1"}
-        self.processes = [
-            subprocess.Popen([python, "-c", RANK, mode], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, env={**os.environ, **variables, "RANK": str(rank), "LOCAL_RANK": str(rank)})
-            for rank in range(4)]
+        self.folder = folder
+        self.parent = subprocess.Popen([python, "-c", f"RANK = {RANK!r}" + FORKS, folder, mode], stdout=subprocess.PIPE, text=True,
+                                       env={**os.environ, **variables})
+        self.pids = [int(pid) for pid in self.parent.stdout.readline().split()]
 
-    @property
-    def pids(self):
-        return [process.pid for process in self.processes]
+    def read(self, name, rank):
+        with open(os.path.join(self.folder, f"{name}{rank}")) as file:
+            return file.read()
 
     def outputs(self):
-        outputs = [process.communicate(timeout=PATIENCE) for process in self.processes]
-        for process, (_, errors) in zip(self.processes, outputs):
-            assert process.returncode == 0, errors
-        return [out for out, _ in outputs]
+        codes, _ = self.parent.communicate(timeout=PATIENCE)
+        assert codes == "0 0 0 0\n", [self.read("err", rank) for rank in range(4)]
+        return [self.read("out", rank) for rank in range(4)]
 
     def kill(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
+        for pid in self.pids:
+            os.kill(pid, signal.SIGKILL)
+        self.parent.communicate(timeout=PATIENCE)
 
 
-def test_four_ranks_train_over_the_agents_store_twice(python, store):
+def test_four_ranks_train_over_the_agents_store_twice(python, store, tmp_path):
     for attempt in (0, 1):
-        outputs = Ranks(python, store, "train", attempt).outputs()
+        outputs = Ranks(python, store, "train", tmp_path, attempt).outputs()
         assert outputs == ["8.0 [0, 1, 2, 3]\n"] * 2 + ["4.0 [0, 1, 2, 3]\n"] * 2
         store.ask("reset")
 
@@ -184,8 +202,8 @@ def test_four_ranks_train_over_the_agents_store_twice(python, store):
              r'the store\)'),
     ("group", r'barrier "process group 1": 2 joined after \d+ s; missing: rank 2 \(pid {2}, alive\)'),
 ])
-def test_a_wait_that_does_not_end_names_the_missing_rank(python, store, mode, expected):
-    ranks = Ranks(python, store, mode)
+def test_a_wait_that_does_not_end_names_the_missing_rank(python, store, tmp_path, mode, expected):
+    ranks = Ranks(python, store, mode, tmp_path)
     try:
         pattern = expected.replace("{2}", str(ranks.pids[2]))
         deadline = time.monotonic() + PATIENCE
@@ -194,7 +212,7 @@ def test_a_wait_that_does_not_end_names_the_missing_rank(python, store, mode, ex
             if any(re.search(pattern, line) for line in lines):
                 break
             assert time.monotonic() < deadline, lines
-            assert ranks.processes[0].poll() is None
+            assert ranks.parent.poll() is None
             time.sleep(0.2)
     finally:
         ranks.kill()
