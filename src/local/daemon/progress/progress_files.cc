@@ -71,7 +71,12 @@ void ProgressFiles::NoteCheckpoint(const std::string& job_uid, const runs::Check
 void ProgressFiles::NoteWait(const std::string& job_uid, const runs::WaitSpan& span) {
   if (!IsUid(job_uid)) return;
   const std::lock_guard lock(mutex_);
-  Opened(job_uid).NoteWait(span);
+  const bool was_open = open_.contains(job_uid);
+  runs::History& history = Opened(job_uid);
+  history.NoteWait(span);
+  if (was_open) return;
+  WriteOne(job_uid, history);
+  open_.erase(job_uid);
 }
 
 std::optional<runs::Millis> ProgressFiles::LastOf(const std::string& job_uid,
@@ -144,7 +149,7 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
   json["checkpoints"] = std::move(checkpoints);
   text::Array waits;
   for (const runs::WaitSpan& span : history->waits()) {
-    waits.push_back(text::Array{span.begin, span.end, NameOf(span.kind)});
+    waits.push_back(text::Array{span.begin, span.end, WordOf(span.bucket), WordOf(span.source)});
   }
   json["waits"] = std::move(waits);
   return json;

@@ -26,6 +26,7 @@ class ProgressFiles {
   void Note(const std::string& job_uid, const std::string& source, runs::Millis at,
             const runs::LineProgress& progress, std::optional<int64_t> percent);
   void NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span);
+  // Does not make the job one of those that run: its end may be known already.
   void NoteWait(const std::string& job_uid, const runs::WaitSpan& span);
   // When the source last told something of the job; nullopt when it has not.
   std::optional<runs::Millis> LastOf(const std::string& job_uid, const std::string& source);
