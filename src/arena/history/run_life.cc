@@ -229,7 +229,7 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   if (life.steps.empty() && map.instances.size() > 1) {
     logs.emplace(client, run, map.instances.back()).AddTo(life);
   }
-  const text::Json kept = ProgressJson(client, context, run.job.job, 1);
+  const text::Json kept = ProgressJson(client, context, run.job.job, 1, Times::kGiven);
   AddWhatWasKept(kept, *logs, life);
   runs::RefineEnd(life);
   AddWaits(kept, life);

@@ -157,7 +157,8 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   }
   if (IsForMachines(format)) {
     text::Json json = RunDocument(run, facts, context.clock.Now());
-    json.as_object()["progress"] = ProgressJson(*client, context, run.job.job, kShownPoints);
+    json.as_object()["progress"] =
+        ProgressJson(*client, context, run.job.job, kShownPoints, Times::kGiven);
     if (is_sweep) {
       TRY_ASSIGN(std::vector<TrialRow> rows, KnownTrials(*client, run, facts.folder, query));
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(std::move(rows), query));

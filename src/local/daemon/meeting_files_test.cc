@@ -24,7 +24,7 @@ class MeetingFilesTest : public testing::Test {
     std::ofstream(state_ + "/pod/meetings", std::ios::app) << line;
   }
   std::string Waits(ProgressFiles& progress) const {
-    return text::ToJson(progress.Of(kUid, 1).at("waits"));
+    return text::ToJson(progress.Of(kUid, 1, true).at("waits"));
   }
 
   std::string state_;

@@ -126,7 +126,7 @@ void ProgressFiles::ForgetUnless(const std::function<bool(const std::string& job
   }
 }
 
-text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
+text::Json ProgressFiles::Of(const std::string& job_uid, size_t points, bool with_times) {
   text::Object json{{"uid", job_uid}, {"sources", text::Array()}, {"series", text::Array()}};
   if (!IsUid(job_uid)) return json;
   const std::lock_guard lock(mutex_);
@@ -141,6 +141,7 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
   json["sources"] = SourcesToJson(*history);
   if (points == 0) return json;
   json["series"] = history->SeriesToJson(points);
+  if (!with_times) return json;
   json["steps"] = StepsToJson(*history);
   text::Array checkpoints;
   for (const runs::CheckpointSpan& span : history->checkpoints()) {
