@@ -179,12 +179,10 @@ void Board::TakeAnnotated(const std::string& key, std::vector<JobProgress>& chan
   changed.push_back({now.uid, arena::AnnotatedProgress(job->second)});
 }
 
-std::optional<Board::JobState> Board::StateOf(const std::string& key) const {
+std::optional<arena::TrainingJob> Board::JobOf(const std::string& key, base::Time now) const {
   const auto job = jobs_.find(key);
   if (job == jobs_.end()) return std::nullopt;
-  const bool has_ended = api::TrueCondition(job->second, "Succeeded") != nullptr ||
-                         api::TrueCondition(job->second, "Failed") != nullptr;
-  return JobState{std::string(api::Uid(job->second)), has_ended};
+  return Find(job->second, key, now);
 }
 
 }  // namespace dashboard

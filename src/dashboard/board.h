@@ -47,12 +47,8 @@ class Board {
 
   // All rows at the last Take, by key.
   const std::map<std::string, std::string>& rows() const { return rows_; }
-  struct JobState {
-    std::string uid;
-    bool has_ended = false;
-  };
-  // Nullopt if the job is gone.
-  std::optional<JobState> StateOf(const std::string& key) const;
+  // With its pods; nullopt if the job is gone.
+  std::optional<arena::TrainingJob> JobOf(const std::string& key, base::Time now) const;
   // The job's instances, which the page shows besides its row; null if the job is gone.
   text::Json InstancesOf(const std::string& key, base::Time now) const;
 

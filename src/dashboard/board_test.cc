@@ -120,8 +120,8 @@ TEST_F(BoardTest, EveryPlannedInstanceIsThereWithItsRanks) {
   EXPECT_EQ(text::GetString(instances.as_array()[1], {"status"}), "");
   EXPECT_EQ(text::GetInt(instances.as_array()[1], {"firstRank"}), 4);
   EXPECT_TRUE(board_.InstancesOf("default/none", clock_.Now()).is_null());
-  EXPECT_FALSE(board_.StateOf("default/none"));
-  EXPECT_FALSE(board_.StateOf("default/base")->has_ended);
+  EXPECT_FALSE(board_.JobOf("default/none", clock_.Now()));
+  EXPECT_EQ(board_.JobOf("default/base", clock_.Now())->pods.size(), 1u);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
-#include "arena/jobs/progress.h"
+#include "arena/logs/log_progress.h"
 #include "dashboard/documents.h"
 #include "text/projection.h"
 
@@ -168,19 +168,19 @@ void Live::Run(const std::stop_token& stop) {
 }
 
 void Live::AskWhileSeen(const std::stop_token& stop) {
+  bool keeps_progress = true;  // the cluster, as the embedded one does
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(news_mutex_);
       if (!asking_.wait(lock, stop, [this] { return has_tabs_; })) return;
       has_new_tab_ = false;
     }
-    const auto answer = client_.Ask("GET", std::string(kProgressPath));
-    if (answer) {
-      TakeProgress(*answer);
-    } else if (answer.error().code != base::Code::kUnavailable) {
-      return;  // the cluster does not have the path
+    if (keeps_progress) {
+      const auto answer = client_.Ask("GET", std::string(kProgressPath));
+      if (answer) TakeProgress(*answer);
+      keeps_progress = answer || answer.error().code == base::Code::kUnavailable;
     }
-    AskForStrips();
+    AskOfShownJobs();
     std::unique_lock lock(news_mutex_);
     asking_.wait_for(lock, stop, kAskInterval, [this] { return has_new_tab_; });
   }
@@ -201,34 +201,40 @@ bool Live::NoteProgress(std::string news) {
 }
 
 // Of jobs that run, and once of those that have ended.
-void Live::AskForStrips() {
+void Live::AskOfShownJobs() {
   struct Question {
     std::string key;
-    Board::JobState job;
+    bool has_ended;
+    arena::TrainingJob job;
   };
   std::vector<Question> questions;
   {
     const auto now = context_.clock.Steady();
     const std::lock_guard lock(mutex_);
-    std::erase_if(strips_, [this](const auto& strip) {
+    std::erase_if(shown_, [this](const auto& shown) {
       return std::none_of(tabs_.begin(), tabs_.end(),
-                          [&](const auto& tab) { return tab->wish.job_key == strip.first; });
+                          [&](const auto& tab) { return tab->wish.job_key == shown.first; });
     });
     for (const auto& tab : tabs_) {
       const std::string& key = tab->wish.job_key;
-      const auto job = board_.StateOf(key);
+      auto job = board_.JobOf(key, context_.clock.Now());
       if (!job) continue;
-      StripOfJob& strip = strips_[key];
-      const bool is_known = strip.uid == job->uid;
-      if (is_known && (strip.is_final || now - strip.asked < kStripInterval)) continue;
-      if (!is_known) strip = {job->uid, {}, strip.version, "", false, {}};
-      strip.asked = now;
-      questions.push_back({key, *job});
+      ShownJob& shown = shown_[key];
+      const bool is_known = shown.uid == job->summary.uid;
+      if (is_known && (shown.is_final || now - shown.asked < kShownInterval)) continue;
+      if (!is_known) shown = {job->summary.uid, {}, shown.version, "", false, {}};
+      shown.asked = now;
+      questions.push_back({key, api::IsFinished(job->summary.status), *std::move(job)});
     }
   }
-  for (const Question& question : questions) {
-    TakeStrip(question.key, question.job.uid, question.job.has_ended,
-              arena::RanksOverTime(client_, context_, question.job.uid, kMostStripColumns));
+  for (const auto& [key, has_ended, job] : questions) {
+    const std::string& uid = job.summary.uid;
+    if (context_.cluster_is_this_machine) {
+      TakeStrip(key, uid, has_ended,
+                arena::RanksOverTime(client_, context_, uid, kMostStripColumns));
+    } else {
+      TakeLog(key, uid, has_ended, arena::ProgressWithLog(client_, context_, job, 0));
+    }
   }
 }
 
@@ -236,15 +242,29 @@ void Live::TakeStrip(const std::string& key, const std::string& uid, bool has_en
                      text::Json grid) {
   {
     const std::lock_guard lock(mutex_);
-    const auto known = strips_.find(key);
-    if (known == strips_.end() || known->second.uid != uid || !grid.is_object()) return;
-    StripOfJob& strip = known->second;
-    strip.is_final = has_ended;
-    std::string news = StripNews(key, strip.grid, grid);
+    const auto known = shown_.find(key);
+    if (known == shown_.end() || known->second.uid != uid || !grid.is_object()) return;
+    ShownJob& shown = known->second;
+    shown.is_final = has_ended;
+    std::string news = StripNews(key, shown.grid, grid);
     if (news.empty()) return;
-    strip.news = std::move(news);
-    strip.grid = std::move(grid);
-    ++strip.version;
+    shown.news = std::move(news);
+    shown.grid = std::move(grid);
+    ++shown.version;
+  }
+  HasNews();
+}
+
+void Live::TakeLog(const std::string& key, const std::string& uid, bool has_ended,
+                   const text::Json& progress) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = shown_.find(key);
+    if (known == shown_.end() || known->second.uid != uid) return;
+    known->second.is_final = has_ended;
+    const text::Array* sources = text::FindArray(progress, {"sources"});
+    if (sources == nullptr || sources->empty()) return;
+    if (!NoteProgress(progress_.Change({{uid, *sources}}))) return;
   }
   HasNews();
 }
@@ -316,12 +336,12 @@ void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
     stream.Send("job", job);
     tab.told_job = std::move(job);
   }
-  const auto strip = strips_.find(tab.wish.job_key);
-  if (strip == strips_.end() || strip->second.version == tab.told_strip) return;
-  const auto& [uid, grid, version, news, is_final, asked] = strip->second;
-  stream.Send("strip",
-              tab.told_strip + 1 == version ? news : StripNews(tab.wish.job_key, {}, grid));
-  tab.told_strip = version;
+  const auto found = shown_.find(tab.wish.job_key);
+  if (found == shown_.end() || found->second.version == tab.told_strip) return;
+  const ShownJob& shown = found->second;
+  const bool has_last = tab.told_strip > 0 && tab.told_strip + 1 == shown.version;
+  stream.Send("strip", has_last ? shown.news : StripNews(tab.wish.job_key, {}, shown.grid));
+  tab.told_strip = shown.version;
 }
 
 void Live::RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop) {

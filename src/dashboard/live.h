@@ -35,8 +35,8 @@ namespace dashboard {
 inline constexpr std::chrono::milliseconds kTellInterval{200};
 // How often progress is read while a tab is open, because it cannot be watched.
 inline constexpr std::chrono::seconds kAskInterval{2};
-// How often the ranks over time of the jobs that tabs show are read, for the same reason.
-inline constexpr std::chrono::seconds kStripInterval{10};
+// How often what the page shows of single jobs is read, for the same reason.
+inline constexpr std::chrono::seconds kShownInterval{10};
 // The most tabs, each with a log.
 inline constexpr size_t kMostStreams = 64;
 
@@ -76,8 +76,11 @@ class Live {
                                        bool& is_known);
   void Run(const std::stop_token& stop);
   void AskWhileSeen(const std::stop_token& stop);
-  void AskForStrips();
+  // Of the jobs that tabs show: their ranks over time, on Kubernetes what their logs tell.
+  void AskOfShownJobs();
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
+  void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
+               const text::Json& progress);
   void TakeProgress(const text::Json& answer);
   // Under the mutex. Whether it is news.
   bool NoteProgress(std::string news);
@@ -104,16 +107,16 @@ class Live {
   std::list<std::shared_ptr<Tab>> tabs_;
   Progress progress_;
   std::string progress_news_;  // not sent yet; "" for none
-  // The ranks over time of a job that a tab shows.
-  struct StripOfJob {
+  // A job that a tab shows.
+  struct ShownJob {
     std::string uid;
-    text::Json grid;
+    text::Json grid;       // its ranks over time
     uint64_t version = 0;  // from 1 on
     std::string news;      // since the version before
     bool is_final = false;
     std::chrono::steady_clock::time_point asked{};
   };
-  std::map<std::string, StripOfJob> strips_;  // by the job's key
+  std::map<std::string, ShownJob> shown_;  // by the job's key
 
   std::unique_ptr<cluster::Reflector> jobs_, pods_;
   std::jthread teller_, asker_;  // the last members, because they use the others

@@ -108,7 +108,7 @@ TEST_F(LiveTest, ATabOfAJobIsToldOfItsRanksOverTime) {
     const std::lock_guard lock(mutex);
     cpu = "1,0.5";
   }
-  clock_.Advance(kStripInterval);
+  clock_.Advance(kShownInterval);
   // A tab that comes later wakes whoever asks, and gets the whole.
   const auto later = Open(live, {"default/first", std::nullopt});
   EXPECT_TRUE(tab->Await("\"at\":1,\"ranks\":[{\"rank\":0,\"cpu\":[0.5],"));
