@@ -7,13 +7,12 @@ import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
 import {get, jobs, stream} from "./server.js";
 import {Shell} from "./shell.js";
-import {Strip} from "./strip.js";
+import {Strip, withNews} from "./strip.js";
 import {ledger, timeline} from "./timeline.js";
 
 const MOST_RANKS = 2048;
 const MOST_CURVES = 8;
 const MOST_POINTS = 4000;
-const STRIP_EVERY = 10_000;  // milliseconds between two looks at what the ranks did
 
 export function jobScreen(app, kind, namespace, run) {
   const path = `${encodeURIComponent(namespace)}/${encodeURIComponent(run)}`;
@@ -371,18 +370,25 @@ export function jobScreen(app, kind, namespace, run) {
     if (!isClosed) showCurves();
   }
 
-  let stripAt = 0;
+  function showStrip(grid) {
+    overTime.hidden = grid.ranks.length === 0;
+    if (!overTime.hidden) strip.set(grid);
+  }
+  // Of a run; a job's comes with the stream.
   async function loadStrip() {
-    stripAt = Date.now();
     try {
       const grid = await get(`/api/strip/${path}`);
-      if (isClosed) return;
-      overTime.hidden = grid.ranks.length === 0;
-      if (!overTime.hidden) strip.set(grid);
+      if (!isClosed) showStrip(grid);
     } catch {
-      // What was shown stays; the rest of the page says what is wrong.
+      // The rest of the page says what is wrong.
     }
   }
+  let ranksOverTime = null;
+  const onStrip = (event) => {
+    if (event.detail.key !== key) return;
+    ranksOverTime = withNews(ranksOverTime, event.detail);
+    showStrip(ranksOverTime);
+  };
 
   // What was told since goes to the end of the curves.
   const onProgress = () => {
@@ -437,7 +443,6 @@ export function jobScreen(app, kind, namespace, run) {
     if (isJob && jobs.areKnown && now !== shape) {
       shape = now;
       load();
-      loadStrip();
     }
   };
   const onJob = (event) => {
@@ -453,17 +458,14 @@ export function jobScreen(app, kind, namespace, run) {
   jobs.addEventListener("change", changed);
   jobs.addEventListener("progress", onProgress);
   stream.addEventListener("job", onJob);
+  if (isJob) stream.addEventListener("strip", onStrip);
   const clock = setInterval(() => {
-    if (document.hidden) return;
-    showHead();
-    const row = jobs.rows.get(key);
-    const isDue = isJob && row && !isOver(row.status) && Date.now() - stripAt >= STRIP_EVERY;
-    if (isDue) loadStrip();
+    if (!document.hidden) showHead();
   }, 1000);
   log.showEnd();
   load();
   loadCurves();
-  loadStrip();
+  if (!isJob) loadStrip();
   return {
     element,
     title: run,
@@ -477,6 +479,7 @@ export function jobScreen(app, kind, namespace, run) {
       strip.close();
       lines.close();
       stream.removeEventListener("job", onJob);
+      stream.removeEventListener("strip", onStrip);
       clearInterval(clock);
       log.close();
     },

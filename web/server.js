@@ -89,7 +89,7 @@ class Stream extends EventTarget {
     const pass = (name) => source.addEventListener(name, (event) => {
       if (source === this.#source) this.#take(name, JSON.parse(event.data));
     });
-    ["rows", "progress", "job", "cluster", "log", "logend"].forEach(pass);
+    ["rows", "progress", "job", "strip", "cluster", "log", "logend"].forEach(pass);
     source.addEventListener("open", () => this.#tell("open", null));
     source.addEventListener("error", () => {
       if (source === this.#source)

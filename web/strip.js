@@ -26,6 +26,18 @@ function kindAt(rank, column) {
   return isQuiet && rank.cpu[column] < LITTLE ? "idle" : "runs";
 }
 
+// What was told, with what has changed since (src/dashboard/strip.h).
+export function withNews(grid, news) {
+  if (news.at === 0 || !grid) return news;
+  const whole = {...news, ranks: grid.ranks};
+  news.ranks.forEach((rank, i) => {
+    for (const [name, values] of Object.entries(rank)) {
+      if (Array.isArray(values)) grid.ranks[i][name].splice(news.at, Infinity, ...values);
+    }
+  });
+  return whole;
+}
+
 // "rank 3 holds the others up for 40s": the longest of them, for who does not see the picture.
 function summary(grid) {
   const columns = grid.ranks[0].cpu.length;

@@ -228,7 +228,7 @@ class Reader {
 bool Frame::IsUsers() const {
   static constexpr auto kForeign = std::to_array<std::string_view>(
       {"site-packages/", "dist-packages/", "/lib/python", "/lib64/python", "\\lib\\", "<frozen",
-       "<string>", "<stdin>", "<__array_function__"});
+       "<string>", "<stdin>", "<muster>", "<__array_function__"});
   return std::none_of(kForeign.begin(), kForeign.end(), [this](std::string_view part) {
     return file.find(part) != std::string_view::npos;
   });

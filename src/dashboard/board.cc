@@ -7,6 +7,7 @@
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/status_posts.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/progress.h"
@@ -101,6 +102,7 @@ arena::TrainingJob Board::Find(const text::Json& job, const std::string& key,
 Board::Changes Board::Take(base::Time now) {
   Changes changes;
   for (const std::string& key : std::exchange(dirty_, {})) {
+    TakeAnnotated(key, changes.annotated);
     const auto job = jobs_.find(key);
     if (job == jobs_.end()) {
       if (rows_.erase(key) != 0) changes.gone.push_back(key);
@@ -156,14 +158,31 @@ text::Json Board::InstancesOf(const std::string& key, base::Time now) const {
   return instances;
 }
 
-text::Json Board::AnnotatedProgress() const {
-  text::Array items;
-  for (const auto& [key, job] : jobs_) {
-    text::Array sources = arena::AnnotatedProgress(job);
-    if (sources.empty()) continue;
-    items.push_back(text::Object{{"uid", api::Uid(job)}, {"sources", std::move(sources)}});
+// Parses an annotation only when its text is another one.
+void Board::TakeAnnotated(const std::string& key, std::vector<JobProgress>& changed) {
+  const auto job = jobs_.find(key);
+  Annotated now;
+  if (job != jobs_.end()) {
+    now.uid = api::Uid(job->second);
+    now.text = api::Annotation(job->second, api::kProgressAnnotation);
   }
-  return text::Object{{"items", std::move(items)}};
+  const auto known = annotated_.find(key);
+  if (known != annotated_.end() && known->second.uid != now.uid) {
+    changed.push_back({known->second.uid, {}});
+    annotated_.erase(known);
+  }
+  if (now.uid.empty()) return;
+  std::string& text = annotated_[key].text;
+  annotated_[key].uid = now.uid;
+  if (text == now.text) return;
+  text = std::move(now.text);
+  changed.push_back({now.uid, arena::AnnotatedProgress(job->second)});
+}
+
+std::optional<arena::TrainingJob> Board::JobOf(const std::string& key, base::Time now) const {
+  const auto job = jobs_.find(key);
+  if (job == jobs_.end()) return std::nullopt;
+  return Find(job->second, key, now);
 }
 
 }  // namespace dashboard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "arena/jobs/jobs.h"
 #include "base/clock.h"
 #include "cluster/client.h"
+#include "dashboard/progress.h"
 #include "text/json.h"
 #include "text/projection.h"
 
@@ -35,6 +37,9 @@ class Board {
   struct Changes {
     std::vector<std::string> set;   // new or changed rows as JSON
     std::vector<std::string> gone;  // keys
+    // Progress in annotations, as on Kubernetes, of jobs for which it has changed.
+    std::vector<JobProgress> annotated;
+    // No row has changed.
     bool empty() const { return set.empty() && gone.empty(); }
   };
   // The changes since the last Take.
@@ -42,14 +47,14 @@ class Board {
 
   // All rows at the last Take, by key.
   const std::map<std::string, std::string>& rows() const { return rows_; }
-  // {"items": [{"uid", "sources"}]} of the jobs whose progress is in an annotation, as on
-  // Kubernetes.
-  text::Json AnnotatedProgress() const;
+  // With its pods; nullopt if the job is gone.
+  std::optional<arena::TrainingJob> JobOf(const std::string& key, base::Time now) const;
   // The job's instances, which the page shows besides its row; null if the job is gone.
   text::Json InstancesOf(const std::string& key, base::Time now) const;
 
  private:
   static std::string KeyOf(const text::Json& object);
+  void TakeAnnotated(const std::string& key, std::vector<JobProgress>& changed);
   static std::string JobKeyOf(const text::Json& pod);
   arena::TrainingJob Find(const text::Json& job, const std::string& key, base::Time now) const;
 
@@ -59,6 +64,10 @@ class Board {
       pods_;  // by the job's key, then the pod's name
   std::set<std::string> dirty_;
   std::map<std::string, std::string> rows_;
+  struct Annotated {
+    std::string uid, text;
+  };
+  std::map<std::string, Annotated> annotated_;  // by the job's key, at the last Take
 };
 
 }  // namespace dashboard

@@ -37,16 +37,35 @@ TEST_F(BoardTest, AJobAndItsPodsAreARow) {
 
 TEST_F(BoardTest, ProgressOnKubernetesIsInTheAnnotationsOfJobs) {
   text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
+  const std::string uid(api::Uid(job));
   board_.ReplaceJobs({job, MakeJob("other", "Running", std::chrono::seconds(60))});
-  EXPECT_EQ(text::ToJson(board_.AnnotatedProgress()), R"({"items":[]})");
+  EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());
   api::SetAnnotation(job, api::kProgressAnnotation, R"([{"source": "status posts", "step": 7}])");
   board_.Apply(Type::kModified, *text::ParsePart(text::ToJson(job), Board::JobParts()));
-  const text::Json known = board_.AnnotatedProgress();
-  ASSERT_EQ(known.at("items").as_array().size(), 1u);
-  EXPECT_EQ(text::GetInt(known.at("items").at(0).at("sources").at(0), {"step"}), 7);
+  const auto told = board_.Take(clock_.Now()).annotated;
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].uid, uid);
+  EXPECT_EQ(text::GetInt(told[0].sources.at(0), {"step"}), 7);
+  // As it was told.
+  board_.Apply(Type::kModified, job);
+  EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());
   api::SetAnnotation(job, api::kProgressAnnotation, "{");
   board_.Apply(Type::kModified, job);
-  EXPECT_EQ(text::ToJson(board_.AnnotatedProgress()), R"({"items":[]})");
+  const auto broken = board_.Take(clock_.Now()).annotated;
+  ASSERT_EQ(broken.size(), 1u);
+  EXPECT_TRUE(broken[0].sources.empty());
+}
+
+TEST_F(BoardTest, OfAJobThatIsGoneNoProgressIsLeft) {
+  text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
+  api::SetAnnotation(job, api::kProgressAnnotation, R"([{"step": 7}])");
+  board_.ReplaceJobs({job});
+  EXPECT_EQ(board_.Take(clock_.Now()).annotated.size(), 1u);
+  board_.ReplaceJobs({});
+  const auto gone = board_.Take(clock_.Now()).annotated;
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].uid, api::Uid(job));
+  EXPECT_TRUE(gone[0].sources.empty());
 }
 
 TEST_F(BoardTest, TimeAloneChangesNoRow) {
@@ -101,6 +120,8 @@ TEST_F(BoardTest, EveryPlannedInstanceIsThereWithItsRanks) {
   EXPECT_EQ(text::GetString(instances.as_array()[1], {"status"}), "");
   EXPECT_EQ(text::GetInt(instances.as_array()[1], {"firstRank"}), 4);
   EXPECT_TRUE(board_.InstancesOf("default/none", clock_.Now()).is_null());
+  EXPECT_FALSE(board_.JobOf("default/none", clock_.Now()));
+  EXPECT_EQ(board_.JobOf("default/base", clock_.Now())->pods.size(), 1u);
 }
 
 }  // namespace

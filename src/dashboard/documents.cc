@@ -16,9 +16,9 @@
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/jobs.h"
-#include "arena/jobs/progress.h"
 #include "arena/jobs/records.h"
 #include "arena/logs/evidence.h"
+#include "arena/logs/log_progress.h"
 #include "arena/run/sweep_table.h"
 #include "base/log.h"
 #include "dashboard/machine.h"
@@ -80,7 +80,7 @@ base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Contex
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points) {
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
-  text::Json known = arena::ProgressJson(client, context, found.job.job, points);
+  text::Json known = arena::ProgressWithLog(client, context, found.job, points);
   if (known.is_object()) return known;
   return text::Object{
       {"uid", api::Uid(found.job.job)}, {"sources", text::Array()}, {"series", text::Array()}};

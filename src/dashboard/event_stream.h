@@ -31,6 +31,8 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 
   void Send(std::string_view name, std::string_view json);
   bool IsBehind() const;
+  // The tab is gone.
+  bool IsClosed() const { return responder_->IsClosed(); }
   // Blocks while the tab is behind; false once `stop` is requested or the tab is closed.
   bool AwaitRead(const std::stop_token& stop);
   void OnClose(std::function<void()> callback) { responder_->OnClose(std::move(callback)); }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "arena/logs/log_progress.h"
 #include "dashboard/documents.h"
 #include "text/projection.h"
 
@@ -31,7 +32,7 @@ Live::Live(cluster::Client& client, const arena::Context& context, Scope scope)
     : client_(client), context_(context), board_(context) {
   Watch(scope);
   teller_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
-  asker_ = std::jthread([this](const std::stop_token& stop) { AskForProgress(stop); });
+  asker_ = std::jthread([this](const std::stop_token& stop) { AskWhileSeen(stop); });
 }
 
 Live::~Live() {
@@ -128,7 +129,12 @@ base::Status Live::Add(std::shared_ptr<net::Responder> responder, Wish wish) {
     tab->wish = std::move(wish);
     tabs_.push_back(tab);
     SetHasTabs(true);
+    if (!tab->wish.job_key.empty()) {
+      const std::lock_guard news_lock(news_mutex_);
+      has_new_tab_ = true;
+    }
   }
+  asking_.notify_all();
   if (tab->wish.log) {
     tab->log = std::jthread([this, stream = tab->stream, wish = tab->wish](
                                 const std::stop_token& stop) { RunLog(*stream, wish, stop); });
@@ -138,7 +144,6 @@ base::Status Live::Add(std::shared_ptr<net::Responder> responder, Wish wish) {
     const auto closed = weak.lock();
     if (!closed) return;
     closed->log.request_stop();
-    closed->has_closed = true;
     HasNews();
   });
   return {};
@@ -154,8 +159,6 @@ void Live::Run(const std::stop_token& stop) {
     RemoveClosed();
     {
       const std::lock_guard lock(mutex_);
-      // Nobody can be asked there.
-      if (!context_.cluster_is_this_machine) NoteProgress(board_.AnnotatedProgress());
       TellAll();
     }
     // Waits, so that later changes are sent together.
@@ -164,36 +167,106 @@ void Live::Run(const std::stop_token& stop) {
   }
 }
 
-void Live::AskForProgress(const std::stop_token& stop) {
+void Live::AskWhileSeen(const std::stop_token& stop) {
+  bool keeps_progress = true;  // the cluster, as the embedded one does
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(news_mutex_);
       if (!asking_.wait(lock, stop, [this] { return has_tabs_; })) return;
+      has_new_tab_ = false;
     }
-    const auto answer = client_.Ask("GET", std::string(kProgressPath));
-    if (answer) {
-      TakeProgress(*answer);
-    } else if (answer.error().code != base::Code::kUnavailable) {
-      return;  // the cluster does not have the path
+    if (keeps_progress) {
+      const auto answer = client_.Ask("GET", std::string(kProgressPath));
+      if (answer) TakeProgress(*answer);
+      keeps_progress = answer || answer.error().code == base::Code::kUnavailable;
     }
+    AskOfShownJobs();
     std::unique_lock lock(news_mutex_);
-    asking_.wait_for(lock, stop, kAskInterval, [] { return false; });
+    asking_.wait_for(lock, stop, kAskInterval, [this] { return has_new_tab_; });
   }
 }
 
 void Live::TakeProgress(const text::Json& answer) {
   {
     const std::lock_guard lock(mutex_);
-    if (!NoteProgress(answer)) return;
+    if (!NoteProgress(progress_.Take(answer))) return;
   }
   HasNews();
 }
 
-bool Live::NoteProgress(const text::Json& answer) {
-  std::string news = progress_.Take(answer);
+bool Live::NoteProgress(std::string news) {
   if (news.empty()) return false;
   progress_news_ = progress_news_.empty() ? std::move(news) : progress_.All();
   return true;
+}
+
+// Of jobs that run, and once of those that have ended.
+void Live::AskOfShownJobs() {
+  struct Question {
+    std::string key;
+    bool has_ended;
+    arena::TrainingJob job;
+  };
+  std::vector<Question> questions;
+  {
+    const auto now = context_.clock.Steady();
+    const std::lock_guard lock(mutex_);
+    std::erase_if(shown_, [this](const auto& shown) {
+      return std::none_of(tabs_.begin(), tabs_.end(),
+                          [&](const auto& tab) { return tab->wish.job_key == shown.first; });
+    });
+    for (const auto& tab : tabs_) {
+      const std::string& key = tab->wish.job_key;
+      auto job = board_.JobOf(key, context_.clock.Now());
+      if (!job) continue;
+      ShownJob& shown = shown_[key];
+      const bool is_known = shown.uid == job->summary.uid;
+      if (is_known && (shown.is_final || now - shown.asked < kShownInterval)) continue;
+      if (!is_known) shown = {job->summary.uid, {}, shown.version, "", false, {}};
+      shown.asked = now;
+      questions.push_back({key, api::IsFinished(job->summary.status), *std::move(job)});
+    }
+  }
+  for (const auto& [key, has_ended, job] : questions) {
+    const std::string& uid = job.summary.uid;
+    if (context_.cluster_is_this_machine) {
+      TakeStrip(key, uid, has_ended,
+                arena::RanksOverTime(client_, context_, uid, kMostStripColumns));
+    } else {
+      TakeLog(key, uid, has_ended, arena::ProgressWithLog(client_, context_, job, 0));
+    }
+  }
+}
+
+void Live::TakeStrip(const std::string& key, const std::string& uid, bool has_ended,
+                     text::Json grid) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = shown_.find(key);
+    if (known == shown_.end() || known->second.uid != uid || !grid.is_object()) return;
+    ShownJob& shown = known->second;
+    shown.is_final = has_ended;
+    std::string news = StripNews(key, shown.grid, grid);
+    if (news.empty()) return;
+    shown.news = std::move(news);
+    shown.grid = std::move(grid);
+    ++shown.version;
+  }
+  HasNews();
+}
+
+void Live::TakeLog(const std::string& key, const std::string& uid, bool has_ended,
+                   const text::Json& progress) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = shown_.find(key);
+    if (known == shown_.end() || known->second.uid != uid) return;
+    known->second.is_final = has_ended;
+    const text::Array* sources = text::FindArray(progress, {"sources"});
+    if (sources == nullptr || sources->empty()) return;
+    if (!NoteProgress(progress_.Change({{uid, *sources}}))) return;
+  }
+  HasNews();
 }
 
 void Live::RemoveClosed() {
@@ -202,7 +275,7 @@ void Live::RemoveClosed() {
   const std::lock_guard lock(mutex_);
   for (auto at = tabs_.begin(); at != tabs_.end();) {
     const auto next = std::next(at);
-    if ((*at)->has_closed) closed.splice(closed.end(), tabs_, at);
+    if ((*at)->stream->IsClosed()) closed.splice(closed.end(), tabs_, at);
     at = next;
   }
   SetHasTabs(!tabs_.empty());
@@ -215,6 +288,8 @@ void Live::TellAll() {
     return;
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
+  // Nobody can be asked there.
+  if (!context_.cluster_is_this_machine) NoteProgress(progress_.Change(changes.annotated));
   std::string some;
   if (!changes.empty()) {
     some = RowsEvent(false, {changes.set.begin(), changes.set.end()}, changes.gone);
@@ -237,6 +312,7 @@ void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
   if (stream.IsBehind()) {  // it gets all rows once it has caught up
     tab.has_all = false;
     tab.told_job.clear();
+    tab.told_strip = 0;
     return;
   }
   std::string cluster = text::ToJson(text::Object{{"ok", problem_.empty()}, {"message", problem_}});
@@ -256,9 +332,16 @@ void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
   std::string job = text::ToJson(
       text::Object{{"key", tab.wish.job_key},
                    {"instances", board_.InstancesOf(tab.wish.job_key, context_.clock.Now())}});
-  if (job == tab.told_job) return;
-  stream.Send("job", job);
-  tab.told_job = std::move(job);
+  if (job != tab.told_job) {
+    stream.Send("job", job);
+    tab.told_job = std::move(job);
+  }
+  const auto found = shown_.find(tab.wish.job_key);
+  if (found == shown_.end() || found->second.version == tab.told_strip) return;
+  const ShownJob& shown = found->second;
+  const bool has_last = tab.told_strip > 0 && tab.told_strip + 1 == shown.version;
+  stream.Send("strip", has_last ? shown.news : StripNews(tab.wish.job_key, {}, shown.grid));
+  tab.told_strip = shown.version;
 }
 
 void Live::RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop) {

@@ -4,13 +4,15 @@
 //            {"set": [ROW...], "gone": [KEY...]}
 //   progress {UID: {"step", "steps", ...}} of running jobs, if the cluster knows it
 //   job      {"key": KEY, "instances": [...]} of the tab's job; null if the job is gone
+//   strip    {"key": KEY, "from", "step", "at", "ranks"} of the tab's job (strip.h), if known
 //   cluster  {"ok": BOOL, "message": TEXT}
 //   log      {"text": LINES}, then logend {"error": TEXT}
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +27,7 @@
 #include "dashboard/event_stream.h"
 #include "dashboard/log_stream.h"
 #include "dashboard/progress.h"
+#include "dashboard/strip.h"
 
 namespace dashboard {
 
@@ -32,6 +35,8 @@ namespace dashboard {
 inline constexpr std::chrono::milliseconds kTellInterval{200};
 // How often progress is read while a tab is open, because it cannot be watched.
 inline constexpr std::chrono::seconds kAskInterval{2};
+// How often what the page shows of single jobs is read, for the same reason.
+inline constexpr std::chrono::seconds kShownInterval{10};
 // The most tabs, each with a log.
 inline constexpr size_t kMostStreams = 64;
 
@@ -60,8 +65,8 @@ class Live {
     std::shared_ptr<EventStream> stream;
     Wish wish;
     bool has_all = false;  // it has received all rows and their progress
-    std::atomic<bool> has_closed{false};
     std::string told_job, told_cluster;
+    uint64_t told_strip = 0;  // its version
     std::jthread log;
   };
 
@@ -70,10 +75,15 @@ class Live {
                                        void (Board::*apply)(cluster::WatchEvent::Type, text::Json),
                                        bool& is_known);
   void Run(const std::stop_token& stop);
-  void AskForProgress(const std::stop_token& stop);
+  void AskWhileSeen(const std::stop_token& stop);
+  // Of the jobs that tabs show: their ranks over time, on Kubernetes what their logs tell.
+  void AskOfShownJobs();
+  void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
+  void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
+               const text::Json& progress);
   void TakeProgress(const text::Json& answer);
   // Under the mutex. Whether it is news.
-  bool NoteProgress(const text::Json& answer);
+  bool NoteProgress(std::string news);
   void SetHasTabs(bool has_tabs);
   void TellAll();
   void Tell(Tab& tab, const std::string& changes, const std::string& all,
@@ -85,9 +95,10 @@ class Live {
   cluster::Client& client_;
   const arena::Context& context_;
 
-  std::mutex news_mutex_;  // guards the next two; may be locked while mutex_ is
+  std::mutex news_mutex_;  // guards the next four; may be locked while mutex_ is
   std::condition_variable_any changed_, asking_;
   bool has_news_ = false, has_tabs_ = false;
+  bool has_new_tab_ = false;  // it has no strip yet
 
   std::mutex mutex_;  // guards what follows
   Board board_;
@@ -96,6 +107,16 @@ class Live {
   std::list<std::shared_ptr<Tab>> tabs_;
   Progress progress_;
   std::string progress_news_;  // not sent yet; "" for none
+  // A job that a tab shows.
+  struct ShownJob {
+    std::string uid;
+    text::Json grid;       // its ranks over time
+    uint64_t version = 0;  // from 1 on
+    std::string news;      // since the version before
+    bool is_final = false;
+    std::chrono::steady_clock::time_point asked{};
+  };
+  std::map<std::string, ShownJob> shown_;  // by the job's key
 
   std::unique_ptr<cluster::Reflector> jobs_, pods_;
   std::jthread teller_, asker_;  // the last members, because they use the others

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
+
 #include "arena/testing/verb_test_base.h"
 #include "dashboard/testing/fake_tab.h"
 
@@ -85,6 +87,35 @@ TEST_F(LiveTest, ALogIsFollowedUntilTheTabIsClosed) {
   const auto tab = Open(live, {"default/first", query});
   EXPECT_TRUE(tab->Await(R"([first-master-0] 2026-07-30T09:59:59.000000Z hello\n)"));
   tab->Close();
+}
+
+TEST_F(LiveTest, ATabOfAJobIsToldOfItsRanksOverTime) {
+  std::string cpu = "1";
+  std::mutex mutex;
+  cluster_->on_progress = [&](const net::HttpRequest& request) -> std::string {
+    if (request.target.find("ranks=") == std::string::npos) return R"({"items":[]})";
+    const std::lock_guard lock(mutex);
+    return R"({"from":1000,"step":1000,"ranks":[{"rank":0,"cpu":[)" + cpu +
+           R"(],"memoryBytes":[],"ioBytesPerSecond":[],"quietSeconds":[],"stall":[]}]})";
+  };
+  context_.cluster_is_this_machine = true;
+  Live live(*client_, context_, {"default", ""});
+  const auto tab = Open(live, {"default/first", std::nullopt});
+  EXPECT_TRUE(
+      tab->Await("event: strip\ndata: {\"key\":\"default/first\",\"from\":1000,\"step\":1000,"
+                 "\"at\":0,\"ranks\":[{\"rank\":0,\"cpu\":[1],"));
+  {
+    const std::lock_guard lock(mutex);
+    cpu = "1,0.5";
+  }
+  clock_.Advance(kShownInterval);
+  // A tab that comes later wakes whoever asks, and gets the whole.
+  const auto later = Open(live, {"default/first", std::nullopt});
+  EXPECT_TRUE(tab->Await("\"at\":1,\"ranks\":[{\"rank\":0,\"cpu\":[0.5],"));
+  EXPECT_TRUE(later->Await("\"at\":0,\"ranks\":[{\"rank\":0,\"cpu\":[1,0.5],"));
+  const auto other = Open(live, {});
+  ASSERT_TRUE(other->Await("event: progress"));
+  EXPECT_EQ(other->Count("event: strip"), 0u);
 }
 
 TEST_F(LiveTest, TooManyTabsAreRefused) {

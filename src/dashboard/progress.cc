@@ -17,22 +17,39 @@ std::string ToObject(const std::map<std::string, std::string, std::less<>>& memb
 
 }  // namespace
 
+void Progress::Note(const std::string& uid, const text::Array& sources, ByUid& changed) {
+  std::string json = text::ToJson(sources.front());
+  std::string& known = jobs_[uid];
+  if (known == json) return;
+  known = json;
+  changed[uid] = std::move(json);
+}
+
 std::string Progress::Take(const text::Json& answer) {
-  std::map<std::string, std::string, std::less<>> changed;
+  ByUid changed;
   std::set<std::string, std::less<>> seen;
   const text::Array* items = text::FindArray(answer, {"items"});
   for (const text::Json& item : items != nullptr ? *items : text::Array()) {
     const std::string uid(text::GetString(item, {"uid"}));
     const text::Array* sources = text::FindArray(item, {"sources"});
     if (uid.empty() || sources == nullptr || sources->empty()) continue;
-    std::string json = text::ToJson(sources->front());
     seen.insert(uid);
-    std::string& known = jobs_[uid];
-    if (known == json) continue;
-    known = json;
-    changed[uid] = std::move(json);
+    Note(uid, *sources, changed);
   }
   std::erase_if(jobs_, [&](const auto& job) { return !seen.contains(job.first); });
+  return changed.empty() ? "" : ToObject(changed);
+}
+
+std::string Progress::Change(const std::vector<JobProgress>& changes) {
+  ByUid changed;
+  for (const auto& [uid, sources] : changes) {
+    if (sources.empty()) {
+      jobs_.erase(uid);
+      changed.erase(uid);
+    } else {
+      Note(uid, sources, changed);
+    }
+  }
   return changed.empty() ? "" : ToObject(changed);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "text/json.h"
 
@@ -14,17 +15,27 @@ namespace dashboard {
 // The path to read; only the embedded cluster has it.
 inline constexpr std::string_view kProgressPath = "/muster/progress";
 
+struct JobProgress {
+  std::string uid;
+  text::Array sources;  // the newest first; none: there is no progress any more
+};
+
 // Not thread safe.
 class Progress {
  public:
   // Takes the cluster's answer, {"items": [{"uid", "sources": [...]}]}. Returns the changes since
   // the last call, by uid, as JSON; "" for none. The newest of several sources counts.
   std::string Take(const text::Json& answer);
+  // The same of these jobs alone.
+  std::string Change(const std::vector<JobProgress>& changed);
   // Everything, by uid, as JSON.
   std::string All() const;
 
  private:
-  std::map<std::string, std::string, std::less<>> jobs_;
+  using ByUid = std::map<std::string, std::string, std::less<>>;
+  void Note(const std::string& uid, const text::Array& sources, ByUid& changed);
+
+  ByUid jobs_;
 };
 
 }  // namespace dashboard

@@ -28,6 +28,16 @@ TEST(ProgressTest, WhoRunsNoMoreIsForgotten) {
   EXPECT_EQ(progress.All(), "{}");
 }
 
+TEST(ProgressTest, OfSomeJobsAloneTheOthersStay) {
+  const auto sources = [](const char* json) { return text::ParseJson(json)->as_array(); };
+  Progress progress;
+  EXPECT_EQ(progress.Change({{"a", sources(R"([{"step":1}])")}, {"b", sources(R"([{"step":2}])")}}),
+            R"({"a":{"step":1},"b":{"step":2}})");
+  EXPECT_EQ(progress.Change({{"b", sources(R"([{"step":2}])")}}), "");
+  EXPECT_EQ(progress.Change({{"a", {}}}), "");
+  EXPECT_EQ(progress.All(), R"({"b":{"step":2}})");
+}
+
 TEST(ProgressTest, WhatIsNoProgressIsPassedOver) {
   Progress progress;
   EXPECT_EQ(progress.Take(*text::ParseJson("[]")), "");

@@ -31,7 +31,6 @@ constexpr size_t kMostPosted = 4096;
 constexpr int64_t kUsualRuns = 200;
 constexpr int64_t kMostRuns = 5000;
 constexpr int64_t kMostPoints = 1000;  // per curve: more than a screen has columns
-constexpr int64_t kMostColumns = 240;  // of the ranks over time
 constexpr std::string_view kMoreHeader = "Muster-More";
 constexpr std::string_view kCommandHeader = "Muster-Command";
 
@@ -182,7 +181,7 @@ base::Result<text::Json> Server::DocumentOf(const Route& route) {
     case Kind::kProgress:
       return ProgressPage(client_, in, route.run, kMostPoints);
     case Kind::kStrip:
-      return StripPage(client_, in, route.run, kMostColumns);
+      return StripPage(client_, in, route.run, kMostStripColumns);
     case Kind::kRanks:
       return RanksPage(client_, in, route.run);
     case Kind::kHistory: {

@@ -65,9 +65,9 @@ class Shells::Shell : public std::enable_shared_from_this<Shell> {
   ~Shell() { End(); }
 
   const std::string& id() const { return id_; }
-  bool has_closed() const { return has_closed_; }
+  bool has_closed() const { return stream_->IsClosed(); }
   // Nothing has to be waited for.
-  bool is_over() const { return has_closed_ && running_ == 0; }
+  bool is_over() const { return has_closed() && running_ == 0; }
 
   void Begin(std::shared_ptr<net::Responder> responder) {
     stream_ = EventStream::Begin(std::move(responder), [] {});
@@ -103,7 +103,6 @@ class Shells::Shell : public std::enable_shared_from_this<Shell> {
  private:
   // From any thread; does not wait for the others.
   void End() {
-    has_closed_ = true;
     reader_.request_stop();
     writer_.request_stop();
     const std::lock_guard lock(mutex_);
@@ -169,7 +168,6 @@ class Shells::Shell : public std::enable_shared_from_this<Shell> {
   const ShellWish wish_;
   const std::string id_ = base::RandomName(kIdLength);
   std::shared_ptr<EventStream> stream_;
-  std::atomic<bool> has_closed_{false};
   std::atomic<int> running_{2};  // threads
   std::mutex mutex_;             // guards what follows
   std::condition_variable_any changed_;

@@ -110,8 +110,9 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
   const auto add = [&](std::string_view part) {
     text += fmt::format("{}:{}\n", part.size(), part);
   };
-  for (const std::string_view part : {kWarmResident, kWarmIdle, kWarmImports, kWarmMemory, kWarmPod,
-                                      kWarmRank, kWarmRecorder, kWarmSettings, kWarmStacks})
+  for (const std::string_view part :
+       {kWarmResident, kWarmIdle, kWarmImports, kWarmMeeting, kWarmMemory, kWarmPod, kWarmRank,
+        kWarmRecorder, kWarmSettings, kWarmStacks})
     add(part);
   add(python);
   add(option);

@@ -14,6 +14,7 @@ namespace warm {
 extern const std::string_view kWarmResident;
 extern const std::string_view kWarmIdle;
 extern const std::string_view kWarmImports;
+extern const std::string_view kWarmMeeting;
 extern const std::string_view kWarmMemory;
 extern const std::string_view kWarmPod;
 extern const std::string_view kWarmRank;

@@ -12,7 +12,7 @@
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/job_news.h"
 #include "arena/jobs/machine_output.h"
-#include "arena/jobs/progress.h"
+#include "arena/logs/log_progress.h"
 #include "base/strings.h"
 
 namespace watch {
@@ -208,6 +208,19 @@ const text::Json& Feed::RanksOverTime(const std::string& job_uid) {
   return ranks_over_time_;
 }
 
+// Asked each time of the daemon; where the log has to be read for it, more seldom.
+const text::Json& Feed::Progress(const arena::TrainingJob& job) {
+  const auto now = context_.clock.Steady();
+  const bool is_due = context_.cluster_is_this_machine || job.summary.uid != progress_uid_ ||
+                      now - progress_asked_ >= kPastTick;
+  if (is_due) {
+    progress_ = arena::ProgressWithLog(client_, context_, job, kCurvePoints);
+    progress_uid_ = job.summary.uid;
+    progress_asked_ = now;
+  }
+  return progress_;
+}
+
 std::optional<JobView> Feed::See(const std::string& namespace_name, const std::string& name) {
   JobView view;
   view.namespace_name = namespace_name;
@@ -217,7 +230,7 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
     view.is_gone = job.error().code == base::Code::kNotFound;
     return view.is_gone ? std::optional(view) : std::nullopt;
   }
-  const text::Json progress = arena::ProgressJson(client_, context_, job->job, kCurvePoints);
+  const text::Json& progress = Progress(*job);
   const auto sources = arena::SourcesIn(progress);
   view.row = RowOf(*job, sources);
   view.progress = arena::ProgressLines(sources);

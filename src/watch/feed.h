@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
 #include "base/fd.h"
 #include "cluster/client.h"
 #include "watch/state.h"
@@ -47,6 +48,7 @@ class Feed {
   void WatchJobs();
   void ListJobs();
   void LookAtJob();
+  const text::Json& Progress(const arena::TrainingJob& job);
   const text::Json& RanksOverTime(const std::string& job_uid);
   std::optional<JobView> See(const std::string& namespace_name, const std::string& name);
 
@@ -54,6 +56,9 @@ class Feed {
   const arena::Context& context_;
   const std::string namespace_name_;
   // Of the job that is shown; used by its thread only.
+  text::Json progress_;
+  std::string progress_uid_;
+  std::chrono::steady_clock::time_point progress_asked_{};
   text::Json ranks_over_time_;
   std::string ranks_uid_;
   std::chrono::steady_clock::time_point ranks_asked_{};

@@ -4,7 +4,9 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 
@@ -55,6 +57,9 @@ class Dash:
         assert status == 200, content
         return json.loads(content)
 
+    def events(self, query):
+        return Events(self, query)
+
     def processor_seconds(self):
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
@@ -68,6 +73,38 @@ class Dash:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
+
+
+class Events:
+    """The stream of events of a tab."""
+
+    def __init__(self, dash, query):
+        self._connection = http.client.HTTPConnection("127.0.0.1", dash.port, timeout=60)
+        self._connection.request("GET", "/api/events?" + query, headers={"Cookie": dash.cookie})
+        self._answer = self._connection.getresponse()
+        assert self._answer.status == 200
+        self._last = {}
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        name = ""
+        try:
+            for line in self._answer:
+                key, _, value = line.decode().rstrip("\n").partition(": ")
+                if key == "event":
+                    name = value
+                elif key == "data":
+                    self._last[name] = json.loads(value)
+        except (OSError, ValueError, AttributeError):
+            pass  # it was closed
+
+    def last(self, name):
+        """What the last event of that name told; {} before."""
+        return self._last.get(name, {})
+
+    def close(self):
+        self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
 
 
 def await_true(look, timeout=60):

@@ -65,10 +65,26 @@ def click(page, title, within="body"):
       return Boolean(button);""")
 
 
+def script(cluster, name, text):
+    """The command that runs it."""
+    with open(cluster.path("home", name), "w") as file:
+        file.write(text)
+    return f"python {cluster.path('home', name)}"
+
+
+def show(page, screen):
+    page.evaluate(f"location.hash = '#/{screen}'")
+
+
+def show_running(cluster, page, name, command, *flags):
+    """The screen of a job that runs the command."""
+    cluster.submit(name, command, *flags)
+    cluster.wait(name, "RUNNING")
+    show(page, f"job/default/{name}")
+
+
 def failed_job(cluster, name="base"):
-    with open(cluster.path("home", "fails.py"), "w") as file:
-        file.write(FAILS)
-    cluster.submit(name, f"python {cluster.path('home', 'fails.py')}", "--workers=2")
+    cluster.submit(name, script(cluster, "fails.py", FAILS), "--workers=2")
     cluster.wait(name, "FAILED")
 
 
@@ -218,20 +234,22 @@ def test_what_comes_from_the_cluster_is_text(cluster, page):
     for screen in ("#/jobs", "#/job/default/base", "#/job/default/odd", "#/history", "#/machine"):
         page.evaluate(f"location.hash = '{screen}'")
         page.wait("return document.querySelector('.screen').innerText.length > 20")
-    page.evaluate("location.hash = '#/job/default/base'")
+    show(page, "job/default/base")
     page.wait("return document.querySelector('.log-lines')?.innerText.includes('<script>window.pwned=2</script>')")
-    page.evaluate("location.hash = '#/history'")
+    show(page, "history")
     page.wait(f"return document.querySelector('tbody')?.innerText.includes({json.dumps(MARKUP)})")
     assert page.evaluate("return window.pwned ?? 0") == 0
     assert page.evaluate("return document.querySelectorAll('main img, main script, main b').length") == 0
 
 
 def test_the_log_is_searched_from_end_to_end(cluster, page):
-    with open(cluster.path("home", "talks.py"), "w") as file:
-        file.write("import time\nfor i in range(30000):\n    print('step', i, 'needle' if i in (5, 29990) else '')\n"
-                   "import sys; sys.stdout.flush(); time.sleep(60)\n")
-    cluster.submit("talks", f"python {cluster.path('home', 'talks.py')}")
-    page.evaluate("location.hash = '#/job/default/talks'")
+    show_running(cluster, page, "talks", script(cluster, "talks.py", """
+import sys, time
+for i in range(30000):
+    print('step', i, 'needle' if i in (5, 29990) else '')
+sys.stdout.flush()
+time.sleep(60)
+"""))
     page.wait("return document.querySelector('.log-lines')?.innerText.includes('step 29999')")
     assert page.evaluate("return document.querySelectorAll('.log-line').length") < 200
     press(page, "/")
@@ -251,8 +269,7 @@ def test_the_log_is_searched_from_end_to_end(cluster, page):
 
 
 def test_a_log_is_followed(cluster, page):
-    cluster.submit("grows", f"for i in 1 2 3; do echo line $i; while [ ! -e {cluster.path('go')}$i ]; do sleep 0.05; done; done; echo done")
-    page.evaluate("location.hash = '#/job/default/grows'")
+    show_running(cluster, page, "grows", f"for i in 1 2 3; do echo line $i; while [ ! -e {cluster.path('go')}$i ]; do sleep 0.05; done; done; echo done")
     for number in (1, 2, 3):
         page.wait(f"return document.querySelector('.log-lines')?.innerText.includes('line {number}')")
         assert f"line {number + 1}" not in text_of(page, ".log-lines")
@@ -265,9 +282,7 @@ def test_a_log_is_followed(cluster, page):
 
 
 def test_a_shell_in_an_instance(cluster, page):
-    cluster.submit("open", "sleep 600", "--workers=2")
-    cluster.wait("open", "RUNNING")
-    page.evaluate("location.hash = '#/job/default/open'")
+    show_running(cluster, page, "open", "sleep 600", "--workers=2")
     click(page, "Shell", "[aria-label=Ranks]")
     page.wait("return document.querySelector('.shell .command code')?.innerText === 'muster attach open -i open-master-0 -- bash'")
     screen = "document.querySelector('.terminal').innerText"
@@ -297,15 +312,13 @@ def test_a_shell_in_an_instance(cluster, page):
 
 
 def test_a_shell_ends_with_its_page(cluster, page):
-    cluster.submit("open", "sleep 600")
-    cluster.wait("open", "RUNNING")
-    page.evaluate("location.hash = '#/job/default/open'")
+    show_running(cluster, page, "open", "sleep 600")
     click(page, "Shell", "[aria-label=Ranks]")
     page.wait("return document.querySelector('.shell .command code')")
     mark = cluster.path("mark")
     page.type(f"echo $$ > {mark}; exec sleep 777\n")
     pid = await_true(lambda: os.path.exists(mark) and open(mark).read().strip())
-    page.evaluate("location.hash = '#/jobs'")
+    show(page, "jobs")
     # The shell counts in a namespace of its own.
     await_true(lambda: not subprocess.run(["pgrep", "-f", "^sleep 777$"], capture_output=True).stdout, 60)
     assert pid
@@ -374,11 +387,14 @@ def test_a_terminal(scripts, name, printed, lines, cursor):
 
 
 def test_progress_curves_and_where_the_time_went(cluster, page):
-    with open(cluster.path("home", "learns.py"), "w") as file:
-        file.write("import time\nfor i in range(1, 400):\n    print(f'step {i}/400 loss {2 / i:.4f}', flush=True)\n    time.sleep(0.05)\n")
-    cluster.submit("learns", f"python {cluster.path('home', 'learns.py')}")
+    cluster.submit("learns", script(cluster, "learns.py", """
+import time
+for i in range(1, 400):
+    print(f'step {i}/400 loss {2 / i:.4f}', flush=True)
+    time.sleep(0.05)
+"""))
     page.wait("return /step \\d+|\\d+%/.test(document.querySelector('tbody')?.innerText)")
-    page.evaluate("location.hash = '#/job/default/learns'")
+    show(page, "job/default/learns")
     page.wait("return document.querySelector('[aria-label=Curves] canvas')?.getAttribute('aria-label')?.startsWith('loss')")
     first = page.evaluate("return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label')")
     page.wait(f"return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label') !== {json.dumps(first)}")
@@ -386,16 +402,18 @@ def test_progress_curves_and_where_the_time_went(cluster, page):
 
 
 def test_the_ranks_over_time_show_who_held_the_others_up(cluster, page):
-    with open(cluster.path("home", "waits.py"), "w") as file:
-        file.write(WAITS)
-    cluster.submit("waits", f"python {cluster.path('home', 'waits.py')}", "--workers=2")
-    page.evaluate("location.hash = '#/job/default/waits'")
+    show_running(cluster, page, "waits", script(cluster, "waits.py", WAITS), "--workers=2")
     strip = "document.querySelector('[aria-label=\"Ranks over time\"]')"
     page.wait(f"return !{strip}.hidden && {strip}.querySelector('canvas').getAttribute('aria-label').startsWith('2 ranks over ')")
     said = f"{strip}.querySelector('[role=status]').textContent"
     tell = "const strip = %s.querySelector('canvas'); strip.focus(); strip.dispatchEvent(new KeyboardEvent('keydown', {key: '%s', bubbles: true}));"
     page.evaluate(tell % (strip, "ArrowRight"))  # the last look at rank 0
     first = page.wait(f"return {said}")
+    # It grows by what the stream of events tells.
+    label = f"{strip}.querySelector('canvas').getAttribute('aria-label')"
+    lasted = page.evaluate(f"return {label}")
+    page.wait(f"return {label} !== {json.dumps(lasted)}")
+    assert page.evaluate("return performance.getEntriesByType('resource').every((each) => !each.name.includes('/api/strip/'))")
     assert re.match(r"rank 0, .*: runs, CPU \d+%, .* MiB, I/O .*/s, quiet for \d+s", first), first
     page.evaluate(tell % (strip, "ArrowDown"))
     page.wait(f"return {said}.startsWith('rank 1, ')")
@@ -408,7 +426,7 @@ def test_the_ranks_over_time_show_who_held_the_others_up(cluster, page):
     assert busy != idle
     cluster.run("delete", "waits")
     run = page.wait("return fetch('/api/history').then((each) => each.json()).then(({runs}) => runs.find((run) => run.deleted)?.id)")
-    page.evaluate(f"location.hash = '#/run/default/{run}'")
+    show(page, f"run/default/{run}")
     page.wait(f"return document.querySelector('.screen[aria-label=\"Job {run}\"]') && !{strip}.hidden")
 
 
@@ -420,7 +438,7 @@ def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):
     for name, scale in (("small", 1), ("large", 10)):
         cluster.run("run", f"--name={name}", "--sweep=lr=0.1,0.01,0.001", "--sweep=act=relu,gelu", "trial.py", "{lr}", str(scale),
                     cwd=folder)
-    page.evaluate("location.hash = '#/job/default/small'")
+    show(page, "job/default/small")
     page.wait("return document.querySelectorAll('.parallel polyline').length === 6")
     names = page.evaluate("return [...document.querySelectorAll('.parallel text')].map((each) => each.textContent)")
     assert [name for name in names if name in ("lr", "act", "loss")] == ["lr", "act", "loss"]
@@ -430,7 +448,7 @@ def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):
       return document.querySelector('[aria-label=Trials] [role=status]').textContent;"""
     assert "lr 0.001" in page.evaluate(move)  # the least loss first
     assert page.evaluate("return document.querySelectorAll('.parallel polyline.chosen').length") == 1
-    page.evaluate("location.hash = '#/history'")
+    show(page, "history")
     page.wait("return document.querySelectorAll('tbody tr:not(.spacer)').length === 2")
     press(page, "j", "x", "j", "x", "c")
     page.wait("return document.querySelectorAll('[aria-label=Trials] .parallel polyline').length === 12")
@@ -441,9 +459,7 @@ def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):
 
 
 def test_suspend_and_resume(cluster, page):
-    cluster.submit("base", "sleep 300")
-    cluster.wait("base", "RUNNING")
-    page.evaluate("location.hash = '#/job/default/base'")
+    show_running(cluster, page, "base", "sleep 300")
     click(page, "Suspend", ".acts")
     assert page.wait("return document.querySelector('dialog pre')?.textContent") == (
         "muster suspend base --wait=false --namespace=default")
@@ -487,7 +503,7 @@ def test_the_history_keeps_and_compares(cluster, page):
         cluster.submit(name, f"echo rate {rate}", f"--env=RATE={rate}", "--env=API_TOKEN=abcd1234")
         cluster.wait(name, "SUCCEEDED")
     cluster.run("delete", "base")
-    page.evaluate("location.hash = '#/history'")
+    show(page, "history")
     page.wait("return document.querySelectorAll('tbody tr:not(.spacer)').length === 2")
     press(page, "j", "x", "j", "x", "c")
     page.wait("return document.querySelector('[aria-label=\"What differs\"]')")
@@ -505,7 +521,7 @@ def test_the_history_keeps_and_compares(cluster, page):
 def test_the_machine_and_who_holds_it(cluster, page):
     cluster.submit("holds", "sleep 300", "--cpu=1", "--memory=64Mi")
     cluster.wait("holds", "RUNNING")
-    page.evaluate("location.hash = '#/machine'")
+    show(page, "machine")
     page.wait("return document.querySelector('.cards')?.innerText.includes('holds-master-0')")
     assert "1 of " in text_of(page, ".cards")
     page.wait("return document.body.innerText.includes('No job waits')")

@@ -92,21 +92,70 @@ for step, batch in enumerate(DataLoader(Slow(), batch_size=1), 1):
 """
 
 
-def test_the_rendezvous_and_waits_for_data_are_estimated_from_stacks(cluster):
-    script = cluster.path("home", "waits.py")
+def write(cluster, name, text):
+    script = cluster.path("home", name)
     with open(script, "w") as file:
-        file.write(WAITS)
+        file.write(text)
     os.chmod(script, 0o644)
+    return script
+
+
+def test_the_rendezvous_is_measured_and_waits_for_data_are_estimated_from_stacks(cluster):
+    script = write(cluster, "waits.py", WAITS)
     cluster.submit("waits", f"/usr/bin/python3 {script}", "--workers=2", "--env=OMP_NUM_THREADS=1", "--wait")
     made, seconds = report(cluster, "waits")
     buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
-    for name in ("rendezvous", "data wait"):
-        assert buckets[name]["ms"] == buckets[name]["estimatedMs"] > 0, seconds
-        assert buckets[name]["sources"] == ["looks at the ranks' stacks"]
-    assert 5 <= seconds["rendezvous"], seconds
+    assert buckets["data wait"]["ms"] == buckets["data wait"]["estimatedMs"] > 0, seconds
+    assert buckets["data wait"]["sources"] == ["looks at the ranks' stacks"]
+    # Up to the time that rank 1 took to start, it is late by 16 seconds.
+    assert 8 <= seconds["rendezvous"] < 60 and buckets["rendezvous"]["estimatedMs"] == 0, seconds
+    assert buckets["rendezvous"]["sources"] == ["init_process_group in the ranks"]
     assert seconds["data wait"] > seconds["steps"], seconds
     cluster.run("delete", "waits")
     assert report(cluster, "waits")[0]["ledger"] == made["ledger"]
+
+
+# Rank 1 never comes, and rank 0 has no time to say how long it waited.
+ALONE = """
+import os, signal, time
+import torch.distributed as dist
+print("begins", flush=True)
+if os.environ["RANK"] == "1":
+    time.sleep(12)
+    os.kill(int(open(os.environ["MUSTER_RUN_DIR"] + "/rank0").read()), signal.SIGKILL)
+    time.sleep(100)
+open(os.environ["MUSTER_RUN_DIR"] + "/rank0", "w").write(str(os.getpid()))
+dist.init_process_group("gloo")
+"""
+
+
+def test_a_rendezvous_that_was_never_over_is_estimated(cluster):
+    script = write(cluster, "alone.py", ALONE)
+    cluster.run("run", "-n", "2", "--name=alone", "--env=OMP_NUM_THREADS=1", script, code=None, timeout=120)
+    made, seconds = report(cluster, "alone")
+    buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
+    # Or that rank 1 holds rank 0 up: who looks decides.
+    assert 5 <= seconds["rendezvous"] + seconds["stalled"] <= 25, seconds
+    assert buckets["rendezvous"]["estimatedMs"] == buckets["rendezvous"]["ms"]
+    assert "init_process_group in the ranks" not in json.dumps(made["ledger"])
+
+
+# Ranks of two launchers, of which one starts 4 seconds after the other; the job is short.
+MEETS = """
+import torch.distributed as dist
+dist.init_process_group("gloo")
+print("rank", dist.get_rank(), dist.init_process_group.__name__, flush=True)
+"""
+
+
+def test_launchers_and_ranks_of_a_short_job_tell_how_long_they_waited(cluster):
+    script = write(cluster, "meets.py", MEETS)
+    line = f"[ $RANK = 0 ] || sleep 4; exec /usr/bin/python3 -m torch.distributed.run {script}"
+    cluster.submit("meets", line, "--workers=2", "--nproc-per-node=2", "--env=OMP_NUM_THREADS=1", "--wait")
+    made, seconds = report(cluster, "meets")
+    rendezvous = next(bucket for bucket in made["ledger"]["buckets"] if bucket["name"] == "rendezvous")
+    assert rendezvous["sources"] == ["rendezvous of the launchers", "init_process_group in the ranks"]
+    assert rendezvous["estimatedMs"] == 0 and 3 < seconds["rendezvous"] < 60, seconds
 
 
 def test_says_how_far_a_job_is(cluster):

@@ -15,8 +15,8 @@
 #include "arena/jobs/kueue.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
-#include "arena/jobs/progress.h"
 #include "arena/jobs/tensorboard.h"
+#include "arena/logs/log_progress.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -111,7 +111,8 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (IsForMachines(format)) {
     text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
     if (KeysFor(context) == Keys::kAll) {
-      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.job));
+      json.as_object()["progress"] =
+          SourcesToJson(SourcesIn(ProgressWithLog(*client, context, job, 0)));
     }
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
@@ -134,7 +135,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   if (KeysFor(context) == Keys::kAll) {
-    extras.progress = ProgressLines(ProgressOf(*client, context, job.job));
+    extras.progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, job, 0)));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
   // In submit's words; what is on stdout is Arena's.

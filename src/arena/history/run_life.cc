@@ -162,21 +162,34 @@ void AddWhatWasKept(const text::Json& kept, const InstanceLogs& logs, runs::Life
   }
 }
 
-runs::Bucket BucketOfWait(runs::WaitSpan::Kind kind) {
-  switch (kind) {
-    case runs::WaitSpan::Kind::kRendezvous:
-      return runs::Bucket::kRendezvous;
-    case runs::WaitSpan::Kind::kSave:
-      return runs::Bucket::kCheckpointSave;
-    case runs::WaitSpan::Kind::kLoad:
-      return runs::Bucket::kRestore;
-    case runs::WaitSpan::Kind::kData:
-      break;
+std::vector<runs::WaitSpan> KeptWaits(const text::Json& kept) {
+  std::vector<runs::WaitSpan> found;
+  const text::Array* waits = text::FindArray(kept, {"waits"});
+  for (size_t i = 0; waits != nullptr && i < waits->size(); ++i) {
+    const text::Array* values = (*waits)[i].if_array();  // from, to, what for, who tells it
+    if (values == nullptr || values->size() < 4 || !(*values)[2].is_string()) continue;
+    const auto bucket = runs::BucketOfWait(std::string_view((*values)[2].as_string()));
+    const auto source = runs::WaitSourceOf(std::string_view((*values)[3].as_string()));
+    if (!bucket || !source) continue;
+    found.push_back({NumberAt(*values, 0), NumberAt(*values, 1), *bucket, *source});
   }
-  return runs::Bucket::kDataWait;
+  return found;
 }
 
-// What looks at the ranks' stacks have found. Of checkpoints lines tell better.
+const char* SourceOfWait(runs::WaitSpan::Source source) {
+  switch (source) {
+    case runs::WaitSpan::Source::kRanks:
+      return "init_process_group in the ranks";
+    case runs::WaitSpan::Source::kLaunchers:
+      return "rendezvous of the launchers";
+    case runs::WaitSpan::Source::kLooks:
+      break;
+  }
+  return "looks at the ranks' stacks";
+}
+
+// What ranks and launchers have measured, and where they have not, what looks at the ranks' stacks
+// have found. Of checkpoints lines tell better.
 void AddWaits(const text::Json& kept, runs::Life& life) {
   const auto has = [&life](runs::Bucket bucket) {
     return std::any_of(life.spans.begin(), life.spans.end(),
@@ -184,16 +197,22 @@ void AddWaits(const text::Json& kept, runs::Life& life) {
   };
   const bool has_saves = has(runs::Bucket::kCheckpointSave),
              has_loads = has(runs::Bucket::kRestore);
-  const text::Array* waits = text::FindArray(kept, {"waits"});
-  for (size_t i = 0; waits != nullptr && i < waits->size(); ++i) {
-    const text::Array* values = (*waits)[i].if_array();  // from, to, kind
-    if (values == nullptr || values->size() < 3 || !(*values)[2].is_string()) continue;
-    const auto kind = runs::WaitKindOf(std::string_view((*values)[2].as_string()));
-    if (!kind) continue;
-    if (*kind == runs::WaitSpan::Kind::kSave && has_saves) continue;
-    if (*kind == runs::WaitSpan::Kind::kLoad && has_loads) continue;
-    life.spans.push_back({NumberAt(*values, 0), NumberAt(*values, 1), BucketOfWait(*kind), false,
-                          "looks at the ranks' stacks"});
+  const std::vector<runs::WaitSpan> waits = KeptWaits(kept);
+  const auto is_measured = [](const runs::WaitSpan& wait) {
+    return wait.source != runs::WaitSpan::Source::kLooks;
+  };
+  const auto is_better_known = [&](const runs::WaitSpan& look) {
+    return std::any_of(waits.begin(), waits.end(), [&](const runs::WaitSpan& wait) {
+      return is_measured(wait) && wait.bucket == look.bucket && wait.begin < look.end &&
+             look.begin < wait.end;
+    });
+  };
+  for (const runs::WaitSpan& wait : waits) {
+    if (wait.bucket == runs::Bucket::kCheckpointSave && has_saves) continue;
+    if (wait.bucket == runs::Bucket::kRestore && has_loads) continue;
+    if (!is_measured(wait) && is_better_known(wait)) continue;
+    life.spans.push_back(
+        {wait.begin, wait.end, wait.bucket, is_measured(wait), SourceOfWait(wait.source)});
   }
 }
 
@@ -210,7 +229,7 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   if (life.steps.empty() && map.instances.size() > 1) {
     logs.emplace(client, run, map.instances.back()).AddTo(life);
   }
-  const text::Json kept = ProgressJson(client, context, run.job.job, 1);
+  const text::Json kept = ProgressJson(client, context, run.job.job, 1, Times::kGiven);
   AddWhatWasKept(kept, *logs, life);
   runs::RefineEnd(life);
   AddWaits(kept, life);

@@ -13,8 +13,8 @@
 #include "arena/history/trials.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
-#include "arena/jobs/progress.h"
 #include "arena/logs/last_lines.h"
+#include "arena/logs/log_progress.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
 #include "arena/submit/objects.h"
@@ -157,7 +157,8 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   }
   if (IsForMachines(format)) {
     text::Json json = RunDocument(run, facts, context.clock.Now());
-    json.as_object()["progress"] = ProgressJson(*client, context, run.job.job, kShownPoints);
+    json.as_object()["progress"] =
+        ProgressWithLog(*client, context, run.job, kShownPoints, Times::kGiven);
     if (is_sweep) {
       TRY_ASSIGN(std::vector<TrialRow> rows, KnownTrials(*client, run, facts.folder, query));
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(std::move(rows), query));
@@ -177,7 +178,7 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.job));
+  const auto progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, run.job, 0)));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));

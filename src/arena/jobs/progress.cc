@@ -28,14 +28,15 @@ text::Array AnnotatedProgress(const text::Json& job) {
 }
 
 text::Json ProgressJson(cluster::Client& client, const Context& context, const text::Json& job,
-                        int64_t points) {
+                        int64_t points, Times times) {
   const std::string_view uid = api::Uid(job);
   if (!context.cluster_is_this_machine) {
     text::Array noted = AnnotatedProgress(job);
     if (noted.empty()) return text::Json(nullptr);
     return text::Object{{"uid", uid}, {"sources", std::move(noted)}, {"series", text::Array()}};
   }
-  auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}", kProgressPath, uid, points));
+  auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}&times={}", kProgressPath, uid,
+                                            points, times == Times::kGiven ? 1 : 0));
   if (!json) return text::Json(nullptr);
   const auto has_some = [&json](const char* key) {
     const text::Array* list = text::FindArray(*json, {key});

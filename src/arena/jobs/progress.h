@@ -23,8 +23,9 @@ std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(
 
 // A run's scalars, with at most `points` values of each (docs/reference/json.md, "progress"); null
 // if there are none. On Kubernetes without what they were before.
+enum class Times { kLeftOut, kGiven };  // of steps, checkpoints and waits, which reports need
 text::Json ProgressJson(cluster::Client& client, const Context& context, const text::Json& job,
-                        int64_t points);
+                        int64_t points, Times times = Times::kLeftOut);
 
 // The latest of each source in what ProgressJson returns. Pure.
 std::vector<runs::SourceProgress> SourcesIn(const text::Json& json);

@@ -206,9 +206,10 @@ void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
   set.StringArray(
       &flags.targets, "notify",
       "whom to notify at the end of the job: a `URL` that gets JSON, a shell command that "
-      "reads\nit, or the word desktop; repeatable");
+      "reads\nit, or the word desktop; repeatable. On Kubernetes `run` itself tells it, as long "
+      "as it\nfollows the job");
   set.String(&flags.on, "notify-on", "end",
-             "when: end, fail (only when it has failed), hang or start")
+             "when: end, fail (only when it has failed), hang or start; on Kubernetes end or fail")
       .Choices({"end", "fail", "hang", "start"});
 }
 

@@ -55,8 +55,9 @@ class FakeCluster : public cluster::Transport {
   // Runs after each write, outside the lock, with the object's path: a controller.
   std::function<void(const std::string& verb, const std::string& path)> after_write =
       [](const auto&, const auto&) {};
-  std::optional<text::Json> table;       // answers a list that asks for one
-  std::string gpu_metrics;               // answers /metrics/gpus
+  std::optional<text::Json> table;  // answers a list that asks for one
+  std::string gpu_metrics;          // answers /metrics/gpus
+  std::function<std::string(const net::HttpRequest&)> on_progress;  // answers /muster/progress
   std::vector<std::string> other_kinds;  // of kubeflow.org/v1 that it serves too: "tfjobs"
 
   // By collection path: "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs".
@@ -364,6 +365,9 @@ class FakeCluster : public cluster::Transport {
       return Apply(request, collection, name);
     }
     if (path == "/metrics/gpus") return {200, {{"Content-Type", "text/plain"}}, gpu_metrics};
+    if (path == "/muster/progress" && on_progress) {
+      return {200, {{"Content-Type", "application/json"}}, on_progress(request)};
+    }
     const auto it = objects_.find({collection, name});
     if (it == objects_.end() && path == "/api/v1/namespaces/default") {
       return Success(text::Object{{"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});

@@ -63,6 +63,8 @@ class Agent : private rendezvous::RendezvousEvents {
 
   // Of a job on several nodes: agent_nodes.cc.
   base::Status JoinNodes();
+  void AwaitOthers();
+  void NoteMeeting();
   void OnStart(const rendezvous::Assignment& assignment) override;
   void OnStop(uint64_t generation, rendezvous::StopReason reason,
               const std::optional<rendezvous::Failure>& failure, base::Duration within) override;
@@ -164,6 +166,8 @@ class Agent : private rendezvous::RendezvousEvents {
   std::unique_ptr<rendezvous::StoreServer> store_;  // of a job on this node alone
   std::unique_ptr<rendezvous::Rendezvous> rendezvous_;
   std::optional<rendezvous::Assignment> assignment_;
+  // Since when the other nodes are waited for, with several nodes.
+  std::pair<base::Time, std::chrono::steady_clock::time_point> awaits_since_;
   std::optional<rendezvous::End> end_;
   bool says_details_ = false;
   bool is_idle_ = true;  // nothing of ours runs, with several nodes

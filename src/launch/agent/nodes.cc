@@ -5,11 +5,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/file.h"
 #include "launch/agent/agent.h"
 #include "launch/machine/signal_names.h"
+#include "witness/meetings.h"
+#include "witness/stacks.h"
 
 namespace launch {
 namespace {
@@ -71,12 +74,25 @@ rendezvous::RendezvousConfig ConfigOf(const Options& options, const std::string&
 
 base::Status Agent::JoinNodes() {
   if (!options_.local_addr.empty()) host_ = options_.local_addr;
+  AwaitOthers();
   TRY_ASSIGN(rendezvous_,
              rendezvous::Rendezvous::Join(*loop_, clock_, ConfigOf(options_, host_), *this));
   return {};
 }
 
+void Agent::AwaitOthers() { awaits_since_ = {clock_.Now(), clock_.Steady()}; }
+
+// For the ledger of the job whose pod this is.
+void Agent::NoteMeeting() {
+  const std::string folder = environment_.GetOr(witness::kStacksVariable, "off");
+  if (folder == "off") return;
+  const auto& [since, steady] = awaits_since_;
+  witness::NoteMeeting(
+      folder, since, since + std::chrono::duration_cast<base::Duration>(clock_.Steady() - steady));
+}
+
 void Agent::OnStart(const rendezvous::Assignment& assignment) {
+  NoteMeeting();
   assignment_ = assignment;
   restarts_ = assignment.restart_count;
   attempt_ = static_cast<int>(assignment.generation) - 1;
@@ -185,6 +201,7 @@ void Agent::OnNodeIdle() {
   }
   if (end_) return FinishWithOthers();
   if (std::exchange(has_to_say_stopped_, false)) {
+    AwaitOthers();
     return rendezvous_->Stopped(assignment_->generation);
   }
   if (was_running && ending_ == Ending::kSuccess) rendezvous_->Succeeded(assignment_->generation);

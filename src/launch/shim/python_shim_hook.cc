@@ -239,10 +239,11 @@ def _hide():
 _hide()
 )python";
 
-constexpr std::string_view kWitnessesEnd = "\n\nmuster_stacks()\nmuster_recorder()\n";
+constexpr std::string_view kWitnessesEnd = "\n\nmuster_stacks()\nmuster_recorder(muster_meeting)\n";
 
 std::string Witnesses() {
-  return fmt::format("{}\n\n{}{}", warm::kWarmStacks, warm::kWarmRecorder, kWitnessesEnd);
+  return fmt::format("{}\n\n{}\n\n{}{}", warm::kWarmStacks, warm::kWarmMeeting, warm::kWarmRecorder,
+                     kWitnessesEnd);
 }
 
 }  // namespace

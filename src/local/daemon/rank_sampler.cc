@@ -16,16 +16,16 @@ constexpr std::chrono::milliseconds kTake{20};
 constexpr std::chrono::minutes kTextHolds{1};
 constexpr std::chrono::milliseconds kHalf{500};  // of a second
 
-std::optional<runs::WaitSpan::Kind> KindOf(answers::Phase phase) {
+std::optional<runs::Bucket> BucketOf(answers::Phase phase) {
   switch (phase) {
     case answers::Phase::kRendezvous:
-      return runs::WaitSpan::Kind::kRendezvous;
+      return runs::Bucket::kRendezvous;
     case answers::Phase::kDataWait:
-      return runs::WaitSpan::Kind::kData;
+      return runs::Bucket::kDataWait;
     case answers::Phase::kSave:
-      return runs::WaitSpan::Kind::kSave;
+      return runs::Bucket::kCheckpointSave;
     case answers::Phase::kLoad:
-      return runs::WaitSpan::Kind::kLoad;
+      return runs::Bucket::kRestore;
     case answers::Phase::kNone:
       break;
   }
@@ -90,12 +90,12 @@ std::optional<runs::WaitSpan> RankSampler::Read() {
   }
   watch_.See(traces);
   for (const auto& [rank, dump] : dumps) places_[rank].See(dump);
-  const auto kind = KindOf(answers::PhaseOfJob(dumps));
-  if (!kind) return std::nullopt;
+  const auto bucket = BucketOf(answers::PhaseOfJob(dumps));
+  if (!bucket) return std::nullopt;
   // The look is in the middle of the time for which it stands.
   const runs::Millis at = runs::ToMillis(look.wall);
   const runs::Millis half = std::chrono::milliseconds(look.period).count() / 2;
-  return runs::WaitSpan{at - half, at + half, *kind};
+  return runs::WaitSpan{at - half, at + half, *bucket};
 }
 
 void RankSampler::JudgeLate(Instant now, base::Time wall) {

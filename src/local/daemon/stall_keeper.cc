@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/resources.h"
 #include "api/stall.h"
 #include "base/log.h"
@@ -68,6 +69,7 @@ StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::strin
       clock_(clock),
       state_directory_(std::move(state_directory)),
       progress_(progress),
+      meetings_(progress),
       meter_(files, lines) {
   thread_ = std::thread([this] { Run(); });
 }
@@ -83,6 +85,10 @@ StallKeeper::~StallKeeper() {
 
 void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
   auto read = pod == nullptr ? std::nullopt : ReadStallPod(*pod, state_directory_);
+  if (pod != nullptr && api::IsPodFinished(*pod)) {
+    meetings_.SeeLast(std::string(api::ControllerUid(*pod)),
+                      witness::FolderOfPod(state_directory_, uid));
+  }
   const std::lock_guard lock(mutex_);
   pods_.erase(std::string(uid));
   if (read) pods_.emplace(uid, *std::move(read));
@@ -139,6 +145,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   for (const StallPod& pod : pods) {
     has_succeeded[pod.folder] = pod.has_succeeded;
     if (pod.has_succeeded) continue;
+    meetings_.See(uid, pod.folder);
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(pod.folder))) {
       job.world = std::max(job.world, process.world);
       now[rank] = {pod.folder, process.pid};

@@ -15,6 +15,7 @@
 #include "answers/stall/stall.h"
 #include "base/clock.h"
 #include "cluster/client.h"
+#include "local/daemon/meeting_files.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/rank_meter.h"
 #include "local/daemon/rank_sampler.h"
@@ -35,8 +36,8 @@ struct StallPod {
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
 // A thread that sleeps while no job runs. Since it looks at each rank once a second, it also feeds
-// the meter of what they use, and notes the waits that its looks at their stacks find. Borrows
-// everything.
+// the meter of what they use, and notes the waits that its looks at their stacks find, and those
+// that they measure themselves. Borrows everything.
 class StallKeeper {
  public:
   StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
@@ -70,6 +71,7 @@ class StallKeeper {
   base::Clock& clock_;
   const std::string state_directory_;
   ProgressFiles& progress_;
+  MeetingFiles meetings_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;

@@ -6,29 +6,6 @@
 namespace runs {
 namespace {
 
-struct Words {
-  std::string_view name, meaning;
-};
-
-constexpr std::array<Words, kBuckets> kWords = {{
-    {"queued", "waits for its turn"},
-    {"admitted", "has its place, nothing is started yet"},
-    {"image/code", "images, code and init containers"},
-    {"interpreters", "programs start, up to their first line"},
-    {"rendezvous", "ranks find each other"},
-    {"first step", "up to the first step"},
-    {"steps", "steps that stayed"},
-    {"data wait", "waits for the next batch"},
-    {"checkpoint save", "saves, and makes no step"},
-    {"restore", "loads a checkpoint"},
-    {"lost progress", "steps that were made again, or cut off"},
-    {"recovery", "from a failure until programs start again"},
-    {"stalled", "ranks wait for one that does not come"},
-    {"suspended", "was suspended"},
-    {"ending", "from the last step to the end"},
-    {"unknown", "nothing tells"},
-}};
-
 // What holds, of all that is claimed of a moment: the highest layer, and there the claim that
 // began last, or was named last.
 struct ByPrecedence {
@@ -124,10 +101,6 @@ void Hold(const std::vector<Holding>& holdings, std::vector<Segment>& segments) 
 }
 
 }  // namespace
-
-std::string_view NameOf(Bucket bucket) { return kWords[static_cast<size_t>(bucket)].name; }
-
-std::string_view MeaningOf(Bucket bucket) { return kWords[static_cast<size_t>(bucket)].meaning; }
 
 int64_t Ledger::gpu_millis() const {
   int64_t all = 0;

@@ -9,8 +9,12 @@
 namespace runs {
 namespace {
 
-Layer LayerOf(Bucket bucket) {
-  switch (bucket) {
+// When steps begin, and how far a look at stacks reaches, is estimated: a rendezvous that was
+// measured hides both, and the stall that it was before the last rank came.
+Layer LayerOf(const Span& span) {
+  switch (span.bucket) {
+    case Bucket::kRendezvous:
+      return span.is_measured ? Layer::kMeetings : Layer::kPhases;
     case Bucket::kStalled:
       return Layer::kStalls;
     case Bucket::kIdle:
@@ -26,8 +30,8 @@ Layer LayerOf(Bucket bucket) {
 
 // Ranks meet, and wait for data, only while they run, however far a look at them is taken to reach.
 void AddSpan(const Span& span, const std::vector<Period>& periods, std::vector<Claim>& claims) {
-  const Claim claim{span.begin,           span.end,         span.bucket,
-                    LayerOf(span.bucket), span.is_measured, span.source};
+  const Claim claim{span.begin,    span.end,         span.bucket,
+                    LayerOf(span), span.is_measured, span.source};
   if (span.bucket != Bucket::kRendezvous && span.bucket != Bucket::kDataWait) {
     claims.push_back(claim);
     return;

@@ -86,6 +86,25 @@ TEST(LedgerOf, ASilentProgramsInterpreterHasStartedWhenItMeetsTheOthers) {
   EXPECT_EQ(Of(ledger, Bucket::kUnknown), 29 * kSecond);
 }
 
+// The first step is told at 12 s, and a step takes 4 s: it cannot have begun at 8 s.
+TEST(LedgerOf, ARendezvousThatWasMeasuredHidesStepsWhoseBeginIsEstimated) {
+  Life life = Finished(40 * kSecond);
+  life.lives = {Replica("a", 1000, 40 * kSecond)};
+  life.lives[0].has_succeeded = true;
+  AddSteps(life, 12 * kSecond, 4 * kSecond, 1, 8);
+  life.spans = {{7 * kSecond, 11 * kSecond, Bucket::kRendezvous, true, "ranks"},
+                {9 * kSecond, 11 * kSecond, Bucket::kDataWait, false, "looks"},
+                {10 * kSecond, 11 * kSecond, Bucket::kStalled, true, "watch"}};
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(Of(ledger, Bucket::kRendezvous), 4 * kSecond);
+  EXPECT_EQ(ledger[Bucket::kRendezvous].estimated, 0);
+  EXPECT_EQ(ledger[Bucket::kInterpreters].estimated, 0);
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 29 * kSecond);
+  // Of one that looks have found the end is as uncertain.
+  life.spans = {{7 * kSecond, 11 * kSecond, Bucket::kRendezvous, false, "looks"}};
+  EXPECT_EQ(Of(LedgerOf(life), Bucket::kRendezvous), 1 * kSecond);
+}
+
 TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
   Life life = Finished(30 * kSecond);
   life.lives = {Replica("a", 1000, 30 * kSecond)};
@@ -333,6 +352,13 @@ Life SomeLife() {
         {looked - 2500, looked + 2500,
          *rc::gen::element(Bucket::kRendezvous, Bucket::kDataWait, Bucket::kCheckpointSave), false,
          "looks"});
+  }
+  // What ranks have measured, by clocks that jump.
+  const int meetings = *rc::gen::inRange(0, 5);
+  for (int i = 0; i < meetings; ++i) {
+    const Millis begin = *rc::gen::inRange<Millis>(-10'000, 200'000);
+    life.spans.push_back({begin, begin + *rc::gen::inRange<Millis>(-1000, 60'000),
+                          Bucket::kRendezvous, true, "ranks"});
   }
   return life;
 }

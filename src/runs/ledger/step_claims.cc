@@ -75,7 +75,8 @@ class StepClaims {
     const Span* const meeting = FirstMeeting(begin, end);
     const bool meets_first = meeting != nullptr && (!line || meeting->begin < *line);
     if (meets_first) {
-      Add(begin, meeting->begin, Bucket::kInterpreters, Layer::kPhases, false, meeting->source);
+      Add(begin, meeting->begin, Bucket::kInterpreters, Layer::kPhases, meeting->is_measured,
+          meeting->source);
     } else if (line) {
       Add(begin, *line, Bucket::kInterpreters, Layer::kPhases, false, "first line of the log");
     }

@@ -57,7 +57,8 @@ std::string LineOfCheckpoint(const CheckpointSpan& span) {
 }
 
 std::string LineOfWait(const WaitSpan& span) {
-  return fmt::format("w {} {} {}\n", span.begin, span.end, NameOf(span.kind));
+  return fmt::format("w {} {} {} {}\n", span.begin, span.end, WordOf(span.bucket),
+                     WordOf(span.source));
 }
 
 // How far apart two values of a scalar are to be.
@@ -177,6 +178,8 @@ void History::NoteCheckpoint(const CheckpointSpan& span) {
 
 void History::NoteWait(const WaitSpan& span) {
   if (!IsTime(span.begin) || !IsTime(span.end) || waits_.size() >= kMostKeptWaits) return;
+  const bool is_measured = span.source != WaitSpan::Source::kLooks;
+  if (is_measured && std::find(waits_.rbegin(), waits_.rend(), span) != waits_.rend()) return;
   waits_.push_back(span);
   head_ += LineOfWait(span);
 }
@@ -256,11 +259,12 @@ void History::ReadLine(std::string_view line) {
     if (begin && end) NoteCheckpoint({*begin, *end, words[2] == "1"});
     return;
   }
-  if (kind == 'w' && words.size() == 3) {
+  if (kind == 'w' && words.size() >= 3) {
     const auto begin = ReadWhole(words[0]);
     const auto end = ReadWhole(words[1]);
-    const auto wait = WaitKindOf(words[2]);
-    if (begin && end && wait) NoteWait({*begin, *end, *wait});
+    const auto bucket = BucketOfWait(words[2]);
+    const auto source = WaitSourceOf(words.size() > 3 ? words[3] : "looks");
+    if (begin && end && bucket && source) NoteWait({*begin, *end, *bucket, *source});
     return;
   }
   if (kind != 'p' || words.size() < 8) return;

@@ -8,7 +8,7 @@
 //   p 0 1764000000123 12 100 1.5 3 12 90 0=0.51    source, time in ms, step, steps, epoch, epochs,
 //                                      percent, seconds left ("-": not told), values by name
 //   c 1764000000123 1764000003123 0    a checkpoint: from, to, 1 of one that was loaded
-//   w 1764000000123 1764000005123 data    a wait that a look has found (wait_span.h)
+//   w 1764000000123 1764000005123 data looks    a wait, and who told it (wait_span.h)
 #pragma once
 
 #include <cstdint>
@@ -47,6 +47,7 @@ class History {
             std::optional<int64_t> percent);
 
   void NoteCheckpoint(const CheckpointSpan& span);
+  // A measured one that is there already is not noted again.
   void NoteWait(const WaitSpan& span);
 
   // The lines that are new since the last call, for the end of the file.

@@ -184,17 +184,23 @@ TEST(History, EpochsWithStepsOfTheirOwnMakeAPercentage) {
 
 TEST(History, KeepsWaits) {
   History history;
-  history.NoteWait({1'764'000'000'000, 1'764'000'005'000, WaitSpan::Kind::kData});
-  history.NoteWait({1'764'000'005'000, 1'764'000'010'000, WaitSpan::Kind::kRendezvous});
-  history.NoteWait({INT64_MAX, 5, WaitSpan::Kind::kSave});
+  history.NoteWait({1'764'000'000'000, 1'764'000'005'000, Bucket::kDataWait});
+  for (int i = 0; i < 2; ++i) {
+    history.NoteWait(
+        {1'764'000'005'000, 1'764'000'010'000, Bucket::kRendezvous, WaitSpan::Source::kRanks});
+  }
+  history.NoteWait({INT64_MAX, 5, Bucket::kCheckpointSave});
   const std::string file = history.TakeNew();
   EXPECT_EQ(file,
-            "w 1764000000000 1764000005000 data\n"
-            "w 1764000005000 1764000010000 rendezvous\n");
-  History read = History::Read(file + "w 1 2 nonsense\nw 1764000005000 x data\n");
+            "w 1764000000000 1764000005000 data looks\n"
+            "w 1764000005000 1764000010000 rendezvous ranks\n");
+  History read = History::Read(file + "w 1 2 nonsense\nw 1764000005000 x data\nw 1 2 data x\n");
   ASSERT_EQ(read.waits().size(), 2u);
-  EXPECT_EQ(read.waits()[1].kind, WaitSpan::Kind::kRendezvous);
+  EXPECT_EQ(read.waits()[1].bucket, Bucket::kRendezvous);
+  EXPECT_EQ(read.waits()[1].source, WaitSpan::Source::kRanks);
   EXPECT_EQ(read.Compacted(), file);
+  // As they were written before anything was measured.
+  EXPECT_EQ(History::Read("w 1 2 data\n").waits().at(0).source, WaitSpan::Source::kLooks);
 }
 
 }  // namespace

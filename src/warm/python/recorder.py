@@ -1,7 +1,8 @@
 # What PyTorch's flight recorder knows of this rank's collectives, for who asks: torch's own worker
 # server at a Unix socket, in C++, so that it answers in a hang. Where torch has none, nothing is.
 # And a rank that is asked where it stands, while it connects to its store, connects all the same.
-def muster_recorder():
+# `begins` is called first.
+def muster_recorder(begins=lambda: None):
     import os
     import sys
     import time
@@ -16,6 +17,7 @@ def muster_recorder():
         os.putenv("TORCH_FR_BUFFER_SIZE", "128")
 
     def begin():
+        begins()
         try:
             from torch._C import _distributed_c10d
             if hasattr(_distributed_c10d, "TCPStore"):

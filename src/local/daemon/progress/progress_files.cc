@@ -71,7 +71,12 @@ void ProgressFiles::NoteCheckpoint(const std::string& job_uid, const runs::Check
 void ProgressFiles::NoteWait(const std::string& job_uid, const runs::WaitSpan& span) {
   if (!IsUid(job_uid)) return;
   const std::lock_guard lock(mutex_);
-  Opened(job_uid).NoteWait(span);
+  const bool was_open = open_.contains(job_uid);
+  runs::History& history = Opened(job_uid);
+  history.NoteWait(span);
+  if (was_open) return;
+  WriteOne(job_uid, history);
+  open_.erase(job_uid);
 }
 
 std::optional<runs::Millis> ProgressFiles::LastOf(const std::string& job_uid,
@@ -121,7 +126,7 @@ void ProgressFiles::ForgetUnless(const std::function<bool(const std::string& job
   }
 }
 
-text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
+text::Json ProgressFiles::Of(const std::string& job_uid, size_t points, bool with_times) {
   text::Object json{{"uid", job_uid}, {"sources", text::Array()}, {"series", text::Array()}};
   if (!IsUid(job_uid)) return json;
   const std::lock_guard lock(mutex_);
@@ -136,6 +141,7 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
   json["sources"] = SourcesToJson(*history);
   if (points == 0) return json;
   json["series"] = history->SeriesToJson(points);
+  if (!with_times) return json;
   json["steps"] = StepsToJson(*history);
   text::Array checkpoints;
   for (const runs::CheckpointSpan& span : history->checkpoints()) {
@@ -144,7 +150,7 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
   json["checkpoints"] = std::move(checkpoints);
   text::Array waits;
   for (const runs::WaitSpan& span : history->waits()) {
-    waits.push_back(text::Array{span.begin, span.end, NameOf(span.kind)});
+    waits.push_back(text::Array{span.begin, span.end, WordOf(span.bucket), WordOf(span.source)});
   }
   json["waits"] = std::move(waits);
   return json;

@@ -26,6 +26,7 @@ class ProgressFiles {
   void Note(const std::string& job_uid, const std::string& source, runs::Millis at,
             const runs::LineProgress& progress, std::optional<int64_t> percent);
   void NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span);
+  // Does not make the job one of those that run: its end may be known already.
   void NoteWait(const std::string& job_uid, const runs::WaitSpan& span);
   // When the source last told something of the job; nullopt when it has not.
   std::optional<runs::Millis> LastOf(const std::string& job_uid, const std::string& source);
@@ -40,8 +41,9 @@ class ProgressFiles {
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
 
   // {"uid", "sources": [...], "series": [...], "steps", "checkpoints", "waits"}
-  // (runs/progress/history.h); without a source where nothing was told. `points` 0: sources alone.
-  text::Json Of(const std::string& job_uid, size_t points);
+  // (runs/progress/history.h); without a source where nothing was told. `points` 0: sources alone;
+  // the last three only `with_times`.
+  text::Json Of(const std::string& job_uid, size_t points, bool with_times = false);
   // {"items": [{"uid", "sources"}]} of the running jobs, which are in memory.
   text::Json OfRunning();
 

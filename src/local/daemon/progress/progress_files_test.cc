@@ -40,6 +40,8 @@ TEST_F(ProgressFilesTest, WhatWasToldIsThereForTheNextDaemon) {
   const text::Json json = files.Of("job-1", 10);
   EXPECT_EQ(text::GetInt(json.at("sources").as_array().at(0), {"step"}), 7);
   EXPECT_EQ(json.at("series").as_array().size(), 1u);
+  EXPECT_FALSE(json.as_object().contains("steps"));
+  EXPECT_EQ(text::ToJson(files.Of("job-1", 10, true).at("steps").at("points")), "[[5000,7,0]]");
   files.Close("job-1");
   EXPECT_EQ(files.Of("job-1", 10), json);
   EXPECT_TRUE(files.OfRunning().at("items").as_array().empty());

@@ -10,7 +10,7 @@
 #include "api/rank_label.h"
 #include "base/log.h"
 #include "runs/progress/history.h"
-#include "runs/progress/line.h"
+#include "runs/progress/log_reading.h"
 
 namespace local::daemon {
 namespace {
@@ -43,12 +43,6 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
     }
   }
   return read;
-}
-
-// Whether "rank3" comes before another rank; a line without a label is of none.
-bool IsLower(std::string_view label, std::string_view than) {
-  if (label.empty()) return false;
-  return label.size() != than.size() ? label.size() < than.size() : label < than;
 }
 
 // The lines of one log, of the lowest rank that speaks of progress. On the follower's thread.
@@ -91,19 +85,9 @@ class ProgressKeeper::Reading {
     }
     if (read) line = read->text;
     const runs::Millis at = runs::ToMillis(*time);
-    // Of what a progress bar has drawn over the last counts.
-    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (const size_t over = line.rfind('\r'); over != std::string_view::npos) {
-      line.remove_prefix(over + 1);
-    }
-    if (!rank_ || *rank_ == label) {
-      if (const auto span = checkpoints_.See(at, line)) files_.NoteCheckpoint(job_, *span);
-    }
-    const auto progress = runs::ProgressIn(line);
-    if (!progress || !runs::IsOfTraining(*progress)) return;
-    if (!rank_ || IsLower(label, *rank_)) rank_ = label;
-    if (*rank_ != label) return;
-    files_.Note(job_, source_, at, *progress, std::nullopt);
+    const auto told = log_.See(at, label, line);
+    if (told.checkpoint) files_.NoteCheckpoint(job_, *told.checkpoint);
+    if (told.progress) files_.Note(job_, source_, at, *told.progress, std::nullopt);
   }
 
   ProgressFiles& files_;
@@ -112,8 +96,7 @@ class ProgressKeeper::Reading {
   int64_t noted_ = 0;  // second and label of the line that was noted last
   std::string label_;
   std::string rest_;
-  std::optional<std::string> rank_;  // the label of its lines
-  runs::Checkpoints checkpoints_;
+  runs::LogReading log_;
 };
 
 base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(ProgressFiles& files,

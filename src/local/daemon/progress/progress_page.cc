@@ -47,7 +47,8 @@ std::optional<net::HttpResponse> AnswerProgress(ProgressFiles& files, RankFiles&
   if (*columns > 0) {
     return JsonResponse(200, ranks.Of(uid, static_cast<int64_t>(std::min(*columns, kMostPoints))));
   }
-  return JsonResponse(200, files.Of(uid, std::min(*points, kMostPoints)));
+  const bool with_times = target->Query("times") == "1";
+  return JsonResponse(200, files.Of(uid, std::min(*points, kMostPoints), with_times));
 }
 
 }  // namespace local::daemon

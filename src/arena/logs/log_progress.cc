@@ -1,0 +1,68 @@
+#include "arena/logs/log_progress.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "api/rank_label.h"
+#include "arena/logs/log_lines.h"
+#include "arena/logs/pod_log.h"
+#include "arena/logs/rank_lines.h"
+#include "runs/progress/history.h"
+#include "runs/progress/log_reading.h"
+
+namespace arena {
+namespace {
+
+constexpr int64_t kLinesOfCurves = 20'000, kLinesOfLatest = 1000;
+constexpr size_t kMostOfLog = 8 << 20;
+
+// As the embedded cluster's daemon notes it.
+runs::History HistoryOf(std::string_view log, const std::string& source) {
+  runs::History history;
+  runs::LogReading reading;
+  std::string last;
+  for (const TimedLine& line : SplitTimedLines(log, last)) {
+    const auto time = base::ParseRfc3339(line.time + "Z");
+    if (!time) continue;
+    std::string_view text = line.text;
+    text.remove_suffix(text.ends_with('\n') ? 1 : 0);
+    const auto label = api::ReadRankLabel(text);
+    const runs::Millis at = runs::ToMillis(*time);
+    const auto told = label ? reading.See(at, label->name, label->text) : reading.See(at, "", text);
+    if (told.progress) history.Note(source, at, *told.progress, std::nullopt);
+  }
+  return history;
+}
+
+}  // namespace
+
+text::Json ProgressWithLog(cluster::Client& client, const Context& context, const TrainingJob& job,
+                           int64_t points, Times times) {
+  text::Json known = ProgressJson(client, context, job.job, points, times);
+  const RankMap map = RankMap::Of(job.job);
+  if (context.cluster_is_this_machine || map.instances.empty()) return known;
+  const auto first = std::find_if(job.pods.begin(), job.pods.end(), [&map](const text::Json& pod) {
+    return api::Name(pod) == map.instances.front();
+  });
+  if (first == job.pods.end()) return known;
+  cluster::LogOptions options;
+  options.timestamps = true;
+  options.tail_lines = points > 0 ? kLinesOfCurves : kLinesOfLatest;
+  const auto log = ReadPodLog(client, *first, options, kMostOfLog);
+  if (!log) return known;
+  const runs::History history = HistoryOf(*log, runs::SourceOfLog(map.instances.front()));
+  if (history.is_empty()) return known;
+  std::vector<runs::SourceProgress> sources = history.Latest();
+  for (runs::SourceProgress& noted : SourcesIn(known)) sources.push_back(std::move(noted));
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const auto& a, const auto& b) { return a.at > b.at; });
+  return text::Object{{"uid", api::Uid(job.job)},
+                      {"sources", SourcesToJson(sources)},
+                      {"series", points > 0 ? history.SeriesToJson(static_cast<size_t>(points))
+                                            : text::Json(text::Array())}};
+}
+
+}  // namespace arena

@@ -1,0 +1,20 @@
+// The progress of a job on any cluster: where the cluster does not keep it, as Kubernetes does not,
+// its log tells it.
+#pragma once
+
+#include <cstdint>
+
+#include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
+#include "arena/jobs/progress.h"
+#include "cluster/client.h"
+#include "text/json.h"
+
+namespace arena {
+
+// ProgressJson; on Kubernetes with what the log of the first instance tells, of its last 20,000
+// lines; without points of the last 1,000. Blocks while the log is read.
+text::Json ProgressWithLog(cluster::Client& client, const Context& context, const TrainingJob& job,
+                           int64_t points, Times times = Times::kLeftOut);
+
+}  // namespace arena

@@ -1,0 +1,28 @@
+#include "runs/progress/log_reading.h"
+
+namespace runs {
+namespace {
+
+// Whether "rank3" comes before another rank; a line without a label is of none.
+bool IsLowerRank(std::string_view label, std::string_view than) {
+  if (label.empty()) return false;
+  return label.size() != than.size() ? label.size() < than.size() : label < than;
+}
+
+}  // namespace
+
+LogReading::Told LogReading::See(Millis at, std::string_view rank, std::string_view text) {
+  Told told;
+  while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  if (const size_t over = text.rfind('\r'); over != std::string_view::npos) {
+    text.remove_prefix(over + 1);
+  }
+  if (!rank_ || *rank_ == rank) told.checkpoint = checkpoints_.See(at, text);
+  auto progress = ProgressIn(text);
+  if (!progress || !IsOfTraining(*progress)) return told;
+  if (!rank_ || IsLowerRank(rank, *rank_)) rank_ = rank;
+  if (*rank_ == rank) told.progress = std::move(progress);
+  return told;
+}
+
+}  // namespace runs

@@ -1,0 +1,34 @@
+#include "runs/progress/log_reading.h"
+
+#include <gtest/gtest.h>
+
+namespace runs {
+namespace {
+
+TEST(LogReading, TellsOfTheLowestRankThatSpeaks) {
+  LogReading log;
+  EXPECT_FALSE(log.See(1, "", "begins").progress);
+  EXPECT_EQ(log.See(2, "rank11", "step 1 loss 2").progress->step, 1);
+  EXPECT_EQ(log.See(3, "rank2", "step 2 loss 2").progress->step, 2);
+  EXPECT_FALSE(log.See(4, "rank11", "step 3 loss 2").progress);
+  EXPECT_FALSE(log.See(5, "", "step 4 loss 2").progress);
+  EXPECT_EQ(log.See(6, "rank2", "step 5 loss 2").progress->step, 5);
+}
+
+TEST(LogReading, OfABarTheLastThatWasDrawnCounts) {
+  LogReading log;
+  EXPECT_EQ(log.See(1, "", "step 1 loss 3\rstep 7 loss 2\r").progress->step, 7);
+  EXPECT_FALSE(log.See(2, "", "Downloading:  10%|#  | 1/10 [00:01<00:09, 1.0it/s]").progress);
+}
+
+TEST(LogReading, ACheckpointIsOfTheSameRank) {
+  LogReading log;
+  EXPECT_TRUE(log.See(1, "rank0", "step 1 loss 2").progress);
+  EXPECT_FALSE(log.See(1000, "rank1", "saved checkpoint in 0.5s").checkpoint);
+  const auto span = log.See(2000, "rank0", "saved checkpoint in 0.5s").checkpoint;
+  ASSERT_TRUE(span);
+  EXPECT_EQ(span->begin, 1500);
+}
+
+}  // namespace
+}  // namespace runs

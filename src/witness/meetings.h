@@ -1,0 +1,41 @@
+// How long ranks and launchers have waited for each other, as they note it themselves: each process
+// of a pod appends a line to <folder>/meetings when such a wait is over (warm/python/meeting.py),
+// "ranks BEGIN END" or "launchers BEGIN END" in milliseconds since 1970. `folder`: stacks.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace witness {
+
+struct Meeting {
+  int64_t begin = 0;  // milliseconds since 1970
+  int64_t end = 0;    // not before `begin`
+  bool is_of_launchers = false;
+};
+
+// Lines that are malformed are left out. Of those that overlap, one is made. Pure.
+std::vector<Meeting> ReadMeetings(std::string_view lines);
+
+// The file of one folder. One thread.
+class MeetingsFile {
+ public:
+  explicit MeetingsFile(const std::string& folder);
+
+  // Of whole lines that are new since the last call, at most 64 KiB in all: a program may write
+  // what it likes.
+  std::vector<Meeting> ReadNew();
+
+ private:
+  const std::string path_;
+  uint64_t read_ = 0;  // bytes
+};
+
+// What a launcher notes; the folder may not be there yet. Best effort.
+void NoteMeeting(const std::string& folder, base::Time begin, base::Time end);
+
+}  // namespace witness
