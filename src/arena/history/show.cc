@@ -177,7 +177,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.job));
+  // Of the lines of many trials nothing is the sweep's own progress.
+  std::vector<std::string> progress;
+  if (!is_sweep) progress = ProgressLines(ProgressOf(*client, context, run.job.job));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));

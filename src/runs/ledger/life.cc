@@ -11,6 +11,8 @@ namespace {
 
 Layer LayerOf(Bucket bucket) {
   switch (bucket) {
+    case Bucket::kSteps:
+      return Layer::kSteps;
     case Bucket::kStalled:
       return Layer::kStalls;
     case Bucket::kIdle:
