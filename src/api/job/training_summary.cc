@@ -180,9 +180,8 @@ std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
     for (const ContainerStatus& status : ContainerStatuses(*pod)) {
       if (!status.is_waiting || !status.last_terminated) continue;
-      return fmt::format("{} exited with code {} and is to be started again ({}, restart {})",
-                         Name(*pod), status.last_terminated->exit_code, status.waiting_reason,
-                         status.restart_count + 1);
+      return fmt::format("{} exited with code {}, starts again (restart {})", Name(*pod),
+                         status.last_terminated->exit_code, status.restart_count + 1);
     }
   }
   return "";

@@ -300,9 +300,8 @@ TEST(RunningReason, SaysWhichProgramWaitsToBeStartedAgain) {
             *text::ParseJson(R"([{"name": "pytorch", "restartCount": 0,
                 "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}},
                 "lastState": {"terminated": {"exitCode": 3}}}])"));
-  EXPECT_EQ(
-      Summarize(job, {&pod}, kNow).reason,
-      "pt-master-0 exited with code 3 and is to be started again (CrashLoopBackOff, restart 1)");
+  EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
+            "pt-master-0 exited with code 3, starts again (restart 1)");
   text::Set(job, {"metadata", "annotations", kStallAnnotation},
             "stalled 2026-07-30T10:01:00Z rank 1");
   EXPECT_NE(Summarize(job, {&pod}, kNow).reason.find("rank 1"), std::string::npos)
