@@ -127,6 +127,9 @@ void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) 
   for (const std::string& words : root.finding.words) {
     verdict.evidence.push_back({root.finding.time, root.source, words});
   }
+  if (root.finding.kind == "program-missing" && !evidence.search_path.empty()) {
+    verdict.evidence.push_back({std::nullopt, "the job's PATH", evidence.search_path});
+  }
   if (!verdict.rank) return;
   const Rank& rank = evidence.ranks[*verdict.rank];
   for (const Fact& witness : rank.witnesses) {

@@ -220,6 +220,18 @@ TEST(Rules, ByTheExceptionThatEndsTheProgram) {
   }
 }
 
+TEST(Rules, AnAddressOfTheMachineItselfIsExplained) {
+  const auto advice_on = [](std::string_view address) {
+    return RuleForException(
+               fmt::format("RuntimeError: [./gloo/transport/tcp/pair.cc:799] connect [{}]:2979: "
+                           "Connection refused",
+                           address))
+        ->advice_text;
+  };
+  EXPECT_NE(advice_on("127.0.1.1").find("GLOO_SOCKET_IFNAME"), std::string_view::npos);
+  EXPECT_EQ(advice_on("10.1.4.7").find("GLOO_SOCKET_IFNAME"), std::string_view::npos);
+}
+
 constexpr Fixture kLines[] = {
     {"host-out-of-memory",
      "Memory cgroup out of memory: Killed process 4711 (python) "
@@ -244,7 +256,9 @@ constexpr Fixture kLines[] = {
     {"arguments", "train.py: error: unrecognized arguments: --lrr 1"},
     {"import", "/usr/bin/python3: No module named torch"},
     {"file-missing", "python: can't open file '/w/trian.py': [Errno 2] No such file or directory"},
-    {"file-missing", "sh: 1: accelerate: not found"},
+    {"program-missing", "sh: 1: accelerate: not found"},
+    {"program-missing", "bash: line 1: torchrnu: command not found"},
+    {"file-missing", "bash: line 1: data/list.txt: No such file or directory"},
     {"python-mismatch", "exec /usr/bin/python: exec format error"},
     {"syntax", "  File \"train.py\", line 3\n    x = = 1\n        ^\nSyntaxError: invalid syntax"},
     {"native-crash", "Fatal Python error: Segmentation fault"},

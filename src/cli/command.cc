@@ -25,11 +25,29 @@ std::string WithoutBlankEnd(std::string text) {
   return text;
 }
 
+// The name of the positional at `index` as the usage line shows it.
+std::string PositionalOf(const std::string& use, size_t index) {
+  const std::vector<std::string> words = base::Split(use, ' ');
+  return index + 1 < words.size() ? words[index + 1] : words.back();
+}
+
+base::Status RefuseMissing(const Invocation& call) {
+  const Command& command = call.command;
+  return Refuse(fmt::format("{} is missing: {}", PositionalOf(command.use(), call.args.size()),
+                            command.UseLine()));
+}
+
+base::Status RefuseExtra(const Invocation& call, size_t most) {
+  return Refuse(
+      fmt::format("\"{}\" is one argument too many: {}", call.args[most], call.command.UseLine()));
+}
+
 }  // namespace
 
 CheckFunction NoArgs() {
   return [](Invocation& call) -> base::Status {
     if (call.args.empty()) return {};
+    if (!call.command.is_arena()) return RefuseExtra(call, 0);
     return Refuse(
         fmt::format("unknown command \"{}\" for \"{}\"", call.args[0], call.command.Path()));
   };
@@ -38,6 +56,9 @@ CheckFunction NoArgs() {
 CheckFunction ExactArgs(size_t count) {
   return [count](Invocation& call) -> base::Status {
     if (call.args.size() == count) return {};
+    if (!call.command.is_arena()) {
+      return call.args.size() < count ? RefuseMissing(call) : RefuseExtra(call, count);
+    }
     return Refuse(fmt::format("accepts {} arg(s), received {}", count, call.args.size()));
   };
 }
@@ -45,6 +66,7 @@ CheckFunction ExactArgs(size_t count) {
 CheckFunction MinArgs(size_t count) {
   return [count](Invocation& call) -> base::Status {
     if (call.args.size() >= count) return {};
+    if (!call.command.is_arena()) return RefuseMissing(call);
     return Refuse(
         fmt::format("requires at least {} arg(s), only received {}", count, call.args.size()));
   };
@@ -53,6 +75,7 @@ CheckFunction MinArgs(size_t count) {
 CheckFunction MaxArgs(size_t count) {
   return [count](Invocation& call) -> base::Status {
     if (call.args.size() <= count) return {};
+    if (!call.command.is_arena()) return RefuseExtra(call, count);
     return Refuse(fmt::format("accepts at most {} arg(s), received {}", count, call.args.size()));
   };
 }
@@ -201,6 +224,10 @@ bool Command::Changed(std::string_view name) const {
     }
   }
   return false;
+}
+
+bool Command::is_arena() const {
+  return parent_ != nullptr ? parent_->is_arena() : name_ == "arena";
 }
 
 std::string Command::UseLine() const {

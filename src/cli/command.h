@@ -38,7 +38,7 @@ using CheckFunction = std::function<base::Status(Invocation&)>;
 using RunFunction = std::function<base::Result<int>(Invocation&)>;
 using ArgCompleter = std::function<std::vector<std::string>(Invocation&, std::string_view prefix)>;
 
-// Checks of the number of positionals, with cobra's texts.
+// Checks of the number of positionals; under the name `arena` with cobra's texts.
 CheckFunction NoArgs();
 CheckFunction ExactArgs(size_t count);
 CheckFunction MinArgs(size_t count);
@@ -96,13 +96,16 @@ class Command {
   FlagSet& persistent_flags() { return persistent_; }  // this command and those below
 
   const std::string& name() const { return name_; }
+  const std::string& use() const { return use_; }
   const std::string& summary() const { return summary_; }
   Command* parent() const { return parent_; }
   const std::vector<std::unique_ptr<Command>>& children() const { return children_; }
   bool is_hidden() const { return is_hidden_; }
   bool is_runnable() const { return static_cast<bool>(run_); }
   bool is_click() const { return is_click_ || (parent_ != nullptr && parent_->is_click()); }
+  bool is_arena() const;         // the program was called by the name `arena`
   std::string Path() const;      // "muster submit pytorchjob"
+  std::string UseLine() const;   // "muster get JOB [flags]"
   std::string HelpText() const;  // ends with a newline
   std::string ManPage() const;   // the man page, section 1, in man's macros (cli/man.cc)
   // Whether the command line set a flag that is visible here.
@@ -117,7 +120,6 @@ class Command {
   std::vector<Flag*> OwnFlags() const;        // without inherited ones
   std::vector<Flag*> InheritedFlags() const;  // nearest first
   std::string UsageText() const;
-  std::string UseLine() const;
   std::string ChildrenText() const;  // the headings and the commands below them
   HelpPage Page() const;             // Help's, else of Long and Example
 

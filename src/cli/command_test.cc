@@ -80,19 +80,27 @@ TEST_F(CommandTest, ChecksAreUsageErrorsAndRunsAreFailures) {
 }
 
 TEST_F(CommandTest, UnknownCommandsAreSuggestedFor) {
-  EXPECT_EQ(ErrorOf({"lst"}, 2),
-            "unknown command \"lst\" for \"muster\"\n\nDid you mean this?\n\tlist\n");
+  EXPECT_EQ(ErrorOf({"lst"}, 2), "unknown command \"lst\" for \"muster\" (did you mean list?)");
   EXPECT_EQ(ErrorOf({"submit", "x"}, 2), "unknown command \"x\" for \"muster submit\"");
-  EXPECT_EQ(ErrorOf({"list", "x"}, 2), "unknown command \"x\" for \"muster list\"");
+  EXPECT_EQ(ErrorOf({"list", "x"}, 2), "\"x\" is one argument too many: muster list [flags]");
   for (const char* flag : {"--lr=1", "-x", "--help"}) {
     EXPECT_EQ(ErrorOf({"train", flag}, 2), "unknown command \"train\" for \"muster\"") << flag;
   }
 }
 
+TEST_F(CommandTest, WhatIsMissingIsNamedWithTheLineThatHasIt) {
+  root_.Add("compare RUN RUN...", "Compare").Args(MinArgs(2)).Run([](Invocation&) { return 0; });
+  root_.Add("show RUN", "Show").Args(ExactArgs(1)).Run([](Invocation&) { return 0; });
+  EXPECT_EQ(ErrorOf({"show"}, 2), "RUN is missing: muster show RUN [flags]");
+  EXPECT_EQ(ErrorOf({"show", "a", "b"}, 2),
+            "\"b\" is one argument too many: muster show RUN [flags]");
+  EXPECT_EQ(ErrorOf({"compare", "a"}, 2), "RUN... is missing: muster compare RUN RUN... [flags]");
+}
+
 TEST_F(CommandTest, ASynonymIsToldItsCommand) {
   root_.Synonyms({{"kill", "delete"}});
   EXPECT_EQ(ErrorOf({"kill"}, 2),
-            "unknown command \"kill\" for \"muster\"\n\nDid you mean this?\n\tmuster delete\n");
+            "unknown command \"kill\" for \"muster\" (did you mean `muster delete`?)");
 }
 
 TEST_F(CommandTest, RawCommandsGetEverything) {

@@ -58,6 +58,9 @@ std::string RefuseInPlainWords(const Refusal& refusal) {
       plain.why.replace(at, std::string::npos, words);
     }
   };
+  if (refusal.kind == Kind::kUnknown && refusal.shorts.empty() && !refusal.why.empty()) {
+    return fmt::format("unknown flag: {} (did you mean --{}?)", refusal.spelling, refusal.why);
+  }
   if (refusal.kind == Kind::kBadValue) {
     if (plain.why.ends_with("value out of range")) end_at("strconv.ParseInt:", "it is too large");
     end_at("strconv.ParseInt:", "must be a whole number");

@@ -54,8 +54,6 @@ class Executor {
 
 namespace {
 
-constexpr std::string_view kArenaName = "arena";
-
 // The flag whose value is the next word; nullptr where `word` has it, or is none that takes one.
 const Flag* TakesNext(std::string_view word, const std::vector<Flag*>& flags) {
   const auto found = std::find_if(flags.begin(), flags.end(), [word](const Flag* flag) {
@@ -162,25 +160,30 @@ Executor::Found Executor::Find(const std::vector<std::string>& args) const {
 
 std::string Executor::Suggest(const Command& command, std::string_view name) const {
   constexpr size_t kFarthest = 2;
+  const bool is_arena = command.is_arena();
   const auto synonym = command.synonyms_.find(std::string(name));
   if (synonym != command.synonyms_.end()) {
-    return fmt::format("\n\nDid you mean this?\n\t{} {}\n", command.Path(), synonym->second);
+    const std::string meant = fmt::format("{} {}", command.Path(), synonym->second);
+    return is_arena ? fmt::format("\n\nDid you mean this?\n\t{}\n", meant)
+                    : fmt::format(" (did you mean `{}`?)", meant);
   }
-  std::string out;
+  std::vector<std::string> near;
   for (const auto& child : command.children()) {
     if (child->is_hidden()) continue;
     const bool is_prefix = base::ToLower(child->name()).starts_with(base::ToLower(name));
     if (is_prefix ||
         base::EditDistance(base::ToLower(name), base::ToLower(child->name())) <= kFarthest) {
-      out += fmt::format("\t{}\n", child->name());
+      near.push_back(child->name());
     }
   }
-  return out.empty() ? "" : "\n\nDid you mean this?\n" + out;
+  if (near.empty()) return "";
+  return is_arena ? fmt::format("\n\nDid you mean this?\n\t{}\n", base::Join(near, "\n\t"))
+                  : fmt::format(" (did you mean {}?)", base::Join(near, " or "));
 }
 
 const Dialect& Executor::DialectOf(const Command& command) const {
   if (command.is_click()) return kClick;
-  return root_.name() == kArenaName ? kPflag : kMuster;
+  return command.is_arena() ? kPflag : kMuster;
 }
 
 base::Status Executor::Parse(Command& command, const std::vector<std::string>& args,

@@ -28,7 +28,14 @@ LINE_CASES = [
      ["--syncSource should be set when syncMode is set"]),
     (["submit", "tfjob", "--name=j", "true"], None, ["muster"]),
     (["lst"], USAGE, ['unknown command "lst"', "list"]),
-    (["get"], USAGE, ["set job name"]),
+    (["submt"], USAGE, ['unknown command "submt" for "muster" (did you mean submit?)']),
+    (["get"], USAGE, ["JOB is missing: muster get JOB [flags]"]),
+    (["attach"], USAGE, ["JOB is missing: muster attach JOB"]),
+    (["show"], USAGE, ["RUN is missing: muster show RUN [flags]"]),
+    (["compare", "a"], USAGE, ["RUN... is missing: muster compare RUN RUN..."]),
+    (["list", "absent"], USAGE, ['"absent" is one argument too many: muster list [flags]']),
+    (["run", "--nam=x", "true"], USAGE,
+     ["unknown flag: --nam (did you mean --name?): flags of your program stand behind its name"]),
     (["get", "absent"], FAILURE, ["Not found training job absent in namespace default"]),
     (["logs", "absent"], FAILURE, ["training job not found"]),
     (["list", "-o", "xml"], None, ["unknown output format"]),
@@ -57,6 +64,7 @@ def test_one_clear_line(shared_cluster, args, code, words):
     said = done.stderr + done.stdout
     for word in words:
         assert word in said
+    assert len(done.stderr.splitlines()) <= 2, done.stderr  # of flags that are taken and mean nothing, one each
     assert shared_cluster.run("list").stdout.splitlines()[1:] == []
 
 

@@ -99,6 +99,25 @@ def test_what_ended_by_another_hand(cluster):
     assert (verdict["class"], verdict["title"]) == ("none", "nothing failed")
 
 
+def test_a_sweep_is_explained_by_the_first_trial_that_failed(cluster):
+    folder = folder_that_fails(cluster)
+    with open(os.path.join(folder, "trial.py"), "w") as file:
+        file.write("import sys\nprint('loss', 1)\nif sys.argv[1] == '2':\n    raise ValueError('too big')\n")
+    cluster.run("run", "--name=trials", "--sweep", "lr=1..3", "trial.py", "{lr}", cwd=folder, code=1)
+    verdict = explain(cluster, "trials")
+    assert (verdict["class"], verdict["line"]) == ("exception", "ValueError: too big")
+    assert verdict["where"]["file"] == "trial.py" and verdict["where"]["line"] == 4
+    assert any(fact["text"].startswith("lr=2 exited with code 1") for fact in verdict["evidence"]), verdict
+
+
+def test_a_program_that_is_not_there_and_where_it_was_looked_for(cluster):
+    cluster.run("run", "--name=typo", "nosuchprogram", "--lr", "1", code=127)
+    verdict = explain(cluster, "typo")
+    assert (verdict["class"], verdict["title"]) == ("program-missing", "a program is not found")
+    assert "nosuchprogram: not found" in verdict["line"]
+    assert any(fact["source"] == "the job's PATH" and "/usr/bin" in fact["text"] for fact in verdict["evidence"]), verdict
+
+
 def test_a_run_of_two_ranks_and_after_its_deletion(cluster):
     folder = folder_that_fails(cluster)
     done = cluster.run("run", "-n", "2", "--name=two", "train.py", cwd=folder, code=None)

@@ -113,4 +113,29 @@ def test_after_ctrl_c_no_status_line_is_left(cluster):
         assert code == 130
     lines = drawn(text)
     assert any("cut is stopped" in line for line in lines), lines
+    assert not any("waiting for" in line or "waits:" in line for line in lines), "it does not wait, it ends"
     assert not any("rank up" in line for line in lines), lines
+
+
+def test_a_program_that_starts_again_is_not_up_meanwhile(cluster):
+    with on_terminal(cluster, "run", "--name=again", "--retry=1", "--grace=1", "echo up; exit 3") as terminal:
+        terminal.expect("\nup\r\n")
+        terminal.expect("\r0 of 1 rank up")
+        terminal.expect("exited with code 3, starts again (restart 1)")
+        terminal.type("\x03")
+        code, _ = rest_of(terminal)
+        assert code == 130
+
+
+def test_a_second_ctrl_c_kills_and_says_nothing_of_waits(cluster):
+    script = "trap '' TERM; echo up; while :; do sleep 0.1; done"
+    with on_terminal(cluster, "run", "--name=stubborn", "--grace=600", script) as terminal:
+        terminal.expect("1 of 1 rank up, ")
+        terminal.type("\x03")
+        terminal.expect("Ctrl-C again kills it at once")
+        terminal.type("\x03")
+        code, text = rest_of(terminal)
+        assert code == 130
+    lines = drawn(text)
+    assert not any("waiting for" in line or "waits:" in line for line in lines), lines
+    assert any("stubborn is stopped" in line for line in lines), lines

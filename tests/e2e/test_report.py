@@ -56,6 +56,26 @@ def test_says_where_the_time_of_a_run_went(cluster):
     assert "counted" not in cluster.run("report", "--since", "1ms").stdout
 
 
+def test_the_trials_of_a_sweep_are_no_restarts(cluster):
+    cluster.run("run", "--name=trials", "--parallel=1", "--sweep", "i=1..3",
+                'for step in 1 2 3 4 5; do echo "step $step/5 loss 0.$step"; sleep 0.2; done; test {i} != 2', code=None, timeout=120)
+    made, seconds = report(cluster, "trials")
+    assert made["ledger"]["attempts"] == 1 and made["steps"] is None
+    assert 1.9 < seconds["steps"] < 4 and 0.9 < seconds["lost progress"] < 2.5
+    shown = cluster.run("report", "trials").stdout
+    assert "A sweep: " in shown and "print step numbers" not in shown
+    assert "Progress:" not in cluster.run("show", "trials").stdout
+
+
+def test_a_job_that_was_deleted_while_suspended_was_not_ending(cluster):
+    cluster.run("submit", "pytorch", "--name=halted", "sleep 600")
+    cluster.run("suspend", "halted")
+    time.sleep(2.1)
+    cluster.run("delete", "halted")
+    _, seconds = report(cluster, "halted")
+    assert seconds["suspended"] >= 1 and seconds["ending"] < 1
+
+
 def test_steps_that_a_restart_makes_again_are_lost(cluster):
     script = cluster.path("home", "again.py")
     with open(script, "w") as file:

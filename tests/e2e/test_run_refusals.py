@@ -50,7 +50,7 @@ def test_scripts_and_folders_that_are_not_there(cluster, code):
     os.makedirs(gone)
     line = f"cd {gone} && rmdir {gone} && exec {cluster.binary} run train.py"
     done = subprocess.run(["sh", "-c", line], env=cluster.env, text=True, capture_output=True, timeout=60)
-    assert done.returncode == USAGE and "--directory: " in done.stderr, done.stderr
+    assert done.returncode == USAGE and "the current folder is not there any more: go to another" in done.stderr, done.stderr
 
 
 def test_a_file_that_cannot_be_read(nobody_cluster):
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_read(nobody_cluster):
     written(code, "train.py", owner=nobody_cluster.uid)
     written(code, "secret.bin", "x", mode=0o000, owner=0)
     os.chown(code, nobody_cluster.uid, nobody_cluster.uid)
-    refused(nobody_cluster, code, "--directory: read secret.bin: Permission denied", "train.py")
+    refused(nobody_cluster, code, "--directory: read secret.bin: Permission denied; make it readable, or name it in .musterignore", "train.py")
 
 
 def test_more_than_fits(cluster, code):

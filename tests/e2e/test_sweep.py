@@ -42,7 +42,7 @@ def test_five_rates_and_the_best_of_them(cluster, code):
     assert len(cluster.run("files", "rates").stdout.splitlines()) == 11  # a log and a model each, and the results
 
     again = cluster.run("rerun", "rates", "--failed", cwd=code, code=1)
-    assert "1 of 1 trials ended, 1 of them failed" in again.stdout
+    assert "1 of 1 trial ended, 1 of them failed" in again.stdout
     assert "none of its trials has failed" in cluster.run(
         "rerun", good_sweep(cluster, code), "--failed", code=1).stderr
 

@@ -74,7 +74,7 @@ def test_status_without_a_job_is_this_machines(done):
     assert f"Daemon:   running, pid {done.daemon_pid()}\n" in told and "Jobs:     1 SUCCEEDED\n" in told
     name = json.loads(done.run("list", "-o", "json").stdout)[0]["name"]
     assert done.run("status", name).stdout == done.run("get", name).stdout
-    assert "not set job name" in done.run("get", code=2).stderr
+    assert "JOB is missing: muster get JOB" in done.run("get", code=2).stderr
 
 
 def test_no_line_of_any_help_is_wider_than_80_columns(done, tmp_path):

@@ -62,7 +62,7 @@ CASES = {
         "configuration is not available\n"}),
     "slurm-segv": ("native-crash", 3, "fix-first", {"slurm-1.out": tag("0: ", GLOO_GONE) + "srun: error: gpu-03: task 3: Segmentation fault "
         "(core dumped)\n"}),
-    "slurm-exec": ("file-missing", 0, "fix-first", {"slurm-1.out": "slurmstepd: error: execve(): pyhton: No such file or directory\nsrun: "
+    "slurm-exec": ("program-missing", 0, "fix-first", {"slurm-1.out": "slurmstepd: error: execve(): pyhton: No such file or directory\nsrun: "
         "error: gpu-03: task 0: Exited with exit code 2\n"}),
     "k8s-evicted": ("disk-full", None, "fix-first", {"describe.txt": "Name:             job-worker-0\nStatus:           Failed\nReason:     "
         "      Evicted\nMessage:          Pod ephemeral local storage usage exceeds the total limit of containers 20Gi.\n"}),

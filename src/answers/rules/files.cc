@@ -16,6 +16,16 @@ std::vector<Rule> FileRules() {
                       "HFValidationError: ", "DataFilesNotFoundError: ",
                       "Error: /*: No such file or directory", "OSError: Can't load ",
                       "RuntimeError: Dataset not found", "does not appear to have a file named"}},
+      {.kind = "program-missing",
+       .title = "a program is not found",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Check its name, install it into the environment (or image) that the job "
+                      "runs with, or give its path: the job's PATH does not have it.",
+       .exceptions = {},
+       .lines = {"sh: *: not found", ": command not found", "env: *: No such file or directory",
+                 "execve(): *: No such file or directory",
+                 "exec: \"*\": executable file not found in $PATH",
+                 "exec: \"*\": stat *: no such file or directory"}},
       {.kind = "file-missing",
        .title = "a file is not there",
        .advice = Advice::kFixFirst,
@@ -23,13 +33,10 @@ std::vector<Rule> FileRules() {
                       "folder, its volumes (--data).",
        .exceptions = {"^FileNotFoundError", "^NotADirectoryError", "^IsADirectoryError",
                       "RuntimeError: Parent directory * does not exist"},
-       .lines = {"can't open file '*': [Errno 2] No such file or directory", "sh: *: not found",
-                 ": command not found", ": cannot stat '*': No such file or directory",
+       .lines = {"can't open file '*': [Errno 2] No such file or directory",
+                 ": cannot stat '*': No such file or directory",
                  ": cannot access '*': No such file or directory",
-                 "bash: *: No such file or directory", "env: *: No such file or directory",
-                 "execve(): *: No such file or directory", "^FATAL: *could not open image",
-                 "exec: \"*\": executable file not found in $PATH",
-                 "exec: \"*\": stat *: no such file or directory"}},
+                 "bash: *: No such file or directory", "^FATAL: *could not open image"}},
   };
 }
 

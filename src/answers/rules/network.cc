@@ -74,6 +74,14 @@ std::vector<Rule> NetworkRules() {
       {.kind = "unreachable",
        .title = "nobody answers at that address",
        .advice = Advice::kRetry,
+       .advice_text = "If the ranks are on several machines: a rank told the others 127.0.x.x, "
+                      "because its machine's name resolves to that; set GLOO_SOCKET_IFNAME (and "
+                      "NCCL_SOCKET_IFNAME) to the interface of the network. On one machine: check "
+                      "that the other rank runs.",
+       .exceptions = {"gloo/transport/tcp/pair.cc*connect [127.0.*]*Connection refused"}},
+      {.kind = "unreachable",
+       .title = "nobody answers at that address",
+       .advice = Advice::kRetry,
        .advice_text =
            "Check that the other side runs, listens on that address and port, and that no "
            "firewall or network policy is between them.",

@@ -174,6 +174,19 @@ std::string WhyWaiting(const text::Json& pod) {
   return "";
 }
 
+// A pod of a running job whose program has ended and waits to be started again; "" when all run.
+std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
+  for (const text::Json* const pod : pods) {
+    if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
+    for (const ContainerStatus& status : ContainerStatuses(*pod)) {
+      if (!status.is_waiting || !status.last_terminated) continue;
+      return fmt::format("{} exited with code {}, starts again (restart {})", Name(*pod),
+                         status.last_terminated->exit_code, status.restart_count + 1);
+    }
+  }
+  return "";
+}
+
 // "prepare, base"; "" of a job that waits for none.
 std::string NamesOfAwaited(const text::Json& job) {
   std::string names;
@@ -183,7 +196,13 @@ std::string NamesOfAwaited(const text::Json& job) {
   return names;
 }
 
-std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) {
+// An operator takes a job at once.
+constexpr std::chrono::seconds kUntaken{10};
+
+std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods,
+                       base::Time now) {
+  const text::Array* const conditions = text::FindArray(job, {"status", "conditions"});
+  const bool is_taken = (conditions != nullptr && !conditions->empty()) || !pods.empty();
   if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
     const std::string_view queue = Label(job, kKueueQueueLabel);
     if (!queue.empty()) return fmt::format("waits for Kueue to admit it, in queue {}", queue);
@@ -199,6 +218,9 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
     if (const size_t mark = message.find(kRefusedMark); mark != std::string_view::npos) {
       return OneLine(message.substr(mark + kRefusedMark.size()));
     }
+  }
+  if (!is_taken && now - CreatedAt(job) > kUntaken) {
+    return "no operator has taken it: see whether one runs (`muster install` brings muster's)";
   }
   std::vector<const text::Json*> waiting;
   for (const text::Json* const pod : pods) {
@@ -283,8 +305,9 @@ TrainingSummary Summarize(const text::Json& job, const std::vector<const text::J
   TrainingSummary out = Outline(job, pods, now);
   const text::Json* const chief = ChiefOf(pods);
   if (out.status == "FAILED") SummarizeFailure(job, pods, out);
-  if (IsWaiting(out.status)) out.reason = WhyPending(job, pods);
+  if (IsWaiting(out.status)) out.reason = WhyPending(job, pods, now);
   if (out.status == "RUNNING") out.reason = StallOf(job, now);
+  if (out.status == "RUNNING" && out.reason.empty()) out.reason = WhyRestarting(pods);
 
   std::vector<const text::Json*> ordered = pods;
   const std::string& failed = out.first_failure.instance;

@@ -292,6 +292,31 @@ TEST(TrainingSummary, AJobWhosePodsAreGoingDoesNotRun) {
   EXPECT_EQ(Of(job, pods).reason, "pt-master-0 is being deleted");
 }
 
+TEST(RunningReason, SaysWhichProgramWaitsToBeStartedAgain) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  text::Json pod = MakePod("master", 0);
+  text::Set(pod, {"status", "containerStatuses"},
+            *text::ParseJson(R"([{"name": "pytorch", "restartCount": 0,
+                "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}},
+                "lastState": {"terminated": {"exitCode": 3}}}])"));
+  EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
+            "pt-master-0 exited with code 3, starts again (restart 1)");
+  text::Set(job, {"metadata", "annotations", kStallAnnotation},
+            "stalled 2026-07-30T10:01:00Z rank 1");
+  EXPECT_NE(Summarize(job, {&pod}, kNow).reason.find("rank 1"), std::string::npos)
+      << "the stall is the cause";
+}
+
+TEST(PendingReason, SaysThatNoOperatorIsThere) {
+  text::Json job = MakeJob();
+  EXPECT_EQ(Summarize(job, {}, kNow).reason,
+            "no operator has taken it: see whether one runs (`muster install` brings muster's)");
+  EXPECT_EQ(Summarize(job, {}, At(kCreated) + seconds(2)).reason, "") << "it will be there";
+  AddCondition(job, "Created");
+  EXPECT_EQ(Summarize(job, {}, kNow).reason, "");
+}
+
 TEST(PendingReason, SaysThatTheJobRestarts) {
   text::Json job = MakeJob();
   AddCondition(job, "Restarting", "True", "PyTorchJobRestarting", "job pt is restarting");

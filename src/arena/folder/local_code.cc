@@ -26,9 +26,19 @@ base::Error WithAdvice(base::Error error, bool is_git) {
     advice = "; name them in {}, mount data by --data-dir, or take them all by --large";
   } else if (error.message.starts_with("the link ")) {
     advice = "; name it in {}, or mount its target by --data-dir";
+  } else if (error.code == Code::kPermissionDenied) {
+    advice = "; make it readable, or name it in {}";
   }
   error.message += fmt::format(fmt::runtime(advice), is_git ? ".gitignore" : ".musterignore");
   return error;
+}
+
+base::Result<snapshot::Folder> FolderAt(const std::string& path,
+                                        const base::Environment& environment) {
+  auto found = snapshot::FindFolder(path, environment);
+  if (found || path != "." || found.error().code != Code::kNotFound) return found;
+  return Fail(Code::kNotFound,
+              "the current folder is not there any more: go to another, or name one");
 }
 
 }  // namespace
@@ -67,7 +77,7 @@ base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCo
     for (const snapshot::File& file : kept.files) code.entries_.push_back({file.path, {}, ""});
     return code;
   }
-  TRY_ASSIGN(code.folder_, snapshot::FindFolder(folder, environment));
+  TRY_ASSIGN(code.folder_, FolderAt(folder, environment));
   const snapshot::ListLimits limits =
       flags.is_large ? snapshot::ListLimits{0, 0} : snapshot::ListLimits{};
   // Git looks through the tree for either: at once takes half the time.
@@ -86,7 +96,7 @@ base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCo
 base::Result<LocalCode> LocalCode::InPlace(const std::string& folder,
                                            const base::Environment& environment) {
   LocalCode code(environment);
-  TRY_ASSIGN(code.folder_, snapshot::FindFolder(folder, environment));
+  TRY_ASSIGN(code.folder_, FolderAt(folder, environment));
   TRY_ASSIGN(code.git_, snapshot::ReadGitState(code.folder_, environment));
   return code;
 }

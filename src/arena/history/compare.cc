@@ -59,7 +59,10 @@ std::string RenderRows(const std::vector<RunRecord>& runs, const Comparison& com
     }
     table.Row(std::move(cells));
   }
-  return table.Render();
+  const bool has_rows =
+      std::any_of(comparison.values().begin(), comparison.values().end(),
+                  [shows_all](const ComparedValue& row) { return shows_all || row.Differs(); });
+  return table.Render() + (has_rows ? "" : "nothing that is known of them differs\n");
 }
 
 base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::Invocation& call) {

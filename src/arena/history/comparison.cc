@@ -8,7 +8,9 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/folder/run_folder.h"
+#include "arena/folder/run_note.h"
 #include "arena/history/facts.h"
+#include "arena/history/trials.h"
 #include "arena/jobs/progress.h"
 
 namespace arena {
@@ -74,7 +76,9 @@ Comparison Comparison::Of(cluster::Client& client, const Context& context,
   Comparison comparison(runs);
   for (size_t i = 0; i < runs.size(); ++i) {
     comparison.AddOutcome(i, runs[i]);
-    comparison.AddProgress(i, ProgressOf(client, context, runs[i].job.job));
+    const text::Json& job = runs[i].job.job;
+    if (HasTrials(runs[i], RunFolderOf(job, context.environment))) continue;
+    comparison.AddProgress(i, ProgressOf(client, context, job));
   }
   for (size_t i = 0; i < runs.size(); ++i) {
     comparison.AddRun(i, runs[i], context.environment);

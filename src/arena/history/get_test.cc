@@ -239,7 +239,14 @@ TEST_F(GetTest, AJobThatIsNotThereIsSaidInArenasWords) {
             std::string::npos);
 }
 
-TEST_F(GetTest, WithoutAJobItPrintsTheHelp) {
+TEST_F(GetTest, WithoutAJobItSaysWhatIsMissing) {
+  const Ended ended = Run({"get"}, "muster");
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.log.find("JOB is missing: muster get JOB [flags]"), std::string::npos);
+}
+
+TEST_F(GetTest, UnderArenasNameItPrintsTheHelpWithoutAJob) {
   const Ended ended = Run({"get"});
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_NE(ended.out.find("Usage:\n  arena get JOB [flags]\n"), std::string::npos);

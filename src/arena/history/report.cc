@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
+#include "arena/folder/run_note.h"
 #include "arena/history/report_output.h"
 #include "arena/history/run_life.h"
+#include "arena/history/trials.h"
 #include "arena/jobs/job_output.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -42,6 +44,7 @@ RunReport ReportOn(cluster::Client& client, const Context& context, RunRecord ru
   RunReport report;
   report.life = ReadLife(client, context, run);
   report.ledger = LedgerOf(report.life);
+  report.is_sweep = HasTrials(run, RunFolderOf(run.job.job, context.environment));
   report.run = std::move(run);
   return report;
 }

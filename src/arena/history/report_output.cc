@@ -78,7 +78,13 @@ std::string AdviceOn(const Ledger& ledger) {
                      has_gpus ? "the GPU-hours" : "the time", saving->text);
 }
 
-std::string StepsLine(const runs::Life& life) {
+std::string StepsLine(const RunReport& report) {
+  const runs::Life& life = report.life;
+  if (report.is_sweep) {
+    return fmt::format(
+        "A sweep: steps are the time in which a trial ran that succeeded (`muster show {}`).\n",
+        report.run.job.summary.name);
+  }
   if (life.steps.empty()) {
     return "No step was seen: print step numbers, and the ledger tells steps from the rest.\n";
   }
@@ -159,7 +165,7 @@ std::string RenderReport(const RunReport& report, const std::string& painted_sta
                                  ledger.attempts, ledger.attempts == 1 ? "" : "s");
   text += fmt::format("Goodput: {:.1f}% ({:.1f}% with the time that it was queued or suspended)\n",
                       100 * ledger.goodput(), 100 * ledger.effective());
-  text += StepsLine(report.life);
+  text += StepsLine(report);
   if (ledger.gpu_millis() > 0) {
     text += fmt::format("GPU-hours: {:.3f}, {:.3f} of them not in steps that stayed\n",
                         Hours(ledger.gpu_millis()), Hours(Wasted(ledger)));
@@ -177,7 +183,7 @@ std::string RenderReport(const RunReport& report, const std::string& painted_sta
   table.Row({"all", Exact(ledger.wall()), "100.0%",
              fmt::format("{:.3f}", Hours(ledger.gpu_millis())), "", ""});
   text += "\n" + table.Render();
-  const std::string advice = AdviceOn(ledger);
+  const std::string advice = report.is_sweep ? "" : AdviceOn(ledger);
   return advice.empty() ? text : text + "\n" + advice;
 }
 

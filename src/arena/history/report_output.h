@@ -12,6 +12,7 @@ namespace arena {
 
 struct RunReport {
   RunRecord run;
+  bool is_sweep = false;
   runs::Life life;
   runs::Ledger ledger;
 };

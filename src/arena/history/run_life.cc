@@ -10,6 +10,8 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/rank_label.h"
+#include "arena/folder/run_note.h"
+#include "arena/history/trials.h"
 #include "arena/jobs/progress.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/pod_log.h"
@@ -216,6 +218,17 @@ void AddWaits(const text::Json& kept, runs::Life& life) {
   }
 }
 
+// A sweep's unit of work is its trial: numbers of steps in its log are those of many trials.
+void AddTrials(const std::vector<TrialRow>& rows, runs::Life& life) {
+  for (const TrialRow& row : rows) {
+    if (!row.result) continue;
+    const runs::Bucket bucket =
+        row.result->exit_code == 0 ? runs::Bucket::kSteps : runs::Bucket::kLostProgress;
+    life.spans.push_back(
+        {row.result->started, row.result->ended, bucket, true, "results of the trials"});
+  }
+}
+
 }  // namespace
 
 runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRecord& run) {
@@ -224,6 +237,12 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   runs::Life life = runs::LifeOf(run.job.job, pods, run.deleted, context.clock.Now());
   const RankMap map = RankMap::Of(run.job.job);
   if (map.instances.empty()) return life;
+  if (const std::string folder = RunFolderOf(run.job.job, context.environment);
+      HasTrials(run, folder)) {
+    if (const auto rows = TrialsOf(client, run, folder)) AddTrials(*rows, life);
+    runs::RefineEnd(life);
+    return life;
+  }
   std::optional<InstanceLogs> logs;
   logs.emplace(client, run, map.instances.front()).AddTo(life);
   if (life.steps.empty() && map.instances.size() > 1) {

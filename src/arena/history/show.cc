@@ -178,7 +178,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  const auto progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, run.job, 0)));
+  // Of the lines of many trials nothing is the sweep's own progress.
+  std::vector<std::string> progress;
+  if (!is_sweep) progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, run.job, 0)));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,
                                PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));

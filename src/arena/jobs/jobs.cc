@@ -278,6 +278,9 @@ base::Error UnknownInstance(const Context& context, const std::string& instance,
 
 base::Status NeedJobName(cli::Invocation& call) {
   if (!call.args.empty() && !call.args[0].empty()) return {};
+  if (!call.command.is_arena()) {
+    return Fail(Code::kInvalidArgument, fmt::format("JOB is missing: {}", call.command.UseLine()));
+  }
   TRY(call.out.Write(call.command.HelpText()));
   return Fail(Code::kInvalidArgument, "not set job name,please set it");
 }

@@ -1,6 +1,7 @@
 // Merges the logs of all of a job's instances (logs --all): in time order, each line with a prefix.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -27,6 +28,7 @@ struct AllLogsRequest {
   bool only_errors = false;       // only the lines around the first error of each rank
   bool has_reports = true;        // false: leaves out what launchers report of a failed rank
   std::stop_token stop{};         // ends the wait for more
+  const std::atomic<bool>* is_ending = nullptr;  // as FollowRequest's
 };
 
 // The container whose log to read now: `wanted`; else, while the instance is initialised, the init

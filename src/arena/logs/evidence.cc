@@ -14,6 +14,7 @@
 #include "answers/loss_watch.h"
 #include "answers/read_log.h"
 #include "answers/rule.h"
+#include "answers/sweep_log.h"
 #include "api/job/replica.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -153,6 +154,9 @@ class Gathering {
       one.attempt += of.attempt;
       if (of.exit_code) one.exit_code = of.exit_code;
       one.lines = std::move(of.lines);
+      if (auto trial = answers::KeepFailedTrial(one.lines)) {
+        one.witnesses.push_back({std::nullopt, "the first trial that failed", *std::move(trial)});
+      }
       evidence_.ranks.push_back(std::move(one));
     }
     if (read.first_rank) evidence_.first_rank = read.first_rank;
@@ -164,11 +168,19 @@ class Gathering {
     if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
       evidence_.stall = {stalls.back().begin, "who held the others up", api::TextOfStall(stall)};
     }
+    evidence_.search_path = SearchPath();
     if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";
     const text::Json* const failed = api::TrueCondition(run_.job.job, "Failed");
     if (failed == nullptr) return;
     evidence_.job_reason = text::GetString(*failed, {"reason"});
     evidence_.job_message = text::GetString(*failed, {"message"});
+  }
+
+  // Where the embedded cluster looks for the job's programs.
+  std::string SearchPath() const {
+    const auto variables =
+        text::ParseJson(api::Annotation(run_.job.job, api::kEnvironmentAnnotation));
+    return variables ? std::string(text::GetString(*variables, {"PATH"})) : "";
   }
 
   void AddEvents() {

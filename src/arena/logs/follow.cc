@@ -2,6 +2,8 @@
 
 #include "api/job/training_summary.h"
 #include "api/names.h"
+#include "api/object.h"
+#include "api/stall.h"
 #include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"
@@ -16,6 +18,9 @@ using base::Code;
 using base::Fail;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+// A start that takes no longer is not worth a word.
+constexpr milliseconds kUsualStart{1000};
 
 // How long the server may stay away before following ends.
 constexpr seconds kPatience{30};
@@ -93,21 +98,27 @@ class Follower {
     bool is_running = false;
     std::string container;
     std::string status;  // kubectl's word
-    std::string reason;  // why it waits; "" when nobody says
+    std::string reason;  // why it waits, the first time or again; "" when nobody says
   };
   View ViewOf(const JobWatch::Snapshot& snapshot) const;
   std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) const;
   base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
+  // Returns when there is something to read or to say of why there is not, or the usual start is
+  // over.
+  void AwaitUsualStart();
   // Reads one stream to its end; kUnavailable when it broke.
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
+  // Until the container runs again, or will not; says why it does not.
+  base::Status AwaitRestart();
   // Stopped: what there is by now, and no more.
   base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }
   void BeWokenBy(std::function<void()> wake) {
     if (request_.stop) request_.stop->SetWake(std::move(wake));
   }
+  bool IsEnding() const { return request_.is_ending != nullptr && *request_.is_ending; }
   bool IsStopped() const { return request_.stop && request_.stop->IsStopped(); }
 
   cluster::Client& client_;
@@ -117,13 +128,16 @@ class Follower {
   JobWatch watch_;
   JobProbe probe_;
   LogLines lines_;
+  std::string told_restart_;
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
 
 std::string Follower::WhyPending(const text::Json& job,
                                  const std::vector<const text::Json*>& pods) const {
   api::TrainingSummary summary = api::Summarize(job, pods, context_.clock.Now());
-  if (!api::IsWaiting(summary.status)) return "";
+  const bool is_between = summary.status == "RUNNING" &&
+                          api::TextOfStall(api::Annotation(job, api::kStallAnnotation)).empty();
+  if (!api::IsWaiting(summary.status) && !is_between) return "";
   return UseProgramName(context_, std::move(summary.reason));
 }
 
@@ -159,6 +173,13 @@ base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const Vi
   };
   while (!watch_.Wait(kProbeInterval, look)) TRY(probe_.Look(watch_));
   return view;
+}
+
+void Follower::AwaitUsualStart() {
+  watch_.Wait(kUsualStart, [this](const JobWatch::Snapshot& snapshot) {
+    const View view = ViewOf(snapshot);
+    return view.stage != Stage::kWaiting || !view.reason.empty() || IsStopped();
+  });
 }
 
 base::Status Follower::Stream(const std::string& container, bool follow) {
@@ -224,6 +245,7 @@ base::Status Follower::PrintRest(const View& view) {
 
 base::Status Follower::Run() {
   std::optional<std::string> told;  // what it waits for
+  AwaitUsualStart();
   for (;;) {
     TRY(watch_.Refusal());
     base::Result<View> view = WaitFor([&](const View& now) {
@@ -233,6 +255,7 @@ base::Status Follower::Run() {
     if (IsStopped()) return PrintRest(*view);
     if (view->stage == Stage::kWaiting) {
       told = view->reason.empty() ? view->status : view->reason;
+      if (IsEnding()) continue;
       base::LogInfo("waiting for instance {} to start: {}", request_.instance, *told);
       continue;
     }
@@ -264,7 +287,21 @@ base::Status Follower::Run() {
     };
     const base::Duration moment = backoff_.Next();
     if (!watch_.Wait(std::chrono::ceil<milliseconds>(moment), has_ended)) continue;
-    TRY(WaitFor([](const View& now) { return now.is_running || now.stage != Stage::kRunning; }));
+    TRY(AwaitRestart());
+  }
+}
+
+base::Status Follower::AwaitRestart() {
+  for (;;) {
+    const auto is_restart = [this](const View& now) {
+      return !now.reason.empty() && now.reason != told_restart_ && !IsEnding();
+    };
+    TRY_ASSIGN(const View view, WaitFor([&](const View& now) {
+                 return now.is_running || now.stage != Stage::kRunning || is_restart(now);
+               }));
+    if (view.is_running || view.stage != Stage::kRunning || !is_restart(view)) return {};
+    told_restart_ = view.reason;
+    base::LogWarn("{}", told_restart_);
   }
 }
 

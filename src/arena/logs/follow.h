@@ -36,6 +36,9 @@ struct FollowRequest {
   std::string container;               // "" for the training container
   cluster::LogOptions options;         // tail, since, timestamps
   std::shared_ptr<FollowStop> stop{};  // may be null
+  // While true, nothing is said of waits: the caller ends the job. May be null; outlives the
+  // Follow.
+  const std::atomic<bool>* is_ending = nullptr;
   // Called with the unfinished line (a progress bar) as it grows. On Follow's thread.
   std::function<void(std::string_view)> on_open_line{};
 };

@@ -209,6 +209,7 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
   FollowRequest request{namespace_,       name_,        selector_, name, request_.options.container,
                         request_.options, instance.stop};
   request.options.timestamps = true;
+  request.is_ending = request_.is_ending;
   if (out_.IsTerminal()) {
     request.on_open_line = [this, name](std::string_view text) { inbox_.SetOpen(name, text); };
   }

@@ -8,6 +8,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "arena/app/program_name.h"
 #include "arena/logs/status_text.h"
 #include "base/guarded.h"
@@ -21,6 +22,14 @@ using std::chrono::seconds;
 constexpr seconds kTick{1};
 constexpr size_t kMostBars = 8;
 
+// Its programs run: none has ended and waits to be started again.
+bool IsUp(const text::Json& pod) {
+  if (text::GetString(pod, {"status", "phase"}) != "Running") return false;
+  const auto statuses = api::ContainerStatuses(pod);
+  return std::none_of(statuses.begin(), statuses.end(),
+                      [](const api::ContainerStatus& status) { return status.is_waiting; });
+}
+
 // Without the times, which go on by themselves.
 FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid, const RankMap& ranks,
                    base::Time time, std::optional<base::Time>& start) {
@@ -31,7 +40,7 @@ FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid, const 
   for (const auto& [name, pod] : now.pods) {
     if (api::ControllerUid(pod) != uid) continue;
     pods.push_back(&pod);
-    if (text::GetString(pod, {"status", "phase"}) == "Running") job.up += ranks.processes;
+    if (IsUp(pod)) job.up += ranks.processes;
   }
   api::TrainingSummary summary = api::Summarize(*now.job, pods, time);
   job.reason = std::move(summary.reason);

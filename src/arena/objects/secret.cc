@@ -104,7 +104,9 @@ base::Result<SecretValues> ReadValues(const std::vector<std::string>& entries,
     values[key] = WithoutNewline(std::move(*text));
   }
   for (const std::string& warning : warnings) base::LogWarn("{}", warning);
-  if (values.empty()) return Fail(Code::kInvalidArgument, "the Secret would be empty");
+  if (values.empty())
+    return Fail(Code::kInvalidArgument,
+                "it would hold nothing: give KEY=-, KEY=@FILE or --env-file");
   return values;
 }
 

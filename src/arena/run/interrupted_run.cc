@@ -72,6 +72,7 @@ void InterruptedRun::OnInterrupt() {
 }
 
 void InterruptedRun::Suspend() {
+  is_ending_ = true;
   const std::string name(api::Name(job_));
   base::LogInfo("stopping {}: SIGTERM now, SIGKILL after {} s; Ctrl-C again kills it at once", name,
                 grace_seconds_);

@@ -1,6 +1,7 @@
 // Ctrl-C while a run is followed: it stops the job.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,6 +25,9 @@ class InterruptedRun {
   InterruptedRun(const InterruptedRun&) = delete;
   InterruptedRun& operator=(const InterruptedRun&) = delete;
 
+  // Whether it ends the job; for those who follow it.
+  const std::atomic<bool>& is_ending() const { return is_ending_; }
+
  private:
   void TakeSignals();
   void OnInterrupt();
@@ -36,6 +40,7 @@ class InterruptedRun {
   const text::Json job_;
   const int64_t grace_seconds_;
   int interrupts_ = 0;  // of thread_
+  std::atomic<bool> is_ending_{false};
   base::Fd signals_;
   base::Fd stop_;
   std::thread thread_;

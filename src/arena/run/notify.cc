@@ -84,8 +84,9 @@ base::Status TellProgram(const std::string& command, const text::Json& notice,
           {"sh", "-c", "{ " + command + "\n} <<EOF_OF_NOTICE\n$MUSTER_NOTICE\nEOF_OF_NOTICE"},
           told));
   if (output.exit_code == 0) return {};
-  return Fail(Code::kInternal, fmt::format("the program exited with code {}: {}", output.exit_code,
-                                           base::Trim(output.err).substr(0, 200)));
+  const std::string_view said = base::Trim(output.err).substr(0, 200);
+  return Fail(Code::kInternal, fmt::format("the program exited with code {}{}{}", output.exit_code,
+                                           said.empty() ? "" : ": ", said));
 }
 
 base::Status TellDesktop(const text::Json& notice, const base::Environment& environment) {

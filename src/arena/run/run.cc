@@ -81,7 +81,7 @@ class RunVerb {
   base::Result<snapshot::Snapshot> TakeCode(SubmitOptions& options) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
   base::Status Follow(cluster::Client& client, const SubmitOptions& options, const text::Json& job,
-                      cli::Output& out);
+                      const std::atomic<bool>* is_ending, cli::Output& out);
   base::Result<int> Accompany(cluster::Client& client, const SubmitOptions& options,
                               const text::Json& job, cli::Output& out);
   bool takes_snapshot() const { return code_ && !run_.is_live; }
@@ -397,7 +397,8 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
                                      const text::Json& job, cli::Output& out) {
   const std::string& name = options.flags.name;
   if (sweep_) {
-    base::LogInfo("{} trials; `{} show {}` has their table", sweep_->trials.size(),
+    const size_t count = sweep_->trials.size();
+    base::LogInfo("{} trial{}; `{} show {}` has their table", count, count == 1 ? "" : "s",
                   context_.program, name);
   }
   if (sweep_ && !context_.cluster_is_this_machine && run_.volume.empty()) {
@@ -418,18 +419,20 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
     return 0;
   }
   const InterruptedRun interrupted(client, context_, job, options.flags.grace);
-  if (const base::Status followed = Follow(client, options, job, out); !followed) {
+  const std::atomic<bool>* is_ending = &interrupted.is_ending();
+  if (const base::Status followed = Follow(client, options, job, is_ending, out); !followed) {
     return Fail(AfterCreation(followed.error(), context_.program, name));
   }
-  auto ended = AwaitEnd(client, context_, job, FailedCode::kReplicas);
+  auto ended = AwaitEnd(client, context_, job, FailedCode::kReplicas, is_ending);
   if (!context_.cluster_is_this_machine) TellOfEnd(run_.notify, client, context_, name);
   return ended;
 }
 
 base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& options,
-                             const text::Json& job, cli::Output& out) {
+                             const text::Json& job, const std::atomic<bool>* is_ending,
+                             cli::Output& out) {
   if (options.flags.workers == 1 && RankMap::Of(job).processes == 1) {
-    return FollowChief(client, context_, job, ChiefName(options), out);
+    return FollowChief(client, context_, job, ChiefName(options), out, is_ending);
   }
   TRY_ASSIGN(const TrainingJob found,
              FindJob(client, context_, std::string(api::Namespace(job)), options.flags.name));
@@ -437,6 +440,7 @@ base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& optio
   request.has_colours = out.HasColour();
   request.is_raw = false;
   request.has_reports = false;  // AwaitEnd says why it failed
+  request.is_ending = is_ending;
   return FollowAllLogs(client, context_, request, out);
 }
 

@@ -344,7 +344,7 @@ TEST_F(RunVerbTest, OnAnotherClusterItIsRunThatNotifies) {
   EXPECT_EQ(text::GetString(*notice, {"status"}), "FAILED");
   EXPECT_EQ(text::GetString(*notice, {"reason"}), "why");
   EXPECT_EQ(NoticeOf(*cluster_->Find(kJobs, "far")),
-            "end: not told: the program exited with code 3: ");
+            "end: not told: the program exited with code 3");
 }
 
 TEST_F(RunVerbTest, WhatWasSubmittedToAnotherClusterIsRememberedAsItWasSeen) {

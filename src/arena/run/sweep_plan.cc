@@ -15,7 +15,8 @@ base::Result<SweepPlan> PlanSweep(const std::vector<std::string>& sweeps, size_t
     plan.trials.push_back({static_cast<int64_t>(plan.trials.size()), values, plan.program.command});
   }
   TRY_ASSIGN(const Program plain, ReadProgram(words, module, line_label));
-  plan.shown = fmt::format("{} ({} trials)", plain.command, plan.trials.size());
+  plan.shown = fmt::format("{} ({} trial{})", plain.command, plan.trials.size(),
+                           plan.trials.size() == 1 ? "" : "s");
   for (const auto& [name, value] : all.front()) {
     const std::string quoted = fmt::format("'{{{}}}'", name);
     const size_t at = plan.shown.find(quoted);

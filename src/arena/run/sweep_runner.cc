@@ -330,11 +330,13 @@ std::string Summary(const std::vector<Trial>& trials,
     if (found == results.end()) continue;
     ++ended;
     if (found->second.exit_code == 0) continue;
-    failures.push_back(fmt::format("  {} exited with code {}: {}", TrialLabel(trial.values),
-                                   found->second.exit_code, found->second.last_line));
+    const std::string& last_line = found->second.last_line;
+    failures.push_back(fmt::format("  {} exited with code {}{}{}", TrialLabel(trial.values),
+                                   found->second.exit_code, last_line.empty() ? "" : ": ",
+                                   last_line));
   }
-  std::string text = fmt::format("{} of {} trials ended, {} of them failed\n", ended, trials.size(),
-                                 failures.size());
+  std::string text = fmt::format("{} of {} trial{} ended, {} of them failed\n", ended,
+                                 trials.size(), trials.size() == 1 ? "" : "s", failures.size());
   for (size_t i = 0; i < failures.size() && i < kShownFailures; ++i) text += failures[i] + "\n";
   if (failures.size() > kShownFailures) {
     text += fmt::format("  and {} more\n", failures.size() - kShownFailures);

@@ -66,6 +66,9 @@ void AddAttach(cli::Command& root, Context& context) {
   set.String(&flags->container, "container", "", "the container of the instance").Short('c');
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     if (call.args.empty() || call.args[0].empty() || call.dash == 0U) {
+      if (!call.command.is_arena()) {
+        return Fail(Code::kInvalidArgument, "JOB is missing: " + call.command.UseLine());
+      }
       return Fail(Code::kInvalidArgument,
                   "expected 'attach JOB_NAME [ARG1] [ARG2] ... [ARGN]'.\nJOB_NAME is required "
                   "argument for the attach command");

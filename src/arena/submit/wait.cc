@@ -50,7 +50,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
 
 // Blocks until the job has ended or is gone; says meanwhile why it does not begin.
 base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
-                               const text::Json& job) {
+                               const text::Json& job, const std::atomic<bool>* is_ending) {
   const std::string name(api::Name(job));
   const std::string uid(api::Uid(job));
   const std::string namespace_name(api::Namespace(job));
@@ -64,7 +64,11 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
     return api::IsWaiting(sight.summary.status) && !sight.summary.reason.empty() &&
            sight.summary.reason != told;
   };
-  const auto is_news = [&] { return waits() || sight.stall != told_stall; };
+  const auto restarts = [&] {
+    return sight.summary.status == "RUNNING" && sight.stall.empty() &&
+           !sight.summary.reason.empty() && sight.summary.reason != told;
+  };
+  const auto is_news = [&] { return waits() || restarts() || sight.stall != told_stall; };
   do {
     const bool has_changed = watch.Wait(kProbeInterval, [&](const JobWatch::Snapshot& now) {
       sight = SightOf(now, uid, context);
@@ -76,7 +80,11 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
       break;
     } else if (waits()) {
       told = sight.summary.reason;
+      if (is_ending != nullptr && *is_ending) continue;
       base::LogInfo("the job {} waits: {}", name, told);
+    } else if (restarts()) {
+      told = sight.summary.reason;
+      base::LogWarn("the job {}: {}", name, told);
     } else {
       const bool was_slowed = std::exchange(told_stall, sight.stall) == api::kSlowed;
       if (told_stall.empty()) {
@@ -103,12 +111,14 @@ void SayWhy(cluster::Client& client, const Context& context, const std::string& 
 }
 
 base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
-                         const std::string& chief, cli::Output& out) {
+                         const std::string& chief, cli::Output& out,
+                         const std::atomic<bool>* is_ending) {
   FollowRequest request;
   request.namespace_name = api::Namespace(job);
   request.job = api::Name(job);
   request.pod_selector = PodSelector(job);
   request.instance = chief;
+  request.is_ending = is_ending;
   LineChoice choice;
   if (context.program != "arena") choice.map = RankMap::Of(job);
   LiveLines lines(client, context, job, std::move(choice), chief, false, out);
@@ -117,9 +127,9 @@ base::Status FollowChief(cluster::Client& client, const Context& context, const 
 }
 
 base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job,
-                           FailedCode failed) {
+                           FailedCode failed, const std::atomic<bool>* is_ending) {
   const std::string name(api::Name(job));
-  auto end = WatchToEnd(client, context, job);
+  auto end = WatchToEnd(client, context, job, is_ending);
   if (!end) {
     return Fail(end.error().Wrap(fmt::format("the job {0} is out of sight (`{1} get {0}` shows it)",
                                              name, context.program)));

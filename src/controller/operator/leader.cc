@@ -47,8 +47,10 @@ void Leader::Run(const std::stop_token& stop) {
       complaint.clear();
       Take(*held, tried_at);
     } else if (std::exchange(complaint, held.error().message) != complaint) {
-      base::LogWarn("lease {}/{}: {}; will try again", options_.namespace_name, options_.lease_name,
-                    complaint);
+      const bool is_missing = held.error().code == base::Code::kNotFound;
+      base::LogWarn("lease {}/{}: {}; will try again{}", options_.namespace_name,
+                    options_.lease_name, complaint,
+                    is_missing ? " (--leader-election-namespace names another namespace)" : "");
     }
     std::chrono::steady_clock::duration rest = options_.retry;
     if (held && !*held) {

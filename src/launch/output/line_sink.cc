@@ -1,5 +1,6 @@
 #include "launch/output/line_sink.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -54,9 +55,22 @@ void LineSink::AppendPart(uint64_t owner, std::string_view prefix, std::string_v
   open_owner_ = owner;
 }
 
+void LineSink::Fail(int error, size_t lost) {
+  const bool may_be_better_later = error == ENOSPC || error == EDQUOT;
+  has_failed_ = !may_be_better_later;
+  lost_ += lost;
+  if (tell_) std::exchange(tell_, nullptr)(error);
+}
+
 void LineSink::Flush() {
   if (buffer_.empty()) return;
   if (before_) before_();
+  const size_t told = std::exchange(lost_, 0);
+  const size_t own = buffer_.size();
+  if (told > 0) {
+    buffer_.insert(0, fmt::format("\nmuster-launch: {} bytes are missing here: {}\n", told,
+                                  std::strerror(ENOSPC)));
+  }
   std::string_view left = buffer_;
   while (!left.empty() && !has_failed_) {
     const ssize_t written = ::write(fd_, left.data(), left.size());
@@ -66,7 +80,8 @@ void LineSink::Flush() {
       pollfd item{fd_, POLLOUT, 0};
       ::poll(&item, 1, -1);
     } else if (errno != EINTR) {
-      has_failed_ = true;
+      Fail(errno, left.size() > own ? told + own : left.size());
+      break;
     }
   }
   buffer_.clear();

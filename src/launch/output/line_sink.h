@@ -10,7 +10,8 @@
 namespace launch {
 
 // Collects text and writes it with Flush. Does not own the descriptor. After a failed write it
-// drops everything.
+// drops everything; where the disk is full, only what it has, and the next text begins with a line
+// that says how much was lost.
 class LineSink {
  public:
   explicit LineSink(int fd) : fd_(fd) {}
@@ -27,6 +28,9 @@ class LineSink {
     after_ = std::move(after);
   }
 
+  // Called once, with the error of the first write that fails.
+  void OnFailure(std::function<void(int error)> tell) { tell_ = std::move(tell); }
+
   // The writer of the unfinished line; 0 if there is none.
   uint64_t open_owner() const { return open_owner_; }
   bool has_open_line() const { return open_owner_ != 0; }
@@ -35,6 +39,7 @@ class LineSink {
 
  private:
   void BeginLine(uint64_t owner);
+  void Fail(int error, size_t lost);
 
   int fd_;
   std::function<void()> before_;
@@ -43,6 +48,8 @@ class LineSink {
   uint64_t open_owner_ = 0;
   bool is_overwritten_ = false;
   bool has_failed_ = false;
+  size_t lost_ = 0;  // bytes, since the disk is full
+  std::function<void(int error)> tell_;
 };
 
 }  // namespace launch

@@ -75,6 +75,12 @@ base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
 
 Output::Output(std::unique_ptr<process::EventLoop> loop) : loop_(std::move(loop)) {
   scratch_.resize(64 << 10);
+  stdout_.OnFailure([this](int error) {
+    stderr_.AppendLines(
+        0, "",
+        fmt::format("muster-launch: standard output: {}; the job goes on\n", std::strerror(error)));
+    stderr_.Flush();
+  });
 }
 
 Output::~Output() {

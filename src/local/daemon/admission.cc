@@ -105,12 +105,15 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   const Chosen chosen = Choose(headers, defaults);
   if (is_deployment) {
     text::Json* const pod_template = text::Find(object, {"spec", "template"});
-    if (pod_template != nullptr && pod_template->is_object()) Annotate(*pod_template, chosen);
-    return {};
+    if (pod_template == nullptr || !pod_template->is_object()) return {};
+    Annotate(*pod_template, chosen);
+    return IgnoredOfPod(*pod_template);
   }
   std::set<std::string> images;
   Annotate(object, chosen);
-  if (!is_job) return {};
+  // A controller's pods are as their template, of which it was told.
+  if (!is_job && !api::ControllerUid(object).empty()) return {};
+  if (!is_job) return IgnoredOfPod(object);
   AddNotice(object, defaults);
   if (text::Json* const replicas = text::Find(object, {"spec", "pytorchReplicaSpecs"});
       replicas != nullptr && replicas->is_object()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <set>
 
 #include "api/names.h"
@@ -15,6 +16,7 @@ struct Wishes {
   std::set<std::string> selectors;  // key=value
   std::set<std::string> schedulers;
   std::set<std::string> devices;
+  std::set<std::string> ignored;  // fields of pods that nothing here reads
   bool is_cpu_limited = false;
   bool has_rdma = false;
   int64_t gpus = 0;  // of all replicas together
@@ -39,9 +41,35 @@ void CollectResources(const text::Json& container, Wishes& wishes) {
   }
 }
 
+// What a kubelet or a scheduler of several nodes would do.
+constexpr std::array<std::string_view, 5> kIgnoredOfPods = {
+    "affinity", "dnsConfig", "hostAliases", "runtimeClassName", "topologySpreadConstraints"};
+constexpr std::array<std::string_view, 4> kIgnoredOfContainers = {"lifecycle", "livenessProbe",
+                                                                  "readinessProbe", "startupProbe"};
+
+void CollectIgnored(const text::Json& pod, Wishes& wishes) {
+  for (const std::string_view field : kIgnoredOfPods) {
+    if (text::Find(pod, {"spec", field}) != nullptr) wishes.ignored.emplace(field);
+  }
+  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
+  if (containers == nullptr) return;
+  for (const text::Json& container : *containers) {
+    for (const std::string_view field : kIgnoredOfContainers) {
+      if (text::Find(container, {field}) != nullptr) wishes.ignored.emplace(field);
+    }
+  }
+}
+
+void SayIgnored(const Wishes& wishes, std::vector<std::string>& unmet) {
+  if (wishes.ignored.empty()) return;
+  unmet.push_back(fmt::format("{} of the pods: ignored, the embedded cluster has nothing like it",
+                              fmt::join(wishes.ignored, ", ")));
+}
+
 void CollectReplica(const text::Json& replica, Wishes& wishes) {
   const text::Json* const pod = text::Find(replica, {"template"});
   if (pod == nullptr) return;
+  CollectIgnored(*pod, wishes);
   wishes.gpus += api::PodRequest(*pod).gpus * text::GetInt(replica, {"replicas"}).value_or(1);
   if (const text::Json* const selector = text::Find(*pod, {"spec", "nodeSelector"});
       selector != nullptr && selector->is_object()) {
@@ -93,6 +121,15 @@ std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abi
         fmt::format("--scheduler {} has no effect here: muster's own scheduler places every pod",
                     fmt::join(wishes.schedulers, ",")));
   }
+  SayIgnored(wishes, unmet);
+  return unmet;
+}
+
+std::vector<std::string> IgnoredOfPod(const text::Json& pod) {
+  Wishes wishes;
+  CollectIgnored(pod, wishes);
+  std::vector<std::string> unmet;
+  SayIgnored(wishes, unmet);
   return unmet;
 }
 

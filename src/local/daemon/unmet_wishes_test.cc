@@ -37,6 +37,19 @@ TEST(UnmetWishes, AreOneLineEachHoweverManyReplicasAskForIt) {
                    "pod"}));
 }
 
+TEST(UnmetWishes, FieldsThatNothingHereReadsAreNamed) {
+  constexpr std::string_view kSpec = R"({"affinity": {}, "containers": [
+      {"name": "pytorch", "livenessProbe": {}, "lifecycle": {}}]})";
+  const Lines line = {
+      "affinity, lifecycle, livenessProbe of the pods: ignored, the embedded cluster has nothing "
+      "like it"};
+  EXPECT_EQ(UnmetWishes(JobOf(kSpec), {}), line);
+  text::Json pod = text::Object{};
+  text::Set(pod, {"spec"}, *text::ParseJson(kSpec));
+  EXPECT_EQ(IgnoredOfPod(pod), line);
+  EXPECT_EQ(IgnoredOfPod(text::Object{}), Lines{});
+}
+
 TEST(UnmetWishes, NothingIsSaidOfWhatIsDone) {
   const text::Json job = JobOf(R"({"schedulerName": "default-scheduler", "containers": [{"name":
       "pytorch", "resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "1", "memory": "1Gi"}}}]})");

@@ -151,6 +151,15 @@ TEST_F(KeptTest, TheNewestComesFirstAndALimitHolds) {
   EXPECT_EQ(Uids({}), Uids_({"bb33", "aa11"}));
 }
 
+TEST_F(KeptTest, OfRunsOfOneSecondTheOneDeletedLastIsTheNewest) {
+  for (const char* uid : {"cc11", "aa22", "bb33"}) {
+    Put(kJobs, Job("same", uid, 1));
+    Delete(kJobs, "same");
+  }
+  EXPECT_EQ(Uids({}), Uids_({"bb33", "aa22", "cc11"}));
+  EXPECT_EQ(Uids({.name = "same", .limit = 1}), Uids_({"bb33"}));
+}
+
 // A store of any earlier version keeps its contents, and runs are kept from then on.
 TEST_F(KeptTest, AnOlderFileIsBroughtUpToDate) {
   Put(kJobs, Job("old", "1111", 1));

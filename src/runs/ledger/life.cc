@@ -15,6 +15,8 @@ Layer LayerOf(const Span& span) {
   switch (span.bucket) {
     case Bucket::kRendezvous:
       return span.is_measured ? Layer::kMeetings : Layer::kPhases;
+    case Bucket::kSteps:
+      return Layer::kSteps;
     case Bucket::kStalled:
       return Layer::kStalls;
     case Bucket::kIdle:

@@ -44,12 +44,14 @@ struct Life {
   MaybeMillis ended;  // when the job ended or was deleted
   bool has_succeeded = false;
   bool has_finished = false;  // succeeded or failed; false for a deleted job
-  MaybeMillis suspended;      // since when, if it is suspended now
+  MaybeMillis suspended;      // since when, if it is suspended now, or was when it was deleted
   std::vector<ReplicaLife> lives;
   std::vector<StepMark> steps;  // of one rank
   std::string step_source;      // "steps in the log of train-master-0"
   std::vector<Millis> lines;    // the time of each attempt's first line, as far as known
-  std::vector<Span> spans;      // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous
+  // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous; of a sweep's trials kSteps (they
+  // hide what failed beside them) and kLostProgress.
+  std::vector<Span> spans;
 };
 
 // Kubernetes rounds ends down to the second: raises `ended` to the last event within that second.

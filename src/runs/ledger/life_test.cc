@@ -265,6 +265,17 @@ TEST(LedgerOf, AJobThatIsSuspendedNowIsIdle) {
   EXPECT_EQ(Of(LedgerOf(life), Bucket::kIdle), 60 * kSecond);
 }
 
+TEST(LedgerOf, AJobThatWasDeletedWhileSuspendedWasIdle) {
+  Life life;
+  life.now = 200 * kSecond;
+  life.suspended = 30 * kSecond;
+  life.ended = 90 * kSecond;
+  life.lives = {Replica("a", 0, 30 * kSecond)};
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(Of(ledger, Bucket::kIdle), 60 * kSecond);
+  EXPECT_EQ(Of(ledger, Bucket::kEnding), 0);
+}
+
 TEST(LedgerOf, AFailureThatNobodyHasMendedYetIsRecovery) {
   Life life;
   life.now = 50 * kSecond;

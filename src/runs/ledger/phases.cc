@@ -79,7 +79,8 @@ class PhasesMaker {
                         !after.resume.empty() && after.resume != before.resume});
       }
       const ReplicaLife& last = *lives.back();
-      if (life_.ended || !last.ended || last.has_succeeded) continue;
+      const bool is_over = life_.ended && !life_.suspended;
+      if (is_over || !last.ended || last.has_succeeded) continue;
       gaps.push_back({*last.ended, end_, true, true, life_.suspended.has_value()});
     }
     if (gaps.empty() && life_.suspended) gaps.push_back({*life_.suspended, end_, true, true, true});

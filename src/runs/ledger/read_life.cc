@@ -93,7 +93,7 @@ void ReadEnd(const text::Json& job, std::optional<base::Time> deleted, Life& lif
   }
   life.ended = ended ? ended : Maybe(deleted);
   if (const text::Json* suspended = api::TrueCondition(job, "Suspended");
-      suspended && !life.ended) {
+      suspended && !life.has_finished) {
     life.suspended = Maybe(api::GetTime(*suspended, {"lastTransitionTime"}));
   }
 }

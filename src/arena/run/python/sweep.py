@@ -307,8 +307,10 @@ class Runner:
         ended = [self.results.by_index[trial["index"]] for trial in self.trials if trial["index"] in self.results.by_index]
         by_index = {trial["index"]: trial for trial in self.trials}
         failed = [result for result in ended if result["exitCode"] != 0]
-        lines = ["%d of %d trials ended, %d of them failed" % (len(ended), len(self.trials), len(failed))]
-        lines += ["  %s exited with code %d: %s" % (label_of(by_index[result["index"]]), result["exitCode"], result["lastLine"])
+        lines = ["%d of %d trial%s ended, %d of them failed"
+                 % (len(ended), len(self.trials), "" if len(self.trials) == 1 else "s", len(failed))]
+        lines += ["  %s exited with code %d%s" % (label_of(by_index[result["index"]]), result["exitCode"],
+                                           result["lastLine"] and ": " + result["lastLine"])
                   for result in failed[:SHOWN_FAILURES]]
         if len(failed) > SHOWN_FAILURES:
             lines.append("  and %d more" % (len(failed) - SHOWN_FAILURES))

@@ -177,7 +177,7 @@ void PodRunner::ScheduleRestart(Slot& slot) {
     slot.backoff.Reset();
   }
   const base::Duration wait = slot.backoff.Next();
-  slot.report.last_termination = ended;
+  slot.end_before = std::exchange(slot.report.last_termination, ended);
   slot.report.state = Waiting(
       "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
                                       base::ShortDuration(wait), slot.spec.name, spec_.name,
@@ -204,7 +204,8 @@ void PodRunner::Terminate(std::chrono::seconds grace) {
       // It was waiting for its restart: its last end is final.
       loop_.Cancel(slot->restart_timer);
       slot->restart_timer = 0;
-      slot->report.state = *slot->report.last_termination;
+      slot->report.state =
+          *std::exchange(slot->report.last_termination, std::move(slot->end_before));
       slot->is_done = true;
     }
   }

@@ -40,6 +40,7 @@ class PodRunner {
 
     const ContainerSpec& spec;
     ContainerReport report;
+    std::optional<ContainerState> end_before;  // the last but one
     base::Backoff backoff;
     std::unique_ptr<ContainerRun> run;
     bool is_running = false;  // its process has not been reaped yet

@@ -196,6 +196,7 @@ TEST_F(ShimTest, WaitsInCrashLoopBackOffBetweenRestarts) {
   const PodReport end = AwaitEnd(spec, handle);
   EXPECT_TRUE(end.is_finished);
   EXPECT_EQ(end.containers[0].state.exit_code, 1);
+  EXPECT_FALSE(end.containers[0].last_termination) << "there was only one end";
 }
 
 TEST_F(ShimTest, TerminateAsksFirstAndReportsTheAnswer) {

@@ -20,14 +20,61 @@ constexpr Column kPodColumns[] = {{"Name", "string"},
                                   {"Nominated Node", "string", 1},
                                   {"Readiness Gates", "string", 1}};
 
+void SetProbeDefaults(text::Json& container) {
+  for (const std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe"}) {
+    text::Json* const probe = text::Find(container, {name});
+    if (probe == nullptr || !probe->is_object()) continue;
+    text::SetDefault(*probe, {"timeoutSeconds"}, 1);
+    text::SetDefault(*probe, {"periodSeconds"}, 10);
+    text::SetDefault(*probe, {"successThreshold"}, 1);
+    text::SetDefault(*probe, {"failureThreshold"}, 3);
+  }
+}
+
+void SetContainerDefaults(text::Json& pod, std::string_view list) {
+  text::Json* const containers = text::Find(pod, {"spec", list});
+  if (containers == nullptr || !containers->is_array()) return;
+  for (text::Json& container : containers->get_array()) {
+    SetProbeDefaults(container);
+    text::Json* const ports = text::Find(container, {"ports"});
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (text::Json& port : ports->get_array()) text::SetDefault(port, {"protocol"}, "TCP");
+  }
+}
+
 void SetPodDefaults(text::Json& pod) {
   text::SetDefault(pod, {"spec", "restartPolicy"}, "Always");
   text::SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
   text::SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
+  // `kubectl debug` relies on it.
+  text::SetDefault(pod, {"spec", "securityContext"}, text::Object{});
+  SetContainerDefaults(pod, "containers");
+  SetContainerDefaults(pod, "initContainers");
+}
+
+// As the kubelet's: Guaranteed when every container's requests are its limits of both CPU and
+// memory, BestEffort when none has either.
+std::string_view QosClassOf(const text::Json& pod) {
+  bool has_any = false;
+  bool is_guaranteed = true;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    const text::Array* const containers = text::FindArray(pod, {"spec", list});
+    for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+      for (const std::string_view resource : {"cpu", "memory"}) {
+        const text::Json& container = (*containers)[i];
+        const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
+        const text::Json* const request =
+            text::Find(container, {"resources", "requests", resource});
+        has_any |= limit != nullptr || request != nullptr;
+        is_guaranteed &= limit != nullptr && (request == nullptr || *request == *limit);
+      }
+    }
+  }
+  return !has_any ? "BestEffort" : is_guaranteed ? "Guaranteed" : "Burstable";
 }
 
 void BeginPod(text::Json& pod) {
-  text::Set(pod, {"status"}, text::Object{{"phase", "Pending"}, {"qosClass", "BestEffort"}});
+  text::Set(pod, {"status"}, text::Object{{"phase", "Pending"}, {"qosClass", QosClassOf(pod)}});
 }
 
 void CheckContainers(const text::Json& pod, std::string_view list, bool is_required,

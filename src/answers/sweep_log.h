@@ -1,0 +1,17 @@
+// The log of a sweep (run --sweep), in which many trials print. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/evidence.h"
+
+namespace answers {
+
+// If these are the lines of a sweep that has ended with failures: keeps those of the first trial
+// that it names, without their label, and returns the line about it ("lr=2 exited with code 1:
+// ..."). Otherwise, or if that trial has printed nothing, leaves them, and returns nullopt.
+std::optional<std::string> KeepFailedTrial(std::vector<Line>& lines);
+
+}  // namespace answers

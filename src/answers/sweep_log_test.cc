@@ -1,0 +1,38 @@
+#include "answers/sweep_log.h"
+
+#include <gtest/gtest.h>
+
+#include "answers/read_log.h"
+
+namespace answers {
+namespace {
+
+std::string TextOf(const std::vector<Line>& lines) {
+  std::string text;
+  for (const Line& line : lines) text += line.text + "\n";
+  return text;
+}
+
+TEST(SweepLog, KeepsTheLinesOfTheFirstTrialThatFailed) {
+  std::vector<Line> lines = ReadLines(
+      "[lr=1] loss 1\n[lr=2] Traceback (most recent call last):\n[lr=3] ValueError: three\n"
+      "[lr=2] ValueError: two\n3 of 3 trials ended, 2 of them failed\n"
+      "  lr=2 exited with code 1: ValueError: two\n  lr=3 exited with code 1: ValueError: three\n",
+      100);
+  EXPECT_EQ(KeepFailedTrial(lines), "lr=2 exited with code 1: ValueError: two");
+  EXPECT_EQ(TextOf(lines), "Traceback (most recent call last):\nValueError: two\n");
+}
+
+TEST(SweepLog, LeavesWhatIsNoSweepOrWhoseTrialHasSaidNothing) {
+  for (const char* const text :
+       {"loss 1\nValueError: x\n", "[lr=1] loss 1\n1 of 1 trial ended, 0 of them failed\n",
+        "[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n  lr=2 exited with code 1\n"}) {
+    std::vector<Line> lines = ReadLines(text, 100);
+    const std::string before = TextOf(lines);
+    EXPECT_FALSE(KeepFailedTrial(lines)) << text;
+    EXPECT_EQ(TextOf(lines), before);
+  }
+}
+
+}  // namespace
+}  // namespace answers
