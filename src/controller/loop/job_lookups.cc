@@ -61,6 +61,14 @@ cluster::ListOptions ListOfChildren(ChildKind kind) {
   return list;
 }
 
+base::Status JobWorker::CheckIsThere(const text::Json& job) {
+  if (text::Find(job, {"status"}) == nullptr) return {};
+  const auto now = client_.Get(api::kPyTorchJobs, text::GetString(job, {"metadata", "namespace"}),
+                               api::Name(job));
+  if (now ? api::Uid(*now) == api::Uid(job) : now.error().code != base::Code::kNotFound) return {};
+  return base::Fail(base::Code::kConflict, "the job is gone: nothing is made for it any more");
+}
+
 // Clean-up follows the policy that a finished job has now, even if it was changed after the end.
 base::Result<std::optional<JobCache::Snapshot>> JobWorker::LookUp(const std::string& key) {
   auto snapshot = cache_.Get(key);

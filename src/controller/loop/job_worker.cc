@@ -111,10 +111,13 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (thought > kLongThought && !plan.has_more) {
     rest = std::min<base::Duration>(thought * kRestFactor, kLongestPassRest);
   }
-  const bool makes_pods =
-      std::any_of(plan.writes.begin(), plan.writes.end(), [](const reconcile::Write& write) {
-        return write.resource == &api::kPods && write.verb == reconcile::Write::Verb::kCreate;
-      });
+  const auto makes = [&plan](const api::Resource& resource) {
+    return std::any_of(plan.writes.begin(), plan.writes.end(), [&](const reconcile::Write& write) {
+      return write.resource == &resource && write.verb == reconcile::Write::Verb::kCreate;
+    });
+  };
+  const bool makes_pods = makes(api::kPods);
+  if (makes_pods || makes(api::kServices)) TRY(CheckIsThere(*snapshot->job));
   const bool status_waits = makes_pods && MayStatusWait(*snapshot);
   const base::Status applied = ApplyPlan(*snapshot, plan, port, status_waits);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "api/job/training_summary.h"
 #include "api/job/wait_for.h"
 #include "api/object.h"
@@ -206,6 +208,45 @@ TEST_F(JobWorkerTest, AJobThatANewListLacksIsLetGoAsADeletedOne) {
   Hear();
   EXPECT_EQ(released, gone);
   EXPECT_EQ(deleted, gone);
+}
+
+// It is given its port after the deletion was heard of, so that nobody else gives it back.
+TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
+  std::set<std::string> ports;
+  options.release_master_port = [&](const std::string& uid) { ports.erase(uid); };
+  options.assign_master_port = [&](const std::string& uid, std::optional<int>) {
+    const text::Json job = server.Of(SimKind::kJob).at("a");
+    server.Remove(SimKind::kJob, "a");
+    worker.TakeJob({cluster::WatchEvent::Type::kDeleted, job});
+    ports.insert(uid);
+    return 20'000;
+  };
+  server.CreateJob(OneWorkerJob("a"));
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(ports, std::set<std::string>());
+}
+
+TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasToldYet) {
+  server.CreateJob(OneWorkerJob("a"));
+  WorkUntilQuiet();
+  ASSERT_EQ(Pods(), "a-worker-0 ");
+  const text::Json job = server.Of(SimKind::kJob).at("a");
+  server.Remove(SimKind::kJob, "a");
+  server.CollectGarbage();
+  const int writes = server.writes();
+  for (int round = 0; round < 8; ++round) {
+    HearOfChildren(SimKind::kPod, ChildKind::kPod, ProjectPod);
+    HearOfChildren(SimKind::kService, ChildKind::kService, ProjectService);
+    clock.Advance(std::chrono::minutes(2));
+    while (worker.WorkOneNow()) {
+    }
+  }
+  EXPECT_EQ(server.writes(), writes);
+  worker.TakeJob({cluster::WatchEvent::Type::kDeleted, job});
+  while (worker.WorkOneNow()) {
+  }
+  EXPECT_EQ(worker.LookAtQueue().waiting, 0U);
 }
 
 TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {
