@@ -28,6 +28,7 @@ LINE_CASES = [
      ["--syncSource should be set when syncMode is set"]),
     (["submit", "tfjob", "--name=j", "true"], None, ["muster"]),
     (["lst"], USAGE, ['unknown command "lst"', "list"]),
+    (["install", "--image=two words"], USAGE, ["--image=two words: an image's name has no blanks"]),
     (["submt"], USAGE, ['unknown command "submt" for "muster" (did you mean submit?)']),
     (["get"], USAGE, ["JOB is missing: muster get JOB [flags]"]),
     (["attach"], USAGE, ["JOB is missing: muster attach JOB"]),

@@ -108,7 +108,7 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     run(muster, namespace, code, "--name=base", "--run-volume=disk", "train.py")
     job = real_cluster.get("pytorchjob", "base", "-n", namespace)
     listed = muster.run("history", "-n", namespace)
-    assert "base" in listed.stdout and "1 jobs as the cluster has them, and 0 that are gone" in listed.stderr
+    assert "base" in listed.stdout and "1 job as the cluster has it, and 0 gone" in listed.stderr
     real_cluster.patch_status("pytorchjob", "base", namespace, {
         "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T01:00:00Z",
         "conditions": [{"type": "Succeeded", "status": "True", "reason": "x", "message": "",
@@ -116,7 +116,7 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     muster.run("list", "--all", "-n", namespace)
     real_cluster.kubectl("delete", "pytorchjob", "base", "-n", namespace)
     listed = muster.run("list", "--all", "-n", namespace)
-    assert "base" in listed.stdout and "0 jobs as the cluster has them, and 1 that are gone" in listed.stderr
+    assert "base" in listed.stdout and "0 jobs as the cluster has them, and 1 gone" in listed.stderr
     shown = muster.run("show", "base", "-n", namespace).stdout
     assert "as this machine saw it last" in shown and job["metadata"]["uid"][:8] in shown
     assert muster.run("code", "base", "-n", namespace).stdout.split()[-1] == "train.py"

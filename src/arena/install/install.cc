@@ -304,6 +304,9 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
   }
   if (plan.replicas < 1 || plan.replicas > 10) return refuse("--replicas: must be 1 to 10");
   if (plan.image.empty()) return refuse("--image: must not be empty");
+  if (plan.image.find_first_of(" \t\n") != std::string::npos) {
+    return refuse(fmt::format("--image={}: an image's name has no blanks", plan.image));
+  }
   if (plan.is_crd_only && plan.is_namespaced) {
     return refuse("--crd-only, --namespaced: give one of the two");
   }

@@ -128,10 +128,9 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
   if (context.cluster_is_this_machine) return 0;
   const auto gone = std::count_if(list.runs.begin(), list.runs.end(),
                                   [](const RunRecord& run) { return run.deleted.has_value(); });
-  base::LogInfo(
-      "{} jobs as the cluster has them, and {} that are gone, submitted from here and as they were "
-      "seen last",
-      static_cast<int64_t>(list.runs.size()) - gone, gone);
+  const int64_t standing = static_cast<int64_t>(list.runs.size()) - gone;
+  base::LogInfo("{} job{} as the cluster has {}, and {} gone, submitted from here, as last seen",
+                standing, standing == 1 ? "" : "s", standing == 1 ? "it" : "them", gone);
   return 0;
 }
 

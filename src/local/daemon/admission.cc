@@ -105,9 +105,8 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   const Chosen chosen = Choose(headers, defaults);
   if (is_deployment) {
     text::Json* const pod_template = text::Find(object, {"spec", "template"});
-    if (pod_template == nullptr || !pod_template->is_object()) return {};
-    Annotate(*pod_template, chosen);
-    return IgnoredOfPod(*pod_template);
+    if (pod_template != nullptr && pod_template->is_object()) Annotate(*pod_template, chosen);
+    return {};
   }
   std::set<std::string> images;
   Annotate(object, chosen);

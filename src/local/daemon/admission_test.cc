@@ -111,6 +111,20 @@ TEST(AdmitCreate, ADeploymentsPodsHaveTheSubmittersInterpreter) {
   EXPECT_EQ(text::Find(deployment, {"metadata"}), nullptr);
 }
 
+TEST(AdmitCreate, WhoMakesAPodIsToldOfFieldsThatAreIgnored) {
+  text::Json pod = text::Object();
+  text::Set(pod, {"spec", "affinity"}, text::Object());
+  text::Json of_controller = pod;
+  text::Set(of_controller, {"metadata", "ownerReferences"},
+            text::Array{text::Object{{"uid", "1"}, {"controller", true}}});
+  EXPECT_EQ(AdmitCreate(api::kPods, {}, kDefaults, pod).size(), 1U);
+  EXPECT_TRUE(AdmitCreate(api::kPods, {}, kDefaults, of_controller).empty());
+  // As muster itself makes it for a TensorBoard, whose user has not asked for it.
+  text::Json deployment = text::Object();
+  text::Set(deployment, {"spec", "template", "spec", "affinity"}, text::Object());
+  EXPECT_TRUE(AdmitCreate(api::kDeployments, {}, kDefaults, deployment).empty());
+}
+
 TEST(AdmitClaim, IsBoundWhenItStandsForADirectory) {
   text::Json claim = *text::ParseJson(R"({
     "metadata": {"annotations": {"muster.dev/path": "/srv/data"}},

@@ -19,7 +19,7 @@ struct Abilities {
 };
 
 std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities);
-// Fields that nothing here reads, such as probes, of a pod or a pod's template: a line, or none.
+// Fields that nothing here reads, such as probes, of a pod: a line, or none.
 std::vector<std::string> IgnoredOfPod(const text::Json& pod);
 
 }  // namespace local::daemon
