@@ -23,17 +23,33 @@ bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
   });
 }
 
+// Whether a number comes soon behind one of `words`: "step 10", "Epoch [3/10]", "'loss': 1.2"; not
+// "batch_size: 4" of a list of settings.
+bool HasCount(std::string_view text, std::span<const std::string_view> words) {
+  constexpr std::string_view kBetween = " :=[(#'\"\t";
+  for (const std::string_view word : words) {
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      const size_t digit = text.find_first_not_of(kBetween, at + word.size());
+      if (digit != std::string_view::npos && base::IsDigit(text[digit])) return true;
+    }
+  }
+  return false;
+}
+
 // "step 10 loss 1.2", "Epoch 3/10", "it/s": the program was at work after whatever came before.
 bool IsProgress(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"step", "Step", "epoch", "Epoch", "iter", "Iter", "loss", "it/s", "s/it", "batch", "Batch"});
+  static constexpr auto kCounts = std::to_array<std::string_view>(
+      {"step", "Step", "epoch", "Epoch", "iter", "Iter", "iteration", "Iteration", "loss", "Loss",
+       "batch", "Batch", "EPOCH"});
+  static constexpr auto kRates = std::to_array<std::string_view>({"it/s", "s/it"});
   static constexpr auto kTrouble =
       std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
                                        "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
-  const bool has_number = std::any_of(text.begin(), text.end(), base::IsDigit);
   // wandb sums up the run when it has failed, too.
-  return has_number && text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
-         HasAny(text, kWords) && !HasAny(text, kTrouble) && !IsOfLauncher(text);
+  return text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
+         !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
+         std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
+         !IsOfLauncher(text);
 }
 
 // "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" of another line.
@@ -55,7 +71,7 @@ bool TellsOfExit(std::string_view text) {
 // its text; "" of another line.
 std::string_view CarriedException(std::string_view line) {
   static constexpr auto kWords =
-      std::to_array<std::string_view>({"  what():  ", "watchdog thread terminated with exception: ",
+      std::to_array<std::string_view>({"what():  ", "watchdog thread terminated with exception: ",
                                        "ERROR: Could not install packages due to an "});
   for (const std::string_view words : kWords) {
     const size_t at = line.find(words);
@@ -73,12 +89,18 @@ bool IsWarning(std::string_view text) {
 
 // What stands before the traceback of an exception that was caught.
 bool IsHandled(std::string_view before) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({"WARN", "Warning", "etry", "gnoring", "gnored", "kipping",
-                                       "alling back", "aught ", "non-fatal", "ecover"});
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"etrying", "etry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
+       "aught exception", "aught error", "non-fatal", "ecover"});
   // A wrapper's "Caught X in DataLoader worker" is an exception's own text; DeepSpeed skips steps.
   return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
          before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
+}
+
+// A logger's warning, whose the traceback below may be, or may not.
+bool IsDoubtful(std::string_view before) {
+  static constexpr auto kWords = std::to_array<std::string_view>({"WARN", "Warning"});
+  return HasAny(before, kWords) && !IsOfLauncher(before);
 }
 
 // Of a launcher, which says again what a rank has said.
@@ -139,11 +161,17 @@ class RankReader {
       }
     };
     for (const Chain& chain : chains_) {
-      if (chain.begin >= working_until_) offer(ReadChain(chain));
+      if (chain.begin >= working_until_ && !IsBehindWarning(chain)) offer(ReadChain(chain));
     }
     auto lines = ReadLines();
     if (best && lines && Overrules(lines->kind, best->kind)) return lines;
     offer(std::move(lines));
+    for (const Chain& chain : chains_) {
+      const bool is_open = !best || best->level != Level::kDeciding;
+      if (is_open && chain.begin >= working_until_ && IsBehindWarning(chain)) {
+        offer(ReadChain(chain));
+      }
+    }
     if (!best || best->level != Level::kDeciding) offer(ReadBeforeOthersWork());
     return best;
   }
@@ -182,6 +210,10 @@ class RankReader {
       if (!text.empty()) return text;
     }
     return "";
+  }
+
+  bool IsBehindWarning(const Chain& chain) const {
+    return IsDoubtful(Before(chain.begin)) && !IsEnd(chain.end);
   }
 
   // Whether the program has said nothing from there on.

@@ -432,6 +432,31 @@ TEST(Rules, DecoysDecideNothing) {
   for (const auto& [kind, text] : kDecoys) EXPECT_EQ(Kind(text, 1), kind) << text;
 }
 
+// What looks as if the program had gone on, or had handled it, and does not.
+constexpr Fixture kFatal[] = {
+    {"exception",
+     "UserWarning: x\n  warnings.warn(\nWARNING:root:slow\nTraceback (most recent call last):\n  "
+     "File \"a.py\", line 1, in f\nKeyError: 'a'\nTraceback (most recent call last):\n  File "
+     "\"a.py\", line 1, in f\nConnectionResetError: [Errno 104] Connection reset by peer\n"},
+    {"cuda-error",
+     "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nRuntimeError: CUDA error: "
+     "misaligned address\nException raised from f at x.cpp:1 (most recent call first):\nframe #3: "
+     "at::_ops::batch_norm 5::call(...) + 0x8 (0x7f in libtorch_cpu.so)\n"},
+    {"exception",
+     "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'a'\n"
+     "batch_size: 4\nmax_steps: 1000\n"},
+    {"import",
+     "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nImportError: \nA needs B\n"
+     "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: x\n"},
+    {"exception",
+     "what():  [Rank 3] Watchdog caught collective operation timeout: x\n  File \"a.py\", line 1, "
+     "in f\n    g()\nzlib.error: Error -3 while decompressing\nbye\n"},
+};
+
+TEST(Rules, NeitherSettingsNorWarningsTellThatTheProgramWentOn) {
+  for (const auto& [kind, text] : kFatal) EXPECT_EQ(Kind(text, 1), kind) << text;
+}
+
 TEST(Rules, TheEndOfATracebackThatTheLogHasCut) {
   EXPECT_EQ(Kind("  File \"/w/train.py\", line 3, in f\n    g()\nMemoryError: x\n", 1),
             "host-out-of-memory");

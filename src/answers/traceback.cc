@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "answers/launcher_words.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -20,17 +21,22 @@ constexpr size_t kLongestText = 4000;
 constexpr size_t kMostDrawn = 400;
 
 bool IsIndented(std::string_view text) {
-  return text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '|';
+  return text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '|' ||
+         text.starts_with("> File \"");  // of loguru
 }
 
-// "ValueError: boom", "torch.cuda.OutOfMemoryError: ...", "KeyboardInterrupt".
+// "ValueError: boom", "torch.cuda.OutOfMemoryError: ...", "KeyboardInterrupt"; a word alone is
+// none.
 bool NamesException(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
   if (type.empty() || type.size() > 120) return false;
-  return std::all_of(type.begin(), type.end(), [](char c) {
+  const bool is_name = std::all_of(type.begin(), type.end(), [](char c) {
     return base::IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
            c == '.';
   });
+  const bool is_of_module = type.find('.') != std::string_view::npos && type.size() < text.size();
+  const char first = type[type.rfind('.') + 1];  // of the whole, where there is no dot
+  return is_name && (is_of_module || (first >= 'A' && first <= 'Z') || first == '_');
 }
 
 // "ValueError: boom": what a program prints on purpose mostly does not begin so.
@@ -104,7 +110,9 @@ class Reader {
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
-      if (more.empty() || more.find(kHeader) != std::string_view::npos) break;
+      const bool is_next = more.find(kHeader) != std::string_view::npos ||
+                           !ReadFrame(more).file.empty() || IsOfLauncher(more);
+      if (more.empty() || is_next) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
@@ -177,7 +185,9 @@ class Reader {
     at_ = begin;
     chain.begin = begin;
     Raised raised;
-    if (ReadRaised(raised) && EndsTraceback(raised.text)) chain.raised.push_back(std::move(raised));
+    if (ReadRaised(raised) && raised.text.find(':') != std::string::npos) {
+      chain.raised.push_back(std::move(raised));
+    }
     at_ = std::max(at_, begin + 1);
     chain.end = at_;
     return chain;
@@ -227,8 +237,8 @@ class Reader {
 
 bool Frame::IsUsers() const {
   static constexpr auto kForeign = std::to_array<std::string_view>(
-      {"site-packages/", "dist-packages/", "/lib/python", "/lib64/python", "\\lib\\", "<frozen",
-       "<string>", "<stdin>", "<__array_function__"});
+      {"site-packages/", "dist-packages/", "site-packages\\", "/lib/python", "/lib64/python",
+       "\\lib\\", "\\Lib\\", "<frozen", "<string>", "<stdin>", "<__array_function__"});
   return std::none_of(kForeign.begin(), kForeign.end(), [this](std::string_view part) {
     return file.find(part) != std::string_view::npos;
   });
@@ -252,7 +262,7 @@ Frame ReadFrame(std::string_view line) {
   Frame frame;
   const size_t file = line.find(kFile);
   if (file == std::string_view::npos ||
-      line.substr(0, file).find_first_not_of(" |\t") != std::string_view::npos) {
+      line.substr(0, file).find_first_not_of(" |>\t") != std::string_view::npos) {
     return frame;
   }
   const size_t name = file + kFile.size();
