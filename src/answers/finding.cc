@@ -9,107 +9,22 @@
 #include <tuple>
 
 #include "answers/launcher_words.h"
+#include "answers/program_words.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
 
 constexpr size_t kEvidenceLines = 60;
+constexpr size_t kLastWords = 12;
 constexpr int kSignalBase = 128;
-
-bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  });
-}
-
-// Whether a number comes soon behind one of `words`: "step 10", "Epoch [3/10]", "'loss': 1.2"; not
-// "batch_size: 4" of a list of settings.
-bool HasCount(std::string_view text, std::span<const std::string_view> words) {
-  constexpr std::string_view kBetween = " :=[(#'\"\t";
-  for (const std::string_view word : words) {
-    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-      const size_t digit = text.find_first_not_of(kBetween, at + word.size());
-      if (digit != std::string_view::npos && base::IsDigit(text[digit])) return true;
-    }
-  }
-  return false;
-}
-
-// "step 10 loss 1.2", "Epoch 3/10", "it/s": the program was at work after whatever came before.
-bool IsProgress(std::string_view text) {
-  static constexpr auto kCounts = std::to_array<std::string_view>(
-      {"step", "Step", "epoch", "Epoch", "iter", "Iter", "iteration", "Iteration", "loss", "Loss",
-       "batch", "Batch", "EPOCH"});
-  static constexpr auto kRates = std::to_array<std::string_view>({"it/s", "s/it"});
-  static constexpr auto kTrouble =
-      std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
-                                       "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
-  // wandb sums up the run when it has failed, too.
-  return text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
-         !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
-         std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
-         !IsOfLauncher(text);
-}
-
-// "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" of another line.
-std::string_view CounterOfBar(std::string_view text) {
-  const size_t end = text.find(" [");
-  if (text.find("%|") == std::string_view::npos || end == std::string_view::npos) return "";
-  return text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1);
-}
-
-// A launcher's last words of a process that has ended by itself, and not by a signal.
-bool TellsOfExit(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
-       "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
-  return HasAny(text, kWords);
-}
-
-// Of an exception in C++, which nothing caught, or that a program has told in a line of its own:
-// its text; "" of another line.
-std::string_view CarriedException(std::string_view line) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({"what():  ", "watchdog thread terminated with exception: ",
-                                       "ERROR: Could not install packages due to an "});
-  for (const std::string_view words : kWords) {
-    const size_t at = line.find(words);
-    if (at != std::string_view::npos) return line.substr(at + words.size());
-  }
-  return "";
-}
-
-// Who prints such a line goes on.
-bool IsWarning(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO "});
-  return HasAny(text, kWords) && text.find("NCCL WARN") == std::string_view::npos;
-}
-
-// What stands before the traceback of an exception that was caught.
-bool IsHandled(std::string_view before) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"etrying", "etry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
-       "aught exception", "aught error", "non-fatal", "ecover"});
-  // A wrapper's "Caught X in DataLoader worker" is an exception's own text; DeepSpeed skips steps.
-  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
-         before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
-}
-
-// A logger's warning, whose the traceback below may be, or may not.
-bool IsDoubtful(std::string_view before) {
-  static constexpr auto kWords = std::to_array<std::string_view>({"WARN", "Warning"});
-  return HasAny(before, kWords) && !IsOfLauncher(before);
-}
 
 // Of a launcher, which says again what a rank has said.
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
-  if (type == "ChildFailedError" || type == "SignalException" || type == "ProcessExitedException") {
-    return true;
-  }
+  if (type == "SignalException") return !last.text.ends_with(" 2");  // somebody's Ctrl-C
+  if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
   // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
   // installed programs.
   return type == "CalledProcessError" &&
@@ -173,6 +88,7 @@ class RankReader {
       }
     }
     if (!best || best->level != Level::kDeciding) offer(ReadBeforeOthersWork());
+    if (!best || (best->kind == kUnknown && !IsConsequence(best->level))) offer(ReadLoose());
     return best;
   }
 
@@ -282,10 +198,12 @@ class RankReader {
   }
 
   static const Rule* RuleFor(const Raised& raised) {
-    if (const Rule* const rule = RuleForException(raised.text)) return rule;
-    if (raised.frames.empty()) return nullptr;
-    const Frame& frame = raised.frames.back();
-    return RuleForRaisedIn(fmt::format("{}\n{} {}", raised.text, frame.file, frame.function));
+    if (!raised.frames.empty()) {
+      const Frame& frame = raised.frames.back();
+      const std::string place = fmt::format("{}\n{} {}", raised.text, frame.file, frame.function);
+      if (const Rule* const rule = RuleForRaisedIn(place)) return rule;
+    }
+    return RuleForException(raised.text);
   }
 
   static Frame UsersFrame(const Raised& raised) {
@@ -317,6 +235,39 @@ class RankReader {
       }
     }
     return best;
+  }
+
+  // The words of an exception, where nothing says that they are one's: lines that other processes
+  // have broken, flattened logs, the C++ log of a store whose exception is cut.
+  std::optional<Finding> ReadLoose() const {
+    for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+      const std::string_view text = rank_.lines[i].text;
+      const bool is_last = i + kLastWords >= rank_.lines.size();
+      const bool is_stores = text.find("[c10d]") != std::string_view::npos && is_last;
+      if (IsInChain(i) || !(is_stores || TellsOfFailure(text))) continue;
+      const Rule* const rule = RuleForWords(text);
+      if (rule == nullptr || rule->level != Level::kDeciding) continue;
+      Finding finding;
+      Take(finding, *rule);
+      finding.confidence = Confidence::kMedium;
+      finding.line = base::Trim(text.substr(0, 400));
+      finding.words.push_back(rank_.lines[i].text);
+      Place(finding, i);
+      return finding;
+    }
+    return std::nullopt;
+  }
+
+  // By the first exception that a line names, or by the whole line.
+  static const Rule* RuleForWords(std::string_view text) {
+    for (const std::string_view end : {"Error: ", "Exception: "}) {
+      for (size_t at = text.find(end); at != std::string_view::npos; at = text.find(end, at + 1)) {
+        const size_t begin = text.find_last_of(" :[('\"", at) + 1;  // 0 where there is none
+        const Rule* const rule = RuleForException(text.substr(begin));
+        if (rule != nullptr && rule->level == Level::kDeciding) return rule;
+      }
+    }
+    return RuleForException(text);
   }
 
   // With what NCCL says in the lines below.

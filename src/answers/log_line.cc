@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "answers/foreign_prefix.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -265,6 +266,17 @@ std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lin
   return hosts;
 }
 
+// What `text` has, and else what is known of the line that it is a part of.
+LogLine Within(const LogLine& outer, std::string_view text) {
+  LogLine line = ReadLogLine(text);
+  if (outer.time) line.time = outer.time;
+  if (outer.own_time) line.own_time = outer.own_time;
+  if (!line.rank) line.rank = outer.rank;
+  if (!line.local_rank) line.local_rank = outer.local_rank;
+  if (line.pod.empty()) line.pod = outer.pod;
+  return line;
+}
+
 }  // namespace
 
 std::string WithoutEscapes(std::string_view text) {
@@ -298,7 +310,9 @@ std::string WithoutEscapes(std::string_view text) {
 LogLine ReadLogLine(std::string_view text) {
   LogLine line;
   if (text.ends_with('\r')) text.remove_suffix(1);
-  line.text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
+  text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
+  line.text = base::Trim(text);              // blanks may stand before a prefix
+  const std::string_view trimmed = line.text;
   bool has_task = false;
   for (;;) {
     if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
@@ -312,6 +326,7 @@ LogLine ReadLogLine(std::string_view text) {
     if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
     has_task = true;
   }
+  if (line.text.size() == trimmed.size()) line.text = text;  // there is none
   if (!line.own_time) line.own_time = ReadOwnStamp(line.text);
   return line;
 }
@@ -320,18 +335,28 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
   TakeMargin(lines);
   const std::vector<std::string_view> hosts = FindHosts(lines);
   std::vector<LogLine> read;
-  read.reserve(lines.size());
+  std::vector<std::string_view> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (hosts[i].empty()) {
-      read.push_back(ReadLogLine(lines[i]));
-      continue;
+    LogLine line;
+    line.text = lines[i];
+    if (!hosts[i].empty()) {
+      line = ReadStamps(lines[i]);
+      line.pod = hosts[i];
+      line.text.remove_prefix(hosts[i].size() + 2);
     }
-    const LogLine stamps = ReadStamps(lines[i]);
-    LogLine line = ReadLogLine(stamps.text.substr(hosts[i].size() + 2));
-    if (stamps.time) line.time = stamps.time;
-    if (stamps.own_time) line.own_time = stamps.own_time;
-    if (line.pod.empty()) line.pod = hosts[i];
-    read.push_back(line);
+    read.push_back(Within(line, line.text));
+    texts.push_back(read.back().text);
+  }
+  const std::vector<ForeignPrefix> foreign = FindForeignPrefixes(texts);
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (foreign[i].size == 0) continue;
+    LogLine& line = read[i];
+    const std::string_view prefix = line.text.substr(0, foreign[i].size);
+    if (!line.own_time) line.own_time = ReadOwnStamp(prefix);
+    if (!line.rank) line.rank = foreign[i].rank;
+    if (!line.local_rank) line.local_rank = foreign[i].local_rank;
+    if (line.pod.empty()) line.pod = foreign[i].source;
+    line = Within(line, line.text.substr(prefix.size()));
   }
   return read;
 }

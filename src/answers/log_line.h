@@ -16,7 +16,7 @@ struct LogLine {
   std::optional<OwnStamp> own_time;
   std::optional<int> rank;
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
-  std::string_view pod;           // or the service, the actor; "" of none
+  std::string pod;                // or the service, the actor; "" of none
   std::string_view text;
 };
 
@@ -27,7 +27,7 @@ struct LogLine {
 // compose), "a-worker-0 pytorch " (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02
 // 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or the same without brackets
 // (loggers). Stamps of other loggers are read and stay.
-// The views are parts of `line`.
+// The text is a part of `line`.
 LogLine ReadLogLine(std::string_view line);
 
 // Without the sequences that colour a terminal, also where a copy of the log lost their first

@@ -11,6 +11,7 @@
 #include "answers/file_rank.h"
 #include "answers/launcher_words.h"
 #include "answers/log_line.h"
+#include "answers/own_rank.h"
 #include "answers/own_stamp.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -66,7 +67,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit) {
                      line.own_time,
                      line.rank,
                      line.local_rank,
-                     std::string(line.pod)});
+                     line.pod});
   }
   return split;
 }
@@ -270,6 +271,10 @@ class Sorter {
 
   Evidence Take() {
     JoinReports();
+    for (Rank& rank : evidence_.ranks) {
+      const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
+      if (own && !Knows(*own)) rank.rank = own;
+    }
     return std::move(evidence_);
   }
 

@@ -9,12 +9,12 @@
 namespace answers {
 namespace {
 
-constexpr std::string_view kHeader = "Traceback (most recent call last):";
 constexpr std::string_view kInTable = "  traceback : ";
 constexpr std::string_view kDuring =
     "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kDirect =
     "The above exception was the direct cause of the following exception:";
+constexpr std::string_view kDebuggers = "Exception has occurred: ";
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
 constexpr size_t kLongestText = 4000;
@@ -75,8 +75,10 @@ class Reader {
     std::vector<Chain> chains;
     while (at_ < lines_.size()) {
       const std::string_view text = Text(at_);
-      if (text.find(kHeader) != std::string_view::npos) {
+      if (text.find(kTracebackHeader) != std::string_view::npos) {
         if (Chain chain = ReadChain(); !chain.raised.empty()) chains.push_back(std::move(chain));
+      } else if (text.starts_with(kDebuggers)) {
+        chains.push_back(ReadDebuggers());
       } else if (!ReadFrame(text).file.empty()) {
         if (Chain chain = ReadHeadless(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (EndsTraceback(text)) {
@@ -110,7 +112,7 @@ class Reader {
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
-      const bool is_next = more.find(kHeader) != std::string_view::npos ||
+      const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
                            !ReadFrame(more).file.empty() || IsOfLauncher(more);
       if (more.empty() || is_next) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
@@ -126,7 +128,7 @@ class Reader {
       const std::string_view text = Text(i);
       // Of a data loader's worker; of another rank of torch.distributed.checkpoint.
       if (text.find("Original Traceback") != std::string_view::npos ||
-          (text.starts_with(kHeader) && text.find("(RANK ") != std::string_view::npos)) {
+          (text.starts_with(kTracebackHeader) && text.find("(RANK ") != std::string_view::npos)) {
         is_inner_ = true;
         at_ = i;
         return true;
@@ -140,7 +142,7 @@ class Reader {
         is_aside_ = text == kDuring;
         continue;
       }
-      if (text.find(kHeader) != std::string_view::npos) {
+      if (text.find(kTracebackHeader) != std::string_view::npos) {
         if (!is_inner_ && !is_linked_) return false;
         at_ = i;
         return true;
@@ -154,27 +156,36 @@ class Reader {
   Chain ReadChain() {
     Chain chain;
     chain.begin = at_;
-    for (;;) {
-      const bool is_inner = is_inner_;
-      Raised raised;
-      raised.is_aside = is_aside_;
-      is_inner_ = is_linked_ = is_aside_ = false;
-      // torchrun's table has the whole traceback two blanks to the right.
-      const bool is_in_table = Text(at_).starts_with(kInTable);
-      ++at_;  // its header
-      const bool is_whole = ReadRaised(raised, is_in_table ? 2 : 0);
-      // What another process raised is the cause of what this one says of it.
-      const size_t place =
-          is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
-      if (is_whole) {
-        chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place),
-                            std::move(raised));
-      }
-      if (!is_whole || !SkipToNext()) break;
+    if (ReadUnderHeader(chain)) ReadOthers(chain);
+    Close(chain);
+    return chain;
+  }
+
+  // The exception whose header is here. False where it is cut.
+  bool ReadUnderHeader(Chain& chain) {
+    const bool is_inner = is_inner_;
+    Raised raised;
+    raised.is_aside = is_aside_;
+    is_inner_ = is_linked_ = is_aside_ = false;
+    // torchrun's table has the whole traceback two blanks to the right.
+    const bool is_in_table = Text(at_).starts_with(kInTable);
+    ++at_;
+    if (!ReadRaised(raised, is_in_table ? 2 : 0)) return false;
+    // What another process raised is the cause of what this one says of it.
+    const size_t place =
+        is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
+    chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place), std::move(raised));
+    return true;
+  }
+
+  void ReadOthers(Chain& chain) {
+    while (SkipToNext() && ReadUnderHeader(chain)) {
     }
+  }
+
+  void Close(Chain& chain) {
     is_inner_ = is_linked_ = is_aside_ = false;
     chain.end = at_;
-    return chain;
   }
 
   // The end of a traceback that the log has cut, or the frame of a SyntaxError.
@@ -187,9 +198,10 @@ class Reader {
     Raised raised;
     if (ReadRaised(raised) && raised.text.find(':') != std::string::npos) {
       chain.raised.push_back(std::move(raised));
+      ReadOthers(chain);
     }
     at_ = std::max(at_, begin + 1);
-    chain.end = at_;
+    Close(chain);
     return chain;
   }
 
@@ -203,6 +215,26 @@ class Reader {
       if (!frame.file.empty()) raised.frames.insert(raised.frames.begin(), frame);
     }
     ReadRaised(raised);
+    chain.raised.push_back(std::move(raised));
+    ReadOthers(chain);
+    Close(chain);
+    return chain;
+  }
+
+  // As debuggers show it: the type in a line, and what it says in the next.
+  Chain ReadDebuggers() {
+    Chain chain;
+    chain.begin = at_;
+    Raised raised;
+    std::string_view type = Text(at_).substr(kDebuggers.size());
+    type = type.substr(0, type.find(' '));
+    const std::string_view words = ++at_ < lines_.size() ? Text(at_++) : "";
+    raised.line = at_ - 1;
+    raised.text = std::string(type) + ": " + std::string(base::Trim(words));
+    for (; at_ < lines_.size() && IsIndented(Text(at_)) && !Text(at_).empty(); ++at_) {
+      const Frame frame = ReadFrame(Text(at_));
+      if (!frame.file.empty() && raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
+    }
     chain.raised.push_back(std::move(raised));
     chain.end = at_;
     return chain;
