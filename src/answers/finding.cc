@@ -16,7 +16,7 @@ namespace answers {
 namespace {
 
 constexpr size_t kEvidenceLines = 60;
-constexpr size_t kLastWords = 12;
+constexpr size_t kLastWords = 6;
 constexpr int kSignalBase = 128;
 
 // Of a launcher, which says again what a rank has said.

@@ -120,7 +120,8 @@ std::vector<Rule> ClusterRules() {
        .advice_text = "Run it again when you want it to go on.",
        .exceptions = {},
        .lines = {"slurmstepd: error: *** JOB * CANCELLED AT",
-                 "slurmstepd: error: *** STEP * CANCELLED AT", "srun: interrupt (one more within", "scancel: "},
+                 "slurmstepd: error: *** STEP * CANCELLED AT", "srun: interrupt (one more within",
+                 "scancel: "},
        .level = Level::kConsequence},
   };
 }

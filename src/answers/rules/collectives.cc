@@ -4,6 +4,12 @@ namespace answers {
 
 std::vector<Rule> CollectiveRules() {
   return {
+      {.kind = "version-mismatch",
+       .title = "the ranks have different versions of NCCL",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Run the same image or environment on every node.",
+       .exceptions = {"Mismatched NCCL version detected", "NCCL version mismatch with remote peer"},
+       .lines = {"WARN Mismatched NCCL version detected", "WARN NCCL version mismatch"}},
       {.kind = "collective-mismatch",
        .title = "ranks called different collectives, or with different sizes",
        .advice = Advice::kFixFirst,
@@ -167,6 +173,9 @@ std::vector<Rule> CollectiveRules() {
                       "sendBytes failed",
                       "successfully reached monitoredBarrier, but received errors",
                       "SignalException: ",
+                      "^BrokenPipeError",
+                      "^ConnectionResetError",
+                      "^ConnectionAbortedError",
                       "Call to recv from * failed : Connection reset",
                       "SignalHandler*death signal",
                       "Socket Timeout*remote",
@@ -196,6 +205,15 @@ std::vector<Rule> CollectiveRules() {
                       "NCCL error: unhandled system error", "NCCL error: internal error",
                       "NCCL error: unhandled cuda error",
                       "NCCL Error 1: ", "NCCL Error 2: ", "NCCL Error 3: "},
+       .lines = {},
+       .level = Level::kUndecided},
+      {.kind = kUnknown,
+       .title = "torch.distributed failed, and what it said does not decide why",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Look at the logs of the other ranks; TORCH_DISTRIBUTED_DEBUG=DETAIL and "
+                      "NCCL_DEBUG=WARN make it say more.",
+       .exceptions = {"^torch.distributed.Dist*Error: ", "^RuntimeError: [*third_party/gloo",
+                      "^RuntimeError: [enforce fail at *third_party/gloo"},
        .lines = {},
        .level = Level::kUndecided},
       {.kind = "collective-timeout",

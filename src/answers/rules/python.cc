@@ -16,8 +16,7 @@ std::vector<Rule> PythonRules() {
                       "version `CXXABI",
                       "size changed, may indicate binary incompatibility",
                       "_ARRAY_API not found",
-                      "Mismatched NCCL version detected",
-                      "NCCL version mismatch with remote peer",
+
                       "Failed to import *undefined symbol",
                       "Failed to import *has no attribute",
                       "Failed to import *version `",
@@ -86,9 +85,9 @@ std::vector<Rule> PythonRules() {
                       "but Transformers does not recognize this architecture"},
        .lines = {"symbol lookup error: ", "Unable to load any of {libcud",
                  "Invalid handle. Cannot load symbol cudnn", "version `CXXABI_*' not found",
-                 "WARN Mismatched NCCL version detected", "version `GLIBC_*' not found",
-                 "version `GLIBCXX_*' not found", "ERROR: ResolutionImpossible",
-                 "ERROR: No matching distribution found for", "ERROR: Failed building wheel for ",
+                 "version `GLIBC_*' not found", "version `GLIBCXX_*' not found",
+                 "ERROR: ResolutionImpossible", "ERROR: No matching distribution found for",
+                 "ERROR: Failed building wheel for ",
                  "ERROR: Could not find a version that satisfies the requirement",
                  "ERROR: Cannot install * because these package versions have conflicting "
                  "dependencies"},
