@@ -240,16 +240,27 @@ class RankReader {
   // The words of an exception, where nothing says that they are one's: lines that other processes
   // have broken, flattened logs, the C++ log of a store whose exception is cut.
   std::optional<Finding> ReadLoose() const {
+    const auto is_stores = [this](size_t line) {  // a warning that is nobody's last word is none
+      return line + kLastWords >= rank_.lines.size() &&
+             rank_.lines[line].text.find("[c10d]") != std::string::npos;
+    };
+    if (auto found =
+            ReadLooseOf([this](size_t line) { return TellsOfFailure(rank_.lines[line].text); })) {
+      return found;
+    }
+    return ReadLooseOf(is_stores);
+  }
+
+  template <typename Predicate>
+  std::optional<Finding> ReadLooseOf(Predicate is_asked) const {
     for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+      if (IsInChain(i) || !is_asked(i)) continue;
       const std::string_view text = rank_.lines[i].text;
-      const bool is_last = i + kLastWords >= rank_.lines.size();
-      const bool is_stores = text.find("[c10d]") != std::string_view::npos && is_last;
-      if (IsInChain(i) || !(is_stores || TellsOfFailure(text))) continue;
       const Rule* const rule = RuleForWords(text);
-      if (rule == nullptr || rule->level != Level::kDeciding) continue;
+      if (rule == nullptr || rule->level > Level::kSymptom) continue;
       Finding finding;
       Take(finding, *rule);
-      finding.confidence = Confidence::kMedium;
+      if (rule->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
       finding.line = base::Trim(text.substr(0, 400));
       finding.words.push_back(rank_.lines[i].text);
       Place(finding, i);
@@ -264,7 +275,7 @@ class RankReader {
       for (size_t at = text.find(end); at != std::string_view::npos; at = text.find(end, at + 1)) {
         const size_t begin = text.find_last_of(" :[('\"", at) + 1;  // 0 where there is none
         const Rule* const rule = RuleForException(text.substr(begin));
-        if (rule != nullptr && rule->level == Level::kDeciding) return rule;
+        if (rule != nullptr && rule->level <= Level::kSymptom) return rule;
       }
     }
     return RuleForException(text);

@@ -218,7 +218,7 @@ void TakeMargin(std::vector<std::string_view>& lines) {
     full += is_full;
     marked += is_full && line[0] == '>';
   }
-  if (marked * 10 >= full * 9 && marked > 1) {
+  if (marked > 0 && marked * 10 >= full * 9) {
     for (std::string_view& line : lines) {
       if (Take(line, ">")) Take(line, " ");
     }
