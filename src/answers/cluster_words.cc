@@ -44,20 +44,33 @@ std::optional<Event> ReadEventRow(std::string_view line) {
   return std::nullopt;
 }
 
-// "job-worker-1   0/1   OOMKilled   0   5m"
+// "job-worker-1   0/1   OOMKilled   0   5m", also behind a namespace, and with the reason in a
+// later column.
 std::optional<Event> ReadPodRow(std::string_view line) {
+  const auto is_ready = [](std::string_view word) {
+    const size_t slash = word.find('/');
+    return slash != std::string_view::npos && base::ParseInt(word.substr(0, slash)) &&
+           base::ParseInt(word.substr(slash + 1));
+  };
   std::string_view rest = line;
-  const std::string_view name = TakeWord(rest);
-  const std::string_view ready = TakeWord(rest);
-  const size_t slash = ready.find('/');
-  if (slash == std::string_view::npos || !base::ParseInt(ready.substr(0, slash)) ||
-      !base::ParseInt(ready.substr(slash + 1))) {
-    return std::nullopt;
+  std::string_view name = TakeWord(rest);
+  std::string_view ready = TakeWord(rest);
+  if (!is_ready(ready)) {
+    name = ready;
+    ready = TakeWord(rest);
   }
+  if (!is_ready(ready)) return std::nullopt;
   Event event;
   event.object = "pod " + std::string(name);
-  event.reason = TakeWord(rest);
-  return IsName(event.reason) ? std::optional(std::move(event)) : std::nullopt;
+  while (!rest.empty()) {
+    std::string_view word = TakeWord(rest);
+    constexpr std::string_view kInit = "Init:";
+    if (word.starts_with(kInit)) word.remove_prefix(kInit.size());
+    if (!IsName(word) || !FindInStatus(word, "")) continue;
+    event.reason = word;
+    return event;
+  }
+  return std::nullopt;
 }
 
 // `container "c" in pod "p" is waiting to start: trying and failing to pull image`, and refusals.
@@ -91,6 +104,27 @@ std::optional<std::string_view> FieldValue(std::string_view line, std::string_vi
   return line;
 }
 
+// What stands beside the reason in lines[at]: below it in a description, above it in YAML, by the
+// alphabet, and there maybe over several lines.
+std::optional<std::string> MessageNear(const std::vector<std::string_view>& lines, size_t at) {
+  constexpr size_t kFarthest = 8;
+  const auto indent_of = [](std::string_view line) { return line.find_first_not_of(" \t-"); };
+  if (at + 1 < lines.size()) {
+    if (const auto below = FieldValue(lines[at + 1], "message")) return std::string(*below);
+  }
+  for (size_t above = at; above-- > 0 && at - above <= kFarthest;) {
+    const auto value = FieldValue(lines[above], "message");
+    if (!value || indent_of(lines[above]) != indent_of(lines[at])) continue;
+    std::string message(*value);
+    for (size_t more = above + 1; more < at && indent_of(lines[more]) > indent_of(lines[at]);
+         ++more) {
+      message.append(" ").append(base::Trim(lines[more]));
+    }
+    return message;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) {
@@ -104,11 +138,7 @@ std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) 
     if (!event) event = ReadRefusal(line);
     if (const auto reason = FieldValue(line, "reason"); !event && reason && IsName(*reason)) {
       event = Event{{}, described, std::string(*reason), {}};
-      auto message = FieldValue(i + 1 < lines.size() ? lines[i + 1] : "", "message");
-      for (size_t above = i; !message && above-- > 0 && i - above < 3;) {  // by the alphabet
-        message = FieldValue(lines[above], "message");
-      }
-      if (message) event->message = *message;
+      if (const auto message = MessageNear(lines, i)) event->message = *message;
     }
     if (event && FindInStatus(event->reason, event->message)) events.push_back(std::move(*event));
   }

@@ -31,6 +31,25 @@ TEST(ClusterWords, OfEachCommandOfKubectl) {
   EXPECT_EQ(events[5].reason, "ImagePullBackOff");
 }
 
+TEST(ClusterWords, AReasonInAnyColumnAndAMessageOverSeveralLines) {
+  const std::vector<Event> events = ReadClusterWords({
+      "ml   a-worker-0   0/1   Evicted   0   5m   <none>   n1",
+      "a-worker-1   0/1   Failed   0   5m   10.0.0.1   n1   Evicted",
+      "a-worker-2   0/1   Init:ErrImagePull   0   5m",
+      "  message: 'The node was low on resource: memory. Threshold quantity: 100Mi,",
+      "    available: 92Mi.'",
+      "  phase: Failed",
+      "  podIP: 10.0.0.1",
+      "  qosClass: Burstable",
+      "  reason: Evicted",
+  });
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[0].object, "pod a-worker-0");
+  EXPECT_EQ(events[1].reason, "Evicted");
+  EXPECT_EQ(events[2].reason, "ErrImagePull");
+  EXPECT_TRUE(events[3].message.ends_with("available: 92Mi.'"));
+}
+
 TEST(ClusterWords, WhatDecidesNothingIsNoEvent) {
   EXPECT_TRUE(ReadClusterWords({"a-worker-0   1/1   Running   0   5m", "Warning: deprecated",
                                 "reason: Completed", "  3/10 steps", ""})

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "answers/finding.h"
+#include "answers/program_words.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -190,6 +191,10 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.rank = PlaceOf(evidence, *told.behind);
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text = "Look at what that rank did instead: its last lines, its stack.";
+  } else if (verdict.line.find("ProcessGroupNCCL.cpp") != std::string::npos) {
+    verdict.rank
+        .reset();  // whose watchdog spoke first tells nothing of who kept the others waiting
+    if (!told.line.empty()) verdict.line = told.line;
   }
 }
 
@@ -216,6 +221,26 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
   const size_t end = text.find_first_not_of("0123456789", digit);
   const auto number = base::ParseInt(std::string_view(text).substr(digit, end - digit));
   if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
+}
+
+// Where no rule knows a line, the last that tells of a failure at all.
+void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
+  const Rank* of = nullptr;
+  const Line* last = nullptr;
+  for (const Rank& rank : evidence.ranks) {
+    if (!HasFailed(rank)) continue;
+    const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(),
+                                   [](const Line& each) { return TellsOfFailure(each.text); });
+    if (line == rank.lines.rend() || (last != nullptr && line->order < last->order)) continue;
+    of = &rank;
+    last = &*line;
+  }
+  if (last == nullptr) return;
+  verdict.title = "it failed, and these data do not say why";
+  verdict.line = base::Trim(std::string_view(last->text).substr(0, 400));
+  verdict.evidence.push_back({last->time, NameOf(*of), verdict.line});
+  verdict.advice_text =
+      "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
 }
 
 }  // namespace
@@ -268,7 +293,10 @@ Verdict Explain(const Evidence& evidence) {
     if (!rank.has_log) verdict.missing.push_back("the log of " + NameOf(rank));
   }
   const std::vector<Claim> claims = ClaimsOf(evidence);
-  if (claims.empty()) return verdict;
+  if (claims.empty()) {
+    FindLastTrouble(verdict, evidence);
+    return verdict;
+  }
   const Claim& first = *std::min_element(
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });

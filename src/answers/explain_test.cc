@@ -147,6 +147,15 @@ TEST(Explain, NothingIsSaidOfNothing) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 0, 2, "done\n")}}).kind, kUnknown);
 }
 
+TEST(ReadLogs, TheRankThatAnExceptionNamesAsItsOwn) {
+  const auto rank_of = [](const char* text) { return ReadLogs({{"log", text}}).ranks[0].rank; };
+  EXPECT_EQ(rank_of("Parameter indices which did not receive grad for rank 5: 2 3\n"), 5);
+  EXPECT_EQ(rank_of("[3] is setting up NCCL communicator and retrieving\n"), 3);
+  EXPECT_EQ(rank_of("did not receive grad for rank 5: 2\ndid not receive grad for rank 1: 2\n"),
+            std::nullopt);
+  EXPECT_EQ(rank_of("rank 3 is ready\n"), std::nullopt);
+}
+
 TEST(ReadLogs, RanksByTheirPrefixes) {
   std::string text = "launcher: here\n";
   for (const char* line : {"ok", "Traceback (most recent call last):",

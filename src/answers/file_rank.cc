@@ -26,11 +26,29 @@ std::optional<int> NamedRank(std::string_view path) {
     const size_t rank = lower.rfind("rank");
     const size_t digit = rank == std::string::npos ? rank : lower.find_first_of(kDigits, rank);
     if (digit != std::string::npos) return NumberAt(lower, digit);
-    if (part->find_first_not_of(kDigits) == std::string::npos) {
-      if (const auto number = RankNumber(*part)) return number;
-    }
   }
   return std::nullopt;
+}
+
+// A folder of a number alone, and what stands before it. torchrun's are below its attempts'.
+struct NumberedFolder {
+  std::string before;
+  int number = 0;
+  bool is_torchruns = false;
+};
+
+std::optional<NumberedFolder> ReadNumberedFolder(std::string_view path) {
+  const std::vector<std::string> parts = base::Split(path, '/');
+  std::optional<NumberedFolder> found;
+  std::string before;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    const auto number = RankNumber(parts[i]);
+    if (number && parts[i].find_first_not_of(kDigits) == std::string::npos) {
+      found = NumberedFolder{before, *number, i > 0 && parts[i - 1].starts_with("attempt_")};
+    }
+    before += parts[i] + '/';
+  }
+  return found;
 }
 
 std::string_view StemOf(std::string_view path) {
@@ -93,8 +111,12 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
   });
   std::vector<std::optional<int>> ranks;
   std::map<std::pair<std::string, std::string>, std::set<int>> alike;
+  std::map<std::string, std::set<int>> siblings;
   for (const std::string_view path : paths) {
     auto rank = NamedRank(path);
+    const auto folder = ReadNumberedFolder(path);
+    if (folder) siblings[folder->before].insert(folder->number);
+    if (!rank && folder && folder->is_torchruns) rank = folder->number;
     // Of a pod itself its job knows better.
     const bool is_file = path.find('.') != std::string_view::npos;
     if (!rank && is_file) rank = RankOfPod(StemOf(path), has_master);
@@ -104,6 +126,12 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     ranks.push_back(rank);
   }
   for (size_t i = 0; i < paths.size(); ++i) {
+    const auto folder = ranks[i] ? std::nullopt : ReadNumberedFolder(paths[i]);
+    // A year's or a job's folder is no rank's: those are counted from 0 on.
+    const auto size = folder ? siblings[folder->before].size() : 0;
+    if (size > 1 && *siblings[folder->before].rbegin() + 1 == static_cast<int>(size)) {
+      ranks[i] = folder->number;
+    }
     const auto numbered = ranks[i] ? std::nullopt : ReadNumbered(paths[i]);
     if (numbered && alike[{numbered->before, numbered->behind}].size() > 1) {
       ranks[i] = numbered->number;

@@ -13,6 +13,14 @@ TEST(FileRank, ByWordsAndFolders) {
             (Ranks{3, 12, 7, std::nullopt, std::nullopt}));
 }
 
+TEST(FileRank, AFolderOfANumberIsARanksWhereItsSiblingsAreCounted) {
+  EXPECT_EQ(RanksOfFiles({"2024/train.txt"}), (Ranks{std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"job/17/log.txt", "job/18/log.txt"}),
+            (Ranks{std::nullopt, std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"rank_1/2023/out.txt"}), (Ranks{1}));
+  EXPECT_EQ(RanksOfFiles({"r/0/stdout", "r/1/stdout", "r/1/stderr"}), (Ranks{0, 1, 1}));
+}
+
 TEST(FileRank, ByPods) {
   EXPECT_EQ(RanksOfFiles({"job-master-0.log", "job-worker-0.log", "job-worker-2.txt"}),
             (Ranks{0, 1, 3}));

@@ -9,85 +9,22 @@
 #include <tuple>
 
 #include "answers/launcher_words.h"
+#include "answers/program_words.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
 
 constexpr size_t kEvidenceLines = 60;
+constexpr size_t kLastWords = 6;
 constexpr int kSignalBase = 128;
-
-bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  });
-}
-
-// "step 10 loss 1.2", "Epoch 3/10", "it/s": the program was at work after whatever came before.
-bool IsProgress(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"step", "Step", "epoch", "Epoch", "iter", "Iter", "loss", "it/s", "s/it", "batch", "Batch"});
-  static constexpr auto kTrouble =
-      std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
-                                       "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
-  const bool has_number = std::any_of(text.begin(), text.end(), base::IsDigit);
-  // wandb sums up the run when it has failed, too.
-  return has_number && text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
-         HasAny(text, kWords) && !HasAny(text, kTrouble) && !IsOfLauncher(text);
-}
-
-// "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" of another line.
-std::string_view CounterOfBar(std::string_view text) {
-  const size_t end = text.find(" [");
-  if (text.find("%|") == std::string_view::npos || end == std::string_view::npos) return "";
-  return text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1);
-}
-
-// A launcher's last words of a process that has ended by itself, and not by a signal.
-bool TellsOfExit(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
-       "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
-  return HasAny(text, kWords);
-}
-
-// Of an exception in C++, which nothing caught, or that a program has told in a line of its own:
-// its text; "" of another line.
-std::string_view CarriedException(std::string_view line) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({"  what():  ", "watchdog thread terminated with exception: ",
-                                       "ERROR: Could not install packages due to an "});
-  for (const std::string_view words : kWords) {
-    const size_t at = line.find(words);
-    if (at != std::string_view::npos) return line.substr(at + words.size());
-  }
-  return "";
-}
-
-// Who prints such a line goes on.
-bool IsWarning(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO "});
-  return HasAny(text, kWords) && text.find("NCCL WARN") == std::string_view::npos;
-}
-
-// What stands before the traceback of an exception that was caught.
-bool IsHandled(std::string_view before) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({"WARN", "Warning", "etry", "gnoring", "gnored", "kipping",
-                                       "alling back", "aught ", "non-fatal", "ecover"});
-  // A wrapper's "Caught X in DataLoader worker" is an exception's own text; DeepSpeed skips steps.
-  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
-         before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
-}
 
 // Of a launcher, which says again what a rank has said.
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
-  if (type == "ChildFailedError" || type == "SignalException" || type == "ProcessExitedException") {
-    return true;
-  }
+  if (type == "SignalException") return !last.text.ends_with(" 2");  // somebody's Ctrl-C
+  if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
   // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
   // installed programs.
   return type == "CalledProcessError" &&
@@ -139,12 +76,19 @@ class RankReader {
       }
     };
     for (const Chain& chain : chains_) {
-      if (chain.begin >= working_until_) offer(ReadChain(chain));
+      if (chain.begin >= working_until_ && !IsBehindWarning(chain)) offer(ReadChain(chain));
     }
     auto lines = ReadLines();
     if (best && lines && Overrules(lines->kind, best->kind)) return lines;
     offer(std::move(lines));
+    for (const Chain& chain : chains_) {
+      const bool is_open = !best || best->level != Level::kDeciding;
+      if (is_open && chain.begin >= working_until_ && IsBehindWarning(chain)) {
+        offer(ReadChain(chain));
+      }
+    }
     if (!best || best->level != Level::kDeciding) offer(ReadBeforeOthersWork());
+    if (!best || (best->kind == kUnknown && !IsConsequence(best->level))) offer(ReadLoose());
     return best;
   }
 
@@ -182,6 +126,10 @@ class RankReader {
       if (!text.empty()) return text;
     }
     return "";
+  }
+
+  bool IsBehindWarning(const Chain& chain) const {
+    return IsDoubtful(Before(chain.begin)) && !IsEnd(chain.end);
   }
 
   // Whether the program has said nothing from there on.
@@ -250,10 +198,12 @@ class RankReader {
   }
 
   static const Rule* RuleFor(const Raised& raised) {
-    if (const Rule* const rule = RuleForException(raised.text)) return rule;
-    if (raised.frames.empty()) return nullptr;
-    const Frame& frame = raised.frames.back();
-    return RuleForRaisedIn(fmt::format("{}\n{} {}", raised.text, frame.file, frame.function));
+    if (!raised.frames.empty()) {
+      const Frame& frame = raised.frames.back();
+      const std::string place = fmt::format("{}\n{} {}", raised.text, frame.file, frame.function);
+      if (const Rule* const rule = RuleForRaisedIn(place)) return rule;
+    }
+    return RuleForException(raised.text);
   }
 
   static Frame UsersFrame(const Raised& raised) {
@@ -285,6 +235,50 @@ class RankReader {
       }
     }
     return best;
+  }
+
+  // The words of an exception, where nothing says that they are one's: lines that other processes
+  // have broken, flattened logs, the C++ log of a store whose exception is cut.
+  std::optional<Finding> ReadLoose() const {
+    const auto is_stores = [this](size_t line) {  // a warning that is nobody's last word is none
+      return line + kLastWords >= rank_.lines.size() &&
+             rank_.lines[line].text.find("[c10d]") != std::string::npos;
+    };
+    if (auto found =
+            ReadLooseOf([this](size_t line) { return TellsOfFailure(rank_.lines[line].text); })) {
+      return found;
+    }
+    return ReadLooseOf(is_stores);
+  }
+
+  template <typename Predicate>
+  std::optional<Finding> ReadLooseOf(Predicate is_asked) const {
+    for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+      if (IsInChain(i) || !is_asked(i)) continue;
+      const std::string_view text = rank_.lines[i].text;
+      const Rule* const rule = RuleForWords(text);
+      if (rule == nullptr || rule->level > Level::kSymptom) continue;
+      Finding finding;
+      Take(finding, *rule);
+      if (rule->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
+      finding.line = base::Trim(text.substr(0, 400));
+      finding.words.push_back(rank_.lines[i].text);
+      Place(finding, i);
+      return finding;
+    }
+    return std::nullopt;
+  }
+
+  // By the first exception that a line names, or by the whole line.
+  static const Rule* RuleForWords(std::string_view text) {
+    for (const std::string_view end : {"Error: ", "Exception: "}) {
+      for (size_t at = text.find(end); at != std::string_view::npos; at = text.find(end, at + 1)) {
+        const size_t begin = text.find_last_of(" :[('\"", at) + 1;  // 0 where there is none
+        const Rule* const rule = RuleForException(text.substr(begin));
+        if (rule != nullptr && rule->level <= Level::kSymptom) return rule;
+      }
+    }
+    return RuleForException(text);
   }
 
   // With what NCCL says in the lines below.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "answers/foreign_prefix.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -51,7 +52,10 @@ bool TakeOwnTime(LogLine& line) {
   constexpr size_t kShortest = 19;
   std::string_view text = line.text;
   const bool has_bracket = Take(text, "[");
-  if (text.size() < kShortest || text[4] != '-' || text[10] != ' ' || text[13] != ':') return false;
+  if (text.size() < kShortest || (text[4] != '-' && text[4] != '/') || text[10] != ' ' ||
+      text[13] != ':') {
+    return false;
+  }
   size_t end = kShortest;
   while (end < text.size() && end < 30 &&
          (base::IsDigit(text[end]) || text[end] == '.' || text[end] == ',')) {
@@ -60,6 +64,7 @@ bool TakeOwnTime(LogLine& line) {
   const auto stamp = ReadOwnStamp(text);
   text.remove_prefix(end);
   if (!stamp || (has_bracket && !Take(text, "]")) || !Take(text, " ")) return false;
+  if (!Take(text, "- ")) Take(text, "| ");
   line.own_time = stamp;
   line.text = text;
   return true;
@@ -196,23 +201,121 @@ bool TakeTask(LogLine& line) {
   return true;
 }
 
-bool TakeEscape(LogLine& line) {
-  if (!line.text.starts_with("\x1b[")) return false;
-  const size_t end = line.text.substr(0, 16).find_first_of("mK");
-  if (end == std::string_view::npos) return false;
-  line.text.remove_prefix(end + 1);
-  return true;
+LogLine ReadStamps(std::string_view text) {
+  LogLine line;
+  line.text = text;
+  while ((!line.time && TakeTime(line)) || (!line.own_time && TakeOwnTime(line))) {
+  }
+  return line;
+}
+
+// What somebody who passed the lines on has put before all of them: blanks, or "> ".
+void TakeMargin(std::vector<std::string_view>& lines) {
+  size_t marked = 0;
+  size_t full = 0;
+  for (const std::string_view line : lines) {
+    const bool is_full = line.find_first_not_of(" \t\r") != std::string_view::npos;
+    full += is_full;
+    marked += is_full && line[0] == '>';
+  }
+  if (marked > 0 && marked * 10 >= full * 9) {
+    for (std::string_view& line : lines) {
+      if (Take(line, ">")) Take(line, " ");
+    }
+  }
+  size_t margin = std::string_view::npos;
+  for (const std::string_view line : lines) {
+    const size_t begin = line.find_first_not_of(" \t");
+    const bool is_empty = begin == std::string_view::npos || line.substr(begin) == "\r";
+    if (!is_empty && !line.starts_with("```")) margin = std::min(margin, begin);
+  }
+  if (margin == std::string_view::npos) return;
+  for (std::string_view& line : lines) {
+    if (!line.starts_with("```")) line.remove_prefix(std::min(margin, line.size()));
+  }
+}
+
+// The host that stands before a line, as pdsh and DeepSpeed's launcher put it; "" of none.
+std::string_view HostOf(std::string_view text) {
+  const std::string_view line = ReadStamps(text).text;
+  const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
+  if (end == std::string_view::npos || end < 3 || line.substr(end, 2) != ": ") return "";
+  const std::string_view host = line.substr(0, end);
+  const bool has_digit = std::any_of(host.begin(), host.end(), base::IsDigit);
+  const bool has_letter =
+      host.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
+  return (has_digit && has_letter) || host == "localhost" ? host : "";
+}
+
+// Each line's host: only where most lines have one, of hosts that come again.
+std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lines) {
+  constexpr size_t kFewest = 3;
+  std::vector<std::string_view> hosts;
+  hosts.reserve(lines.size());
+  std::map<std::string_view, size_t> counts;
+  for (const std::string_view line : lines) {
+    hosts.push_back(HostOf(line));
+    if (!hosts.back().empty()) ++counts[hosts.back()];
+  }
+  size_t marked = 0;
+  for (const auto& [host, count] : counts) marked += count >= kFewest ? count : 0;
+  const bool are_marked = marked * 2 > lines.size();
+  for (std::string_view& host : hosts) {
+    if (!host.empty() && (!are_marked || counts[host] < kFewest)) host = "";
+  }
+  return hosts;
+}
+
+// What `text` has, and else what is known of the line that it is a part of.
+LogLine Within(const LogLine& outer, std::string_view text) {
+  LogLine line = ReadLogLine(text);
+  if (outer.time) line.time = outer.time;
+  if (outer.own_time) line.own_time = outer.own_time;
+  if (!line.rank) line.rank = outer.rank;
+  if (!line.local_rank) line.local_rank = outer.local_rank;
+  if (line.pod.empty()) line.pod = outer.pod;
+  return line;
 }
 
 }  // namespace
 
+std::string WithoutEscapes(std::string_view text) {
+  constexpr size_t kLongest = 24;
+  const auto is_in_sequence = [](char c) { return base::IsDigit(c) || c == ';' || c == '?'; };
+  std::string plain;
+  plain.reserve(text.size());
+  while (!text.empty()) {
+    const bool is_whole = text.starts_with("\x1b[");
+    if (!is_whole && text[0] != '[') {
+      const size_t next = std::min(text.find_first_of("\x1b[", 1), text.size());
+      plain.append(text.substr(0, next));
+      text.remove_prefix(next);
+      continue;
+    }
+    size_t end = is_whole ? 2 : 1;
+    while (end < std::min(text.size(), kLongest) && is_in_sequence(text[end])) ++end;
+    const char last = end < text.size() ? text[end] : ' ';
+    const bool is_colour = last == 'm' && end > 1;  // what is left of one that somebody has copied
+    const bool is_any = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+    if (is_whole ? is_any : is_colour) {
+      text.remove_prefix(end + 1);
+    } else {
+      plain.push_back(text[0]);
+      text.remove_prefix(1);
+    }
+  }
+  return plain;
+}
+
 LogLine ReadLogLine(std::string_view text) {
   LogLine line;
   if (text.ends_with('\r')) text.remove_suffix(1);
-  line.text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
+  text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
+  line.text = base::Trim(text);              // blanks may stand before a prefix
+  const std::string_view trimmed = line.text;
   bool has_task = false;
   for (;;) {
-    if (TakeEscape(line) || (!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
+    if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
       continue;
     }
     if (line.pod.empty() &&
@@ -220,39 +323,42 @@ LogLine ReadLogLine(std::string_view text) {
       continue;
     }
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
-    if (has_task || line.rank || line.local_rank || line.time || !TakeTask(line)) break;
+    if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
     has_task = true;
   }
+  if (line.text.size() == trimmed.size()) line.text = text;  // there is none
   if (!line.own_time) line.own_time = ReadOwnStamp(line.text);
   return line;
 }
 
-std::vector<std::string_view> TakeHosts(std::vector<std::string_view>& lines) {
-  constexpr size_t kFewest = 3;
-  const auto host_of = [](std::string_view line) -> std::string_view {
-    const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
-    if (end == std::string_view::npos || end < 3 || line.substr(end, 2) != ": ") return "";
-    const std::string_view host = line.substr(0, end);
-    const bool has_digit = std::any_of(host.begin(), host.end(), base::IsDigit);
-    const bool has_letter =
-        host.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
-    return (has_digit && has_letter) || host == "localhost" ? host : "";
-  };
-  std::map<std::string_view, size_t> counts;
-  for (const std::string_view line : lines) {
-    if (const std::string_view host = host_of(line); !host.empty()) ++counts[host];
-  }
-  size_t marked = 0;
-  for (const auto& [host, count] : counts) marked += count >= kFewest ? count : 0;
-  std::vector<std::string_view> hosts(lines.size());
-  if (marked * 2 <= lines.size()) return hosts;
+std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
+  TakeMargin(lines);
+  const std::vector<std::string_view> hosts = FindHosts(lines);
+  std::vector<LogLine> read;
+  std::vector<std::string_view> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view host = host_of(lines[i]);
-    if (host.empty() || counts[host] < kFewest) continue;
-    hosts[i] = host;
-    lines[i].remove_prefix(host.size() + 2);
+    LogLine line;
+    line.text = lines[i];
+    if (!hosts[i].empty()) {
+      line = ReadStamps(lines[i]);
+      line.pod = hosts[i];
+      line.text.remove_prefix(hosts[i].size() + 2);
+    }
+    read.push_back(Within(line, line.text));
+    texts.push_back(read.back().text);
   }
-  return hosts;
+  const std::vector<ForeignPrefix> foreign = FindForeignPrefixes(texts);
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (foreign[i].size == 0) continue;
+    LogLine& line = read[i];
+    const std::string_view prefix = line.text.substr(0, foreign[i].size);
+    if (!line.own_time) line.own_time = ReadOwnStamp(prefix);
+    if (!line.rank) line.rank = foreign[i].rank;
+    if (!line.local_rank) line.local_rank = foreign[i].local_rank;
+    if (line.pod.empty()) line.pod = foreign[i].source;
+    line = Within(line, line.text.substr(prefix.size()));
+  }
+  return read;
 }
 
 }  // namespace answers

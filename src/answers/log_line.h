@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct LogLine {
   std::optional<OwnStamp> own_time;
   std::optional<int> rank;
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
-  std::string_view pod;           // or the service, the actor; "" of none
+  std::string pod;                // or the service, the actor; "" of none
   std::string_view text;
 };
 
@@ -25,12 +26,17 @@ struct LogLine {
 // (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "worker-1  | " (docker
 // compose), "a-worker-0 pytorch " (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02
 // 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or the same without brackets
-// (loggers). Stamps of other loggers are read and stay. Escape sequences at the beginning go too.
-// The views are parts of `line`.
+// (loggers). Stamps of other loggers are read and stay.
+// The text is a part of `line`.
 LogLine ReadLogLine(std::string_view line);
 
-// Takes "HOST: " off lines (pdsh, DeepSpeed's launcher), and gives each line's host, "" of none:
-// only where most lines have such a prefix, of hosts that come again.
-std::vector<std::string_view> TakeHosts(std::vector<std::string_view>& lines);
+// Without the sequences that colour a terminal, also where a copy of the log lost their first
+// character: "[31m".
+std::string WithoutEscapes(std::string_view text);
+
+// The same of all lines of a file, also without what is known by many of them alone: a margin of
+// blanks or "> " that somebody put before all, and "HOST: " (pdsh, DeepSpeed's launcher), where
+// most lines have one of hosts that come again; a host is the line's `pod`.
+std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines);
 
 }  // namespace answers

@@ -11,6 +11,7 @@
 #include "answers/file_rank.h"
 #include "answers/launcher_words.h"
 #include "answers/log_line.h"
+#include "answers/own_rank.h"
 #include "answers/own_stamp.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -26,7 +27,7 @@ struct Split {
   Line line;
   std::optional<OwnStamp> own_time;
   std::optional<int> rank, local_rank;
-  std::string_view pod;
+  std::string pod;
 };
 
 struct File {
@@ -55,17 +56,18 @@ std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
 }
 
 std::vector<Split> SplitLines(std::string_view text, size_t limit) {
-  std::vector<std::string_view> lines = LastLines(text, limit);
-  const std::vector<std::string_view> hosts = TakeHosts(lines);
+  const bool has_escapes =
+      text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
+  const std::string plain = has_escapes ? WithoutEscapes(text) : "";
+  const std::vector<LogLine> lines = ReadLogLines(LastLines(has_escapes ? plain : text, limit));
   std::vector<Split> split;
   split.reserve(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const LogLine read = ReadLogLine(lines[i]);
-    split.push_back({{read.time, std::string(read.text.substr(0, kLongestLine)), i},
-                     read.own_time,
-                     read.rank,
-                     read.local_rank,
-                     read.pod.empty() ? hosts[i] : read.pod});
+  for (const LogLine& line : lines) {
+    split.push_back({{line.time, std::string(line.text.substr(0, kLongestLine)), split.size()},
+                     line.own_time,
+                     line.rank,
+                     line.local_rank,
+                     line.pod});
   }
   return split;
 }
@@ -269,6 +271,10 @@ class Sorter {
 
   Evidence Take() {
     JoinReports();
+    for (Rank& rank : evidence_.ranks) {
+      const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
+      if (own && !Knows(*own)) rank.rank = own;
+    }
     return std::move(evidence_);
   }
 

@@ -36,8 +36,8 @@ struct Rule {
   // the program's own words give one of the kinds `overrules`; of words of both kinds, this one's.
   std::vector<std::string_view> witnesses{};
   std::vector<std::string_view> overrules{};
-  // Of an exception whose text fits no rule: the text, a line break, and the file and function that
-  // raised it ("/x/torch/serialization.py load").
+  // Of an exception and of what raised it: the text, a line break, and the file and function
+  // ("/x/torch/serialization.py load"). They are asked before the texts alone.
   std::vector<std::string_view> raised_in{};
 
   bool Overrules(std::string_view other) const;

@@ -188,6 +188,8 @@ constexpr Fixture kExceptions[] = {
      "retries exceeded with url: /a (Caused by NewConnectionError)"},
     {"credentials", "huggingface_hub.errors.GatedRepoError: 401 Client Error."},
     {"credentials", "botocore.exceptions.NoCredentialsError: Unable to locate credentials"},
+    {"stopped",
+     "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 2"},
     {"nan", "RuntimeError: Function 'MulBackward0' returned nan values in its 0th output."},
     {"nan", "ValueError: Loss is nan at step 3"},
     {"exception", "ValueError: no such dataset"},
@@ -292,6 +294,24 @@ constexpr Fixture kLines[] = {
      "terminated "
      "with exception: CUDA error: an illegal memory access was encountered"},
     {"dns", "fatal: unable to access 'https://x.org/a/': Could not resolve host: x.org"},
+    {"volume", "MountVolume.SetUp failed for volume \"data\" : secret \"nfs\" not found"},
+    {"unschedulable", "0/12 nodes are available: 12 Insufficient nvidia.com/gpu."},
+    {"evicted",
+     "The node was low on resource: memory. Threshold quantity: 100Mi, available: 92Mi."},
+    {"credentials", "ann@gpu-02: Permission denied (publickey,password)."},
+    {"late-peer", "Not all ranks joining collective, sequence number: 412"},
+    {"collective-mismatch",
+     "error msg: Culprit rank 1; Error type: COLLECTIVE_TYPE_MISMATCH, Expected all_reduce"},
+    {"collective-mismatch",
+     "misc/argcheck.cc:52 NCCL WARN Reduce : invalid root 4 (root should be "
+     "in the 0..4 range)"},
+    {"fabric",
+     "gpu-1:311:402 [0] transport/net_ib.cu:829 WARN NET/IB : Got completion with error 12, "
+     "opcode 1, len 0, vendor err 129"},
+    {"stopped",
+     "W0302 10:11:12 33 torch/distributed/elastic/agent/server/api.py:704] Received "
+     "Signals.SIGINT death signal, shutting down workers"},
+    {"unknown", "Fatal Python error: Aborted"},
 };
 
 TEST(Rules, ByALineThatNoProgramCatches) {
@@ -444,6 +464,68 @@ constexpr Fixture kDecoys[] = {
 
 TEST(Rules, DecoysDecideNothing) {
   for (const auto& [kind, text] : kDecoys) EXPECT_EQ(Kind(text, 1), kind) << text;
+}
+
+// Words that no form of a log marks as an exception's: they decide where nothing else does.
+constexpr Fixture kLoose[] = {
+    {"port-in-use",
+     "[E socket.cpp:435] [c10d] The server socket has failed to bind to [::]:29500 "
+     "(errno: 98 - Address already in use).\n"},
+    {"unreachable",
+     "[W TCPStore.cpp:340] [c10d] TCP client failed to connect/validate to host "
+     "10.0.0.1:29500 - retrying (try=1, timeout=600000ms): Connection refused\n"},
+    {"permission",
+     "  \"message\": {\n    \"message\": \"PermissionError: [Errno 13] Permission denied: "
+     "'/data'\",\n"},
+    {"cuda-error", "x: File a.py line 3 RuntimeError: CUDA error: misaligned address y: step\n"},
+    {"cuda-out-of-memory",
+     "Exception has occurred: OutOfMemoryError       (note: full exception trace is shown)\n"
+     "CUDA out of memory. Tried to allocate 2.00 GiB\n  File \"a.py\", line 3, in f\n"},
+    {"unknown",
+     "[W socket.cpp:601] [c10d] The client socket has failed to connect to [a]:29500 "
+     "(errno: 111 - Connection refused).\n{'loss': 1.2, 'epoch': 0.1}\n"},
+};
+
+TEST(Rules, WordsThatNothingMarksAsAnExceptions) {
+  for (const auto& [kind, text] : kLoose) EXPECT_EQ(Kind(text, 1), kind) << text;
+}
+
+TEST(Rules, WhatRaisedAnExceptionDecidesBeforeItsWords) {
+  for (const auto& [kind, function] :
+       {std::pair("unreachable", "_create_tcp_store"), std::pair("peer-lost", "_call_store")}) {
+    EXPECT_EQ(Kind(fmt::format("Traceback (most recent call last):\n  File "
+                               "\"/x/rendezvous/c10d_rendezvous_backend.py\", line 1, in {}\n"
+                               "a.RendezvousConnectionError: The connection to the C10d store has "
+                               "failed. See inner exception for details.\n",
+                               function),
+                   1),
+              kind);
+  }
+}
+
+// What looks as if the program had gone on, or had handled it, and does not.
+constexpr Fixture kFatal[] = {
+    {"exception",
+     "UserWarning: x\n  warnings.warn(\nWARNING:root:slow\nTraceback (most recent call last):\n  "
+     "File \"a.py\", line 1, in f\nKeyError: 'a'\nTraceback (most recent call last):\n  File "
+     "\"a.py\", line 1, in f\nConnectionResetError: [Errno 104] Connection reset by peer\n"},
+    {"cuda-error",
+     "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nRuntimeError: CUDA error: "
+     "misaligned address\nException raised from f at x.cpp:1 (most recent call first):\nframe #3: "
+     "at::_ops::batch_norm 5::call(...) + 0x8 (0x7f in libtorch_cpu.so)\n"},
+    {"exception",
+     "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'a'\n"
+     "batch_size: 4\nmax_steps: 1000\n"},
+    {"import",
+     "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nImportError: \nA needs B\n"
+     "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: x\n"},
+    {"exception",
+     "what():  [Rank 3] Watchdog caught collective operation timeout: x\n  File \"a.py\", line 1, "
+     "in f\n    g()\nzlib.error: Error -3 while decompressing\nbye\n"},
+};
+
+TEST(Rules, NeitherSettingsNorWarningsTellThatTheProgramWentOn) {
+  for (const auto& [kind, text] : kFatal) EXPECT_EQ(Kind(text, 1), kind) << text;
 }
 
 TEST(Rules, TheEndOfATracebackThatTheLogHasCut) {

@@ -3,34 +3,40 @@
 #include <algorithm>
 #include <array>
 
+#include "answers/launcher_words.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
 
-constexpr std::string_view kHeader = "Traceback (most recent call last):";
 constexpr std::string_view kInTable = "  traceback : ";
 constexpr std::string_view kDuring =
     "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kDirect =
     "The above exception was the direct cause of the following exception:";
+constexpr std::string_view kDebuggers = "Exception has occurred: ";
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
 constexpr size_t kLongestText = 4000;
 constexpr size_t kMostDrawn = 400;
 
 bool IsIndented(std::string_view text) {
-  return text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '|';
+  return text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '|' ||
+         text.starts_with("> File \"");  // of loguru
 }
 
-// "ValueError: boom", "torch.cuda.OutOfMemoryError: ...", "KeyboardInterrupt".
+// "ValueError: boom", "torch.cuda.OutOfMemoryError: ...", "KeyboardInterrupt"; a word alone is
+// none.
 bool NamesException(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
   if (type.empty() || type.size() > 120) return false;
-  return std::all_of(type.begin(), type.end(), [](char c) {
+  const bool is_name = std::all_of(type.begin(), type.end(), [](char c) {
     return base::IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
            c == '.';
   });
+  const bool is_of_module = type.find('.') != std::string_view::npos && type.size() < text.size();
+  const char first = type[type.rfind('.') + 1];  // of the whole, where there is no dot
+  return is_name && (is_of_module || (first >= 'A' && first <= 'Z') || first == '_');
 }
 
 // "ValueError: boom": what a program prints on purpose mostly does not begin so.
@@ -69,8 +75,10 @@ class Reader {
     std::vector<Chain> chains;
     while (at_ < lines_.size()) {
       const std::string_view text = Text(at_);
-      if (text.find(kHeader) != std::string_view::npos) {
+      if (text.find(kTracebackHeader) != std::string_view::npos) {
         if (Chain chain = ReadChain(); !chain.raised.empty()) chains.push_back(std::move(chain));
+      } else if (text.starts_with(kDebuggers)) {
+        chains.push_back(ReadDebuggers());
       } else if (!ReadFrame(text).file.empty()) {
         if (Chain chain = ReadHeadless(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (EndsTraceback(text)) {
@@ -104,7 +112,9 @@ class Reader {
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
-      if (more.empty() || more.find(kHeader) != std::string_view::npos) break;
+      const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
+                           !ReadFrame(more).file.empty() || IsOfLauncher(more);
+      if (more.empty() || is_next) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
@@ -118,7 +128,7 @@ class Reader {
       const std::string_view text = Text(i);
       // Of a data loader's worker; of another rank of torch.distributed.checkpoint.
       if (text.find("Original Traceback") != std::string_view::npos ||
-          (text.starts_with(kHeader) && text.find("(RANK ") != std::string_view::npos)) {
+          (text.starts_with(kTracebackHeader) && text.find("(RANK ") != std::string_view::npos)) {
         is_inner_ = true;
         at_ = i;
         return true;
@@ -132,7 +142,7 @@ class Reader {
         is_aside_ = text == kDuring;
         continue;
       }
-      if (text.find(kHeader) != std::string_view::npos) {
+      if (text.find(kTracebackHeader) != std::string_view::npos) {
         if (!is_inner_ && !is_linked_) return false;
         at_ = i;
         return true;
@@ -146,27 +156,36 @@ class Reader {
   Chain ReadChain() {
     Chain chain;
     chain.begin = at_;
-    for (;;) {
-      const bool is_inner = is_inner_;
-      Raised raised;
-      raised.is_aside = is_aside_;
-      is_inner_ = is_linked_ = is_aside_ = false;
-      // torchrun's table has the whole traceback two blanks to the right.
-      const bool is_in_table = Text(at_).starts_with(kInTable);
-      ++at_;  // its header
-      const bool is_whole = ReadRaised(raised, is_in_table ? 2 : 0);
-      // What another process raised is the cause of what this one says of it.
-      const size_t place =
-          is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
-      if (is_whole) {
-        chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place),
-                            std::move(raised));
-      }
-      if (!is_whole || !SkipToNext()) break;
+    if (ReadUnderHeader(chain)) ReadOthers(chain);
+    Close(chain);
+    return chain;
+  }
+
+  // The exception whose header is here. False where it is cut.
+  bool ReadUnderHeader(Chain& chain) {
+    const bool is_inner = is_inner_;
+    Raised raised;
+    raised.is_aside = is_aside_;
+    is_inner_ = is_linked_ = is_aside_ = false;
+    // torchrun's table has the whole traceback two blanks to the right.
+    const bool is_in_table = Text(at_).starts_with(kInTable);
+    ++at_;
+    if (!ReadRaised(raised, is_in_table ? 2 : 0)) return false;
+    // What another process raised is the cause of what this one says of it.
+    const size_t place =
+        is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
+    chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place), std::move(raised));
+    return true;
+  }
+
+  void ReadOthers(Chain& chain) {
+    while (SkipToNext() && ReadUnderHeader(chain)) {
     }
+  }
+
+  void Close(Chain& chain) {
     is_inner_ = is_linked_ = is_aside_ = false;
     chain.end = at_;
-    return chain;
   }
 
   // The end of a traceback that the log has cut, or the frame of a SyntaxError.
@@ -177,9 +196,12 @@ class Reader {
     at_ = begin;
     chain.begin = begin;
     Raised raised;
-    if (ReadRaised(raised) && EndsTraceback(raised.text)) chain.raised.push_back(std::move(raised));
+    if (ReadRaised(raised) && raised.text.find(':') != std::string::npos) {
+      chain.raised.push_back(std::move(raised));
+      ReadOthers(chain);
+    }
     at_ = std::max(at_, begin + 1);
-    chain.end = at_;
+    Close(chain);
     return chain;
   }
 
@@ -193,6 +215,26 @@ class Reader {
       if (!frame.file.empty()) raised.frames.insert(raised.frames.begin(), frame);
     }
     ReadRaised(raised);
+    chain.raised.push_back(std::move(raised));
+    ReadOthers(chain);
+    Close(chain);
+    return chain;
+  }
+
+  // As debuggers show it: the type in a line, and what it says in the next.
+  Chain ReadDebuggers() {
+    Chain chain;
+    chain.begin = at_;
+    Raised raised;
+    std::string_view type = Text(at_).substr(kDebuggers.size());
+    type = type.substr(0, type.find(' '));
+    const std::string_view words = ++at_ < lines_.size() ? Text(at_++) : "";
+    raised.line = at_ - 1;
+    raised.text = std::string(type) + ": " + std::string(base::Trim(words));
+    for (; at_ < lines_.size() && IsIndented(Text(at_)) && !Text(at_).empty(); ++at_) {
+      const Frame frame = ReadFrame(Text(at_));
+      if (!frame.file.empty() && raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
+    }
     chain.raised.push_back(std::move(raised));
     chain.end = at_;
     return chain;
@@ -227,8 +269,8 @@ class Reader {
 
 bool Frame::IsUsers() const {
   static constexpr auto kForeign = std::to_array<std::string_view>(
-      {"site-packages/", "dist-packages/", "/lib/python", "/lib64/python", "\\lib\\", "<frozen",
-       "<string>", "<stdin>", "<muster>", "<__array_function__"});
+      {"site-packages/", "dist-packages/", "site-packages\\", "/lib/python", "/lib64/python",
+       "\\lib\\", "\\Lib\\", "<frozen", "<string>", "<stdin>", "<muster>", "<__array_function__"});
   return std::none_of(kForeign.begin(), kForeign.end(), [this](std::string_view part) {
     return file.find(part) != std::string_view::npos;
   });
@@ -252,7 +294,7 @@ Frame ReadFrame(std::string_view line) {
   Frame frame;
   const size_t file = line.find(kFile);
   if (file == std::string_view::npos ||
-      line.substr(0, file).find_first_not_of(" |\t") != std::string_view::npos) {
+      line.substr(0, file).find_first_not_of(" |>\t") != std::string_view::npos) {
     return frame;
   }
   const size_t name = file + kFile.size();

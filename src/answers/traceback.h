@@ -10,6 +10,8 @@
 
 namespace answers {
 
+inline constexpr std::string_view kTracebackHeader = "Traceback (most recent call last):";
+
 struct Frame {
   std::string_view file;
   int line = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,10 @@ std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text)
   report.rank = *rank;
   report.group = Between(text.substr(file), "[PG ", "]");
   report.group = report.group.substr(0, report.group.rfind(" Rank "));
-  report.sequence = base::ParseInt(Between(text, "WorkNCCL(SeqNum=", ","));
+  // The end of a log may cut a line: what is left of it would differ from all others.
+  if (text.find("Timeout(ms)=") != std::string_view::npos) {
+    report.sequence = base::ParseInt(Between(text, "WorkNCCL(SeqNum=", ","));
+  }
   report.call = Between(text, "OpType=", ",");
   report.elements = Between(text, "NumelIn=", ",");
   report.enqueued = base::ParseInt(Between(text, "ast enqueued NCCL work: ", ",. "));
@@ -65,8 +69,10 @@ bool Differ(const Report& one, const Report& other) {
 }
 
 std::string Describe(const Report& report) {
-  return fmt::format("rank {} waited in {} of {} elements as number {}", report.rank, report.call,
-                     report.elements, report.sequence.value_or(0));
+  const std::string size =
+      report.elements.empty() ? "" : fmt::format(" of {} elements", report.elements);
+  return fmt::format("rank {} waited in {}{} as number {}", report.rank, report.call, size,
+                     report.sequence.value_or(0));
 }
 
 void FindMismatch(const std::vector<Report>& reports, Watchdogs& found) {
@@ -104,11 +110,34 @@ void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
   found.line = last->text;
 }
 
+// Who waited in an earlier call than all others, who were in one and the same.
+void FindEarlier(const std::vector<Report>& reports, Watchdogs& found) {
+  std::map<int64_t, std::set<int>> waiting;
+  const Report* first = nullptr;
+  for (const Report& report : reports) {
+    if (!report.sequence || (first != nullptr && report.group != first->group)) continue;
+    waiting[*report.sequence].insert(report.rank);
+    if (first == nullptr || *report.sequence < *first->sequence) first = &report;
+  }
+  if (waiting.size() != 2) return;
+  const std::set<int>& earlier = waiting.begin()->second;
+  const std::set<int>& later = waiting.rbegin()->second;
+  if (earlier.size() != 1 || later.size() < 2 || later.contains(*earlier.begin())) return;
+  found.behind = first->rank;
+  found.line = first->text;
+}
+
 }  // namespace
 
 std::optional<int> RankOfWatchdog(std::string_view line) {
   const size_t file = line.find("ProcessGroupNCCL.cpp");
   if (file == std::string_view::npos) return std::nullopt;
+  if (const auto rank = RankNumber(Between(line.substr(0, file), "[rank", "]"))) return rank;
+  // Of another group than the default one, it is not the job's rank.
+  const std::string_view group = Between(line.substr(file), "[PG ", "]");
+  if (!group.empty() && !group.starts_with("ID 0 ") && !group.starts_with("0 ")) {
+    return std::nullopt;
+  }
   return RankNumber(Between(line.substr(file), "Rank ", "]"));
 }
 
@@ -135,6 +164,10 @@ Watchdogs ReadWatchdogs(const Evidence& evidence) {
   Watchdogs found;
   FindMismatch(reports, found);
   if (found.one.empty()) FindBehind(reports, found);
+  if (found.one.empty() && !found.behind) FindEarlier(reports, found);
+  for (const Report& report : reports) {
+    if (found.line.empty() && report.sequence) found.line = report.text;
+  }
   return found;
 }
 

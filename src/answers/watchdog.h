@@ -9,7 +9,8 @@
 
 namespace answers {
 
-// "Rank 3]" of a line of NCCL's process group; nullopt of another line.
+// "Rank 3]" of a line of NCCL's process group, as the whole job counts; nullopt of another line, or
+// where a group of its own counts.
 std::optional<int> RankOfWatchdog(std::string_view line);
 
 // The first rank that did not come, of "Ranks 2, 5 failed to pass monitoredBarrier in 30000 ms".
@@ -18,8 +19,8 @@ std::optional<int> MissingAtBarrier(std::string_view line);
 struct Watchdogs {
   // Two ranks had different calls under the same number of the same group: what each waited in.
   std::string one, other;
-  // Who had not entered the call that others waited in, and the line that tells; unset when several
-  // were as far behind.
+  // Who had not entered the call that others waited in, or waited in an earlier one, and the line
+  // that tells; unset when several were as far behind. Else the line of the first that waited.
   std::optional<int> behind;
   std::string line;
 };

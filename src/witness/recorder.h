@@ -26,6 +26,9 @@ class RecorderQuestion {
   // be called again. An answer beyond 8 MiB, or one that cannot be read, is dropped.
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
+  // Whether somebody who took the question has not answered it yet.
+  bool LacksAnswers() const;
+
  private:
   struct Asked {
     base::Fd fd;

@@ -18,6 +18,9 @@ using std::chrono::seconds;
 // Slow is said later than hung: an epoch's end, a checkpoint and a compilation take that long.
 constexpr seconds kSlow{10};
 constexpr milliseconds kLongestPause{60'000};
+// Where an answer is missing it is asked for again, but not for ever: not all ranks are of Python.
+constexpr milliseconds kSoon{1'000};
+constexpr int kMostSoon = 4;
 // It goes back to sleep a moment after the last byte.
 constexpr int kDisturbedLooks = 2;
 constexpr uint64_t kIdleTicks = 10;  // in a second: ten per cent
@@ -222,10 +225,17 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   if (longest < after_) {
     asked_.reset();
     next_ask_ = after_;
+    lacks_answers_ = false;
+    asked_soon_ = 0;
     return false;
   }
-  if (asked_ && now - *asked_ < next_ask_) return false;
-  if (asked_) next_ask_ = std::min(next_ask_ * 2, kLongestPause);
+  const bool is_soon = asked_ && lacks_answers_ && asked_soon_ < kMostSoon;
+  if (asked_ && now - *asked_ < (is_soon ? kSoon : next_ask_)) return false;
+  if (is_soon) {
+    ++asked_soon_;
+  } else if (asked_) {
+    next_ask_ = std::min(next_ask_ * 2, kLongestPause);
+  }
   asked_ = now;
   return true;
 }
@@ -236,7 +246,19 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
+// Who is stopped or sleeps in the kernel cannot answer.
+bool StallWatch::LacksAnswers(const Testimony& told) const {
+  if (told.lacks_traces) return true;
+  return std::any_of(ranks_.begin(), ranks_.end(), [&told](const auto& known) {
+    const auto& [rank, state] = known;
+    const char how = state.look.activity.state;
+    if (state.look.has_ended || how == 'T' || how == 't' || how == 'D') return false;
+    return !told.dumps.contains(rank);
+  });
+}
+
 void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
+  lacks_answers_ = LacksAnswers(told);
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
@@ -289,6 +311,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
   stall.since = since;
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
+  stall.is_partial = lacks_answers_;
   const auto differ = CompareTexts(told.traces);
   if (differ) AddNumber(*differ, waiting);
   const auto groups = ByWait(waiting);

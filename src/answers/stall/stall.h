@@ -40,6 +40,9 @@ struct Stall {
   std::vector<int> waiting, missing;  // ranks, ascending
   // "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: time.sleep(60)"
   std::string text;
+  // Somebody has not answered, as on a busy machine: a later judgement of the same stall may tell
+  // more, as the number of the collective.
+  bool is_partial = false;
 };
 
 // "stalled", "waiting".
@@ -57,13 +60,15 @@ class StallWatch {
   // elsewhere. `world`: the number of ranks.
   StallWatch(std::chrono::milliseconds after, bool is_whole, int world);
 
-  // Call it once a second. Returns true when Judge needs the dumps of all ranks.
+  // Call it once a second. Returns true when Judge needs the dumps of all ranks: ever more seldom,
+  // but in the next looks while somebody has not answered.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
   // By rank; only ranks that answered.
   struct Testimony {
     std::map<int, std::string> dumps;   // of their stacks (stack.h)
     std::map<int, std::string> traces;  // of their collectives (recorder.h)
+    bool lacks_traces = false;          // somebody keeps one, and has not answered in time
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
@@ -75,6 +80,8 @@ class StallWatch {
   std::vector<RankLook> looks() const;
 
  private:
+  bool LacksAnswers(const Testimony& told) const;
+
   struct Known {
     RankLook look;
     Instant still_since;  // no counter has changed since
@@ -89,6 +96,8 @@ class StallWatch {
   std::optional<Stall> stall_;
   std::optional<Instant> asked_;
   std::chrono::milliseconds next_ask_;
+  bool lacks_answers_ = false;
+  int asked_soon_ = 0;
 };
 
 }  // namespace answers

@@ -39,6 +39,8 @@ class Story {
   }
   // What the recorders of ranks say when they are asked.
   std::map<int, std::string>& traces() { return traces_; }
+  // Whether one of them is late.
+  bool& lacks_traces() { return lacks_traces_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
@@ -50,15 +52,17 @@ class Story {
       for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
       if (!watch_.See(now_, looks_)) continue;
       ++asked;
-      watch_.Judge(now_, {dumps, traces_}, Source);
+      watch_.Judge(now_, {dumps, traces_, lacks_traces_}, Source);
     }
     return asked;
   }
+  bool IsPartial() const { return watch_.stall() && watch_.stall()->is_partial; }
   std::string Said() const { return watch_.stall() ? Say(*watch_.stall(), now_) : ""; }
 
  private:
   StallWatch watch_;
   std::map<int, std::string> traces_;
+  bool lacks_traces_ = false;
   std::vector<RankLook> looks_;
   StallWatch::Instant now_{};
 };
@@ -220,6 +224,28 @@ TEST(Stall, TheRecorderTellsTheNumber) {
   EXPECT_NE(story.Said().find("rank 1 has not entered all_reduce #7 (train.py:88); it is at "),
             std::string::npos)
       << story.Said();
+}
+
+TEST(Stall, ANumberThatComesLateIsSaidWhenItComes) {
+  Story story(2);
+  story.lacks_traces() = true;
+  const std::map<int, std::string> dumps = {{0, kInAllReduce}, {1, kAsleep}};
+  story.Pass(4, {}, dumps);
+  EXPECT_NE(story.Said().find("rank 1 has not entered all_reduce (train.py:88)"),
+            std::string::npos);
+  EXPECT_TRUE(story.IsPartial());
+  story.lacks_traces() = false;
+  story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
+  EXPECT_EQ(story.Pass(1, {}, dumps), 1) << "it is asked again in the next look";
+  EXPECT_NE(story.Said().find("rank 1 has not entered all_reduce #7 (train.py:88)"),
+            std::string::npos);
+  EXPECT_FALSE(story.IsPartial());
+}
+
+TEST(Stall, WhoNeverAnswersIsNotAskedEachSecondForEver) {
+  Story story(2);
+  story.lacks_traces() = true;
+  EXPECT_LE(story.Pass(600, {}, {{0, kInBarrier}}), 20);
 }
 
 TEST(Stall, TheRecorderTellsThatCollectivesDiffer) {

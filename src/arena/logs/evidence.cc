@@ -242,6 +242,11 @@ std::string ReadStdin() {
   return text;
 }
 
+bool IsCompressed(std::string_view path) {
+  return path.ends_with(".gz") || path.ends_with(".zst") || path.ends_with(".xz") ||
+         path.ends_with(".bz2");
+}
+
 }  // namespace
 
 answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run) {
@@ -273,7 +278,12 @@ std::string LostLoss(cluster::Client& client, const RunRecord& run) {
 
 base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths) {
   std::vector<std::pair<std::string, std::string>> contents;
-  const auto add = [&contents](const std::string& name, const std::string& path) -> base::Status {
+  std::vector<std::string> compressed;
+  const auto add = [&](const std::string& name, const std::string& path) -> base::Status {
+    if (IsCompressed(name)) {
+      compressed.push_back(name);
+      return {};
+    }
     if (contents.size() == kMostFiles) {
       return Fail(Code::kInvalidArgument, fmt::format("there are over {} files", kMostFiles));
     }
@@ -302,12 +312,23 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       TRY(add(path, path));
     }
   }
+  if (contents.empty() && !compressed.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{0} is compressed; read it by: zcat {0} | muster explain --logs -",
+                            compressed.front()));
+  }
   if (contents.empty()) {
     return Fail(Code::kNotFound, fmt::format("there is no file in {}", paths.front()));
   }
   std::vector<answers::LogFile> files;
   for (const auto& [name, text] : contents) files.push_back({name, text});
-  return answers::ReadLogs(files);
+  answers::Evidence evidence = answers::ReadLogs(files);
+  for (const std::string& name : compressed) {
+    answers::Rank& unread = evidence.ranks.emplace_back();
+    unread.name = name + ", which is compressed";
+    unread.has_log = false;
+  }
+  return evidence;
 }
 
 std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,

@@ -107,8 +107,10 @@ void Agent::LookForStalls() {
       }
       return ranks;
     };
-    const answers::StallWatch::Testimony told{by_rank(std::move(answers)),
-                                              by_rank(recorders->Await(kTake))};
+    answers::StallWatch::Testimony told;
+    told.dumps = by_rank(std::move(answers));
+    told.traces = by_rank(recorders->Await(kTake));
+    told.lacks_traces = recorders->LacksAnswers();
     stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
     SayStall(told.dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
@@ -121,7 +123,8 @@ process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
   return loop_->After(kAnswer, [question, then = std::move(then)] { then(question->Answers()); });
 }
 
-// Once for each that is different, and when it is over; the status line says it all the time.
+// Once for each that is different, again when it tells more, and when it is over; the status line
+// says it all the time.
 void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const auto& stall = stall_watch_->stall();
   if (!stall) {
@@ -135,10 +138,11 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const std::string said = answers::Say(*stall, clock_.Steady());
   const bool is_new =
       !said_stall_ || said_stall_->kind != stall->kind || said_stall_->missing != stall->missing;
+  const bool tells_more = !is_new && said_stall_->is_partial && said_stall_->text != stall->text;
   said_stall_ = stall;
   ShowStatus("running, " + said);
+  if (is_new || tells_more) Say(said);
   if (!is_new) return;
-  Say(said);
   if (options_.on_stall == OnStall::kReport) return;
   std::vector<answers::RankStack> stacks;
   for (const answers::RankLook& look : stall_watch_->looks()) {

@@ -42,6 +42,7 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
   for (auto& [stacks, recorders] : questions) {
     put(stacks.Await(kLongestAnswer), told.dumps);
     put(recorders.Await(kLongestAnswer), told.traces);
+    told.lacks_traces = told.lacks_traces || recorders.LacksAnswers();
   }
   return told;
 }
@@ -222,7 +223,9 @@ void StallKeeper::Note(Job& job) {
   text::Object annotations{
       {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
   std::string past = job.past;
-  if (!job.noted.empty()) {
+  const auto& stall = job.watch->stall();
+  const bool is_same = stall && job.noted_since == stall->since;  // of which it knows more
+  if (!job.noted.empty() && !is_same) {
     past = api::WithPastStall(past, job.noted, clock_.Now());
     annotations[api::kStallsAnnotation] = past;
   }
@@ -231,6 +234,8 @@ void StallKeeper::Note(Job& job) {
       text::Object{{"metadata", text::Object{{"annotations", std::move(annotations)}}}});
   if (!patched) return base::LogWarn("job {}: {}", job.name, patched.error().message);
   job.noted = std::move(note);
+  job.noted_since.reset();
+  if (stall) job.noted_since = stall->since;
   job.past = std::move(past);
 }
 

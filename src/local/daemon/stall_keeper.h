@@ -57,7 +57,8 @@ class StallKeeper {
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
                                                          // found
     std::string noted;                                   // the text in its annotation
-    std::string past;                                    // in that of earlier stalls
+    std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it tells of
+    std::string past;                                         // in that of earlier stalls
   };
 
   void Run();

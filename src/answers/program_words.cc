@@ -1,0 +1,116 @@
+#include "answers/program_words.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "answers/launcher_words.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  });
+}
+
+// Whether a number comes soon behind one of `words`: "step 10", "Epoch [3/10]", "'loss': 1.2"; not
+// "batch_size: 4" of a list of settings.
+bool HasCount(std::string_view text, std::span<const std::string_view> words) {
+  constexpr std::string_view kBetween = " :=[(#'\"\t";
+  for (const std::string_view word : words) {
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      const size_t digit = text.find_first_not_of(kBetween, at + word.size());
+      if (digit != std::string_view::npos && base::IsDigit(text[digit])) return true;
+    }
+  }
+  return false;
+}
+
+// "gpu-1:311:402 [1] init.cc:521 NCCL WARN ..."; the oldest leave out their name, and copies what
+// stands before it.
+bool IsOfNccl(std::string_view line) {
+  const size_t at = line.find("WARN ");
+  if (at == std::string_view::npos) return false;
+  const std::string_view before = base::Trim(line.substr(0, at));
+  const std::string_view file = before.substr(0, before.rfind(':'));
+  return before.ends_with("NCCL") || file.ends_with(".cc") || file.ends_with(".cu") ||
+         file.ends_with(".h");
+}
+
+}  // namespace
+
+bool IsProgress(std::string_view text) {
+  static constexpr auto kCounts = std::to_array<std::string_view>(
+      {"step", "Step", "epoch", "Epoch", "iter", "Iter", "iteration", "Iteration", "loss", "Loss",
+       "batch", "Batch", "EPOCH"});
+  static constexpr auto kRates = std::to_array<std::string_view>({"it/s", "s/it"});
+  static constexpr auto kTrouble =
+      std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
+                                       "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
+  // wandb sums up the run when it has failed, too.
+  return text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
+         !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
+         std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
+         !IsOfLauncher(text);
+}
+
+std::string_view CounterOfBar(std::string_view text) {
+  const size_t end = text.find(" [");
+  if (text.find("%|") == std::string_view::npos || end == std::string_view::npos) return "";
+  return text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1);
+}
+
+bool TellsOfExit(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
+       "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
+  return HasAny(text, kWords);
+}
+
+std::string_view CarriedException(std::string_view line) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"what():  ", "watchdog thread terminated with exception: ",
+                                       "ERROR: Could not install packages due to an "});
+  for (const std::string_view words : kWords) {
+    const size_t at = line.find(words);
+    if (at != std::string_view::npos) return line.substr(at + words.size());
+  }
+  // Of a worker's error file, which torchrun prints when it finds another in its place.
+  constexpr std::string_view kMessage = "\"message\": \"";
+  const std::string_view trimmed = base::Trim(line);
+  if (!trimmed.starts_with(kMessage)) return "";
+  return trimmed.substr(kMessage.size(), trimmed.rfind('"') - kMessage.size());
+}
+
+bool TellsOfFailure(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
+       "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
+       "erminated", "core dumped", "exited",  "xception",    "hut down",   "shutting down"});
+  return HasAny(text, kWords) && !IsWarning(text);
+}
+
+bool IsWarning(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO "});
+  return HasAny(text, kWords) && !IsOfNccl(text);
+}
+
+bool IsHandled(std::string_view before) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"etrying", "etry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
+       "aught exception", "aught error", "non-fatal", "ecover"});
+  // A wrapper's "Caught X in DataLoader worker" is an exception's own text; DeepSpeed skips steps.
+  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
+         before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
+}
+
+bool IsDoubtful(std::string_view before) {
+  static constexpr auto kWords = std::to_array<std::string_view>({"WARN", "Warning"});
+  return HasAny(before, kWords) && !IsOfLauncher(before);
+}
+
+}  // namespace answers
