@@ -44,6 +44,11 @@ export function whenLooksChange(element, draw) {
   };
 }
 
+// What the program's texts mark as code, `so`, is.
+export function withCode(text) {
+  return text.split("`").map((part, i) => (i % 2 ? h("code", null, part) : part));
+}
+
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter(
       (child) => child !== null && child !== undefined && child !== false));

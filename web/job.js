@@ -1,7 +1,7 @@
 // One run: a job that is there, or what the history knows of one that was.
 import {isOver, remove, rerun, resume, suspend} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
-import {command, fill, h, kindOf, setText, showState, wordOf} from "./dom.js";
+import {command, fill, h, kindOf, setText, showState, withCode, wordOf} from "./dom.js";
 import {bytes, duration, moment, percent, plural} from "./format.js";
 import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
@@ -312,7 +312,7 @@ export function jobScreen(app, kind, namespace, run) {
                      of.where.function ? ` in ${of.where.function}` : "") :
                                          null,
         h("p", {class: "advice"}, h("span", {class: "tag"}, of.advice),
-          h("span", null, of.adviceText)),
+          h("span", null, withCode(of.adviceText))),
         h("details", null,
           h("summary", null,
             `${plural(of.evidence.length, "piece")} of evidence, ${
@@ -336,7 +336,7 @@ export function jobScreen(app, kind, namespace, run) {
           h("header", null, h("h2", null, "Where the time went"),
             h("span", {class: "muted"}, words), h("span", {class: "spring"}),
             command(`muster report ${run}`)),
-          ledger(report), report.saving ? h("p", null, report.saving.text) : null);
+          ledger(report), report.saving ? h("p", {class: "muted"}, withCode(report.saving.text)) : null);
       spent.hidden = false;
     } catch {
       spent.hidden = true;

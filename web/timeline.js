@@ -131,6 +131,6 @@ export function ledger(report) {
     },
       picture),
     h("div", {class: "wide"},
-      h("table", {class: "plain", "aria-label": "Buckets"}, h("tbody", null, rows))),
+      h("table", {class: "plain buckets", "aria-label": "Buckets"}, h("tbody", null, rows))),
   ];
 }

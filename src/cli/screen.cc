@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 8> kNoColours = {"0", "0;1", "0;2", "0",
                                                         "0", "0",   "0;1", "0;7"};
 // Up to this many unchanged cells are printed again, because a cursor movement is not shorter.
 constexpr size_t kShortGap = 6;
+constexpr char32_t kCutMark = U'\u2026';  // ends a text that was cut
 
 // Takes the first code point from `text`; U+FFFD for malformed bytes.
 char32_t TakeCodePoint(std::string_view& text) {
@@ -54,10 +55,13 @@ char32_t GlyphOf(char32_t point) {
 
 size_t Screen::Put(size_t column, size_t row, std::string_view text, Style style, size_t columns) {
   if (row >= height()) return column;
+  const size_t first = column;
   const size_t end = columns > width_ || column > width_ - columns ? width_ : column + columns;
   while (!text.empty() && column < end) {
     cells_[row * width_ + column++] = {GlyphOf(TakeCodePoint(text)), style};
   }
+  const bool is_cut = !text.empty() && column == end && end > first + 1;
+  if (is_cut) cells_[row * width_ + column - 1] = {kCutMark, style};
   return column;
 }
 

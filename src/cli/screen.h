@@ -26,9 +26,10 @@ class Screen {
   size_t height() const { return width_ == 0 ? 0 : cells_.size() / width_; }
   const Cell& at(size_t column, size_t row) const { return cells_[row * width_ + column]; }
 
-  // Writes UTF-8 from that cell on, cut at `columns` and at the right edge. Characters that move
-  // the cursor become spaces, and malformed ones and ones that do not take one column become "?",
-  // so that nothing in a log can control the terminal. Returns the next column.
+  // Writes UTF-8 from that cell on, cut at `columns` and at the right edge; what is cut ends with
+  // an ellipsis, where it has two columns. Characters that move the cursor become spaces, and
+  // malformed ones and ones that do not take one column become "?", so that nothing in a log can
+  // control the terminal. Returns the next column.
   size_t Put(size_t column, size_t row, std::string_view text, Style style = Style::kPlain,
              size_t columns = SIZE_MAX);
   // Sets the style of a whole row.

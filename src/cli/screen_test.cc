@@ -19,8 +19,8 @@ TEST(Screen, CutsWhatDoesNotFit) {
   EXPECT_EQ(screen.Put(8, 0, "abcd"), 10u);
   EXPECT_EQ(screen.Put(0, 1, "abcdef", Style::kPlain, 3), 3u);
   screen.Put(0, 2, "outside");
-  EXPECT_EQ(RowOf(screen, 0), "        ab");
-  EXPECT_EQ(RowOf(screen, 1), "abc       ");
+  EXPECT_EQ(RowOf(screen, 0), "        a#");
+  EXPECT_EQ(RowOf(screen, 1), "ab#       ");
 }
 
 TEST(Screen, NothingThatALogHoldsReachesTheTerminal) {

@@ -30,10 +30,7 @@ bool IsUp(const api::InstanceSummary& instance) { return instance.status == "Run
 const text::Projection& Board::JobParts() {
   static const text::Projection kParts(api::SummarizedJobParts(),
                                        {{"metadata", "annotations", api::kUnmetAnnotation},
-                                        {"metadata", "annotations", api::kCommandAnnotation},
-                                        {"spec", "nprocPerNode"},
-                                        {"spec", "runPolicy", "suspend"},
-                                        {"spec", "pytorchReplicaSpecs", "*", "replicas"}});
+                                        {"metadata", "annotations", api::kCommandAnnotation}});
   return kParts;
 }
 

@@ -20,9 +20,20 @@ std::string Glyph(unsigned bits) {
   return text;
 }
 
-// At most `count` values, each the mean of equally many neighbours.
-std::vector<double> Thinned(const std::vector<double>& values, size_t count) {
-  if (values.size() <= count) return values;
+// Values for so many dots: of many each is the mean of equally many neighbours, few are joined by
+// lines.
+std::vector<double> Spread(const std::vector<double>& values, size_t count) {
+  if (values.size() < 2 || values.size() == count) return values;
+  if (values.size() < count) {
+    std::vector<double> joined(count);
+    const double step = static_cast<double>(values.size() - 1) / static_cast<double>(count - 1);
+    for (size_t i = 0; i < count; ++i) {
+      const double at = step * static_cast<double>(i);
+      const auto left = std::min(static_cast<size_t>(at), values.size() - 2);
+      joined[i] = std::lerp(values[left], values[left + 1], at - static_cast<double>(left));
+    }
+    return joined;
+  }
   std::vector<double> thinned(count, 0);
   for (size_t i = 0; i < count; ++i) {
     const size_t begin = i * values.size() / count;
@@ -51,7 +62,7 @@ std::string Spark(const std::vector<std::optional<double>>& values, double full)
 }
 
 std::vector<std::string> Braille(const std::vector<double>& values, size_t columns, size_t rows) {
-  const std::vector<double> shown = Thinned(values, columns * kDotsOfAColumn);
+  const std::vector<double> shown = Spread(values, columns * kDotsOfAColumn);
   double lowest = HUGE_VAL, highest = -HUGE_VAL;
   for (const double value : shown) {
     if (!std::isfinite(value)) continue;

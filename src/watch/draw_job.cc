@@ -82,7 +82,7 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   const size_t below = ranks.size() - std::min(ranks.size(), state.rank_top + shown);
   const size_t end = row + std::min(rows, ranks.size() + 1);
   if (below == 0) return end;
-  screen.Put(0, end, fmt::format("{} more ranks: n", below), Style::kDim);
+  screen.Put(0, end, fmt::format("{} more rank{}: n", below, below == 1 ? "" : "s"), Style::kDim);
   return end + 1;
 }
 

@@ -133,11 +133,14 @@ TEST(Spark, IsABlockForEachValueAndABlankWhereThereIsNone) {
 }
 
 TEST(Braille, DrawsTwoValuesAColumnAndFourDotsARow) {
-  EXPECT_EQ(Braille({0, 1, 2, 3}, 10, 1), std::vector<std::string>{"⡠⠊"});
-  EXPECT_EQ(Braille({0, 7}, 10, 2), (std::vector<std::string>{"⠈", "⡀"}));
-  EXPECT_EQ(Braille({NAN, HUGE_VAL}, 10, 1), std::vector<std::string>{"⠀"});
+  EXPECT_EQ(Braille({0, 1, 2, 3}, 2, 1), std::vector<std::string>{"⡠⠊"});
+  EXPECT_EQ(Braille({0, 7}, 1, 2), (std::vector<std::string>{"⠈", "⡀"}));
+  EXPECT_EQ(Braille({NAN, HUGE_VAL}, 1, 1), std::vector<std::string>{"⠀"});
   EXPECT_TRUE(Braille({}, 10, 1).at(0).empty());
   EXPECT_EQ(Braille(std::vector<double>(1000, 1.0), 10, 1).at(0).size(), 30u);
+  // Few values take the whole width too.
+  EXPECT_EQ(Braille({0, 3}, 2, 1), std::vector<std::string>{"⡠⠊"});
+  EXPECT_EQ(Braille({0, NAN, 3}, 10, 1).at(0).size(), 30u);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "arena/jobs/job_news.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/logs/log_progress.h"
+#include "arena/logs/rank_lines.h"
 #include "base/strings.h"
 
 namespace watch {
@@ -22,7 +23,7 @@ constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kPastTick{5};
 constexpr int64_t kCurvePoints = 400;
 
-// "3/4": how many of the job's replicas run or have succeeded.
+// "24/32": how many of the job's ranks are in replicas that run or have succeeded.
 std::string RanksOfRow(const text::Json& job) {
   int64_t wanted = 0, up = 0;
   const text::Object* specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
@@ -33,7 +34,8 @@ std::string RanksOfRow(const text::Json& job) {
       up += text::GetInt(job, {"status", "replicaStatuses", spec.key(), state}).value_or(0);
     }
   }
-  return fmt::format("{}/{}", up, wanted);
+  const int64_t processes = arena::RankMap::Of(job).processes;
+  return fmt::format("{}/{}", up * processes, wanted * processes);
 }
 
 JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgress>& progress) {

@@ -16,7 +16,7 @@ struct JobRow {
   std::string namespace_name, name, uid;
   std::string status;
   std::string reason;  // why it waits or failed, or which rank stalls it
-  std::string ranks;   // "2/4": running instances of all
+  std::string ranks;   // "2/4": ranks that run or have succeeded, of all
   std::string progress;
   std::optional<int64_t> percent;
   std::string gpus;

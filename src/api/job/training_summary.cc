@@ -411,6 +411,8 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "annotations", kProgressAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},
       {"metadata", "annotations", kWaitForAnnotation},
+      {"spec", "nprocPerNode"},
+      {"spec", "pytorchReplicaSpecs", "*", "replicas"},
       {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},
       {"spec", "runPolicy", "managedBy"},
       {"spec", "runPolicy", "suspend"},

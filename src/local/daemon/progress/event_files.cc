@@ -3,8 +3,11 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 
+#include "base/log.h"
 #include "local/daemon/progress/event_folder.h"
 
 namespace local::daemon {
@@ -16,30 +19,54 @@ constexpr const char* kSource = "event files";
 }  // namespace
 
 struct EventFiles::Shared {
-  explicit Shared(ProgressFiles& to) : files(to) {}
+  Shared(ProgressFiles& to, std::function<void(const std::string&)> before)
+      : files(to), before_look(std::move(before)) {}
 
-  std::mutex mutex;
+  std::mutex mutex;  // guards what follows
   std::condition_variable wake;
-  bool is_stopped = false;                      // `files` is gone
-  ProgressFiles& files;                         // used under the mutex, unless stopped
-  std::map<std::string, std::string> folders;   // by job; under the mutex
-  std::map<std::string, EventFolder> readings;  // the thread's own
+  bool is_stopped = false;                                       // `files` is gone
+  ProgressFiles& files;                                          // used unless stopped
+  std::map<std::string, std::string> folders;                    // by job
+  std::map<std::string, std::shared_ptr<EventFolder>> readings;  // by job; one thread at a time
+  std::set<std::string> held;  // jobs whose folders hold a thread that was replaced
+  int thread = 0;              // the number of the one that looks
+  std::string looks_at;        // the job; "" between looks
+  std::chrono::steady_clock::time_point since;
+  const std::function<void(const std::string&)> before_look;
 };
 
-EventFiles::EventFiles(ProgressFiles& files) : shared_(std::make_shared<Shared>(files)) {
-  std::thread([shared = shared_] { Run(shared); }).detach();
+EventFiles::EventFiles(ProgressFiles& files,
+                       std::function<void(const std::string& folder)> before_look)
+    : shared_(std::make_shared<Shared>(files, std::move(before_look))) {
+  Start(shared_);
 }
 
 EventFiles::~EventFiles() {
   const std::lock_guard lock(shared_->mutex);
   shared_->is_stopped = true;
-  shared_->wake.notify_one();
+  shared_->wake.notify_all();
+}
+
+// With the number that the thread has from now on.
+void EventFiles::Start(const std::shared_ptr<Shared>& shared) {
+  std::thread([shared, own = shared->thread] { Run(shared, own); }).detach();
+}
+
+void EventFiles::Check(std::chrono::steady_clock::duration patience) {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->looks_at.empty()) return;
+  if (std::chrono::steady_clock::now() - shared_->since < patience) return;
+  base::LogWarn("event files: {} does not answer; the others are read without it",
+                shared_->folders[shared_->looks_at]);
+  shared_->held.insert(std::exchange(shared_->looks_at, ""));
+  ++shared_->thread;
+  Start(shared_);
 }
 
 void EventFiles::Follow(const std::string& job_uid, const std::string& folder) {
   const std::lock_guard lock(shared_->mutex);
   shared_->folders[job_uid] = folder;
-  shared_->wake.notify_one();
+  shared_->wake.notify_all();
 }
 
 void EventFiles::Leave(const std::string& job_uid) {
@@ -47,30 +74,50 @@ void EventFiles::Leave(const std::string& job_uid) {
   shared_->folders.erase(job_uid);
 }
 
-void EventFiles::Run(const std::shared_ptr<Shared>& shared) {
+void EventFiles::Run(const std::shared_ptr<Shared>& shared, int own) {
   std::unique_lock lock(shared->mutex);
   while (!shared->is_stopped) {
     if (shared->folders.empty()) {
       shared->readings.clear();
       shared->wake.wait(lock);
+      if (shared->thread != own) return;
       continue;
     }
     const std::map<std::string, std::string> folders = shared->folders;
-    lock.unlock();
     std::erase_if(shared->readings, [&](const auto& one) { return !folders.contains(one.first); });
     for (const auto& [job, folder] : folders) {
-      EventFolder& reading = shared->readings.try_emplace(job, folder).first->second;
-      reading.Look([&, &uid = job](const std::string&, const runs::ScalarEvent& event) {
-        runs::LineProgress progress;
-        progress.step = event.step;
-        progress.scalars = event.scalars;
-        const std::lock_guard again(shared->mutex);
-        if (!shared->is_stopped) shared->files.Note(uid, kSource, event.at, progress, std::nullopt);
-      });
+      if (shared->held.contains(job)) continue;
+      shared->looks_at = job;
+      shared->since = std::chrono::steady_clock::now();
+      lock.unlock();
+      LookAt(shared, job, folder);
+      lock.lock();
+      if (shared->thread != own) {  // it was replaced meanwhile
+        shared->held.erase(job);
+        return;
+      }
+      shared->looks_at.clear();
     }
-    lock.lock();
-    shared->wake.wait_for(lock, kLookEvery, [&shared] { return shared->is_stopped; });
+    shared->wake.wait_for(lock, kLookEvery, [&] { return shared->is_stopped; });
   }
+}
+
+void EventFiles::LookAt(const std::shared_ptr<Shared>& shared, const std::string& job,
+                        const std::string& folder) {
+  std::shared_ptr<EventFolder> reading;
+  {
+    const std::lock_guard lock(shared->mutex);
+    reading = shared->readings.try_emplace(job).first->second;
+    if (!reading) shared->readings[job] = reading = std::make_shared<EventFolder>(folder);
+  }
+  if (shared->before_look) shared->before_look(folder);
+  reading->Look([&](const std::string&, const runs::ScalarEvent& event) {
+    runs::LineProgress progress;
+    progress.step = event.step;
+    progress.scalars = event.scalars;
+    const std::lock_guard lock(shared->mutex);
+    if (!shared->is_stopped) shared->files.Note(job, kSource, event.at, progress, std::nullopt);
+  });
 }
 
 }  // namespace local::daemon

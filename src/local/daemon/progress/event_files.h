@@ -2,6 +2,8 @@
 // run`, which holds its code and its MUSTER_RUN_DIR.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,12 +18,17 @@ inline constexpr size_t kMostEventFiles = 64;
 inline constexpr size_t kMostEventBytes = 4 << 20;  // of a file
 
 // A thread, which looks every five seconds while a job runs and sleeps otherwise. It is not waited
-// for: a file system that is gone (a dead NFS server) may hold it for ever, and nobody else.
+// for: a file system that is gone (a dead NFS server) may hold it for ever. Another thread takes
+// its place then, and leaves that job alone until the first one comes back.
 class EventFiles {
  public:
-  // Borrows `files` until it is destroyed.
-  explicit EventFiles(ProgressFiles& files);
+  // Borrows `files` until it is destroyed. `before_look`: for tests, on the thread.
+  explicit EventFiles(ProgressFiles& files,
+                      std::function<void(const std::string& folder)> before_look = {});
   ~EventFiles();
+
+  // Replaces a thread that has been at one folder for so long. Call it now and then.
+  void Check(std::chrono::steady_clock::duration patience = std::chrono::seconds(5));
 
   // From now on, or no more. Return at once.
   void Follow(const std::string& job_uid, const std::string& folder);
@@ -29,7 +36,10 @@ class EventFiles {
 
  private:
   struct Shared;
-  static void Run(const std::shared_ptr<Shared>& shared);
+  static void Start(const std::shared_ptr<Shared>& shared);
+  static void Run(const std::shared_ptr<Shared>& shared, int own);
+  static void LookAt(const std::shared_ptr<Shared>& shared, const std::string& job,
+                     const std::string& folder);
 
   const std::shared_ptr<Shared> shared_;
 };

@@ -184,6 +184,7 @@ void ProgressKeeper::Run() {
     wake_.wait_for(lock, kWriteEvery, [this] { return is_stopped_; });
     lock.unlock();
     files_.Write();
+    events_.Check();
     lock.lock();
     for (const std::string& job : ended) {
       const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
