@@ -94,6 +94,9 @@ Rows::~Rows() {
 }
 
 base::Result<bool> Rows::Next() {
+  if (statement_ == nullptr) {
+    return base::Fail(why_not_.value_or(base::Error{base::Code::kInternal, "no statement", 0}));
+  }
   const int rc = sqlite3_step(statement_);
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
@@ -109,6 +112,15 @@ std::string_view Rows::Text(int column) const {
 int64_t Rows::Int(int column) const { return sqlite3_column_int64(statement_, column); }
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+base::Status Statement::Prepare() {
+  sqlite3_stmt* statement = nullptr;
+  const int rc = sqlite3_prepare_v3(handle_, sql_.data(), static_cast<int>(sql_.size()),
+                                    SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (rc != SQLITE_OK) return base::Fail(SqliteError(handle_, rc));
+  statement_.reset(statement);
+  return {};
+}
 
 void Statement::Bind(int index, std::string_view text) {
   sqlite3_bind_text64(statement_.get(), index, text.data() == nullptr ? "" : text.data(),
@@ -164,12 +176,12 @@ base::Status Database::Execute(const char* sql) {
 }
 
 base::Result<Statement> Database::Prepare(std::string_view sql) {
-  sqlite3_stmt* statement = nullptr;
-  const int rc = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
-                                    SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
-  if (rc != SQLITE_OK) return base::Fail(SqliteError(handle_.get(), rc));
-  return Statement(statement);
+  Statement statement = Later(std::string(sql));
+  TRY(statement.Prepare());
+  return statement;
 }
+
+Statement Database::Later(std::string sql) { return {handle_.get(), std::move(sql)}; }
 
 std::string Database::path() const {
   const char* path = sqlite3_db_filename(handle_.get(), "main");

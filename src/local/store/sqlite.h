@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -18,13 +20,16 @@ namespace local::store {
 // The error for a full disk under the store at `path`.
 base::Error NoRoom(const std::string& path);
 
-// The rows of a statement; resets the statement when destroyed.
+// The rows of a statement; resets the statement when destroyed. Of one that could not be prepared
+// Next() says why.
 class Rows {
  public:
   explicit Rows(sqlite3_stmt* statement) : statement_(statement) {}
+  explicit Rows(base::Error why_not) : statement_(nullptr), why_not_(std::move(why_not)) {}
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
-  Rows(Rows&& other) noexcept : statement_(other.statement_) { other.statement_ = nullptr; }
+  Rows(Rows&& other) noexcept
+      : statement_(std::exchange(other.statement_, nullptr)), why_not_(std::move(other.why_not_)) {}
   ~Rows();
 
   // Whether there is another row.
@@ -35,18 +40,24 @@ class Rows {
 
  private:
   sqlite3_stmt* statement_;
+  std::optional<base::Error> why_not_;
 };
 
-// A prepared statement. One thread at a time, and one Rows at a time.
+// A statement, which is prepared, or will be when it first runs. One thread at a time, and one Rows
+// at a time.
 class Statement {
  public:
   Statement() = default;
-  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  Statement(sqlite3* handle, std::string sql) : handle_(handle), sql_(std::move(sql)) {}
   bool IsPrepared() const { return statement_ != nullptr; }
+  base::Status Prepare();
 
   // Binds the arguments in order. Text is borrowed until the Rows is destroyed.
   template <typename... Args>
   Rows Query(const Args&... args) {
+    if (!IsPrepared()) {
+      if (base::Status prepared = Prepare(); !prepared) return Rows(std::move(prepared.error()));
+    }
     int index = 0;
     (Bind(++index, args), ...);
     return Rows(statement_.get());
@@ -67,6 +78,8 @@ class Statement {
   void Bind(int index, std::string_view text);
   void Bind(int index, int64_t number);
 
+  sqlite3* handle_ = nullptr;
+  std::string sql_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
@@ -83,6 +96,8 @@ class Database {
   base::Status Execute(const char* sql);
   // For long-lived statements; the Database must outlive them.
   base::Result<Statement> Prepare(std::string_view sql);
+  // The same, prepared when it first runs: a start is not to pay for what it may never need.
+  Statement Later(std::string sql);
   // Replaces the contents of `other` by a snapshot of this database.
   base::Status CopyTo(Database& other);
   // Otherwise the last connection to close checkpoints the write-ahead log.

@@ -92,11 +92,12 @@ class ReaderPool {
  private:
   base::Result<std::unique_ptr<Reader>> Make() const {
     TRY_ASSIGN(Database database, Database::OpenReader(path_));
-    TRY_ASSIGN(Statement get, database.Prepare("SELECT json FROM objects WHERE resource=? AND "
-                                               "namespace=? AND name=?"));
-    TRY_ASSIGN(Statement version, database.Prepare("SELECT version FROM revision"));
-    TRY_ASSIGN(Statement fate, database.Prepare("SELECT EXISTS(SELECT 1 FROM objects WHERE uid=?1),"
-                                                " EXISTS(SELECT 1 FROM deleted WHERE uid=?1)"));
+    Statement get =
+        database.Later("SELECT json FROM objects WHERE resource=? AND namespace=? AND name=?");
+    Statement version = database.Later("SELECT version FROM revision");
+    Statement fate = database.Later(
+        "SELECT EXISTS(SELECT 1 FROM objects WHERE uid=?1),"
+        " EXISTS(SELECT 1 FROM deleted WHERE uid=?1)");
     return std::make_unique<Reader>(
         Reader{std::move(database), std::move(get), std::move(version), std::move(fate), {}});
   }

@@ -53,39 +53,35 @@ class Writer::Session : public View {
       : database_(std::move(database)),
         reserve_(std::move(reserve)),
         durable_version_(version),
-        version_(version) {}
-
-  base::Status Prepare() {
-    const auto prepare = [this](Statement& to, const std::string& sql) -> base::Status {
-      TRY_ASSIGN(to, database_.Prepare(sql));
-      return {};
-    };
+        version_(version) {
     const std::string select = "SELECT " + std::string(kColumns) + " FROM objects WHERE ";
     const std::string keys = "SELECT resource, namespace, name FROM objects WHERE ";
-    TRY(prepare(get_, select + "resource=? AND namespace=? AND name=?"));
-    TRY(prepare(get_by_uid_, select + "uid=?"));
-    TRY(prepare(owned_by_, keys + "owner=? AND owner<>'' ORDER BY id"));
-    TRY(prepare(in_namespace_, keys + "namespace=? AND resource>='' ORDER BY id"));
-    TRY(prepare(owns_any_, "SELECT 1 FROM objects WHERE owner=? AND owner<>'' LIMIT 1"));
-    TRY(prepare(holds_any_, "SELECT 1 FROM objects WHERE namespace=? AND resource>='' LIMIT 1"));
-    TRY(prepare(insert_,
-                "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, release,"
-                " created, json) VALUES (?,?,?,?,?,?,?,?,?,?)"));
-    TRY(prepare(update_,
-                "UPDATE objects SET uid=?, version=?, owner=?, job=?, release=?, created=?, json=?"
-                " WHERE resource=? AND namespace=? AND name=?"));
-    TRY(prepare(delete_, "DELETE FROM objects WHERE resource=? AND namespace=? AND name=?"));
-    TRY(prepare(bury_, "INSERT OR IGNORE INTO deleted(uid) VALUES (?)"));
-    TRY(prepare(keep_,
-                "INSERT OR REPLACE INTO kept(uid, run, resource, namespace, name, created, deleted,"
-                " json) VALUES (?,?,?,?,?,?,?,?)"));
-    TRY(prepare(revise_, "UPDATE revision SET version=?"));
-    TRY(prepare(recall_, "SELECT action, version, json FROM writes WHERE write=?"));
-    TRY(prepare(remember_, "INSERT INTO writes(write, action, version, json) VALUES (?,?,?,?)"));
-    TRY(prepare(forget_, "DELETE FROM writes WHERE id <= (SELECT max(id) FROM writes) - ?"));
-    TRY(prepare(savepoint_, "SAVEPOINT mutation"));
-    TRY(prepare(undo_, "ROLLBACK TO mutation"));
-    return prepare(release_, "RELEASE mutation");
+    get_ = database_.Later(select + "resource=? AND namespace=? AND name=?");
+    get_by_uid_ = database_.Later(select + "uid=?");
+    owned_by_ = database_.Later(keys + "owner=? AND owner<>'' ORDER BY id");
+    in_namespace_ = database_.Later(keys + "namespace=? AND resource>='' ORDER BY id");
+    owns_any_ = database_.Later("SELECT 1 FROM objects WHERE owner=? AND owner<>'' LIMIT 1");
+    holds_any_ =
+        database_.Later("SELECT 1 FROM objects WHERE namespace=? AND resource>='' LIMIT 1");
+    insert_ = database_.Later(
+        "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, release,"
+        " created, json) VALUES (?,?,?,?,?,?,?,?,?,?)");
+    update_ = database_.Later(
+        "UPDATE objects SET uid=?, version=?, owner=?, job=?, release=?, created=?, json=?"
+        " WHERE resource=? AND namespace=? AND name=?");
+    delete_ = database_.Later("DELETE FROM objects WHERE resource=? AND namespace=? AND name=?");
+    bury_ = database_.Later("INSERT OR IGNORE INTO deleted(uid) VALUES (?)");
+    keep_ = database_.Later(
+        "INSERT OR REPLACE INTO kept(uid, run, resource, namespace, name, created, deleted,"
+        " json) VALUES (?,?,?,?,?,?,?,?)");
+    revise_ = database_.Later("UPDATE revision SET version=?");
+    recall_ = database_.Later("SELECT action, version, json FROM writes WHERE write=?");
+    remember_ =
+        database_.Later("INSERT INTO writes(write, action, version, json) VALUES (?,?,?,?)");
+    forget_ = database_.Later("DELETE FROM writes WHERE id <= (SELECT max(id) FROM writes) - ?");
+    savepoint_ = database_.Later("SAVEPOINT mutation");
+    undo_ = database_.Later("ROLLBACK TO mutation");
+    release_ = database_.Later("RELEASE mutation");
   }
 
   base::Result<std::optional<Record>> Get(const Key& key) override {
@@ -337,7 +333,6 @@ base::Result<std::unique_ptr<Writer>> Writer::Start(Database database, int64_t v
   std::unique_ptr<Writer> writer(new Writer(history, std::move(options)));
   writer->session_ =
       std::make_unique<Session>(std::move(database), version, writer->options_.reserve);
-  TRY(writer->session_->Prepare());
   writer->thread_ = std::thread([raw = writer.get()] { raw->Run(); });
   return writer;
 }
