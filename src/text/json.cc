@@ -32,11 +32,30 @@ bool IsPlain8(const char* at) {
   return (found & kHighs) == 0;
 }
 
+// The same of a whole text; its last bytes are looked at with some of those before them.
+bool IsPlain(std::string_view text) {
+  if (text.size() < 8) {
+    return std::all_of(text.begin(), text.end(), [](char byte) {
+      return byte >= 0x20 && static_cast<unsigned char>(byte) < 0x80 && byte != '"' && byte != '\\';
+    });
+  }
+  const char* const last = text.data() + text.size() - 8;
+  for (const char* at = text.data(); at < last; at += 8) {
+    if (!IsPlain8(at)) return false;
+  }
+  return IsPlain8(last);
+}
+
 // Prints as Go's encoding/json does without HTML escaping: U+2028, U+2029 and bytes that are not
 // UTF-8 are escaped too.
 void AppendString(std::string& out, std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
+  if (IsPlain(value)) {
+    out.append(value);
+    out += '"';
+    return;
+  }
   size_t plain = 0;  // start of the run not yet copied
   size_t i = 0;
   const auto replace = [&](std::string_view with, size_t count) {
