@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "threads.h"
@@ -24,6 +26,8 @@ Disk* the_disk = nullptr;
 constexpr unsigned kFileOdds = 4;
 // What a disk writes as one.
 constexpr size_t kSector = 512;
+// Of one of the store's files.
+constexpr size_t kUsualBytes = 256 << 10;
 
 long Call(long number, const char* a, const char* b) {
   return ::syscall(number, AT_FDCWD, a, AT_FDCWD, b, 0);
@@ -39,17 +43,36 @@ struct Disk::Change {
   int64_t size_after = 0;
 };
 
-struct Disk::File {
+struct Disk::File : std::enable_shared_from_this<File> {
   int fd = -1;  // of our own
   ino_t number = 0;
   std::string path;  // when it was opened first
   int64_t size = 0;
   bool is_changed = false;  // is in changed_
+  std::optional<std::string> held;
   std::vector<Change> changes;
+  void Put(int64_t offset, std::string_view bytes);
+  void Resize(int64_t to);
   ~File() {
     if (fd >= 0) ::syscall(SYS_close, fd);
   }
 };
+
+void Disk::File::Put(int64_t offset, std::string_view bytes) {
+  if (held) {
+    PutInto(*held, offset, bytes);
+  } else {
+    ::syscall(SYS_pwrite64, fd, bytes.data(), bytes.size(), offset);
+  }
+}
+
+void Disk::File::Resize(int64_t to) {
+  if (held) {
+    held->resize(static_cast<size_t>(to));
+  } else {
+    ::syscall(SYS_ftruncate, fd, to);
+  }
+}
 
 struct Disk::Name {
   std::string folder;
@@ -57,6 +80,12 @@ struct Disk::Name {
 };
 
 Disk* TheDisk() { return the_disk; }
+
+void PutInto(std::string& held, int64_t offset, std::string_view bytes) {
+  const auto at = static_cast<size_t>(offset);
+  if (held.size() < at) held.resize(at);
+  held.replace(at, std::min(bytes.size(), held.size() - at), bytes);
+}
 
 bool IsBroken(std::string_view what) {
   static const char* const broken = std::getenv("MUSTER_BREAK");
@@ -127,11 +156,17 @@ int Disk::BeforeWrite(int fd, int64_t end, size_t) {
 }
 
 void Disk::Opened(int fd, const std::string& path, int flags, bool was_there) {
+  const bool is_held = path.ends_with("cluster.db") || path.ends_with("cluster.db-wal");
+  if (was_there && !is_held && (flags & O_ACCMODE) == O_RDONLY) return;
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return;
   if (!was_there && may_lose_power_) {
     names_.push_back({path.substr(0, path.rfind('/')),
                       [path] { ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0); }});
+  }
+  if (is_held) {
+    files_[fd] = Hold(info.st_ino, path).shared_from_this();
+    return;
   }
   if ((flags & O_ACCMODE) == O_RDONLY) return;
   // Memory that processes share: nobody hears of what is written to it, and none of it counts
@@ -149,7 +184,28 @@ void Disk::Opened(int fd, const std::string& path, int flags, bool was_there) {
   files_[fd] = std::move(file);
 }
 
+Disk::File& Disk::Hold(ino_t number, const std::string& path) {
+  std::shared_ptr<File>& file = held_[number];
+  if (!file) {
+    file = std::make_shared<File>();
+    file->number = number;
+    file->path = path;
+    file->held.emplace().reserve(kUsualBytes);
+  }
+  return *file;
+}
+
 void Disk::Closed(int fd) { files_.erase(fd); }
+
+std::string* Disk::Held(int fd) const {
+  const auto found = files_.find(fd);
+  return found == files_.end() || !found->second->held ? nullptr : &*found->second->held;
+}
+
+const std::string* Disk::Held(const struct stat& info) const {
+  const auto found = held_.find(info.st_ino);
+  return found == held_.end() ? nullptr : &*found->second->held;
+}
 
 int64_t Disk::SizeOf(int fd) const {
   const auto found = files_.find(fd);
@@ -160,6 +216,10 @@ std::string Disk::Before(int fd, int64_t offset, size_t count) const {
   std::string bytes;
   const auto found = files_.find(fd);
   if (!may_lose_power_ || found == files_.end()) return bytes;
+  if (const auto& held = found->second->held) {
+    const auto at = static_cast<size_t>(offset);
+    return at < held->size() ? held->substr(at, count) : bytes;
+  }
   bytes.resize(count);
   const long got = ::syscall(SYS_pread64, found->second->fd, bytes.data(), count, offset);
   bytes.resize(got > 0 ? static_cast<size_t>(got) : 0);
@@ -227,7 +287,10 @@ void Disk::RemovedFolder(const std::string& path) {
 std::string Disk::KeepAside(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return "";
-  if (S_ISREG(info.st_mode) && info.st_nlink == 1) free_ += info.st_size;
+  const std::string* const held = Held(info);
+  if (S_ISREG(info.st_mode) && info.st_nlink == 1) {
+    free_ += held == nullptr ? info.st_size : static_cast<int64_t>(held->size());
+  }
   if (!may_lose_power_ || !S_ISREG(info.st_mode)) return "";
   const std::string kept = fmt::format("{}/aside/{}", root_, ++kept_aside_);
   return Call(SYS_linkat, path.c_str(), kept.c_str()) == 0 ? kept : "";
@@ -249,6 +312,17 @@ void Disk::Renaming(const std::string& from, const std::string& to) {
                     }});
 }
 
+void Disk::Have(const std::string& path, std::string content) {
+  const int fd = RealOpen(path.c_str(), O_CREAT | O_RDWR, 0600);
+  struct stat info{};
+  if (fd < 0 || ::fstat(fd, &info) != 0) GoneWrong("open " + path);
+  ::syscall(SYS_close, fd);
+  File& file = Hold(info.st_ino, path);
+  file.size = static_cast<int64_t>(content.size());
+  free_ -= file.size;
+  *file.held = std::move(content);
+}
+
 void Disk::PowerCut() {
   Trace("power cut");
   // In every third all that could be lost is, in every third nothing.
@@ -257,24 +331,27 @@ void Disk::PowerCut() {
   size_t names = mood == 0 ? 0 : mood == 1 ? names_.size() : Below(names_.size() + 1);
   for (const auto& file : changed_) {
     for (auto change = file->changes.rbegin(); change != file->changes.rend(); ++change) {
-      ::syscall(SYS_pwrite64, file->fd, change->before.data(), change->before.size(),
-                change->offset);
-      ::syscall(SYS_ftruncate, file->fd, change->size_before);
+      file->Put(change->offset, change->before);
+      file->Resize(change->size_before);
     }
     for (const Change& change : file->changes) {
       if (!survives()) continue;
       size_t count = change.after.size();
       if (count > kSector && Below(4) == 0) count = Below(count / kSector + 1) * kSector;
       if (change.after.empty()) {
-        ::syscall(SYS_ftruncate, file->fd, change.size_after);
+        file->Resize(change.size_after);
       } else {
-        ::syscall(SYS_pwrite64, file->fd, change.after.data(), count, change.offset);
+        file->Put(change.offset, std::string_view(change.after).substr(0, count));
       }
     }
     file->changes.clear();
     file->is_changed = false;
     struct stat info{};
-    if (::fstat(file->fd, &info) == 0) file->size = info.st_size;
+    if (file->held) {
+      file->size = static_cast<int64_t>(file->held->size());
+    } else if (::fstat(file->fd, &info) == 0) {
+      file->size = info.st_size;
+    }
   }
   changed_.clear();
   while (names_.size() > names) {

@@ -1,7 +1,8 @@
 // The disk of a simulated machine: real files in a folder of this machine's memory, behind the
 // program's own open, write, fsync, rename ... (libc_files.cc). It knows what was synchronised, so
 // that a power cut can take away the rest; it can be full, or fail; and a process that is dead
-// changes nothing on it any more.
+// changes nothing on it any more. What is in the store's files, which most calls are about, is held
+// here: of them the folder has the names only.
 //
 // After a power cut:
 //   of a file    what fsync or fdatasync of it covered is there; each later write is there, or not,
@@ -11,6 +12,7 @@
 //                name's folder, are as they were made; of the later ones a part, in their order
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -43,6 +45,10 @@ class Disk {
   static constexpr int64_t kTotal = 64 << 20;
   // How many of a thousand writes and fsyncs fail with EIO.
   void SetFailing(unsigned per_thousand) { failing_ = per_thousand; }
+  bool IsInTrouble() const { return failing_ > 0 || others_ > 0; }
+
+  // A file of the store that was there before the life began, and is on the disk for good.
+  void Have(const std::string& path, std::string content);
 
   void PowerCut();
   // Since the life began.
@@ -55,6 +61,9 @@ class Disk {
   int BeforeWrite(int fd, int64_t end, size_t count);
   void Opened(int fd, const std::string& path, int flags, bool was_there);
   void Closed(int fd);
+  // Of a file whose content is held; nullptr of another.
+  std::string* Held(int fd) const;
+  const std::string* Held(const struct stat& info) const;
   bool IsFile(int fd) const { return files_.contains(fd); }
   void Wrote(int fd, int64_t offset, std::string_view bytes, std::string_view before);
   void Resized(int fd, int64_t size, std::string_view lost);
@@ -73,6 +82,8 @@ class Disk {
   struct Change;  // of a file's content
   struct Name;    // made, renamed or removed
 
+  // The file of that number, which is one of those whose content is held.
+  File& Hold(ino_t number, const std::string& path);
   std::string KeepAside(const std::string& path);
   void ForgetFile(const std::shared_ptr<File>& file);
 
@@ -85,6 +96,7 @@ class Disk {
   uint64_t kept_aside_ = 0;
   std::map<int, std::shared_ptr<File>> files_;  // open for writing
   std::map<ino_t, std::weak_ptr<File>> by_number_;
+  std::map<ino_t, std::shared_ptr<File>> held_;
   std::vector<std::shared_ptr<File>> changed_;  // hold changes that are not durable
   std::vector<Name> names_;                     // that are not durable
 };
@@ -99,5 +111,7 @@ bool IsBroken(std::string_view what);
 // A real path, whatever the simulation says of it.
 int RealOpen(const char* path, int flags, mode_t mode = 0);
 void EmptyFolder(const std::string& path);
+// As pwrite does.
+void PutInto(std::string& held, int64_t offset, std::string_view bytes);
 
 }  // namespace simulation

@@ -64,6 +64,7 @@ int Open(int folder, const char* path, int flags, mode_t mode) {
     if (IsLive() && std::string_view(path) == "/dev/urandom") return Refused(ENOENT);
     return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
   }
+  if (ThisProcess().is_dead) return Refused(EIO);
   Disk& disk = *TheDisk();
   const bool may_change = (flags & (O_CREAT | O_TRUNC)) != 0;
   struct stat info{};
@@ -105,10 +106,16 @@ ssize_t Write(int fd, const void* bytes, size_t count, int64_t offset, bool is_a
     return Refused(failed);
   }
   const std::string before = disk->Before(fd, offset, count);
+  const std::string_view written(static_cast<const char*>(bytes), count);
+  if (std::string* const held = disk->Held(fd); held != nullptr) {
+    PutInto(*held, offset, written);
+    disk->Wrote(fd, offset, written, before);
+    return static_cast<ssize_t>(count);
+  }
   const ssize_t done = is_at ? ::syscall(SYS_pwrite64, fd, bytes, count, offset)
                              : ::syscall(SYS_write, fd, bytes, count);
   if (done > 0) {
-    disk->Wrote(fd, offset, {static_cast<const char*>(bytes), static_cast<size_t>(done)}, before);
+    disk->Wrote(fd, offset, written.substr(0, static_cast<size_t>(done)), before);
   }
   return done;
 }
@@ -121,8 +128,31 @@ int Resize(int fd, int64_t size) {
   if (const int failed = disk->BeforeWrite(fd, size, 0); failed != 0) return Refused(failed);
   const int64_t shorter = disk->SizeOf(fd) - size;
   const std::string lost = shorter > 0 ? disk->Before(fd, size, static_cast<size_t>(shorter)) : "";
+  if (std::string* const held = disk->Held(fd); held != nullptr) {
+    held->resize(static_cast<size_t>(size));
+    disk->Resized(fd, size, lost);
+    return 0;
+  }
   const int done = static_cast<int>(::syscall(SYS_ftruncate, fd, size));
   if (done == 0) disk->Resized(fd, size, lost);
+  return done;
+}
+
+ssize_t Read(int fd, void* bytes, size_t count, int64_t offset) {
+  const Disk* const disk = LiveDisk();
+  const std::string* const held = disk == nullptr ? nullptr : disk->Held(fd);
+  if (held == nullptr) return ::syscall(SYS_pread64, fd, bytes, count, offset);
+  if (ThisProcess().is_dead) return Refused(EIO);  // so that its threads come to their ends sooner
+  const auto at = static_cast<size_t>(offset);
+  return at < held->size() ? static_cast<ssize_t>(held->copy(static_cast<char*>(bytes), count, at))
+                           : 0;
+}
+
+// What a system call says of a file, whose content may be held.
+int Say(int done, struct stat* info) {
+  const Disk* const disk = LiveDisk();
+  const std::string* const held = done != 0 || disk == nullptr ? nullptr : disk->Held(*info);
+  if (held != nullptr) info->st_size = static_cast<off_t>(held->size());
   return done;
 }
 
@@ -184,6 +214,14 @@ int MakeFolder(int folder, const char* path, mode_t mode) {
   return done;
 }
 
+struct statvfs SpaceOn(const Disk& disk) {
+  struct statvfs info{};
+  info.f_frsize = info.f_bsize = 4096;
+  info.f_blocks = Disk::kTotal / 4096;
+  info.f_bfree = info.f_bavail = static_cast<fsblkcnt_t>(std::max<int64_t>(disk.free(), 0) / 4096);
+  return info;
+}
+
 int MakeTemporary(char* pattern, int flags) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::string path(pattern);
@@ -242,6 +280,12 @@ ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
 ssize_t pwrite64(int fd, const void* bytes, size_t count, off64_t offset) {
   return Write(fd, bytes, count, offset, true);
 }
+ssize_t pread(int fd, void* bytes, size_t count, off_t offset) {
+  return Read(fd, bytes, count, offset);
+}
+ssize_t pread64(int fd, void* bytes, size_t count, off64_t offset) {
+  return Read(fd, bytes, count, offset);
+}
 int ftruncate(int fd, off_t size) noexcept { return Resize(fd, size); }
 int ftruncate64(int fd, off64_t size) noexcept { return Resize(fd, size); }
 int truncate(const char* path, off_t size) noexcept {
@@ -281,13 +325,17 @@ int mkstemp(char* pattern) { return MakeTemporary(pattern, 0); }
 int statvfs(const char* path, struct statvfs* info) noexcept {
   using Function = int(const char*, struct statvfs*);
   static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "statvfs"));
-  const int done = real(path, info);
   const Disk* const disk = LiveDisk();
-  if (done != 0 || disk == nullptr || !disk->Has(path)) return done;
-  info->f_frsize = info->f_bsize = 4096;
-  info->f_blocks = Disk::kTotal / 4096;
-  info->f_bfree = info->f_bavail =
-      static_cast<fsblkcnt_t>(std::max<int64_t>(disk->free(), 0) / 4096);
+  if (disk == nullptr || !disk->Has(path)) return real(path, info);
+  *info = SpaceOn(*disk);
+  return 0;
+}
+int fstatvfs(int fd, struct statvfs* info) noexcept {
+  using Function = int(int, struct statvfs*);
+  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "fstatvfs"));
+  const Disk* const disk = LiveDisk();
+  if (disk == nullptr || !disk->IsFile(fd)) return real(fd, info);
+  *info = SpaceOn(*disk);
   return 0;
 }
 
@@ -295,8 +343,19 @@ int statvfs(const char* path, struct statvfs* info) noexcept {
 int stat(const char* path, struct stat* info) noexcept {
   if (IsLive() && std::string_view(path).starts_with("/usr/bin/python")) return Refused(ENOENT);
   const std::string ours = path[0] == '/' ? "" : OnDisk(AT_FDCWD, path);
-  return static_cast<int>(
-      ::syscall(SYS_newfstatat, AT_FDCWD, ours.empty() ? path : ours.c_str(), info, 0));
+  return Say(static_cast<int>(
+                 ::syscall(SYS_newfstatat, AT_FDCWD, ours.empty() ? path : ours.c_str(), info, 0)),
+             info);
+}
+// SQLite's: off_t and off64_t are the same here.
+int stat64(const char* path, struct stat64* info) noexcept {
+  return stat(path, reinterpret_cast<struct stat*>(info));
+}
+int fstat(int fd, struct stat* info) noexcept {
+  return Say(static_cast<int>(::syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH)), info);
+}
+int fstat64(int fd, struct stat64* info) noexcept {
+  return fstat(fd, reinterpret_cast<struct stat*>(info));
 }
 
 DIR* opendir(const char* path) {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 namespace simulation {
 namespace {
@@ -121,6 +122,14 @@ void Release(void* block) {
 }  // namespace simulation
 
 using namespace simulation;
+
+void* operator new(size_t size) {
+  void* const block = Allocate(size);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+void operator delete(void* block) noexcept { Release(block); }
+void operator delete(void* block, size_t) noexcept { Release(block); }
 
 extern "C" {
 

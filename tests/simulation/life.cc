@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "local/store/migration.h"
+#include "local/store/sqlite.h"
 #include "machine.h"
 #include "users.h"
 
@@ -32,18 +35,35 @@ void ForgetProcess(const std::string& path) {
   sqlite3_randomness(0, nullptr);
 }
 
+// One of so many machines has never had a daemon.
+constexpr uint64_t kNewMachines = 8;
+
+// A store as it is made, whose making takes longer than all that a short life does with it.
+std::string EmptyStore(const std::string& folder) {
+  const std::string path = folder + "-store";
+  {
+    auto database = local::store::Database::Open(path);
+    if (!database || !local::store::Migrate(*database)) GoneWrong("no store is made at " + path);
+  }
+  const auto content = base::ReadFile(path);
+  ::unlink(path.c_str());
+  if (!content) GoneWrong(content.error().message);
+  return *content;
+}
+
 // Mostly short: what two or three faults one after another do is seen in many lives sooner than in
-// one that is long.
+// one that is long, and with fewer of them it is seen later.
 Nanos Length() {
-  const uint64_t kind = Below(16);
-  const uint64_t most = kind == 0 ? 25'000 : kind < 4 ? 8'000 : 2'500;
-  return static_cast<Nanos>(500 + Below(most)) * kMilli;
+  const uint64_t kind = Below(32);
+  const uint64_t most = kind == 0 ? 8'000 : kind < 5 ? 4'000 : 1'500;
+  return static_cast<Nanos>(200 + Below(most)) * kMilli;
 }
 
 class Life {
  public:
-  explicit Life(const LifeOptions& options)
-      : may_lose_power_(Below(5) < 2), machine_(options.folder, may_lose_power_) {
+  Life(const LifeOptions& options, const std::string& empty_store)
+      : may_lose_power_(Below(3) == 0),
+        machine_(options.folder, may_lose_power_, Below(kNewMachines) == 0 ? "" : empty_store) {
     base::SetLogLevel(base::LogLevel::kFatal);
     ForgetProcess(options.folder + "/first");
   }
@@ -66,7 +86,7 @@ class Life {
       });
     }
     while (working > 0) {
-      SleepFor(static_cast<Nanos>(Below(1'800)) * kMilli);
+      SleepFor(static_cast<Nanos>(Below(900)) * kMilli);
       if (Now() < end) Hurt();
     }
     Calm();
@@ -110,6 +130,7 @@ class Life {
         if (may_lose_power_) machine_.PowerCut();
         return;
       case 7:
+        machine_.GetIntoTrouble();
         faults.lost_answers = static_cast<unsigned>(Below(200));
         faults.cut_watches = static_cast<unsigned>(Below(100));
         faults.late_watches = static_cast<unsigned>(Below(400));
@@ -123,12 +144,14 @@ class Life {
         if (Below(2) == 0) machine_.LogInAgain();
         return machine_.KillDaemon();
       case 10:
+        machine_.GetIntoTrouble();
         machine_.disk().SetFailing(static_cast<unsigned>(Below(40)));
-        SleepFor(static_cast<Nanos>(Below(3'000)) * kMilli);
+        SleepFor(static_cast<Nanos>(Below(1'500)) * kMilli);
         return machine_.disk().SetFailing(0);
       case 11:
+        machine_.GetIntoTrouble();
         machine_.disk().Fill(static_cast<int64_t>(Below(100'000)));
-        SleepFor(static_cast<Nanos>(Below(5'000)) * kMilli);
+        SleepFor(static_cast<Nanos>(Below(1'500)) * kMilli);
         return machine_.disk().Empty();
       default:
         ShiftWallClock(static_cast<Nanos>(Below(20)) * kSecond - 10 * kSecond);
@@ -198,9 +221,10 @@ class Life {
 }  // namespace
 
 uint64_t LiveOnce(const LifeOptions& options) {
+  static const std::string empty_store = EmptyStore(options.folder);
   BeginLife(options.seed, options.is_traced);
   {
-    Life life(options);
+    Life life(options, empty_store);
     life.Run();
   }
   EndLife();

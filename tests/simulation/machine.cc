@@ -133,12 +133,13 @@ bool Connection::Await(Nanos deadline) {
   return true;
 }
 
-Machine::Machine(std::string root, bool may_lose_power)
+Machine::Machine(std::string root, bool may_lose_power, const std::string& store)
     : disk_(std::move(root), may_lose_power), shims_(*this) {
   for (const std::string& folder : {state(), runtime(), disk_.root() + "/run-1"}) {
     ::mkdir(folder.c_str(), 0700);
   }
   SetBootId(boot_id());
+  if (!store.empty()) disk_.Have(state() + "/cluster.db", store);
   the_machine = this;
 }
 Machine::~Machine() { the_machine = nullptr; }

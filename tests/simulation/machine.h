@@ -52,7 +52,8 @@ struct Faults {
 
 class Machine {
  public:
-  Machine(std::string root, bool may_lose_power);
+  // `store`: the file that another daemon has left; "" where none ever ran.
+  Machine(std::string root, bool may_lose_power, const std::string& store);
   ~Machine();
 
   Disk& disk() { return disk_; }
@@ -74,6 +75,10 @@ class Machine {
   void KillDaemon();
   void PowerCut();
   bool HasLostPower() const { return boot_ > 1; }
+  // How often something came that a command may fail of: a network or a disk that does.
+  int troubles() const { return troubles_; }
+  bool IsInTrouble() const { return faults_.lost_answers > 0 || disk_.IsInTrouble(); }
+  void GetIntoTrouble() { ++troubles_; }
 
  private:
   base::Status EnsureDaemon();
@@ -85,7 +90,7 @@ class Machine {
   int login_ = 0;
   int boot_ = 1;
   int last_pid_ = 100;
-  int starters_ = 0;
+  int troubles_ = 0;
   std::unique_ptr<Daemon> daemon_;
 };
 

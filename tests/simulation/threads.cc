@@ -68,6 +68,7 @@ struct World {
   uint64_t hash = 0;
   uint64_t descriptors = 1;
   int last_thread = 0;
+  bool has_ended = false;  // a thread that has not been forgotten
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<void*> stacks;  // not in use
   Thread* current = nullptr;
@@ -96,6 +97,7 @@ void GiveBackExceptions(const Thread& thread) {
   GiveBackExceptions(*self);
   self->result = self->run(self->argument);
   self->is_over = true;
+  w.has_ended = true;
   WakeAll(Wait::kJoin, self);
   Block(Wait::kJoin, nullptr, kNever);  // for ever: its stack is taken by who runs next
   __builtin_unreachable();
@@ -123,8 +125,13 @@ void Enter(Thread& next) {
 // Those that are over and that nobody will join.
 void ForgetEnded() {
   World& w = world();
+  if (!std::exchange(w.has_ended, false)) return;
   std::erase_if(w.threads, [&w](const std::unique_ptr<Thread>& thread) {
-    if (!thread->is_over || thread.get() == w.current) return false;
+    if (!thread->is_over) return false;
+    if (thread.get() == w.current) {
+      w.has_ended = true;
+      return false;
+    }
     if (thread->stack != nullptr) w.stacks.push_back(std::exchange(thread->stack, nullptr));
     return thread->is_detached;
   });
@@ -424,13 +431,13 @@ void* JoinThread(int id) {
   Thread* thread = find();
   if (thread == nullptr) return nullptr;
   while (!thread->is_over) Block(Wait::kJoin, thread, kNever);
-  thread->is_detached = true;
+  thread->is_detached = w.has_ended = true;
   return thread->result;
 }
 
 void DetachThread(int id) {
   for (const auto& thread : world().threads) {
-    if (thread->id == id) thread->is_detached = true;
+    if (thread->id == id) thread->is_detached = world().has_ended = true;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "api/resources.h"
 #include "base/strings.h"
 #include "text/json.h"
+#include "text/projection.h"
 
 namespace simulation {
 namespace {
@@ -18,6 +19,8 @@ using base::Code;
 
 constexpr Nanos kLongestCommand = 600 * kSecond;
 constexpr Nanos kLongestCalm = 3'600 * kSecond;
+// Objects of one name, one after another, in one life.
+constexpr int kMostOfAName = 60;
 constexpr const char* kNamespace = "default";
 constexpr const char* kTouched = "touched";
 // Of a thousand jobs, those whose programs run until they are asked to end.
@@ -105,10 +108,16 @@ User::User(Machine& machine, int number)
 template <typename Command>
 auto User::Timed(const char* what, const Command& command) {
   const Nanos begin = Now();
+  const bool may_fail = machine_.IsInTrouble();
+  const int troubles = machine_.troubles();
   auto result = command();
   Trace(fmt::format("{}{}: {}", prefix_, what, result ? "done" : result.error().message));
   if (Now() - begin > kLongestCommand) {
     GoneWrong(fmt::format("{}{} took {} s", prefix_, what, (Now() - begin) / kSecond));
+  }
+  // A daemon that ends is no reason to.
+  if (!result && !IsRefusal(result.error()) && !may_fail && troubles == machine_.troubles()) {
+    GoneWrong(fmt::format("{}{} fails: {}", prefix_, what, result.error().message));
   }
   return result;
 }
@@ -142,7 +151,7 @@ void User::Work(Nanos end) {
       ReadLog();
     }
     // Often the next command comes at once.
-    if (Below(3) != 0) SleepFor(static_cast<Nanos>(Below(1'200)) * kMilli);
+    if (Below(3) != 0) SleepFor(static_cast<Nanos>(Below(1'000)) * kMilli);
   }
 }
 
@@ -362,6 +371,7 @@ void User::SeeToTheEnd() {
       SleepFor(2 * kSecond);
     }
   }
+  ReadLog();
 }
 
 void User::DeleteAll() {
@@ -398,7 +408,13 @@ Watcher::Watcher(Machine& machine, const api::Resource& resource)
     }
     Take(event.object, false);
   };
-  reflector_ = std::make_unique<cluster::Reflector>(client_, resource, cluster::ListOptions(),
+  cluster::ListOptions options;
+  options.read = [](std::string_view object) -> base::Result<text::Json> {
+    static const text::Projection kParts{
+        {"metadata", "name"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}, {"status"}};
+    return text::ParsePart(object, kParts);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client_, resource, std::move(options),
                                                     std::move(handler));
 }
 
@@ -417,6 +433,9 @@ void Watcher::Take(const text::Json& object, bool is_listed) {
     CheckPod(object);
   } else if (const auto status = StatusOf(object); status && status->IsFinished()) {
     end = status->Is("Succeeded") ? "Succeeded" : "Failed";
+  }
+  if (!finished_.contains(uid) && ++born_[name] > kMostOfAName) {
+    GoneWrong(fmt::format("{} is made again and again", name));
   }
   std::string& was = finished_[uid];
   if (!was.empty() && was != end) {

@@ -87,6 +87,7 @@ class Watcher {
   std::map<std::string, std::string> known_;     // name -> resourceVersion
   std::map<std::string, std::string> finished_;  // uid -> how
   std::map<std::string, int> phases_;            // of pods, by uid
+  std::map<std::string, int> born_;              // how many, by name
   std::unique_ptr<cluster::Reflector> reflector_;
 };
 
