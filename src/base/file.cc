@@ -143,7 +143,8 @@ Status CopyContent(int from, int to, const std::string& shown) {
 }
 
 Status MakeDirs(const std::string& path, unsigned mode) {
-  if (path.empty() || path == "/") return {};
+  // The current folder may have been removed; it has no parent to make it in.
+  if (path.empty() || path == "/" || path == ".") return {};
   // mkdir applies the umask.
   const auto make = [&] {
     return ::mkdir(path.c_str(), mode) == 0 && ::chmod(path.c_str(), mode) == 0;

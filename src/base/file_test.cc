@@ -82,6 +82,17 @@ TEST_F(FileTest, WriteFileAtomicLeavesNothingBehindWhenItFails) {
   EXPECT_EQ(CountEntries(), 1U);
 }
 
+TEST_F(FileTest, InACurrentFolderThatIsGoneNoneIsMade) {
+  const std::string before = std::filesystem::current_path();
+  ASSERT_TRUE(MakeDirs(At("gone")).has_value());
+  std::filesystem::current_path(At("gone"));
+  ASSERT_TRUE(RemoveTree(At("gone")).has_value());
+  const auto made = MakeDirs("a/b");
+  std::filesystem::current_path(before);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().code, Code::kNotFound) << made.error().message;
+}
+
 TEST_F(FileTest, MakeDirsMakesEachWithTheMode) {
   const mode_t before = umask(0077);
   const Defer restore([before] { umask(before); });

@@ -214,6 +214,14 @@ int MakeFolder(int folder, const char* path, mode_t mode) {
   return done;
 }
 
+struct statvfs SpaceOn(const Disk& disk) {
+  struct statvfs info{};
+  info.f_frsize = info.f_bsize = 4096;
+  info.f_blocks = Disk::kTotal / 4096;
+  info.f_bfree = info.f_bavail = static_cast<fsblkcnt_t>(std::max<int64_t>(disk.free(), 0) / 4096);
+  return info;
+}
+
 int MakeTemporary(char* pattern, int flags) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::string path(pattern);
@@ -319,11 +327,15 @@ int statvfs(const char* path, struct statvfs* info) noexcept {
   static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "statvfs"));
   const Disk* const disk = LiveDisk();
   if (disk == nullptr || !disk->Has(path)) return real(path, info);
-  *info = {};
-  info->f_frsize = info->f_bsize = 4096;
-  info->f_blocks = Disk::kTotal / 4096;
-  info->f_bfree = info->f_bavail =
-      static_cast<fsblkcnt_t>(std::max<int64_t>(disk->free(), 0) / 4096);
+  *info = SpaceOn(*disk);
+  return 0;
+}
+int fstatvfs(int fd, struct statvfs* info) noexcept {
+  using Function = int(int, struct statvfs*);
+  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "fstatvfs"));
+  const Disk* const disk = LiveDisk();
+  if (disk == nullptr || !disk->IsFile(fd)) return real(fd, info);
+  *info = SpaceOn(*disk);
   return 0;
 }
 

@@ -51,11 +51,11 @@ std::string EmptyStore(const std::string& folder) {
   return *content;
 }
 
-// Mostly short: what one or two faults one after another do is seen in many lives sooner than in
-// one that is long.
+// Mostly short: what two or three faults one after another do is seen in many lives sooner than in
+// one that is long, and with fewer of them it is seen later.
 Nanos Length() {
-  const uint64_t kind = Below(64);
-  const uint64_t most = kind == 0 ? 8'000 : kind < 5 ? 2'500 : 900;
+  const uint64_t kind = Below(32);
+  const uint64_t most = kind == 0 ? 8'000 : kind < 5 ? 4'000 : 1'500;
   return static_cast<Nanos>(200 + Below(most)) * kMilli;
 }
 
@@ -133,7 +133,7 @@ class Life {
         machine_.GetIntoTrouble();
         faults.lost_answers = static_cast<unsigned>(Below(200));
         faults.cut_watches = static_cast<unsigned>(Below(100));
-        faults.late_watches = static_cast<unsigned>(Below(200));
+        faults.late_watches = static_cast<unsigned>(Below(400));
         return;
       case 8:
         faults.failed_spawns = static_cast<unsigned>(Below(500));
@@ -146,12 +146,12 @@ class Life {
       case 10:
         machine_.GetIntoTrouble();
         machine_.disk().SetFailing(static_cast<unsigned>(Below(40)));
-        SleepFor(static_cast<Nanos>(Below(3'000)) * kMilli);
+        SleepFor(static_cast<Nanos>(Below(1'500)) * kMilli);
         return machine_.disk().SetFailing(0);
       case 11:
         machine_.GetIntoTrouble();
         machine_.disk().Fill(static_cast<int64_t>(Below(100'000)));
-        SleepFor(static_cast<Nanos>(Below(5'000)) * kMilli);
+        SleepFor(static_cast<Nanos>(Below(1'500)) * kMilli);
         return machine_.disk().Empty();
       default:
         ShiftWallClock(static_cast<Nanos>(Below(20)) * kSecond - 10 * kSecond);

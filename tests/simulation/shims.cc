@@ -28,7 +28,7 @@ using local::node::PodRestartPolicy;
 constexpr int kMostRestarts = 2;
 constexpr unsigned kFailingPrograms = 150;  // of a thousand
 // Of two lines: of a program that ends by itself, and of one that does not.
-constexpr uint64_t kMostMillis = 1'500;
+constexpr uint64_t kMostMillis = 700;
 constexpr uint64_t kMostMillisOfServers = 60'000;
 
 base::Time WallNow() { return base::SystemClock().Now(); }
@@ -176,7 +176,7 @@ void Shims::RunContainers(Shim& shim) {
     // The program: prints a line now and then, and ends by itself, unless it serves.
     const auto& argv = shim.spec.containers.front().argv;
     const bool serves = !argv.empty() && argv.front() == kServe;
-    const Nanos end = serves ? kNever : Now() + static_cast<Nanos>(Below(2'500)) * kMilli;
+    const Nanos end = serves ? kNever : Now() + static_cast<Nanos>(Below(3'000)) * kMilli;
     const uint64_t pause = serves ? kMostMillisOfServers : kMostMillis;
     while (Now() < end && !process.is_dead && !shim.is_asked_to_end) {
       Block(Wait::kCondition, &shim,

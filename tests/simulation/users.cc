@@ -371,6 +371,7 @@ void User::SeeToTheEnd() {
       SleepFor(2 * kSecond);
     }
   }
+  ReadLog();
 }
 
 void User::DeleteAll() {
