@@ -195,8 +195,7 @@ def test_ended_and_unknown_instances(cluster):
     done = cluster.run("attach", "nobody-knows", code=1)
     assert "Not found training job nobody-knows in namespace default" in done.stderr
     done = cluster.run("attach", code=2)
-    assert ("expected 'attach JOB_NAME [ARG1] [ARG2] ... [ARGN]'.\nJOB_NAME is required argument "
-            "for the attach command") in done.stderr
+    assert "JOB is missing: muster attach JOB [-- COMMAND [ARG...]]" in done.stderr
 
 
 def test_under_arenas_name(cluster):

@@ -355,8 +355,7 @@ TEST_F(RunVerbTest, WhatWasSubmittedToAnotherClusterIsRememberedAsItWasSeen) {
   const Ended history = Run({"list", "--all"}, "muster");
   EXPECT_NE(history.out.find("far"), std::string::npos) << history.out;
   EXPECT_NE(history.out.find("DELETED"), std::string::npos) << history.out;
-  EXPECT_NE(history.log.find("0 jobs as the cluster has them, and 1 gone"),
-            std::string::npos)
+  EXPECT_NE(history.log.find("0 jobs as the cluster has them, and 1 gone"), std::string::npos)
       << history.log;
   EXPECT_NE(Run({"show", "far"}, "muster").out.find("as this machine saw it last"),
             std::string::npos);
