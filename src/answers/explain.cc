@@ -223,15 +223,21 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
   if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
 }
 
-// Where no rule knows a line, the last that tells of a failure at all.
+// Where no rule knows a line, the last word of a program, or of its launcher, if nothing but a few
+// lines followed it.
 void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
+  constexpr size_t kMostBehind = 20;
   const Rank* of = nullptr;
   const Line* last = nullptr;
   for (const Rank& rank : evidence.ranks) {
     if (!HasFailed(rank)) continue;
-    const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(),
-                                   [](const Line& each) { return TellsOfFailure(each.text); });
-    if (line == rank.lines.rend() || (last != nullptr && line->order < last->order)) continue;
+    size_t passed = 0;
+    const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
+      if (base::Trim(each.text).empty()) return false;
+      return ++passed > kMostBehind || IsProgress(each.text) || IsLastWord(each.text);
+    });
+    if (line == rank.lines.rend() || !IsLastWord(line->text)) continue;
+    if (last != nullptr && line->order < last->order) continue;
     of = &rank;
     last = &*line;
   }

@@ -147,6 +147,48 @@ TEST(Explain, NothingIsSaidOfNothing) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 0, 2, "done\n")}}).kind, kUnknown);
 }
 
+TEST(Explain, SaysThatItFailedOnlyByALastWord) {
+  const auto judge = [](const std::string& text) { return Explain(ReadLogs({{"log", text}})); };
+  const Verdict killed = judge("step 1\nKilled\nbye\n");
+  EXPECT_EQ(killed.kind, kUnknown);
+  EXPECT_EQ(killed.title, "it failed, and these data do not say why");
+  EXPECT_EQ(killed.line, "Killed");
+  for (const char* const text :
+       {"row 5: KeyError: foo was the answer\nKilled 3 zombies in game\nTraining finished\n",
+        "eval sample: \"MemoryError: cannot allocate\" -> correct\nloss 0.1\nsaved model\n",
+        "Killed\nstep 7 loss 0.1\n"}) {
+    EXPECT_EQ(judge(text).title, "nothing in these data says that it failed") << text;
+  }
+}
+
+TEST(Explain, ShowsWhatNcclCallsItsLastError) {
+  const Verdict verdict = Explain(ReadLogs(
+      {{"log",
+        "torch.distributed.DistBackendError: NCCL error in: P.cpp:1, unhandled cuda error, NCCL "
+        "version 2.18.1\nncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nCuda "
+        "failure 1 'invalid argument'\n"}}));
+  EXPECT_EQ(verdict.kind, "cuda-error");
+  EXPECT_EQ(verdict.line, "Cuda failure 1 'invalid argument'");
+}
+
+TEST(Explain, NamesNoRankByWhoseWatchdogSpokeFirst) {
+  const std::string report =
+      "Watchdog caught collective operation timeout: WorkNCCL(SeqNum={}, OpType=ALLREDUCE, "
+      "NumelIn=5, NumelOut=5, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.";
+  const auto line = [&](int rank, int sequence) {
+    return fmt::format("[rank{}]:[E302 10:41:12.5 ProcessGroupNCCL.cpp:616] [Rank {}] {}\n", rank,
+                       rank, fmt::format(fmt::runtime(report), sequence));
+  };
+  EXPECT_FALSE(Explain(ReadLogs({{"log", line(1, 7) + line(0, 7)}})).rank);
+  const Evidence evidence = ReadLogs({{"log", line(0, 9) + line(1, 9) + line(2, 7)}});
+  const Verdict behind = Explain(evidence);
+  ASSERT_TRUE(behind.rank);
+  EXPECT_EQ(evidence.ranks[*behind.rank].rank, 2);
+  // The end of the log cuts a line within the name of the call.
+  EXPECT_EQ(Explain(ReadLogs({{"log", line(0, 7) + line(1, 7).substr(0, 130)}})).kind,
+            "collective-timeout");
+}
+
 TEST(ReadLogs, TheRankThatAnExceptionNamesAsItsOwn) {
   const auto rank_of = [](const char* text) { return ReadLogs({{"log", text}}).ranks[0].rank; };
   EXPECT_EQ(rank_of("Parameter indices which did not receive grad for rank 5: 2 3\n"), 5);

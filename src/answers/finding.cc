@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
+constexpr size_t kLooseLines = 60;
 constexpr int kSignalBase = 128;
 
 // Of a launcher, which says again what a rank has said.
@@ -109,9 +110,10 @@ class RankReader {
 
  private:
   bool IsInChain(size_t line) const {
-    return std::any_of(chains_.begin(), chains_.end(), [line](const Chain& chain) {
-      return line >= chain.begin && line < chain.end;
-    });
+    const auto next =
+        std::upper_bound(chains_.begin(), chains_.end(), line,
+                         [](size_t at, const Chain& chain) { return at < chain.begin; });
+    return next != chains_.begin() && line < std::prev(next)->end;
   }
 
   void Place(Finding& finding, size_t line) const {
@@ -184,7 +186,7 @@ class RankReader {
       finding.advice = Advice::kFixFirst;
       finding.advice_text = "Fix what the line says; the same input fails again.";
     }
-    finding.line = told->text.substr(0, told->text.find('\n'));
+    finding.line = DecidingLine(told->text);
     finding.frame = UsersFrame(*told);
     for (const Raised& raised : chain.raised) {
       if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
@@ -195,6 +197,21 @@ class RankReader {
         std::max(chain.begin, told->line > kEvidenceLines ? told->line - kEvidenceLines + 1 : 0);
     for (size_t i = begin; i <= told->line; ++i) finding.words.push_back(rank_.lines[i].text);
     return finding;
+  }
+
+  // The first; of NCCL's report what it calls its last error; of a heading the line below it.
+  static std::string DecidingLine(std::string_view text) {
+    constexpr std::string_view kLast = "\nLast error:\n";
+    const std::string_view first = text.substr(0, text.find('\n'));
+    const size_t last = text.find(kLast);
+    std::string_view below;
+    if (last != std::string_view::npos) {
+      below = text.substr(last + kLast.size());
+    } else if (first.ends_with("look up to see its traceback):")) {
+      below = text.substr(std::min(first.size() + 1, text.size()));
+    }
+    below = base::Trim(below.substr(0, below.find('\n')));
+    return std::string(below.empty() ? first : below);
   }
 
   static const Rule* RuleFor(const Raised& raised) {
@@ -253,7 +270,8 @@ class RankReader {
 
   template <typename Predicate>
   std::optional<Finding> ReadLooseOf(Predicate is_asked) const {
-    for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+    const size_t last = rank_.lines.size() - std::min(rank_.lines.size(), kLooseLines);
+    for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
       if (IsInChain(i) || !is_asked(i)) continue;
       const std::string_view text = rank_.lines[i].text;
       const Rule* const rule = RuleForWords(text);

@@ -311,7 +311,7 @@ LogLine ReadLogLine(std::string_view text) {
   LogLine line;
   if (text.ends_with('\r')) text.remove_suffix(1);
   text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
-  line.text = base::Trim(text);              // blanks may stand before a prefix
+  line.text = text.substr(std::min(text.find_first_not_of(' '), text.size()));  // of a prefix
   const std::string_view trimmed = line.text;
   bool has_task = false;
   for (;;) {

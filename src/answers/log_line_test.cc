@@ -37,6 +37,12 @@ TEST(LogLine, AMarginThatSomebodyPutBeforeAllLinesIsTakenOff) {
   }
 }
 
+TEST(LogLine, AnEmptyLineBehindAStampIsEmpty) {
+  EXPECT_EQ(ReadLogLine("2026-03-02T10:11:04Z ").text, "");
+  EXPECT_EQ(ReadLogLine("  [rank3]: ValueError: ").text, "ValueError: ");
+  EXPECT_EQ(ReadLogLine("    step()").text, "    step()");
+}
+
 TEST(LogLine, AHostMayStandBehindAStamp) {
   const std::string log = Prefixed("2026-03-02T10:11:04Z gpu-2: [rank9]: ", kRaised);
   const Evidence evidence = ReadLogs({{"ds.log", log}});

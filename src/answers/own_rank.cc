@@ -18,10 +18,7 @@ constexpr auto kNamings = std::to_array<Naming>({
     {"[Rank ", "] Caught collective operation timeout"},
     {"[Rank ", "] Work WorkNCCL("},
     {"communicator was aborted on rank ", "."},
-    {"DDP expects same model across all ranks, but Rank ", " has "},
     {"[", "]: params["},
-    {"store based barrier on rank: ", ","},
-    {"store based barrier on rank ", ","},
     {"Rank ", ": found NaN in "},
     {"Rank ", ", node "},
 });

@@ -36,6 +36,16 @@ bool IsOfNccl(std::string_view line) {
   if (at == std::string_view::npos) return false;
   const std::string_view before = base::Trim(line.substr(0, at));
   const std::string_view file = before.substr(0, before.rfind(':'));
+  const size_t bracket = before.rfind('[');  // of "gpu-1:311:402 [1]"
+  if (before.empty()) return true;
+  if (before.ends_with(']') && bracket > 4 && bracket != std::string_view::npos) {
+    const std::string_view process = base::Trim(before.substr(0, bracket));
+    const size_t thread = process.rfind(':');
+    if (thread != std::string_view::npos && process.rfind(':', thread - 1) != thread &&
+        base::ParseInt(process.substr(thread + 1))) {
+      return true;
+    }
+  }
   return before.ends_with("NCCL") || file.ends_with(".cc") || file.ends_with(".cu") ||
          file.ends_with(".h");
 }
@@ -83,6 +93,50 @@ std::string_view CarriedException(std::string_view line) {
   const std::string_view trimmed = base::Trim(line);
   if (!trimmed.starts_with(kMessage)) return "";
   return trimmed.substr(kMessage.size(), trimmed.rfind('"') - kMessage.size());
+}
+
+bool IsLastWord(std::string_view text) {
+  static constexpr auto kWhole =
+      std::to_array<std::string_view>({"Killed", "Terminated", "Aborted", "Aborted (core dumped)",
+                                       "Bus error", "Bus error (core dumped)", "Hangup", "^C"});
+  static constexpr auto kWords = std::to_array<std::string_view>({"xit code",
+                                                                  "xitcode",
+                                                                  "return code = ",
+                                                                  "xit status",
+                                                                  "exited with",
+                                                                  "xited unexpectedly",
+                                                                  "terminated with",
+                                                                  "terminated by",
+                                                                  "SIGKILL",
+                                                                  "SIGABRT",
+                                                                  "SIGTERM",
+                                                                  "SIGINT",
+                                                                  "SIGHUP",
+                                                                  "SIGBUS",
+                                                                  "SIGSEGV",
+                                                                  "ChildFailedError",
+                                                                  " Killed  ",
+                                                                  " Aborted  ",
+                                                                  "died unexpectedly",
+                                                                  "has died",
+                                                                  "srun: error: ",
+                                                                  "slurmstepd: error: ",
+                                                                  "srun: Job step aborted",
+                                                                  "has been revoked",
+                                                                  "terminate called",
+                                                                  "  what():  ",
+                                                                  "death signal",
+                                                                  "exited on signal",
+                                                                  "signal: ",
+                                                                  "has been aborted",
+                                                                  "BackoffLimitExceeded",
+                                                                  "is failed because"});
+  const std::string_view trimmed = base::Trim(text);
+  if (std::find(kWhole.begin(), kWhole.end(), trimmed) != kWhole.end()) return true;
+  const std::string_view type = text.substr(0, text.find(": "));
+  const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
+                            (type.ends_with("Error") || type.ends_with("Exception"));
+  return (is_exception || HasAny(text, kWords)) && !IsWarning(text);
 }
 
 bool TellsOfFailure(std::string_view text) {

@@ -28,7 +28,10 @@ std::string_view CarriedException(std::string_view line);
 // A launcher's last words of a process that has ended by itself, and not by a signal.
 bool TellsOfExit(std::string_view line);
 
-// Anybody's words of something that did not end well.
+// The last word of a program that did not end well, or of who saw it end; not a heading of them.
+bool IsLastWord(std::string_view line);
+
+// Anybody's words of something that did not go well.
 bool TellsOfFailure(std::string_view line);
 
 }  // namespace answers

@@ -156,4 +156,9 @@ SYMPTOMS = {
         "step. Attempted loss scale: 2, reducing to 1\n" + STEPS + NCCL_GONE},
     "wandb-retry": {"out": "wandb: Network error (ConnectionError), entering retry loop.\n" + STEPS + NCCL_GONE},
     "k8s-running": {"pods.txt": "NAME  READY STATUS RESTARTS AGE\njob-worker-0 1/1 Running 0 5m\n", "w.log": STEPS},
+    "handled-and-finished": {"out": trace("OSError: [Errno 28] No space left on device") + "WARNING upload failed, will retry\n" +
+        "".join(f"step {n} loss 0.{n}\n" for n in range(180)) + "Training finished\n"},
+    "words-of-data": {"out": "eval sample: \"MemoryError: cannot allocate\" -> correct\nvocabulary: Abort Killed Error\nloss 0.1\nsaved model\n"},
+    "killed-alone": {"out": STEPS + "Killed\n"},
+    "watchdog-cut": {"out": timed_out(0) + timed_out(1)[:150]},
 }

@@ -143,8 +143,9 @@ std::vector<Rule> CollectiveRules() {
        .advice = Advice::kFixFirst,
        .advice_text = "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME name interfaces: they have to fit "
                       "the ones of every node.",
-       .exceptions = {"no socket interface found", "NET/Socket : no interface found",
-                      "ould not find any interface", "No IP interface found",
+       .exceptions = {"o socket interface found", "o interface found",
+                      "o usable listening interface", "ould not find any interface",
+                      "Invalid NCCL_COMM_ID",
                       "Unable to find address for: ", "Unable to find interface for: "},
        .lines = {"WARN Bootstrap : no socket interface found",
                  "WARN NET/Socket : no interface found", "WARN No NVLink*fabric manager"}},

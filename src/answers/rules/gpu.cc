@@ -185,7 +185,7 @@ std::vector<Rule> GpuRules() {
        .advice_text =
            "NCCL_DEBUG=WARN says why: mostly two ranks use the same GPU, or pass tensors "
            "that do not fit each other.",
-       .exceptions = {"NCCL error in: *invalid usage", "NCCL error in: *invalid argument"}},
+       .exceptions = {"NCCL error in: *, invalid usage", "NCCL error in: *, invalid argument"}},
       {.kind = "device-assert",
        .title = "a GPU kernel found a wrong index or value",
        .advice = Advice::kFixFirst,
@@ -214,6 +214,7 @@ std::vector<Rule> GpuRules() {
                       "CUSOLVER_STATUS_",
                       "CUFFT_",
                       "CUSPARSE_STATUS_",
+                      "Cuda failure *'",
                       "CUDA error: ",
                       "CUDA driver error: ",
                       "HIP error: ",
