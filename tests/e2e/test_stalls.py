@@ -178,11 +178,12 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
 
 def test_who_is_told_of_a_hang(cluster):
     text, fault, _ = faults.program("late-rank")
-    with open(cluster.path("train.py"), "w") as file:
+    os.makedirs(cluster.path("home", "code"))
+    with open(cluster.path("home", "code", "train.py"), "w") as file:
         file.write(text)
     told = cluster.path("home", "told")
     cluster.run("run", "-d", "-n", "2", "--name=hung", f"--notify=cat >{told}", "--notify-on=hang", "train.py",
-                cwd=os.path.dirname(cluster.path("train.py")))
+                cwd=cluster.path("home", "code"))
     end = time.monotonic() + 60
     while not (os.path.exists(told) and os.path.getsize(told)):
         assert time.monotonic() < end, cluster.run("get", "hung").stdout

@@ -133,7 +133,7 @@ def test_fits_the_screen_that_it_has(cluster, screen):
 def test_gives_the_terminal_back_when_it_is_ended(cluster, screen, number):
     cluster.run("submit", "pytorch", "--name=ended", PRINTS)
     terminal = screen()
-    terminal.type(f"stty -g > before; {cluster.binary} watch; echo status $?; stty -g | cmp - before && echo sa''me", "Enter")
+    terminal.type(f"stty -g > {cluster.path('before')}; {cluster.binary} watch; echo status $?; stty -g | cmp - {cluster.path('before')} && echo sa''me", "Enter")
     terminal.sees("ended", "RUNNING")
     os.kill(terminal.pid_of("muster watch"), number)
     terminal.sees(f"status {128 + number}", "same")

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "answers/stall/stack.h"
+
 namespace answers {
 namespace {
 
@@ -14,8 +16,9 @@ constexpr const char* kTorch = "/usr/lib/python3/dist-packages/torch";
 std::string Dump(const std::vector<std::pair<std::string, std::string>>& frames) {
   std::string dump = "Current thread 0x0001 (most recent call first):\n";
   for (const auto& [file, function] : frames) {
-    dump += fmt::format("  File \"{}{}\", line 7 in {}\n", file[0] == '/' ? "" : kTorch,
-                        (file[0] == '/' ? "" : "/") + file, function);
+    const bool is_whole = file[0] == '/' || file[0] == '<';
+    dump += fmt::format("  File \"{}{}\", line 7 in {}\n", is_whole ? "" : kTorch,
+                        (is_whole ? "" : "/") + file, function);
   }
   return dump + "\n";
 }
@@ -36,6 +39,7 @@ const std::string kMakesBatch = Dump({{"/w/data.py", "__getitem__"},
                                       kOwn});
 const std::string kMeets = Dump({{"distributed/rendezvous.py", "_create_c10d_store"},
                                  {"distributed/distributed_c10d.py", "init_process_group"},
+                                 {"<muster>", "init_process_group"},
                                  kOwn});
 const std::string kSaves =
     Dump({{"serialization.py", "_save"}, {"serialization.py", "save"}, kOwn});
@@ -48,6 +52,17 @@ TEST(Phase, IsThatOfTheLowestRank) {
   EXPECT_EQ(PhaseOfJob({{0, kMeets}, {1, kComputes}}), Phase::kRendezvous);
   EXPECT_EQ(PhaseOfJob({{0, kSaves}}), Phase::kSave);
   EXPECT_EQ(PhaseOfJob({{2, kLoads}, {3, kComputes}}), Phase::kLoad);
+}
+
+TEST(ReadStacks, LeavesOutTheFrameThatMeasuresTheRendezvous) {
+  const auto stacks = ReadStacks(kMeets);
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(stacks[0].frames.size(), 3u);
+  const Doing doing = WhatItDoes(stacks[0].frames);
+  EXPECT_EQ(doing.what, "init_process_group");
+  EXPECT_EQ(doing.where, "train.py:7");
+  EXPECT_EQ(doing.inner, "init_process_group (distributed_c10d.py:7)");
+  EXPECT_FALSE((Frame{"<muster>", 43, "init_process_group"}.IsUsers()));
 }
 
 TEST(Phase, IsDataOfWhoWaitsForARankThatHasNone) {

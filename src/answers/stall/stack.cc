@@ -123,7 +123,8 @@ std::vector<ThreadStack> ReadStacks(std::string_view text) {
       open = &stacks.emplace_back(stack);
     } else if (line.starts_with("  File \"") && open != nullptr) {
       const Frame frame = ReadFrame(line);
-      if (!frame.file.empty()) open->frames.push_back(frame);
+      const bool is_ours = frame.file == "<muster>";  // warm/python/meeting.py
+      if (!frame.file.empty() && !is_ours) open->frames.push_back(frame);
     } else {
       open = nullptr;
     }
