@@ -118,6 +118,11 @@ std::map<pid_t, std::string> RecorderQuestion::Await(std::chrono::milliseconds l
   return answers;
 }
 
+bool RecorderQuestion::IsOver() const {
+  return std::all_of(asked_.begin(), asked_.end(),
+                     [](const auto& entry) { return entry.second.is_over; });
+}
+
 int AnsweringThreads(pid_t pid) {
   const std::string tasks = fmt::format("/proc/{}/task", pid);
   const auto is_servers = [&tasks](const std::string& thread) {

@@ -25,6 +25,9 @@ class RecorderQuestion {
   // be called again. An answer beyond 8 MiB, or one that is no answer, is dropped.
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
+  // No more answers will come: whoever took the question has answered, or has closed.
+  bool IsOver() const;
+
  private:
   struct Asked {
     base::Fd fd;

@@ -31,6 +31,7 @@
 #include "rendezvous/store/wait_explainer.h"
 #include "runs/progress/progress_text.h"
 #include "warm/link.h"
+#include "witness/recorder.h"
 
 namespace launch {
 
@@ -122,6 +123,15 @@ class Agent : private rendezvous::RendezvousEvents {
   // Has ranks' processes say where they stand. A moment later `then` is called from the loop, with
   // what they said by pid; the group may be another one by then, or about to stop.
   using Dumps = std::map<pid_t, std::string>;
+  // What ranks said of where they stand; the recorders' answers are still coming.
+  struct Told {
+    std::shared_ptr<witness::RecorderQuestion> recorders;
+    Dumps stacks;
+    std::vector<pid_t> pids;  // of all ranks of this node, the first of which is `first`
+    int first;
+    int rounds_left;
+  };
+  void JudgeStall(Told told);
   process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
                                         std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});

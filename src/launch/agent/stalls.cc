@@ -22,6 +22,8 @@ constexpr base::Duration kLook = std::chrono::seconds(1);
 constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
 // By then the recorders have their answers ready: to take them is a moment.
 constexpr std::chrono::milliseconds kTake{30};
+// A recorder that has taken the question, on a busy machine, gets this many times kAnswer more.
+constexpr int kMostRounds = 6;
 constexpr int kLooksBetweenPlaces = 4;
 constexpr int kLongestPlaceLooks = 20;
 
@@ -96,23 +98,33 @@ void Agent::LookForStalls() {
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
   auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
-  stall_timer_ = AskStacks(running, [this, recorders, pids, first](Dumps answers) {
-    stall_timer_ = 0;
-    if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
-    const auto by_rank = [&](Dumps by_pid) {
-      std::map<int, std::string> ranks;
-      for (auto& [pid, answer] : by_pid) {
-        const auto worker = std::find(pids.begin(), pids.end(), pid);
-        ranks[first + static_cast<int>(worker - pids.begin())] = std::move(answer);
-      }
-      return ranks;
-    };
-    const answers::StallWatch::Testimony told{by_rank(std::move(answers)),
-                                              by_rank(recorders->Await(kTake))};
-    stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
-    SayStall(told.dumps);
-    if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
+  stall_timer_ = AskStacks(running, [this, recorders, pids, first](const Dumps& stacks) {
+    JudgeStall({recorders, stacks, pids, first, kMostRounds});
   });
+}
+
+void Agent::JudgeStall(Told told) {
+  stall_timer_ = 0;
+  const std::vector<pid_t>& pids = told.pids;
+  if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
+  Dumps traces = told.recorders->Await(kTake);
+  if (!told.recorders->IsOver() && told.rounds_left-- > 0) {
+    stall_timer_ = loop_->After(kAnswer, [this, told = std::move(told)] { JudgeStall(told); });
+    return;
+  }
+  const auto by_rank = [&](Dumps by_pid) {
+    std::map<int, std::string> ranks;
+    for (auto& [pid, answer] : by_pid) {
+      const auto worker = std::find(pids.begin(), pids.end(), pid);
+      ranks[told.first + static_cast<int>(worker - pids.begin())] = std::move(answer);
+    }
+    return ranks;
+  };
+  const answers::StallWatch::Testimony testimony{by_rank(std::move(told.stacks)),
+                                                 by_rank(std::move(traces))};
+  stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
+  SayStall(testimony.dumps);
+  if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
 }
 
 process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
