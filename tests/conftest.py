@@ -13,10 +13,11 @@ sys.pycache_prefix = os.path.join(ROOT, "build", "pycache")
 sys.dont_write_bytecode = False
 
 # A worker runs a file as a whole: the files that take minutes begin first, so that none is alone at the end.
-LONGEST = ("test_manual.py", "test_warm.py", "test_stalls.py", "test_warm_libraries.py", "test_recorder.py", "test_warm_pods.py",
-           "test_main_job.py", "test_opctl.py", "test_tensorboard.py", "test_mnist_yamls.py", "test_nodes.py", "test_launch.py",
-           "test_in_process.py", "test_install.py", "test_launch_failures.py", "test_dash.py", "test_mnist_cpp.py",
-           "test_documents.py", "test_mnist_bare_metal.py")
+LONGEST = ("test_stalls.py", "test_recorder.py", "test_warm_libraries.py", "test_manual.py", "test_operator_faults.py", "test_tensorboard.py",
+           "test_oci_goes_wrong.py", "test_sweep_on_kubernetes.py", "test_store.py", "test_dash.py", "test_operator_rights.py",
+           "test_report.py", "test_mnist_bare_metal.py", "test_warm.py", "test_mnist_yamls.py", "test_operator_recovery.py", "test_opctl.py",
+           "test_watch_cancel_delete.py", "test_documents.py", "test_run_on_oci.py", "test_in_process.py", "test_nodes.py",
+           "test_test_runner.py", "test_operator.py", "test_run.py", "test_launch_failures.py", "test_warm_pods.py", "test_mnist_cpp.py")
 
 
 @pytest.hookimpl(trylast=True)
