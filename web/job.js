@@ -336,7 +336,8 @@ export function jobScreen(app, kind, namespace, run) {
           h("header", null, h("h2", null, "Where the time went"),
             h("span", {class: "muted"}, words), h("span", {class: "spring"}),
             command(`muster report ${run}`)),
-          ledger(report), report.saving ? h("p", {class: "muted"}, withCode(report.saving.text)) : null);
+          ledger(report),
+          report.saving ? h("p", {class: "muted"}, withCode(report.saving.text)) : null);
       spent.hidden = false;
     } catch {
       spent.hidden = true;
