@@ -160,5 +160,4 @@ SYMPTOMS = {
         "".join(f"step {n} loss 0.{n}\n" for n in range(180)) + "Training finished\n"},
     "words-of-data": {"out": "eval sample: \"MemoryError: cannot allocate\" -> correct\nvocabulary: Abort Killed Error\nloss 0.1\nsaved model\n"},
     "killed-alone": {"out": STEPS + "Killed\n"},
-    "watchdog-cut": {"out": timed_out(0) + timed_out(1)[:150]},
 }

@@ -18,7 +18,8 @@ using std::chrono::seconds;
 // Slow is said later than hung: an epoch's end, a checkpoint and a compilation take that long.
 constexpr seconds kSlow{10};
 constexpr milliseconds kLongestPause{60'000};
-// Where an answer is missing it is asked for again, but not for ever: not all ranks are of Python.
+// Where a recorder's answer is late it is asked for again, but not for ever: to be asked for its
+// stack interrupts a rank.
 constexpr milliseconds kSoon{1'000};
 constexpr int kMostSoon = 4;
 // It goes back to sleep a moment after the last byte.
@@ -246,19 +247,8 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
-// Who is stopped or sleeps in the kernel cannot answer.
-bool StallWatch::LacksAnswers(const Testimony& told) const {
-  if (told.lacks_traces) return true;
-  return std::any_of(ranks_.begin(), ranks_.end(), [&told](const auto& known) {
-    const auto& [rank, state] = known;
-    const char how = state.look.activity.state;
-    if (state.look.has_ended || how == 'T' || how == 't' || how == 'D') return false;
-    return !told.dumps.contains(rank);
-  });
-}
-
 void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
-  lacks_answers_ = LacksAnswers(told);
+  lacks_answers_ = told.lacks_traces;
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;

@@ -40,7 +40,7 @@ struct Stall {
   std::vector<int> waiting, missing;  // ranks, ascending
   // "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: time.sleep(60)"
   std::string text;
-  // Somebody has not answered, as on a busy machine: a later judgement of the same stall may tell
+  // A recorder has not answered, as on a busy machine: a later judgement of the same stall may tell
   // more, as the number of the collective.
   bool is_partial = false;
 };
@@ -61,7 +61,7 @@ class StallWatch {
   StallWatch(std::chrono::milliseconds after, bool is_whole, int world);
 
   // Call it once a second. Returns true when Judge needs the dumps of all ranks: ever more seldom,
-  // but in the next looks while somebody has not answered.
+  // but in the next looks while a recorder has not answered.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
   // By rank; only ranks that answered.
@@ -80,8 +80,6 @@ class StallWatch {
   std::vector<RankLook> looks() const;
 
  private:
-  bool LacksAnswers(const Testimony& told) const;
-
   struct Known {
     RankLook look;
     Instant still_since;  // no counter has changed since
