@@ -120,7 +120,7 @@ def test_commands_at_once_lose_nothing(cluster, code):
 
 
 @pytest.mark.parametrize("args,code,words", [
-    (["map", "train"], USAGE, "accepts 2 arg"),
+    (["map", "train"], USAGE, "DIR is missing: muster image map IMAGE DIR"),
     (["map", "two words", "."], USAGE, '"two words" is not a valid image name'),
     (["map", "host", "."], USAGE, "means this machine's own environment"),
     (["map", "train", "."], 0, "image train:latest mapped to"),
@@ -129,7 +129,7 @@ def test_commands_at_once_lose_nothing(cluster, code):
     (["map", "train", ".", "--workdir=opt"], USAGE, '--workdir is invalid: "opt" must be absolute'),
     (["map", "train", ".", "--workdir=/a/../b"], USAGE, "--workdir is invalid"),
     (["unmap", "absent"], FAILURE, "the image absent is not mapped to a directory"),
-    (["unmap"], USAGE, "requires at least 1 arg")])
+    (["unmap"], USAGE, "IMAGE is missing: muster image unmap IMAGE")])
 def test_one_clear_line(cluster, args, code, words):
     done = cluster.run("image", *args, code=code)
     assert words in done.stdout + done.stderr

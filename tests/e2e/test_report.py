@@ -170,7 +170,7 @@ print("rank", dist.get_rank(), dist.init_process_group.__name__, flush=True)
 
 def test_launchers_and_ranks_of_a_short_job_tell_how_long_they_waited(cluster):
     script = write(cluster, "meets.py", MEETS)
-    line = f"[ $RANK = 0 ] || sleep 4; exec /usr/bin/python3 -m torch.distributed.run {script}"
+    line = f"[ $RANK = 0 ] || sleep 8; exec /usr/bin/python3 -m torch.distributed.run {script}"
     cluster.submit("meets", line, "--workers=2", "--nproc-per-node=2", "--env=OMP_NUM_THREADS=1", "--wait")
     made, seconds = report(cluster, "meets")
     rendezvous = next(bucket for bucket in made["ledger"]["buckets"] if bucket["name"] == "rendezvous")

@@ -78,7 +78,7 @@ def test_a_failed_trial_is_named_and_the_others_go_on(sweep):
     out = sweep.run([({"a": "x"}, "exit 0"), ({"a": "y"}, "echo why; exit 7"), ({"a": "z"}, "kill -9 $$"),
                      ({"a": "w"}, "exit 0")], "--parallel=1", code=7)
     assert out == ["[a=y] why", "4 of 4 trials ended, 2 of them failed", "  a=y exited with code 7: why",
-                   "  a=z exited with code 137: "]
+                   "  a=z exited with code 137"]
 
 
 def test_of_many_failures_the_first_are_named(sweep):
