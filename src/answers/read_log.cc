@@ -14,6 +14,7 @@
 #include "answers/log_line.h"
 #include "answers/own_rank.h"
 #include "answers/own_stamp.h"
+#include "answers/sweep_log.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
@@ -336,6 +337,9 @@ class Sorter {
   Evidence Take() {
     JoinReports();
     for (Rank& rank : evidence_.ranks) {
+      if (auto trial = KeepFailedTrial(rank.lines)) {
+        rank.witnesses.push_back({std::nullopt, "the first trial that failed", *std::move(trial)});
+      }
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
     }
