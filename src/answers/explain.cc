@@ -223,6 +223,18 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
   if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
 }
 
+// Whether it ends what Python says of an exception that it ignored, in a destructor: no program
+// ends by that.
+bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
+  constexpr size_t kMostFrames = 100;
+  for (size_t i = line; i-- > 0 && line - i <= kMostFrames;) {
+    const std::string_view text = lines[i].text;
+    if (text.starts_with("Exception ignored ")) return true;
+    if (!text.starts_with(' ') && text != kTracebackHeader) return false;
+  }
+  return false;
+}
+
 // Where no rule knows a line, the last word of a program, or of its launcher, if nothing but a few
 // lines followed it.
 void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
@@ -233,7 +245,8 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
     if (!HasFailed(rank)) continue;
     size_t passed = 0;
     const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
-      if (base::Trim(each.text).empty()) return false;
+      const auto place = static_cast<size_t>(&each - rank.lines.data());
+      if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place)) return false;
       return ++passed > kMostBehind || IsProgress(each.text) || IsLastWord(each.text);
     });
     if (line == rank.lines.rend() || !IsLastWord(line->text)) continue;

@@ -161,6 +161,116 @@ TEST(Explain, SaysThatItFailedOnlyByALastWord) {
   }
 }
 
+std::string Steps(int count) {
+  std::string steps;
+  for (int i = 0; i < count; ++i) steps += "step " + std::to_string(i) + " loss 1\n";
+  return steps;
+}
+
+Verdict OfLog(const std::string& text) { return Explain(ReadLogs({{"log", text}})); }
+
+TEST(Explain, AQuotedErrorIsNone) {
+  for (const char* const text :
+       {"prompt: explain \"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\"\n",
+        "note: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n",
+        "INFO tips: on \"CUDA error: out of memory\" lower the batch size\n",
+        "'OSError: [Errno 28] No space left on device' was printed once\n"}) {
+    EXPECT_EQ(OfLog(Steps(3) + text).kind, kUnknown) << text;
+  }
+  EXPECT_EQ(OfLog("{'error': 'OSError: [Errno 28] No space left on device'}\n").kind, "disk-full");
+}
+
+TEST(Explain, WhoHasFinishedWentOn) {
+  EXPECT_EQ(OfLog(kBoom + "Training finished\n").title,
+            "nothing in these data says that it failed");
+  EXPECT_EQ(OfLog(kBoom + "Training finished with exit code 1\n").kind, "exception");
+  EXPECT_EQ(OfLog(kBoom + "Set it before training is complete\n").kind, "exception");
+}
+
+TEST(Explain, ABarThatStandsOrOneLastLineIsNoProgress) {
+  EXPECT_EQ(OfLog(kBoom + "Epoch 0:   0%|          | 0/9 [00:06<?, ?it/s]\n").kind, "exception");
+  EXPECT_EQ(OfLog(Steps(3) + kBoom + "Epoch 3\n").kind, "exception");
+  EXPECT_EQ(OfLog(kBoom + "Epoch 3\nEpoch 4\n").kind, kUnknown);
+  EXPECT_EQ(OfLog(kBoom + "saved model\nEpoch 3\n").kind, kUnknown);
+}
+
+TEST(Explain, SrunEndsItsStepWhenATaskHasExited) {
+  const std::string cancelled =
+      "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-02-03T18:40:21 ***\n";
+  const std::string exited = "srun: error: n1: tasks 0-3: Exited with exit code 1\n";
+  const Verdict verdict = OfLog(exited + "srun: Terminating StepId=7.0\n" + cancelled);
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.line + "\n", exited);
+  EXPECT_EQ(OfLog(cancelled + exited).kind, "stopped");
+}
+
+TEST(Explain, ARestartThatWorkedIsNoFailure) {
+  const std::string restart =
+      "api.py:914] [default] Worker group FAILED. 3/3 attempts left; will restart worker group\n";
+  const std::string well =
+      "api.py:9] [default] worker group successfully finished. Waiting 300 s\n";
+  const std::string exited =
+      "E api.py:874] failed (exitcode: 1) local_rank: 0 (pid: 7) of binary: p\n";
+  EXPECT_EQ(OfLog(kBoom + exited + restart + Steps(3) + well).title,
+            "nothing in these data says that it failed");
+  EXPECT_EQ(OfLog(kBoom + restart + Steps(3) + kBoom + exited).kind, "exception");
+  EXPECT_EQ(OfLog(kBoom + restart + Steps(3)).kind, "exception");
+}
+
+TEST(Explain, AnIgnoredExceptionEndsNoProgram) {
+  EXPECT_EQ(OfLog("saved\nException ignored in: <function L.__del__ at 0x7f>\n"
+                  "Traceback (most recent call last):\n  File \"/l/d.py\", line 1, in __del__\n"
+                  "    self.s()\nAssertionError: can only test a child process\n")
+                .title,
+            "nothing in these data says that it failed");
+}
+
+TEST(Explain, TheReportOfTorchsErrorHandler) {
+  const std::string head =
+      "ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{\n";
+  const std::string message = "  \"message\": {\n    \"message\": \"ValueError: bad value 7\",\n";
+  const Verdict verdict = OfLog(
+      head + message +
+      "    \"extraInfo\": {\n      \"py_callstack\": \"Traceback (most recent call last):\\n  File "
+      "\\\"/w/train.py\\\", line 31, in main\\n    raise x\\nValueError: bad value 7\\n\",\n"
+      "      \"timestamp\": \"1700000000\"\n    }\n  }\n}\n");
+  EXPECT_EQ(verdict.line, "ValueError: bad value 7");
+  EXPECT_EQ(verdict.file_line, 31);
+  EXPECT_EQ(OfLog(head + message).line, "ValueError: bad value 7") << "the log's end cuts it";
+}
+
+TEST(Explain, WhoToldALauncherToEndIsNotKnown) {
+  const std::string end = "SignalException: Process 21990 got signal: 15\n";
+  EXPECT_EQ(OfLog(end).title,
+            "its launcher was told to end (SIGTERM); these data do not say by whom");
+  EXPECT_EQ(OfLog(kBoom + end).kind, "exception");
+}
+
+TEST(Explain, ATracebackWhoseExceptionHasNoType) {
+  const std::string frames =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n    x + y\n";
+  EXPECT_EQ(
+      OfLog(frames + "The size of tensor a (5) must match the size of tensor b (6) at\n").kind,
+      "shape-mismatch");
+  EXPECT_EQ(OfLog("The size of tensor a (5) must match the size of tensor b (6) at\n").kind,
+            kUnknown);
+}
+
+TEST(Explain, OfATypeAloneTheLineBelowThatDecides) {
+  EXPECT_EQ(OfLog("Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n    x()\n"
+                  "Exception: \nterminate called after throwing an instance of 'c10::Error'\n"
+                  "  what():  CUDA error: misaligned address\n")
+                .line,
+            "what():  CUDA error: misaligned address");
+}
+
+TEST(Explain, SaysThatItFailedByAPodsTable) {
+  for (const char* const text : {"job-worker-0   0/1   Error   0   5m\n",
+                                 "I 02-03 10:11:12 user job failed JobStatus.FAILED\n"}) {
+    EXPECT_EQ(OfLog(text).title, "it failed, and these data do not say why") << text;
+  }
+}
+
 TEST(Explain, ShowsWhatNcclCallsItsLastError) {
   const Verdict verdict = Explain(ReadLogs(
       {{"log",

@@ -24,7 +24,6 @@ constexpr int kSignalBase = 128;
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
-  if (type == "SignalException") return !last.text.ends_with(" 2");  // somebody's Ctrl-C
   if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
   // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
   // installed programs.
@@ -49,7 +48,7 @@ void Take(Finding& finding, const Rule& rule) {
   finding.advice_text = rule.advice_text;
   finding.level = rule.level;
   const bool is_weak = rule.level == Level::kSymptom || rule.level == Level::kUndecided;
-  if (is_weak) finding.confidence = Confidence::kLow;
+  if (is_weak || rule.kind == kUnknown) finding.confidence = Confidence::kLow;
 }
 
 class RankReader {
@@ -61,6 +60,7 @@ class RankReader {
       if (text.empty() || !IsProgress(text) || IsInChain(i)) continue;
       // A bar is drawn once more when the program ends.
       const std::string_view counter = CounterOfBar(text);
+      if (IsLoneLastLine(i)) continue;
       if (counter.empty() || counters.insert(counter).second) working_until_ = i + 1;
     }
   }
@@ -116,6 +116,26 @@ class RankReader {
     return next != chains_.begin() && line < std::prev(next)->end;
   }
 
+  // Whether it is all that came behind a whole traceback: who buffers, or draws a bar once more,
+  // prints so much when the program ends.
+  bool IsLoneLastLine(size_t line) const {
+    const auto next =
+        std::upper_bound(chains_.begin(), chains_.end(), line,
+                         [](size_t at, const Chain& chain) { return at < chain.begin; });
+    const bool may_be = next != chains_.begin() && !TellsOfSuccess(rank_.lines[line].text);
+    if (!may_be || !IsEnd(line + 1)) return false;
+    const Chain& before = *std::prev(next);
+    if (rank_.lines[before.begin].text.find(kTracebackHeader) == std::string::npos) return false;
+    for (size_t i = before.end; i < line; ++i) {
+      if (!IsNothing(rank_.lines[i].text)) return false;
+    }
+    return true;
+  }
+
+  static bool IsNothing(std::string_view text) {
+    return base::Trim(text).empty() || IsOfLauncher(text);
+  }
+
   void Place(Finding& finding, size_t line) const {
     finding.time = rank_.lines[line].time;
     if (!finding.time) finding.time = rank_.ended;
@@ -136,9 +156,8 @@ class RankReader {
 
   // Whether the program has said nothing from there on.
   bool IsEnd(size_t line) const {
-    return std::all_of(
-        rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
-        [](const Line& rest) { return base::Trim(rest.text).empty() || IsOfLauncher(rest.text); });
+    return std::all_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
+                       [](const Line& rest) { return IsNothing(rest.text); });
   }
 
   // In one file of all ranks the others work on for a while. That the exception has ended its
@@ -186,7 +205,7 @@ class RankReader {
       finding.advice = Advice::kFixFirst;
       finding.advice_text = "Fix what the line says; the same input fails again.";
     }
-    finding.line = DecidingLine(told->text);
+    finding.line = DecidingLine(told->text, rule);
     finding.frame = UsersFrame(*told);
     for (const Raised& raised : chain.raised) {
       if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
@@ -199,8 +218,9 @@ class RankReader {
     return finding;
   }
 
-  // The first; of NCCL's report what it calls its last error; of a heading the line below it.
-  static std::string DecidingLine(std::string_view text) {
+  // The first; of NCCL's report what it calls its last error; of a heading the line below it; of a
+  // type alone the line below that the rule knows.
+  static std::string DecidingLine(std::string_view text, const Rule* rule) {
     constexpr std::string_view kLast = "\nLast error:\n";
     const std::string_view first = text.substr(0, text.find('\n'));
     const size_t last = text.find(kLast);
@@ -211,6 +231,11 @@ class RankReader {
       below = text.substr(std::min(first.size() + 1, text.size()));
     }
     below = base::Trim(below.substr(0, below.find('\n')));
+    if (rule != nullptr && first.ends_with(':') && first.find(' ') == std::string_view::npos) {
+      for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
+        if (MatchesAny(line, rule->exceptions)) return std::string(base::Trim(line));
+      }
+    }
     return std::string(below.empty() ? first : below);
   }
 
@@ -240,6 +265,7 @@ class RankReader {
       const Rule* rule = RuleForLine(text);
       if (rule == nullptr) rule = RuleForCarried(i);
       if (rule == nullptr || (best && best->level <= rule->level)) continue;
+      if (IsEndOfStep(text) && IsOfSrun(i)) continue;
       best.emplace();
       Take(*best, *rule);
       best->line = base::Trim(std::string_view(text).substr(0, 400));
@@ -254,6 +280,22 @@ class RankReader {
     return best;
   }
 
+  // Whether srun itself has ended its step in this line, because a task had ended badly.
+  bool IsOfSrun(size_t line) const {
+    return std::any_of(rank_.lines.begin(), rank_.lines.begin() + static_cast<ptrdiff_t>(line),
+                       [](const Line& before) { return EndsStep(before.text); });
+  }
+
+  // Whether it stands where a traceback names its exception: who printed it left out the type.
+  bool EndsFrames(size_t line) const {
+    const std::string_view text = rank_.lines[line].text;
+    if (text.empty() || text[0] == ' ') return false;
+    for (size_t i = line; i-- > 0 && rank_.lines[i].text.starts_with(' ');) {
+      if (!ReadFrame(rank_.lines[i].text).file.empty()) return true;
+    }
+    return false;
+  }
+
   // The words of an exception, where nothing says that they are one's: lines that other processes
   // have broken, flattened logs, the C++ log of a store whose exception is cut.
   std::optional<Finding> ReadLoose() const {
@@ -261,8 +303,9 @@ class RankReader {
       return line + kLastWords >= rank_.lines.size() &&
              rank_.lines[line].text.find("[c10d]") != std::string::npos;
     };
-    if (auto found =
-            ReadLooseOf([this](size_t line) { return TellsOfFailure(rank_.lines[line].text); })) {
+    if (auto found = ReadLooseOf([this](size_t line) {
+          return TellsOfFailure(rank_.lines[line].text) || EndsFrames(line);
+        })) {
       return found;
     }
     return ReadLooseOf(is_stores);
@@ -274,7 +317,7 @@ class RankReader {
     for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
       if (IsInChain(i) || !is_asked(i)) continue;
       const std::string_view text = rank_.lines[i].text;
-      const Rule* const rule = RuleForWords(text);
+      const Rule* const rule = RuleForWords(WithoutQuotedErrors(text));
       if (rule == nullptr || rule->level > Level::kSymptom) continue;
       Finding finding;
       Take(finding, *rule);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 
 #include "answers/launcher_words.h"
 #include "base/strings.h"
@@ -52,6 +53,20 @@ bool IsOfNccl(std::string_view line) {
 
 }  // namespace
 
+bool TellsOfSuccess(std::string_view text) {
+  constexpr size_t kLongest = 160;
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"training finished", "training complete", "training is finished", "training is complete",
+       "training has finished", "training done", "training is done", "finished training",
+       "completed training", "successfully finished"});
+  static constexpr auto kTrouble =
+      std::to_array<std::string_view>({"error", "exception", "fail", "exit", "not ", "abort",
+                                       "signal", "before ", "after ", "until ", "when ", "if "});
+  if (text.size() > kLongest) return false;
+  const std::string lower = base::ToLower(text);
+  return HasAny(lower, kWords) && !HasAny(lower, kTrouble);
+}
+
 bool IsProgress(std::string_view text) {
   static constexpr auto kCounts = std::to_array<std::string_view>(
       {"step", "Step", "epoch", "Epoch", "iter", "Iter", "iteration", "Iteration", "loss", "Loss",
@@ -60,6 +75,9 @@ bool IsProgress(std::string_view text) {
   static constexpr auto kTrouble =
       std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
                                        "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
+  static constexpr auto kNoRates = std::to_array<std::string_view>({"?it/s", "?s/it"});
+  if (HasAny(text, kNoRates)) return false;
+  if (TellsOfSuccess(text)) return true;
   // wandb sums up the run when it has failed, too.
   return text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
@@ -93,6 +111,18 @@ std::string_view CarriedException(std::string_view line) {
   const std::string_view trimmed = base::Trim(line);
   if (!trimmed.starts_with(kMessage)) return "";
   return trimmed.substr(kMessage.size(), trimmed.rfind('"') - kMessage.size());
+}
+
+bool IsEndOfStep(std::string_view text) {
+  return text.find("*** STEP ") != std::string_view::npos &&
+         text.find(" CANCELLED AT ") != std::string_view::npos &&
+         text.find(" DUE TO ") == std::string_view::npos;
+}
+
+bool EndsStep(std::string_view text) {
+  return text.find("srun: Terminating ") != std::string_view::npos ||
+         (text.find("srun: error: ") != std::string_view::npos &&
+          text.find(": Exited with exit code ") != std::string_view::npos);
 }
 
 bool IsLastWord(std::string_view text) {
@@ -130,13 +160,48 @@ bool IsLastWord(std::string_view text) {
                                                                   "signal: ",
                                                                   "has been aborted",
                                                                   "BackoffLimitExceeded",
-                                                                  "is failed because"});
+                                                                  "is failed because",
+                                                                  "  Error  ",
+                                                                  "CrashLoopBackOff",
+                                                                  "JobStatus.FAILED"});
+  if (IsEndOfStep(text)) return false;  // who has ended the step, said why
   const std::string_view trimmed = base::Trim(text);
   if (std::find(kWhole.begin(), kWhole.end(), trimmed) != kWhole.end()) return true;
   const std::string_view type = text.substr(0, text.find(": "));
   const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
                             (type.ends_with("Error") || type.ends_with("Exception"));
   return (is_exception || HasAny(text, kWords)) && !IsWarning(text);
+}
+
+std::string WithoutQuotedErrors(std::string_view text) {
+  static constexpr auto kAsides = std::to_array<std::string_view>(
+      {"info ", "info:", "[info", "note:", "hint:", "tip:", "tips:", "prompt:", "example:"});
+  static constexpr auto kErrors = std::to_array<std::string_view>({"rror", "xception"});
+  const std::string lower = base::ToLower(base::Trim(text));
+  if (std::any_of(kAsides.begin(), kAsides.end(),
+                  [&lower](std::string_view aside) { return lower.starts_with(aside); })) {
+    return "";
+  }
+  std::string kept;
+  size_t from = 0;  // of what is not kept yet
+  size_t open = text.find_first_of("\"'`");
+  while (open != std::string_view::npos) {
+    const size_t close = text.find(text[open], open + 1);
+    if (close == std::string_view::npos) break;
+    const bool begins_word =
+        open == 0 || std::string_view(" ([{:=,").find(text[open - 1]) != std::string_view::npos;
+    const std::string_view before = base::Trim(text.substr(0, open));
+    const bool is_value = before.ends_with("\":") || before.ends_with("':");
+    const bool is_key = text.substr(close + 1).starts_with(':');
+    const bool is_quoted =
+        begins_word && !is_value && !is_key && HasAny(text.substr(open, close - open), kErrors);
+    if (is_quoted) {
+      kept.append(text.substr(from, open - from));
+      from = close + 1;
+    }
+    open = text.find_first_of("\"'`", is_quoted ? from : open + 1);
+  }
+  return kept.append(text.substr(from));
 }
 
 bool TellsOfFailure(std::string_view text) {

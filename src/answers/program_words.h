@@ -2,12 +2,17 @@
 // Pure.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace answers {
 
-// "step 10 loss 1.2", "Epoch 3/10", "it/s": the program was at work after whatever came before.
+// "step 10 loss 1.2", "Epoch 3/10", "it/s", or that it is done: the program was at work after
+// whatever came before. A bar that has not moved yet is none.
 bool IsProgress(std::string_view line);
+
+// "Training finished", "worker group successfully finished".
+bool TellsOfSuccess(std::string_view line);
 
 // "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" of another line.
 std::string_view CounterOfBar(std::string_view line);
@@ -28,8 +33,19 @@ std::string_view CarriedException(std::string_view line);
 // A launcher's last words of a process that has ended by itself, and not by a signal.
 bool TellsOfExit(std::string_view line);
 
+// "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": by somebody, or by srun, when a task
+// had ended badly.
+bool IsEndOfStep(std::string_view line);
+
+// Of srun, which then ends the step: a task has ended badly.
+bool EndsStep(std::string_view line);
+
 // The last word of a program that did not end well, or of who saw it end; not a heading of them.
 bool IsLastWord(std::string_view line);
+
+// The line without what it quotes of an error: who quotes one has none. The value of a key in JSON
+// or in a dictionary stays. "" of a note, a hint, or a logger's information.
+std::string WithoutQuotedErrors(std::string_view line);
 
 // Anybody's words of something that did not go well.
 bool TellsOfFailure(std::string_view line);

@@ -1,6 +1,7 @@
 #include "answers/read_log.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "answers/log_line.h"
 #include "answers/own_rank.h"
 #include "answers/own_stamp.h"
+#include "answers/sweep_log.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
@@ -55,6 +57,46 @@ std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
   return lines;
 }
 
+// Where the log of torch's error handler shows what it writes to an error file, the traceback in
+// it, and of one that is cut its message, take the place of these lines.
+void UnfoldErrorReports(std::vector<Split>& lines) {
+  constexpr size_t kMostOfReport = 40;
+  constexpr std::string_view kMessage = "\"message\": \"";
+  const auto begins = [](const Split& split) {
+    return split.line.text.ends_with("error_handler: {") ||
+           split.line.text.ends_with("error_handler:{");
+  };
+  if (std::none_of(lines.begin(), lines.end(), begins)) return;
+  std::vector<Split> unfolded;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    unfolded.push_back(lines[i]);
+    if (!begins(lines[i])) continue;
+    std::string json = "{";
+    size_t end = i + 1;
+    const size_t limit = std::min(lines.size(), i + kMostOfReport);
+    for (; end < limit && lines[end].line.text != "}"; ++end) json += lines[end].line.text;
+    const auto report = ParseErrorFile(json + "}");
+    const auto add = [&](std::string text) {
+      unfolded.push_back(lines[i]);
+      unfolded.back().line.text = std::move(text);
+    };
+    if (end < limit && report) {
+      for (Line& line : LinesOf(*report)) add(std::move(line.text));
+      i = end;
+      continue;
+    }
+    for (size_t cut = i + 1; cut < end; ++cut) {
+      const std::string_view text = base::Trim(lines[cut].line.text);
+      if (!text.starts_with(kMessage)) continue;
+      add(std::string(text.substr(kMessage.size(), text.rfind('"') - kMessage.size())));
+      i = cut;
+      break;
+    }
+  }
+  for (size_t i = 0; i < unfolded.size(); ++i) unfolded[i].line.order = i;
+  lines = std::move(unfolded);
+}
+
 std::vector<Split> SplitLines(std::string_view text, size_t limit) {
   const bool has_escapes =
       text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
@@ -69,6 +111,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit) {
                      line.local_rank,
                      line.pod});
   }
+  UnfoldErrorReports(split);
   return split;
 }
 
@@ -90,6 +133,22 @@ int TakeAttempt(std::string& name) {
 bool IsRestart(std::string_view line) {
   return line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
+}
+
+// Whether the agent says that a later try of its workers, and so its job, went well.
+bool HasRecovered(const File& file) {
+  const auto restart = std::find_if(file.lines.rbegin(), file.lines.rend(),
+                                    [](const Split& split) { return IsRestart(split.line.text); });
+  if (restart == file.lines.rend()) return false;
+  const auto tells = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(restart.base(), file.lines.end(), [&words](const Split& split) {
+      return std::any_of(words.begin(), words.end(), [&split](std::string_view word) {
+        return split.line.text.find(word) != std::string::npos;
+      });
+    });
+  };
+  return tells({"worker group successfully finished"}) &&
+         !tells({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
 }
 
 // Whether watchdogs speak in lines that have no prefix: in a file of somebody's, or those of
@@ -250,8 +309,14 @@ class Sorter {
       rank.lines.push_back(split.line);
       rank.lines.back().order += before_;
     }
+    const bool has_recovered = HasRecovered(file);
+    if (has_recovered) {
+      for (Rank& rank : evidence_.ranks) {
+        if (rank.name == name && !rank.exit_code) rank.exit_code = 0;
+      }
+    }
     before_ += file.lines.size();
-    AddWords(file.texts, file.words, name, attempt);
+    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
   }
 
   // Before the logs, so that what launchers say of these ranks finds them.
@@ -272,6 +337,9 @@ class Sorter {
   Evidence Take() {
     JoinReports();
     for (Rank& rank : evidence_.ranks) {
+      if (auto trial = KeepFailedTrial(rank.lines)) {
+        rank.witnesses.push_back({std::nullopt, "the first trial that failed", *std::move(trial)});
+      }
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
     }

@@ -27,6 +27,18 @@ std::string Kind(const std::string& text, int exit_code) {
 
 // Each as the exception that ended a program.
 constexpr Fixture kExceptions[] = {
+    {"version-mismatch",
+     "Exception: Installed CUDA version 11.0 does not match the version torch was compiled with "
+     "10.1, unable to compile cuda/cpp extensions without a matching cuda version."},
+    {"too-many-open-files",
+     "RuntimeError: unable to open shared memory object </torch_5_0> in read-write mode"},
+    {"checkpoint-write",
+     "safetensors_rust.SafetensorError: Error while serializing: I/O error: Invalid argument (os "
+     "error 22)"},
+    {"stopped",
+     "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 1"},
+    {"unknown",
+     "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 15"},
     {"cuda-out-of-memory",
      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
      "capacity of 23.65 GiB of which 1.00 GiB is free. Including non-PyTorch memory, this process "
@@ -312,6 +324,15 @@ constexpr Fixture kLines[] = {
      "W0302 10:11:12 33 torch/distributed/elastic/agent/server/api.py:704] Received "
      "Signals.SIGINT death signal, shutting down workers"},
     {"unknown", "Fatal Python error: Aborted"},
+    {"stopped", "torch/distributed/elastic/agent/server/api.py:704] Received 1 death signal"},
+    {"fabric",
+     "gpu-1:311:402 [0] include/socket.h:311 WARN Socket creation failed : Address family not "
+     "supported by protocol"},
+    {"admission",
+     "srun: error: Unable to create step for job 7: Requested node configuration is not available"},
+    {"admission",
+     "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or "
+     "exceeds some limit)"},
 };
 
 TEST(Rules, ByALineThatNoProgramCatches) {

@@ -23,6 +23,19 @@ TEST(SweepLog, KeepsTheLinesOfTheFirstTrialThatFailed) {
   EXPECT_EQ(TextOf(lines), "Traceback (most recent call last):\nValueError: two\n");
 }
 
+TEST(SweepLog, IsReadBeforeItsLabelsAreTakenForThoseOfALogger) {
+  const Evidence evidence = ReadLogs(
+      {{"log",
+        "[lr=2] Traceback (most recent call last):\n[lr=2]   File \"/w/t.py\", line 4, in "
+        "<module>\n"
+        "[lr=2]     raise ValueError('two')\n[lr=2] ValueError: two\n[lr=1] loss 1\n"
+        "2 of 2 trials ended, 1 of them failed\n  lr=2 exited with code 1: ValueError: two\n"}});
+  ASSERT_EQ(evidence.ranks.size(), 1u);
+  ASSERT_EQ(evidence.ranks[0].witnesses.size(), 1u);
+  EXPECT_EQ(evidence.ranks[0].witnesses[0].text, "lr=2 exited with code 1: ValueError: two");
+  EXPECT_EQ(evidence.ranks[0].lines.back().text, "ValueError: two");
+}
+
 TEST(SweepLog, LeavesWhatIsNoSweepOrWhoseTrialHasSaidNothing) {
   for (const char* const text :
        {"loss 1\nValueError: x\n", "[lr=1] loss 1\n1 of 1 trial ended, 0 of them failed\n",

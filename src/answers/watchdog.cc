@@ -157,10 +157,15 @@ Watchdogs ReadWatchdogs(const Evidence& evidence) {
       if (const auto report = ReadReport(rank.rank, line.text)) reports.push_back(*report);
     }
   }
-  // Numbers count by group: where some lines name theirs, the others could be of any.
-  const bool has_groups = std::any_of(reports.begin(), reports.end(),
-                                      [](const Report& report) { return !report.group.empty(); });
-  std::erase_if(reports, [&](const Report& report) { return has_groups && report.group.empty(); });
+  // Numbers count by group: where lines name several, those that name none could be of any.
+  std::set<std::string_view> groups;
+  for (const Report& report : reports) groups.insert(report.group);
+  groups.erase("");
+  if (groups.size() > 1) {
+    std::erase_if(reports, [](const Report& report) { return report.group.empty(); });
+  } else if (!groups.empty()) {
+    for (Report& report : reports) report.group = *groups.begin();
+  }
   Watchdogs found;
   FindMismatch(reports, found);
   if (found.one.empty()) FindBehind(reports, found);

@@ -66,6 +66,34 @@ TEST(Watchdogs, WhoHadNotEnteredTheCall) {
           .behind);
 }
 
+// As torch 2.2 prints them: what timed out without the group, and what came of it with the group.
+TEST(Watchdogs, LinesWithoutAGroupAreOfTheOnlyOneThatIsNamed) {
+  const auto caught = [](int rank, int sequence, const char* call) {
+    return fmt::format(
+        "[rank{0}]:[E302 10:41:12.5 ProcessGroupNCCL.cpp:523] [Rank {0}] Watchdog caught "
+        "collective "
+        "operation timeout: WorkNCCL(SeqNum={1}, OpType={2}, NumelIn=5, NumelOut=5, "
+        "Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n",
+        rank, sequence, call);
+  };
+  const auto told = [](int rank, int group, const char* words, int last) {
+    return fmt::format(
+        "[rank{0}]:[E302 10:41:12.6 ProcessGroupNCCL.cpp:1785] [PG {1} (default_pg) Rank {0}] {2} "
+        "last enqueued NCCL work: {3}, last completed NCCL work: 8.\n",
+        rank, group, words, last);
+  };
+  const char* const kDetected =
+      "Exception (either an error or timeout) detected by watchdog at work: 9,";
+  const std::string both = caught(0, 9, "BROADCAST") + caught(1, 9, "ALLREDUCE");
+  EXPECT_FALSE(ReadWatchdogs(ReadLogs({{"out", both + told(0, 0, kDetected, 9)}})).one.empty());
+  EXPECT_TRUE(
+      ReadWatchdogs(ReadLogs({{"out", both + told(0, 0, kDetected, 9) + told(1, 3, kDetected, 9)}}))
+          .one.empty());
+  const std::string waited = caught(0, 9, "ALLREDUCE") + caught(2, 9, "ALLREDUCE");
+  const char* const kDump = "Received a dump signal due to a collective timeout from  rank 0.";
+  EXPECT_EQ(ReadWatchdogs(ReadLogs({{"out", waited + told(1, 0, kDump, 8)}})).behind, 1);
+}
+
 TEST(Watchdog, WhoDidNotComeToABarrier) {
   EXPECT_EQ(
       MissingAtBarrier("RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 5 ms"),

@@ -120,8 +120,9 @@ std::vector<Rule> MemoryRules() {
        .advice_text = "Raise the limit (ulimit -n), or share tensors by file system: "
                       "torch.multiprocessing.set_sharing_strategy('file_system').",
        .exceptions = {"Too many open files", "received 0 items of ancdata",
-                      "filedescriptor out of range in select()", "inotify instance limit reached",
-                      "inotify watch limit reached"},
+                      "filedescriptor out of range in select()",
+                      "unable to open shared memory object *in read-write mode$",
+                      "inotify instance limit reached", "inotify watch limit reached"},
        .lines = {": Too many open files"},
        .witnesses = {"VFS: file-max limit", " descriptors open$"},
        .overrules = {kUnknown}},

@@ -81,6 +81,7 @@ std::vector<Rule> PythonRules() {
                       "MissingCUDAException",
                       "CUDA_HOME environment variable is not set",
                       "mismatches the version that was used to compile",
+                      "does not match the version torch was compiled with",
                       "Error building extension '",
                       "but Transformers does not recognize this architecture"},
        .lines = {"symbol lookup error: ", "Unable to load any of {libcud",

@@ -14,7 +14,6 @@
 #include "answers/loss_watch.h"
 #include "answers/read_log.h"
 #include "answers/rule.h"
-#include "answers/sweep_log.h"
 #include "api/job/replica.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -154,9 +153,6 @@ class Gathering {
       one.attempt += of.attempt;
       if (of.exit_code) one.exit_code = of.exit_code;
       one.lines = std::move(of.lines);
-      if (auto trial = answers::KeepFailedTrial(one.lines)) {
-        one.witnesses.push_back({std::nullopt, "the first trial that failed", *std::move(trial)});
-      }
       evidence_.ranks.push_back(std::move(one));
     }
     if (read.first_rank) evidence_.first_rank = read.first_rank;
