@@ -32,6 +32,7 @@ struct Rank {
   std::string reason;            // of its end: "OOMKilled", "Evicted"; "" is not known
   std::string message;           // that came with it
   std::optional<base::Time> ended;
+  std::string end_words;  // its launcher's, of its end: "traceback : Signal 11 (SIGSEGV) received"
   bool was_ended_by_us = false;  // with its job, or because somebody deleted it
   bool has_log = true;
   std::vector<Line> lines;      // the oldest first

@@ -194,6 +194,74 @@ TEST(Explain, ABarThatStandsOrOneLastLineIsNoProgress) {
   EXPECT_EQ(OfLog(kBoom + "saved model\nEpoch 3\n").kind, kUnknown);
 }
 
+TEST(Explain, WhatIsPrintedInTheTimeToSaveTakesNoEndBack) {
+  const std::string begin = Steps(3) + "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT x";
+  const std::string aborted = "srun: Job step aborted: Waiting up to 32 seconds for it.\n";
+  for (const auto& [kind, words] : {std::pair("deadline", " DUE TO TIME LIMIT ***\n"),
+                                    {"preempted", " DUE TO PREEMPTION ***\n"},
+                                    {"node-lost", " DUE TO NODE FAILURE, SEE LOG ***\n"},
+                                    {"stopped", " ***\n"}}) {
+    EXPECT_EQ(OfLog(begin + words + "step 11 loss 0.9\n").kind, kind);
+    EXPECT_EQ(OfLog(begin + words + aborted + Steps(9)).kind, kind);
+    EXPECT_EQ(OfLog(begin + words + Steps(3) + "Training finished\n").kind, kUnknown) << "in time";
+    EXPECT_EQ(OfLog(begin + words + Steps(200)).kind, kUnknown) << "it was queued again";
+  }
+  const Verdict killed = OfLog(
+      "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=9.0 cgroup. Some of your "
+      "processes "
+      "may have been killed by the cgroup out-of-memory handler.\nstep 11 loss 0.9\n");
+  EXPECT_EQ(killed.kind, "host-out-of-memory");
+  EXPECT_EQ(killed.confidence, Confidence::kMedium) << "a child may have died";
+}
+
+TEST(Explain, WhoRanAProgramDoesNotKnowWhyItFailed) {
+  for (const char* const text :
+       {"RuntimeError: Horovod detected that one or more processes exited with non-zero status, "
+        "thus causing the job to be terminated. The first process to do so was:\nProcess name: 3\n"
+        "Exit code: 1\n",
+        "horovod.common.exceptions.HorovodInternalError: Horovod has been shut down. This was "
+        "caused by an exception on one of the ranks\n",
+        "sagemaker.exceptions.UnexpectedStatusException: Error for Training job a: Failed. Reason: "
+        "AlgorithmError: ExecuteUserScriptError:\nExitCode 1\nErrorMessage \"\"\n",
+        "ray.train.base_trainer.TrainingFailedError: The Ray Train run failed.\n",
+        "submitit.core.utils.UncompletedJobError: Job 12 (task: 0)\n",
+        "papermill.exceptions.PapermillExecutionError: \n---\nException encountered\n"}) {
+    const Verdict verdict = OfLog(Steps(2) + text);
+    EXPECT_EQ(verdict.kind, kUnknown) << text;
+    EXPECT_EQ(verdict.confidence, Confidence::kLow) << text;
+    EXPECT_NE(verdict.title, "nothing in these data says that it failed") << text;
+    EXPECT_EQ(OfLog(kBoom +
+                    "\nThe above exception was the direct cause of the following "
+                    "exception:\n\nTraceback (most recent call last):\n  File \"a.py\", "
+                    "line 1, in f\n" +
+                    text)
+                  .line,
+              "ValueError: boom")
+        << text;
+  }
+  EXPECT_EQ(OfLog("UnexpectedStatusException: Error for Training job a: Failed. Reason: "
+                  "AlgorithmError: ExecuteUserScriptError: ErrorMessage \"ValueError: bad\"\n")
+                .kind,
+            "exception")
+      << "it carries the program's words";
+}
+
+TEST(Explain, OfASignalTheLaunchersWordsDecide) {
+  const Verdict verdict =
+      OfLog(Steps(3) +
+            "Root Cause (first observed failure):\n[0]:\n  rank      : 0 (local_rank: 0)\n"
+            "  exitcode  : -11 (pid: 39)\n  error_file: <N/A>\n"
+            "  traceback : Signal 11 (SIGSEGV) received by PID 39\n");
+  EXPECT_EQ(verdict.kind, "native-crash");
+  EXPECT_EQ(verdict.line, "traceback : Signal 11 (SIGSEGV) received by PID 39");
+}
+
+TEST(Explain, TheMachineIsAskedWhoKilledAProcessOfAPool) {
+  EXPECT_TRUE(WouldWitnessesDecide(RankOf(0, 1, 3,
+                                          "Traceback (most recent call last):\n  File \"a.py\", "
+                                          "line 1, in f\nx.BrokenProcessPool: A process died\n")));
+}
+
 TEST(Explain, SrunEndsItsStepWhenATaskHasExited) {
   const std::string cancelled =
       "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-02-03T18:40:21 ***\n";

@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
+constexpr size_t kMostOfGrace = 60;
 constexpr int kSignalBase = 128;
 
 // Of a launcher, which says again what a rank has said.
@@ -31,6 +32,33 @@ bool IsReport(const Chain& chain) {
          std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
            return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
          });
+}
+
+// Of who ran the program, elsewhere or as a child: it has failed. Some carry its words.
+bool TellsOfAnother(const Raised& raised) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"Horovod detected that one or more processes exited with non-zero status",
+       "HorovodInternalError: Horovod has been shut down",
+       "TuneError: ('Trials did not complete'"});
+  constexpr std::string_view kCarried = "ErrorMessage \"";
+  const std::string_view text = raised.text;
+  const std::string_view type = raised.Type();
+  if (type == "UnexpectedStatusException" && text.find("AlgorithmError: ") != text.npos) {
+    const size_t carried = text.find(kCarried);
+    return carried == text.npos || text.substr(carried + kCarried.size()).starts_with('"');
+  }
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() ||
+         std::any_of(kWords.begin(), kWords.end(), [text](std::string_view words) {
+           return text.find(words) != std::string_view::npos;
+         });
+}
+
+// That a process of a pool was killed: by whom, the machine may know.
+bool TellsOfPool(std::string_view line) {
+  return line.find("BrokenProcessPool: ") != std::string_view::npos ||
+         line.find("TerminatedWorkerError: ") != std::string_view::npos;
 }
 
 // Raised and caught in the course of things.
@@ -186,6 +214,7 @@ class RankReader {
       const bool is_last = i + 1 == chain.raised.size();
       if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
       const Rule* const found = RuleFor(raised);
+      if (found == nullptr && TellsOfAnother(raised)) continue;
       const bool is_better =
           told == nullptr || (found != nullptr && (rule == nullptr || found->level < rule->level ||
                                                    Overrules(found->kind, rule->kind)));
@@ -193,6 +222,7 @@ class RankReader {
       told = &raised;
       rule = found;
     }
+    if (told == nullptr) return std::nullopt;
     Finding finding;
     if (rule != nullptr) {
       Take(finding, *rule);
@@ -259,7 +289,9 @@ class RankReader {
     for (size_t i = 0; i < rank_.lines.size(); ++i) {
       const std::string& text = rank_.lines[i].text;
       const bool is_kernels = text.find("NVRM: ") != std::string::npos;
-      if (text.empty() || (i < working_until_ && !is_kernels) || IsInChain(i) || IsWarning(text)) {
+      const bool is_passed = i < working_until_;
+      if (text.empty() || IsInChain(i) || IsWarning(text) ||
+          (is_passed && !is_kernels && !IsNoticeToEnd(i))) {
         continue;
       }
       const Rule* rule = RuleForLine(text);
@@ -268,6 +300,9 @@ class RankReader {
       if (IsEndOfStep(text) && IsOfSrun(i)) continue;
       best.emplace();
       Take(*best, *rule);
+      if (is_passed && !is_kernels) {
+        best->confidence = std::min(best->confidence, Confidence::kMedium);
+      }
       best->line = base::Trim(std::string_view(text).substr(0, 400));
       constexpr std::string_view kLaunchers = "why       : ";
       if (best->line.starts_with(kLaunchers)) best->line.erase(0, kLaunchers.size());
@@ -278,6 +313,16 @@ class RankReader {
       }
     }
     return best;
+  }
+
+  // Whether Slurm ended the job there, and what the program printed behind it is what the time to
+  // save allows; a job that was queued again prints more.
+  bool IsNoticeToEnd(size_t line) const {
+    if (!IsEndFromOutside(rank_.lines[line].text) || rank_.lines.size() - line > kMostOfGrace) {
+      return false;
+    }
+    return std::none_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
+                        [](const Line& behind) { return TellsOfSuccess(behind.text); });
   }
 
   // Whether srun itself has ended its step in this line, because a task had ended badly.
@@ -382,8 +427,10 @@ Finding ReadExit(const Rank& rank) {
   finding.level = Level::kUndecided;
   finding.confidence = Confidence::kLow;
   finding.time = rank.ended;
-  finding.line = LastWords(rank);
   const int code = rank.exit_code.value_or(1);
+  // Whom a signal ends has no last word.
+  const bool has_word = code < kSignalBase || rank.end_words.empty();
+  finding.line = has_word ? LastWords(rank) : rank.end_words.substr(0, 400);
   switch (code - kSignalBase) {
     case SIGSEGV:
       finding.kind = "native-crash";
@@ -458,6 +505,7 @@ bool WouldWitnessesDecide(const Rank& rank) {
   const auto found = FindInRank(rank);
   if (!found || IsConsequence(found->level)) return false;
   const int code = rank.exit_code.value_or(0);
+  if (TellsOfPool(found->line)) return true;
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
   return std::any_of(rules.begin(), rules.end(),

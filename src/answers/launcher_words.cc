@@ -88,6 +88,10 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   if (const auto code = TableValue(text, "exitcode")) {
     row.exit_code = ExitCode(NumberOf(*code));
     row.pid = NumberBehind(*code, "(pid: ");
+    row.words = text;
+  }
+  if (const auto told = TableValue(text, "traceback"); told && told->starts_with("Signal ")) {
+    row.words = text;
   }
   if (const auto file = TableValue(text, "error_file"); file && file->starts_with('/')) {
     row.error_file = *file;
@@ -130,9 +134,25 @@ std::optional<LauncherRow> ReadSrun(std::string_view line) {
   row.rank = task;
   const std::string_view host = line.substr(13);
   row.host = host.substr(0, host.find(':'));
+  row.words = line;
   row.exit_code = NumberBehind(line, "exit code ");
   if (!row.exit_code) row.exit_code = ExitOfSignal(line);
   return row;
+}
+
+// "Process name: [[29973,1],3]" of mpirun, "Process name: 3" of Horovod, and below it the exit
+// code.
+std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& lines, size_t at) {
+  const auto name = TableValue(lines[at], "Process name");
+  if (!name || at + 1 == lines.size()) return std::nullopt;
+  const auto code = TableValue(lines[at + 1], "Exit code");
+  if (!code || !NumberOf(*code)) return std::nullopt;
+  LauncherRow row;
+  const size_t job = name->starts_with("[[") ? name->find("],") : std::string_view::npos;
+  row.rank = NumberOf(job == std::string_view::npos ? *name : name->substr(job + 2));
+  row.exit_code = ExitCode(NumberOf(*code));
+  row.words = lines[at];
+  return row.rank ? std::optional(std::move(row)) : std::nullopt;
 }
 
 // In one line: the words before the rank, and before the exit code; "" where a signal's name tells.
@@ -157,6 +177,7 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     LauncherRow row;
     row.rank = rank;
     row.pid = NumberBehind(line, "PID ");
+    row.words = line;
     const std::string_view end = line.substr(at + phrase.code.size());
     const auto number = NumberOf(end);
     if (phrase.code.ends_with("signal ")) {
@@ -176,9 +197,11 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   ReadTables(lines, words);
   words.ranks = ReadNodeRanks(lines);
   std::optional<LauncherRow> agents;  // the local rank alone: right on one node
-  for (const std::string_view line : lines) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
     auto row = ReadSrun(line);
     if (!row) row = ReadPhrase(line);
+    if (!row) row = ReadProcessName(lines, i);
     if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
       agents.emplace();
       agents->rank = NumberBehind(line, "local_rank: ");

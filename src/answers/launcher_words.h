@@ -16,6 +16,7 @@ struct LauncherRow {
   std::optional<int> exit_code;  // 128 + a signal
   std::optional<int> pid;
   std::string host;
+  std::string words;               // that tell how it ended
   std::string error_file;          // "" if the worker wrote none
   std::optional<base::Time> time;  // of the launcher's clock
 };

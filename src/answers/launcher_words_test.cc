@@ -38,6 +38,14 @@ TEST(LauncherWords, NameARankAndItsEnd) {
   }
 }
 
+TEST(LauncherWords, TheNameOfAProcessIsARankBeforeAnExitCode) {
+  for (const char* const name : {"  Process name: [[29973,1],3]", "Process name: 3"}) {
+    EXPECT_EQ(ReadLauncherWords({"first process:", name, "Exit code: 1"}).first_rank, 3) << name;
+    EXPECT_FALSE(ReadLauncherWords({"first process:", name}).first_rank) << name;
+    EXPECT_FALSE(ReadLauncherWords({name, "bye"}).first_rank) << name;
+  }
+}
+
 TEST(LauncherWords, WhoWasToldToEndWasNotFirst) {
   EXPECT_EQ(ReadLauncherWords({"srun: error: n1: task 0: Terminated",
                                "srun: error: n1: task 3: Exited with exit code 1"})

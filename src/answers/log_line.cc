@@ -34,6 +34,7 @@ bool TakeTime(LogLine& line) {
   }
   const size_t blank = text.substr(0, kLongest).find(' ');
   std::string stamp(text.substr(0, blank));
+  if (stamp.ends_with(':')) stamp.pop_back();
   const size_t sign = stamp.find_last_of("+-");
   const bool lacks_colon = sign > kDate && stamp.size() - sign == 5;  // "+0000"
   if (lacks_colon) stamp.insert(sign + 3, ":");

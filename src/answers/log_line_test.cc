@@ -43,6 +43,13 @@ TEST(LogLine, AnEmptyLineBehindAStampIsEmpty) {
   EXPECT_EQ(ReadLogLine("    step()").text, "    step()");
 }
 
+TEST(LogLine, AColonMayStandBehindAStamp) {
+  const LogLine line = ReadLogLine("2030-01-01T13:22:37.434Z: [1,2]<stderr>:ValueError: bad");
+  EXPECT_EQ(line.rank, 2);
+  EXPECT_TRUE(line.time);
+  EXPECT_EQ(line.text, "ValueError: bad");
+}
+
 TEST(LogLine, AHostMayStandBehindAStamp) {
   const std::string log = Prefixed("2026-03-02T10:11:04Z gpu-2: [rank9]: ", kRaised);
   const Evidence evidence = ReadLogs({{"ds.log", log}});

@@ -119,6 +119,13 @@ bool IsEndOfStep(std::string_view text) {
          text.find(" DUE TO ") == std::string_view::npos;
 }
 
+bool IsEndFromOutside(std::string_view text) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({" CANCELLED AT ", "oom-kill event", "oom_kill event"});
+  return (text.find("slurmstepd: error: ") != std::string_view::npos && HasAny(text, kWords)) ||
+         text.find("srun: error: Node failure on ") != std::string_view::npos;
+}
+
 bool EndsStep(std::string_view text) {
   return text.find("srun: Terminating ") != std::string_view::npos ||
          (text.find("srun: error: ") != std::string_view::npos &&

@@ -37,6 +37,10 @@ bool TellsOfExit(std::string_view line);
 // had ended badly.
 bool IsEndOfStep(std::string_view line);
 
+// Slurm's word that somebody outside ends the job, or has killed a part of it: a program that has
+// time left to save prints on for a while.
+bool IsEndFromOutside(std::string_view line);
+
 // Of srun, which then ends the step: a task has ended badly.
 bool EndsStep(std::string_view line);
 

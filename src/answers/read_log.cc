@@ -429,6 +429,7 @@ class Sorter {
                                     [&row](const Rank& rank) { return rank.rank == row.rank; });
     Rank& rank = known != evidence_.ranks.rend() ? *known : RankFor(file, row.rank, "", attempt);
     if (row.exit_code) rank.exit_code = row.exit_code;
+    if (!row.words.empty()) rank.end_words = row.words;
     if (!row.host.empty()) rank.host = row.host;
   }
 

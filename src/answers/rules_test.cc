@@ -83,6 +83,17 @@ constexpr Fixture kExceptions[] = {
     {"data-loader", "RuntimeError: DataLoader worker (pid(s) 31, 32) exited unexpectedly"},
     {"data-loader", "RuntimeError: DataLoader worker (pid 31) is killed by signal: Killed. "},
     {"data-loader", "RuntimeError: DataLoader timed out after 60 seconds"},
+    {"unknown",
+     "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated "
+     "abruptly while the future was running or pending."},
+    {"unknown",
+     "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process managed by "
+     "the executor was unexpectedly terminated."},
+    {"unreachable", "wandb.errors.CommError: Run initialization has timed out after 90.0 sec."},
+    {"unreachable", "wandb.errors.CommError: Error communicating with wandb process, exiting..."},
+    {"credentials",
+     "clearml.backend_api.session.session.LoginError: Failed getting token (error 401 from "
+     "https://api.x): Unauthorized (invalid credentials)"},
     {"disk-full", "OSError: [Errno 28] No space left on device: '/data/log'"},
     {"quota", "OSError: [Errno 122] Disk quota exceeded: '/home/a/x'"},
     {"read-only", "OSError: [Errno 30] Read-only file system: '/opt/x'"},

@@ -98,6 +98,8 @@ std::vector<Rule> CredentialRules() {
                       "oken is required, but no token found",
                       "Invalid username or password",
                       "CommError: *permission denied",
+                      "(error 401 from http",
+                      "(error 403 from http",
                       "OpenAIError: The api_key client option must be set"},
        .lines = {"wandb: ERROR *permission denied", "wandb: ERROR *user is not logged in",
                  "wandb: ERROR *api_key not configured", "wandb: ERROR *401"}},

@@ -67,6 +67,13 @@ std::vector<Rule> NetworkRules() {
        .lines = {"error: RPC failed; ", "fatal: early EOF", "fatal: fetch-pack: invalid index-pack",
                  "The requested URL returned error: 5"}},
       {.kind = "unreachable",
+       .title = "the service that records the run does not answer",
+       .advice = Advice::kRetry,
+       .advice_text = "Check that the job may reach it (proxy, firewall), or record offline "
+                      "(WANDB_MODE=offline) and upload later.",
+       .exceptions = {"CommError: *timed out", "CommError: Error communicating with",
+                      "CommError: *Network error"}},
+      {.kind = "unreachable",
        .title = "the address is not one of this machine",
        .advice = Advice::kFixFirst,
        .advice_text =
