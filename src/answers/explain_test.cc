@@ -256,6 +256,13 @@ TEST(Explain, OfASignalTheLaunchersWordsDecide) {
   EXPECT_EQ(verdict.line, "traceback : Signal 11 (SIGSEGV) received by PID 39");
 }
 
+TEST(Explain, WhereNobodySaidAnythingTheLaunchersWordsStand) {
+  EXPECT_EQ(OfLog("first process:\n\n  Process name: [[29973,1],3]\n  Exit code:    1\n").line,
+            "Process name: [[29973,1],3]");
+  EXPECT_EQ(OfLog("concurrent.futures.process.BrokenProcessPool: A process died\n").title,
+            "a worker of a process pool died, and these data do not say why");
+}
+
 TEST(Explain, TheMachineIsAskedWhoKilledAProcessOfAPool) {
   EXPECT_TRUE(WouldWitnessesDecide(RankOf(0, 1, 3,
                                           "Traceback (most recent call last):\n  File \"a.py\", "

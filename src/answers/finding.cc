@@ -429,8 +429,9 @@ Finding ReadExit(const Rank& rank) {
   finding.time = rank.ended;
   const int code = rank.exit_code.value_or(1);
   // Whom a signal ends has no last word.
-  const bool has_word = code < kSignalBase || rank.end_words.empty();
-  finding.line = has_word ? LastWords(rank) : rank.end_words.substr(0, 400);
+  if (code < kSignalBase) finding.line = LastWords(rank);
+  if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
+  if (finding.line.empty()) finding.line = LastWords(rank);
   switch (code - kSignalBase) {
     case SIGSEGV:
       finding.kind = "native-crash";

@@ -151,7 +151,7 @@ std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& 
   const size_t job = name->starts_with("[[") ? name->find("],") : std::string_view::npos;
   row.rank = NumberOf(job == std::string_view::npos ? *name : name->substr(job + 2));
   row.exit_code = ExitCode(NumberOf(*code));
-  row.words = lines[at];
+  row.words = base::Trim(lines[at]);
   return row.rank ? std::optional(std::move(row)) : std::nullopt;
 }
 

@@ -158,7 +158,7 @@ std::vector<Rule> PythonRules() {
        .advice_text = "Look for an oom-kill in the kernel's log; run the function without the pool "
                       "to see its own error.",
        .exceptions = {"BrokenProcessPool: ", "TerminatedWorkerError: "},
-       .lines = {},
+       .lines = {"^concurrent.futures.process.BrokenProcessPool: "},
        .level = Level::kUndecided},
       {.kind = "data-loader",
        .title = "a data loader's workers gave nothing in time",
