@@ -19,6 +19,7 @@
 #include "local/command/listen_commands.h"
 #include "local/command/stop_cluster.h"
 #include "local/daemon/upkeep.h"
+#include "process/pidfd.h"
 #include "text/json.h"
 
 namespace local::command {
@@ -162,6 +163,15 @@ std::string NextStep(const CountedJobs& jobs) {
   return std::string(kFirstJob);
 }
 
+// Whether no daemon runs, or the one that does ends within a second.
+bool EndsByItself(const daemon::Paths& paths) {
+  const auto running = daemon::RunningDaemon(paths);
+  if (!running || !*running) return running.has_value();
+  const auto pidfd = process::OpenPidfd((*running)->pid);
+  if (!pidfd) return pidfd.error().code == base::Code::kNotFound;
+  return process::WaitForEnd(pidfd->get(), std::chrono::seconds(1)).has_value();
+}
+
 base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY(daemon::CheckNotInPod(context.environment));
@@ -173,7 +183,10 @@ base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output
     cluster::Client client(TransportTo(context, *running, {}, kDownTimeout));
     const base::Status stopped =
         StopCluster(client, context.clock, false, [&paths] { return daemon::StopDaemon(paths); });
-    if (!stopped) {
+    // One that has found its store damaged was about to end, and there is nothing to stop.
+    const bool has_ended =
+        !stopped && stopped.error().code != base::Code::kInvalidArgument && EndsByItself(paths);
+    if (!stopped && !has_ended) {
       return base::Fail(
           stopped.error().Wrap("not restored (--force restores, and leaves running jobs alone)"));
     }

@@ -150,7 +150,8 @@ def end_all():
 # -- the keeper ----------------------------------------------------------------------------------------
 
 def start(request, connection, wakes):
-    """The rank's pid; 0 when it was refused; -1 in the rank."""
+    """The rank's pid; 0 when it was refused; -1 in the rank, which runs nothing before its start is told:
+    whoever was told of none starts it again."""
     keeper = os.getpid()
     try:
         os.fchdir(request.fds[0])
@@ -158,11 +159,19 @@ def start(request, connection, wakes):
     except (Refused, OSError) as error:
         send(connection, "refused", error)
         return 0
+    held, go = os.pipe()
     pid = os.fork()
     if pid:
         send(connection, "started", pid)
+        os.write(go, b"1")
+        os.close(held)
+        os.close(go)
         return pid
     try:
+        os.close(go)
+        if not os.read(held, 1):
+            os._exit(127)
+        os.close(held)
         connection.close()
         for fd in wakes:
             os.close(fd)
