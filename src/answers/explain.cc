@@ -192,8 +192,8 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text = "Look at what that rank did instead: its last lines, its stack.";
   } else if (verdict.line.find("ProcessGroupNCCL.cpp") != std::string::npos) {
-    verdict.rank
-        .reset();  // whose watchdog spoke first tells nothing of who kept the others waiting
+    // Whose watchdog spoke first tells nothing of who kept the others waiting.
+    verdict.rank.reset();
     if (!told.line.empty()) verdict.line = told.line;
   }
 }

@@ -138,23 +138,26 @@ class RankReader {
 
  private:
   bool IsInChain(size_t line) const {
+    const Chain* const chain = LastChainFrom(line);
+    return chain != nullptr && line < chain->end;
+  }
+
+  // The last that begins in this line or before it; null when none does.
+  const Chain* LastChainFrom(size_t line) const {
     const auto next =
         std::upper_bound(chains_.begin(), chains_.end(), line,
                          [](size_t at, const Chain& chain) { return at < chain.begin; });
-    return next != chains_.begin() && line < std::prev(next)->end;
+    return next == chains_.begin() ? nullptr : &*std::prev(next);
   }
 
   // Whether it is all that came behind a whole traceback: who buffers, or draws a bar once more,
   // prints so much when the program ends.
   bool IsLoneLastLine(size_t line) const {
-    const auto next =
-        std::upper_bound(chains_.begin(), chains_.end(), line,
-                         [](size_t at, const Chain& chain) { return at < chain.begin; });
-    const bool may_be = next != chains_.begin() && !TellsOfSuccess(rank_.lines[line].text);
+    const Chain* const before = LastChainFrom(line);
+    const bool may_be = before != nullptr && !TellsOfSuccess(rank_.lines[line].text);
     if (!may_be || !IsEnd(line + 1)) return false;
-    const Chain& before = *std::prev(next);
-    if (rank_.lines[before.begin].text.find(kTracebackHeader) == std::string::npos) return false;
-    for (size_t i = before.end; i < line; ++i) {
+    if (rank_.lines[before->begin].text.find(kTracebackHeader) == std::string::npos) return false;
+    for (size_t i = before->end; i < line; ++i) {
       if (!IsNothing(rank_.lines[i].text)) return false;
     }
     return true;

@@ -79,7 +79,7 @@ bool IsProgress(std::string_view text) {
   if (HasAny(text, kNoRates)) return false;
   if (TellsOfSuccess(text)) return true;
   // wandb sums up the run when it has failed, too.
-  return text.size() < 400 && text[0] != ' ' && !text.starts_with("wandb:") &&
+  return text.size() < 400 && !text.starts_with(' ') && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
          std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
          !IsOfLauncher(text);
