@@ -1,5 +1,5 @@
 """Trainings in which one rank, the last, does something else than the others, or something slow. FAULT marks the line that it is at
-meanwhile, WAIT the one at which the others wait for it."""
+meanwhile, WAIT the one at which the others wait for it. No fault ends by a signal, with which stacks are asked for: libc's sleep would."""
 
 HEAD = """\
 import ctypes, os, signal, threading, time
@@ -59,7 +59,7 @@ for batch in torch.utils.data.DataLoader(Data(), batch_size=4, num_workers=1):  
 """, "all_reduce"),
     "gil-held": ("""\
 if ODD:
-    ctypes.PyDLL(None).sleep(600)  # FAULT
+    ctypes.PyDLL(None).read(os.pipe()[0], ctypes.create_string_buffer(1), 1)  # FAULT
 dist.all_reduce(x)  # WAIT
 """, "all_reduce"),
     "skipped-barrier": ("""\
