@@ -111,8 +111,8 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
     text += fmt::format("{}:{}\n", part.size(), part);
   };
   for (const std::string_view part :
-       {kWarmResident, kWarmIdle, kWarmImports, kWarmMeeting, kWarmMemory, kWarmPod, kWarmRank,
-        kWarmRecorder, kWarmSettings, kWarmStacks})
+       {kWarmResident, kWarmEnding, kWarmIdle, kWarmImports, kWarmMeeting, kWarmMemory, kWarmPod,
+        kWarmRank, kWarmRecorder, kWarmSettings, kWarmStacks})
     add(part);
   add(python);
   add(option);

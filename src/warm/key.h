@@ -12,6 +12,7 @@ namespace warm {
 
 // The program of the resident interpreter: python/resident.py with the modules that it imports.
 extern const std::string_view kWarmResident;
+extern const std::string_view kWarmEnding;
 extern const std::string_view kWarmIdle;
 extern const std::string_view kWarmImports;
 extern const std::string_view kWarmMeeting;

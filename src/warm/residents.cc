@@ -81,8 +81,8 @@ base::Status StartResident(const Wish& wish, const Places& places) {
   TRY_ASSIGN(const base::Fd listener, Listen(places));
   TRY(base::MakeDirs(places.program(), 0700));
   for (const auto& [name, text] :
-       {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_idle", kWarmIdle),
-        std::pair("muster_warm_imports", kWarmImports),
+       {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_ending", kWarmEnding),
+        std::pair("muster_warm_idle", kWarmIdle), std::pair("muster_warm_imports", kWarmImports),
         std::pair("muster_warm_meeting", kWarmMeeting),
         std::pair("muster_warm_memory", kWarmMemory), std::pair("muster_warm_pod", kWarmPod),
         std::pair("muster_warm_rank", kWarmRank), std::pair("muster_warm_recorder", kWarmRecorder),

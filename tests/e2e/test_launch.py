@@ -132,6 +132,12 @@ def test_ranks_in_pods_are_warm_when_it_is_asked_for(cluster):
     await_true(lambda: not interpreters(cluster.folder), "an interpreter outlives the cluster")
 
 
+def test_the_trials_of_a_sweep_are_warm_too(cluster):
+    script = warm(cluster, "import sys; print('torch' in sys.modules)")
+    done = cluster.run("run", "--live", "--sweep=i=1,2", script, cwd=os.path.dirname(script))
+    assert "[i=1] True\n" in done.stdout and "[i=2] True\n" in done.stdout
+
+
 def test_warm_starts_go_on_when_their_socket_has_vanished(cluster):
     script = warm(cluster, "import sys; print('torch' in sys.modules)")
     cluster.run("up")

@@ -118,7 +118,7 @@ def test_the_reference_is_what_the_program_says(tmp_path):
 
 # What muster's processes tell each other, and what only tests set.
 INTERNAL = {"MUSTER_ENVIRONMENT_TEST", "MUSTER_SIMULATIONS", "MUSTER_SEED", "MUSTER_FAKE_NVML", "MUSTER_DAEMON_READY",
-            "MUSTER_GIT_USERNAME", "MUSTER_GIT_PASSWORD", "MUSTER_WARM_BROKER"}
+            "MUSTER_GIT_USERNAME", "MUSTER_GIT_PASSWORD", "MUSTER_WARM_BROKER", "MUSTER_WARM_PYTHON"}
 
 
 def test_every_variable_is_in_the_reference():

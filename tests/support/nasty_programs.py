@@ -113,8 +113,19 @@ if pid == 0: print("child", os.getppid() != 1); sys.exit(4)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 print(os.popen("kill -l TERM; trap").read())
 """
+C_ENDS = """
+import ctypes, sys
+class Late:
+    def __del__(self): print("del")
+kept = [Late()]; kept.append(kept)
+c = ctypes.CDLL(None)
+c.strdup.restype = ctypes.c_void_p
+c.__cxa_atexit(ctypes.cast(c.puts, ctypes.c_void_p), ctypes.c_void_p(c.strdup(b"at the end of C")), None)
+c.printf(b"in C's buffer\\n")
+sys.exit(5)
+"""
 NASTY = {
-    "argv": ARGV, "process": PROCESS, "streams": STREAMS, "stack": STACK, "ends": ENDS,
+    "argv": ARGV, "process": PROCESS, "streams": STREAMS, "stack": STACK, "ends": ENDS, "c ends": C_ENDS,
     "spawns": SPAWNS, "loader": LOADER, "seeds": SEEDS, "signals": SIGNALS, "children": CHILDREN,
     "raise": "def f(): raise ValueError('boom')\ntry: f()\nexcept ValueError: {}['k']",
     "syntax": "print(1)\nprint(2", "nul": "import os\nprint('ä€')\nos.write(2, b'\\xff\\n')",

@@ -42,7 +42,6 @@ constexpr size_t kMaxLine = 64 << 10;
 constexpr size_t kMaxLastLine = 500;
 constexpr size_t kMaxMetrics = 100;
 constexpr size_t kShownFailures = 20;
-constexpr const char* kWarmStandIn = "muster warm-python";
 
 int64_t NowMillis() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -69,16 +68,7 @@ std::string FreePort() {
   return fmt::to_string(net::LocalPort(socket.get()));
 }
 
-// Where the pod's Python may be forked from a warm one: what stands before it (local.warm).
-std::string WarmStandIn(const base::Environment& environment) {
-  if (!environment.Get("MUSTER_WARM_BROKER")) return "";
-  for (const std::string& folder : base::Split(environment.GetOr("PATH", ""), ':')) {
-    std::string path = folder + "/" + kWarmStandIn;
-    if (::access(path.c_str(), X_OK) == 0) return path;
-  }
-  return "";
-}
-
+// `stand_in`: what forks a Python from a warm one, where the pod may; "" elsewhere.
 std::string Warmed(const std::string& command, const std::string& stand_in) {
   constexpr std::string_view kPython = "exec python ";
   if (stand_in.empty() || !command.starts_with(kPython)) return command;
@@ -91,7 +81,7 @@ class Runner {
          cli::Output& out)
       : files_(std::move(files)),
         environment_(environment),
-        stand_in_(WarmStandIn(environment)),
+        stand_in_(environment.GetOr("MUSTER_WARM_PYTHON", "")),
         out_(out) {
     for (Trial& trial : trials) waiting_.push_back(std::move(trial));
   }

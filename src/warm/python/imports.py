@@ -5,6 +5,7 @@ import os
 import site
 import sys
 
+from muster_warm_ending import leave_libraries
 from muster_warm_rank import RANK_READERS, Refused
 
 DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel")
@@ -89,6 +90,8 @@ def import_watched(name):
         import_one(name)
     finally:
         os.environ.__class__ = plain
+    if name.lstrip("?") == "torch":
+        leave_libraries()
     if name.startswith("?") and "." in name:
         # The program may never import it. What it sets in the environment, it sets again when used.
         for added in set(os.environ) - set(before):

@@ -8,6 +8,7 @@ import signal
 import struct
 import sys
 
+from muster_warm_ending import begin as begin_ending
 from muster_warm_meeting import muster_meeting
 from muster_warm_recorder import muster_recorder
 from muster_warm_stacks import muster_stacks
@@ -229,6 +230,7 @@ def become(request, keeper, layout, changed, program):
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = request.words
     forget_the_past()
+    begin_ending()
     muster_stacks()
     muster_recorder(muster_meeting)
     program.set(*request.main)

@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 
+import muster_warm_ending
 import muster_warm_idle
 import muster_warm_imports
 import muster_warm_memory
@@ -381,6 +382,7 @@ try:
     layout = muster_warm_rank.memory_layout()
     imports = muster_warm_imports.Imports(settings["preload"].split(","), bare)
     muster_warm_imports.check_fork()
+    muster_warm_ending.leave_objects()
 except Refused as error:
     refusal = str(error)
 readers = muster_warm_settings.Readers(muster_warm_imports.WatchedEnviron.readers)

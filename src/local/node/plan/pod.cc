@@ -390,9 +390,10 @@ class PodPlanner {
   void AddWarmStarts(ContainerSpec& spec) const {
     if (!Has(spec.env, "PET_WARM")) spec.env.emplace_back("PET_WARM", "1");
     spec.env.emplace_back("MUSTER_WARM_BROKER", facts_.launcher.broker);
+    if (ValueIn(spec.env, "PET_WARM") != "1" || !grants_.tensorboard.empty()) return;
+    spec.env.emplace_back("MUSTER_WARM_PYTHON", facts_.launcher.warm_python);
     const bool is_program = spec.kind == ContainerSpec::Kind::kProgram && !spec.tty;
-    const bool is_wanted = ValueIn(spec.env, "PET_WARM") == "1" && grants_.tensorboard.empty();
-    if (is_program && is_wanted) spec.warm_python = facts_.launcher.warm_python;
+    if (is_program) spec.warm_python = facts_.launcher.warm_python;
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {

@@ -521,9 +521,11 @@ TEST(PlanPod, TorchrunIsOurs) {
   const auto warm = Plan(PodBuilder("a"), given);
   EXPECT_EQ(EnvOf(*warm, "PET_WARM"), "1");
   EXPECT_EQ(EnvOf(*warm, "MUSTER_WARM_BROKER"), "/run/warm.socket");
+  EXPECT_EQ(EnvOf(*warm, "MUSTER_WARM_PYTHON"), "/state/launch/warm");
   EXPECT_EQ(warm->spec.containers[0].warm_python, "/state/launch/warm");
   const auto refused = Plan(PodBuilder("a").Env("PET_WARM", "0"), given);
   EXPECT_EQ(EnvOf(*refused, "PET_WARM"), "0");
+  EXPECT_EQ(EnvOf(*refused, "MUSTER_WARM_PYTHON"), "(unset)");
   EXPECT_EQ(refused->spec.containers[0].warm_python, "");
 }
 

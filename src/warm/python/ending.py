@@ -1,0 +1,41 @@
+# How forks of the resident interpreter end (resident.py): as a program that was executed, but without
+# taking apart what the imports brought. All of that is shared memory until it is written to.
+import ctypes
+import gc
+import os
+import sys
+
+libc = ctypes.CDLL(None)
+
+
+def leave_libraries():
+    """At exit, the destructors of the C and C++ libraries that are here already do not run: those of
+    PyTorch unregister each of its operators. Libraries that come later have theirs run before."""
+    if "LD_PRELOAD" in os.environ or not hasattr(libc, "on_exit"):  # a profiler writes its file then
+        return
+    libc.on_exit(ctypes.cast(libc._exit, ctypes.c_void_p), None)
+    libc.__cxa_atexit(ctypes.cast(libc.fflush, ctypes.c_void_p), None, None)
+
+
+def leave_objects():
+    """The garbage collector does not look at the objects that are here already."""
+    gc.collect()
+    gc.freeze()
+
+
+def begin():
+    """In a rank, before its program."""
+    import atexit
+    # The program's own names are collected at its end.
+    old, new = sys.modules["__main__"], type(sys)("__main__")
+    new.__dict__.update(old.__dict__)
+    for name in ("__main__", "__mp_main__"):  # the second is multiprocessing's
+        if sys.modules.get(name) is old:
+            sys.modules[name] = new
+
+    def close_group():
+        """A process group that was not destroyed ends with the module that holds it."""
+        distributed = sys.modules.get("torch.distributed")
+        if distributed is not None and getattr(distributed, "is_initialized", bool)():
+            gc.unfreeze()
+    atexit.register(close_group)
