@@ -85,7 +85,8 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     made, seconds = report(cluster, "again")
     assert made["ledger"]["attempts"] == 2
     # Steps 6 to 10, and all twenty of them that stayed.
-    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
+    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8, seconds
+    assert seconds["recovery"] < 3, "the first restart follows at once"
 
 
 # Rank 1 comes to the rendezvous late; then most of a step is waiting for its batch.
@@ -97,18 +98,18 @@ from torch.utils.data import DataLoader, Dataset
 
 class Slow(Dataset):
     def __len__(self):
-        return 30
+        return 20
     def __getitem__(self, index):
         time.sleep(0.9)
         return torch.ones(4)
 
 print("begins", flush=True)
-time.sleep(16 if os.environ["RANK"] == "1" else 0)
+time.sleep(8 if os.environ["RANK"] == "1" else 0)
 dist.init_process_group("gloo")
 for step, batch in enumerate(DataLoader(Slow(), batch_size=1), 1):
     time.sleep(0.1)
     dist.all_reduce(batch)
-    print(f"step {step}/30 loss {1 / step:.3f}", flush=True)
+    print(f"step {step}/20 loss {1 / step:.3f}", flush=True)
 """
 
 
@@ -127,8 +128,8 @@ def test_the_rendezvous_is_measured_and_waits_for_data_are_estimated_from_stacks
     buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
     assert buckets["data wait"]["ms"] == buckets["data wait"]["estimatedMs"] > 0, seconds
     assert buckets["data wait"]["sources"] == ["looks at the ranks' stacks"]
-    # Up to the time that rank 1 took to start, it is late by 16 seconds.
-    assert 8 <= seconds["rendezvous"] < 60 and buckets["rendezvous"]["estimatedMs"] == 0, seconds
+    # Up to the time that rank 1 took to start, it is late by 8 seconds.
+    assert 4 <= seconds["rendezvous"] < 60 and buckets["rendezvous"]["estimatedMs"] == 0, seconds
     assert buckets["rendezvous"]["sources"] == ["init_process_group in the ranks"]
     assert seconds["data wait"] > seconds["steps"], seconds
     cluster.run("delete", "waits")

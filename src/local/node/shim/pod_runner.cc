@@ -175,13 +175,18 @@ void PodRunner::ScheduleRestart(Slot& slot) {
   if (ended.started_at && ended.finished_at &&
       *ended.finished_at - *ended.started_at > kStableRun) {
     slot.backoff.Reset();
+    slot.is_calm = true;
   }
-  const base::Duration wait = slot.backoff.Next();
+  // The first end is followed by a start at once (kubelet's rule).
+  const base::Duration wait =
+      std::exchange(slot.is_calm, false) ? base::Duration::zero() : slot.backoff.Next();
   slot.end_before = std::exchange(slot.report.last_termination, ended);
-  slot.report.state = Waiting(
-      "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
-                                      base::ShortDuration(wait), slot.spec.name, spec_.name,
-                                      spec_.namespace_name, spec_.uid));
+  if (wait > base::Duration::zero()) {
+    slot.report.state = Waiting(
+        "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
+                                        base::ShortDuration(wait), slot.spec.name, spec_.name,
+                                        spec_.namespace_name, spec_.uid));
+  }
   slot.restart_timer = loop_.After(wait, [this, &slot] {
     ++slot.report.restart_count;
     StartSlot(slot);
