@@ -4,6 +4,8 @@ import os
 import struct
 import time
 
+from event_records import record
+
 STEPS = 'for step in 1 2 3 4 5 6 7 8 9 10; do echo "step $step/10 loss 0.$step"; sleep 0.2; done'
 RESTARTS = """
 import os, time
@@ -193,22 +195,11 @@ def test_says_how_far_a_job_is(cluster):
     cluster.run("delete", "far")
 
 
-def masked_crc(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    crc ^= 0xffffffff
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff)
-
-
 def event(step, loss):
     value = b"\x0a\x04loss\x15" + struct.pack("<f", loss)
     summary = b"\x0a" + bytes([len(value)]) + value
     data = b"\x09" + struct.pack("<d", time.time()) + b"\x10" + bytes([step]) + b"\x2a" + bytes([len(summary)]) + summary
-    length = struct.pack("<Q", len(data))
-    return length + masked_crc(length) + data + masked_crc(data)
+    return record(data)
 
 
 def test_reads_event_files_as_they_grow(cluster):
