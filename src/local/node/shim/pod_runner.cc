@@ -23,6 +23,9 @@ using Phase = ContainerState::Phase;
 
 // After running this long, a container starts its back-off again (kubelet's rule).
 constexpr std::chrono::minutes kStableRun{10};
+// A kubelet has no back-off for the first restart: its next look starts the container again.
+// Whoever follows the log meanwhile sees how it ended.
+constexpr std::chrono::seconds kFirstWait{1};
 // Logs of older runs are removed, because a container may be restarted for months.
 constexpr int kKeptRuns = 10;
 // How long the end waits for processes that survive SIGKILL (uninterruptible I/O).
@@ -177,11 +180,11 @@ void PodRunner::ScheduleRestart(Slot& slot) {
     slot.backoff.Reset();
     slot.is_calm = true;
   }
-  // The first end is followed by a start at once (kubelet's rule).
+  const bool is_first = std::exchange(slot.is_calm, false);
   const base::Duration wait =
-      std::exchange(slot.is_calm, false) ? base::Duration::zero() : slot.backoff.Next();
+      is_first ? std::min<base::Duration>(kFirstWait, spec_.restart_backoff) : slot.backoff.Next();
   slot.end_before = std::exchange(slot.report.last_termination, ended);
-  if (wait > base::Duration::zero()) {
+  if (!is_first) {
     slot.report.state = Waiting(
         "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
                                         base::ShortDuration(wait), slot.spec.name, spec_.name,
