@@ -1,4 +1,6 @@
 """What holds for every suite: threads of trainings wait asleep, and in CI a test that is left out for a reason that is not expected there is a failure."""
+import collections
+import json
 import os
 import sys
 
@@ -12,7 +14,9 @@ os.environ.update(TRAINING)  # of tests that train in this process
 sys.pycache_prefix = os.path.join(ROOT, "build", "pycache")
 sys.dont_write_bytecode = False
 
-# A worker runs a file as a whole: the files that take minutes begin first, so that none is alone at the end.
+# A worker runs a file as a whole: the longest begin first, so that none is alone at the end. What each took is kept for the next run;
+# of a first run it is known which take a minute.
+TIMES = os.path.join(ROOT, "build", "test-times.json")
 LONGEST = ("test_stalls.py", "test_recorder.py", "test_warm_libraries.py", "test_manual.py", "test_operator_faults.py", "test_tensorboard.py",
            "test_oci_goes_wrong.py", "test_sweep_on_kubernetes.py", "test_store.py", "test_dash.py", "test_operator_rights.py",
            "test_report.py", "test_mnist_bare_metal.py", "test_warm.py", "test_mnist_yamls.py", "test_operator_recovery.py", "test_opctl.py",
@@ -22,8 +26,24 @@ LONGEST = ("test_stalls.py", "test_recorder.py", "test_warm_libraries.py", "test
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    try:
+        with open(TIMES) as file:
+            known = json.load(file)
+    except (OSError, ValueError):
+        known = {}
+    seconds = {**{name: 60 - place for place, name in enumerate(LONGEST)}, **known}
+    items.sort(key=lambda item: -seconds.get(item.path.name, 0))
+
+
+def keep_times(stats):
+    """Only of a whole run: another kind of run takes other times."""
+    taken = collections.Counter()
+    for report in (report for reports in stats.values() for report in reports if hasattr(report, "duration")):
+        taken[os.path.basename(report.nodeid.split("::")[0])] += report.duration
+    if len(taken) > len(LONGEST):
+        with open(TIMES + ".new", "w") as file:
+            json.dump(taken, file)
+        os.replace(TIMES + ".new", TIMES)
 
 
 def unexpected_skips(reports):
@@ -37,6 +57,7 @@ def unexpected_skips(reports):
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter):
+    keep_times(terminalreporter.stats)
     left_out = list(unexpected_skips(terminalreporter.stats.get("skipped", [])))
     if left_out:
         terminalreporter.section("not tested on this machine")

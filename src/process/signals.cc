@@ -1,10 +1,15 @@
 #include "process/signals.h"
 
+#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "base/block_signals.h"
 
 namespace process {
 
@@ -34,6 +39,33 @@ void IgnoreSignal(int signal) {
   struct sigaction action{};
   action.sa_handler = SIG_IGN;
   ::sigaction(signal, &action, nullptr);
+}
+
+SignalThread::SignalThread(std::initializer_list<int> signals, std::function<void()> taken)
+    : taken_(std::move(taken)), stop_(::eventfd(0, EFD_CLOEXEC)) {
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &before_);
+  auto opened = OpenSignalFd(signals);
+  if (!opened || !stop_) return;
+  signals_ = *std::move(opened);
+  const base::BlockSignals block;
+  thread_ = std::thread([this] { Run(); });
+}
+
+SignalThread::~SignalThread() {
+  if (thread_.joinable()) {
+    ::eventfd_write(stop_.get(), 1);
+    thread_.join();
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void SignalThread::Run() {
+  for (;;) {
+    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
+    if (fds[1].revents != 0) return;
+    while (ReadSignal(signals_.get())) taken_();
+  }
 }
 
 }  // namespace process

@@ -1,10 +1,13 @@
 // Signals as file descriptors.
 #pragma once
 
+#include <signal.h>
 #include <sys/signalfd.h>
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
+#include <thread>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -19,5 +22,26 @@ base::Result<base::Fd> OpenSignalFd(std::initializer_list<int> signals);
 std::optional<signalfd_siginfo> ReadSignal(int fd);
 
 void IgnoreSignal(int signal);
+
+// Calls `taken` on a thread of its own for each of these signals, while it exists; afterwards they
+// do again what they did. For the main thread.
+class SignalThread {
+ public:
+  // If it cannot have a thread, the signals do what they did.
+  SignalThread(std::initializer_list<int> signals, std::function<void()> taken);
+  // Waits for `taken`.
+  ~SignalThread();
+  SignalThread(const SignalThread&) = delete;
+  SignalThread& operator=(const SignalThread&) = delete;
+
+ private:
+  void Run();
+
+  sigset_t before_{};
+  const std::function<void()> taken_;
+  base::Fd signals_;
+  base::Fd stop_;
+  std::thread thread_;
+};
 
 }  // namespace process

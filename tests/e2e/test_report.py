@@ -4,6 +4,8 @@ import os
 import struct
 import time
 
+from event_records import record
+
 STEPS = 'for step in 1 2 3 4 5 6 7 8 9 10; do echo "step $step/10 loss 0.$step"; sleep 0.2; done'
 RESTARTS = """
 import os, time
@@ -85,7 +87,8 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     made, seconds = report(cluster, "again")
     assert made["ledger"]["attempts"] == 2
     # Steps 6 to 10, and all twenty of them that stayed.
-    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
+    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8, seconds
+    assert seconds["recovery"] < 3, "the first restart follows soon"
 
 
 # Rank 1 comes to the rendezvous late; then most of a step is waiting for its batch.
@@ -97,18 +100,18 @@ from torch.utils.data import DataLoader, Dataset
 
 class Slow(Dataset):
     def __len__(self):
-        return 30
+        return 20
     def __getitem__(self, index):
         time.sleep(0.9)
         return torch.ones(4)
 
 print("begins", flush=True)
-time.sleep(16 if os.environ["RANK"] == "1" else 0)
+time.sleep(8 if os.environ["RANK"] == "1" else 0)
 dist.init_process_group("gloo")
 for step, batch in enumerate(DataLoader(Slow(), batch_size=1), 1):
     time.sleep(0.1)
     dist.all_reduce(batch)
-    print(f"step {step}/30 loss {1 / step:.3f}", flush=True)
+    print(f"step {step}/20 loss {1 / step:.3f}", flush=True)
 """
 
 
@@ -127,8 +130,8 @@ def test_the_rendezvous_is_measured_and_waits_for_data_are_estimated_from_stacks
     buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
     assert buckets["data wait"]["ms"] == buckets["data wait"]["estimatedMs"] > 0, seconds
     assert buckets["data wait"]["sources"] == ["looks at the ranks' stacks"]
-    # Up to the time that rank 1 took to start, it is late by 16 seconds.
-    assert 8 <= seconds["rendezvous"] < 60 and buckets["rendezvous"]["estimatedMs"] == 0, seconds
+    # Up to the time that rank 1 took to start, it is late by 8 seconds.
+    assert 4 <= seconds["rendezvous"] < 60 and buckets["rendezvous"]["estimatedMs"] == 0, seconds
     assert buckets["rendezvous"]["sources"] == ["init_process_group in the ranks"]
     assert seconds["data wait"] > seconds["steps"], seconds
     cluster.run("delete", "waits")
@@ -192,22 +195,11 @@ def test_says_how_far_a_job_is(cluster):
     cluster.run("delete", "far")
 
 
-def masked_crc(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    crc ^= 0xffffffff
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff)
-
-
 def event(step, loss):
     value = b"\x0a\x04loss\x15" + struct.pack("<f", loss)
     summary = b"\x0a" + bytes([len(value)]) + value
     data = b"\x09" + struct.pack("<d", time.time()) + b"\x10" + bytes([step]) + b"\x2a" + bytes([len(summary)]) + summary
-    length = struct.pack("<Q", len(data))
-    return length + masked_crc(length) + data + masked_crc(data)
+    return record(data)
 
 
 def test_reads_event_files_as_they_grow(cluster):

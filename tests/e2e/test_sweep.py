@@ -1,10 +1,13 @@
 """muster run --sweep: one job, many trials."""
+import inspect
 import json
 import os
 import signal
 import time
 
 import pytest
+
+import event_records
 
 TRIAL = """import os, sys
 rate = float(sys.argv[1])
@@ -47,7 +50,8 @@ def test_five_rates_and_the_best_of_them(cluster, code):
         "rerun", good_sweep(cluster, code), "--failed", code=1).stderr
 
 
-LOGGING = """import os, struct, sys
+LOGGING = inspect.getsource(event_records) + """
+import os, sys
 def field(number, content):
     return bytes([number << 3 | 2, len(content)]) + content
 value = field(1, b"loss/val") + bytes([2 << 3 | 5]) + struct.pack("<f", abs(float(sys.argv[1]) - 2))
@@ -55,7 +59,7 @@ event = bytes([1 << 3 | 1]) + struct.pack("<d", 1) + field(5, field(1, value))
 folder = os.environ["MUSTER_RUN_DIR"] + "/logs"
 os.mkdir(folder)
 with open(folder + "/events.out.tfevents.1.host", "wb") as file:
-    file.write(struct.pack("<Q", len(event)) + b"crc!" + event + b"crc!")
+    file.write(record(event))
 """
 
 

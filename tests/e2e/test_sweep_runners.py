@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from event_records import record
 from places import BINARY, ROOT
 
 PYTHON_FILES = os.path.join(ROOT, "src", "arena", "run", "python")
@@ -198,7 +199,7 @@ def scalar_file(*scalars):
         def field(number, bytes_):
             return bytes([number << 3 | 2, len(bytes_)]) + bytes_
         event = bytes([1 << 3 | 1]) + struct.pack("<d", 1) + field(5, field(1, field(1, tag) + value(field)))
-        content += struct.pack("<Q", len(event)) + b"crc!" + event + b"crc!"
+        content += record(event)
     return content
 
 

@@ -77,6 +77,53 @@ def test_a_unit_test_that_ci_does_not_expect_to_be_skipped_fails_it(tmp_path, re
     assert (f"It.IsLeftOut: {reason}" in done.stdout) == reason.endswith("IPv6")
 
 
+def test_the_files_that_took_longest_begin_first_the_next_time(tmp_path):
+    (tmp_path / "build").mkdir()
+    (tmp_path / "tests" / "support").mkdir(parents=True)
+    shutil.copy(os.path.join(ROOT, "tests", "conftest.py"), tmp_path / "tests")
+    for shared in (places, skips):
+        shutil.copy(shared.__file__, tmp_path / "tests" / "support")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\npythonpath = tests/support\n")
+    for number in range(40):
+        (tmp_path / "tests" / f"test_{number:02}.py").write_text(
+            f"import time\ndef test_it(): time.sleep({0.3 if number == 17 else 0})\n")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+
+    def run(*flags):
+        done = subprocess.run([sys.executable, "-m", "pytest", "-q", *flags], cwd=tmp_path, env=environment, text=True, capture_output=True)
+        assert done.returncode == 0, done.stdout
+        return done.stdout.splitlines()[0]
+    assert run("--collect-only").startswith("tests/test_00.py")
+    run("-n", "2", "--dist", "loadfile")
+    assert run("--collect-only").startswith("tests/test_17.py")
+
+
+@pytest.mark.parametrize("failing", [None, "lives", "fuzzers"])
+def test_what_runs_beside_the_tests_is_waited_for_and_fails_them(tmp_path, failing):
+    programs = {"scripts/build": "true", "scripts/kubernetes-tools": "true", "build/simulate_cluster": "true", "passes": "true",
+                "scripts/simulate": "while [ ! -e tested ]; do sleep 0.05; done; echo lived",
+                "fuzz": "exit 7" if failing == "fuzzers" else "true"}
+    if failing == "lives":
+        programs["scripts/simulate"] += "; exit 7"
+    for name, body in programs.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    shutil.copy(os.path.join(ROOT, "scripts", "test"), tmp_path / "scripts")
+    (tmp_path / "tests" / "support").mkdir(parents=True)
+    shutil.copy(skips.__file__, tmp_path / "tests" / "support")
+    for folder, program in (("", "passes"), ("tests/fuzz", "fuzz")):
+        (tmp_path / "build" / "dev" / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "build" / "dev" / folder / "CTestTestfile.cmake").write_text(f'add_test(one "{tmp_path}/{program}")\n')
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
+    (tmp_path / "test_it.py").write_text("def test_it(): open('tested', 'w').close()\n")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    done = subprocess.run([tmp_path / "scripts" / "test", "all"], cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=120)
+    assert done.returncode == bool(failing), done.stdout + done.stderr
+    assert done.stderr.startswith("FAILED: ") == bool(failing) and (failing or "") in done.stderr
+    assert "lived\n" in done.stdout
+
+
 @pytest.mark.parametrize("uid, reason, expected", [
     (0, "needs root to mount a small file system", False), (1000, "needs root to mount a small file system", True),
     (1000, "only root can become nobody", True), (1000, "no kubectl on this machine", False)])

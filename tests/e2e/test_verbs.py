@@ -102,7 +102,7 @@ def test_all_ranks_are_one_log(cluster):
 
 
 def test_following_all_goes_on_through_a_restart(cluster):
-    cluster.submit("pt", 'if [ $RANK = 1 ] && [ ! -e seen ]; then touch seen; echo first; exit 1; fi;'
+    cluster.submit("pt", 'if [ $RANK = 1 ] && [ ! -e seen ]; then touch seen; echo first; sleep 1; exit 1; fi;'
                    ' echo again; sleep 2', "--workers=2", "--retry=3", f"--working-dir={cluster.path('tmp')}")
     lines = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
     assert sorted(lines) in (["[0-1] again", "[1] first"], ["[0] again", "[1] again", "[1] first"])

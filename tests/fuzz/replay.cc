@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -140,10 +140,10 @@ int main(int argc, char** argv) {
   if (const char* const seed = std::getenv("MUSTER_SEED")) {
     random.seed(static_cast<uint32_t>(std::strtoul(seed, nullptr, 10)));
   }
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::seconds(argc == 4 ? std::stoi(argv[3]) : 0);
+  // Of the processor, whatever else it does.
+  const std::clock_t end = std::clock() + CLOCKS_PER_SEC * (argc == 4 ? std::stoi(argv[3]) : 0);
   uint64_t tries = 0;
-  for (; std::chrono::steady_clock::now() < end; ++tries) {
+  for (; std::clock() < end; ++tries) {
     std::string input = inputs[random() % inputs.size()];
     // Half of them begin as one and end as another.
     if (random() % 2 == 0) {

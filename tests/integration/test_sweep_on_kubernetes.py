@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from fake_servers import FakeKubelet
+from running_operator import wait_until
 from test_client import play_operator
 from test_run_on_kubernetes import parts_of, run, unpack
 
@@ -85,7 +86,13 @@ def test_a_sweep_is_one_job_and_the_best_is_found(real_cluster, kubelet, namespa
     assert again.run().stdout.splitlines()[-1] == "  lr=3 exited with code 1: ValueError: diverged", "the code that it had"
     muster.run("stop", "rates", "--wait=false", "-n", namespace)
     assert real_cluster.get("pytorchjob", "rates", "-n", namespace)["spec"]["runPolicy"]["suspend"] is True
-    muster.run("delete", "rates", "-n", namespace)
+    deleting = muster.start("delete", "rates", "-n", namespace)
+    wait_until("the job is gone", lambda: "rates" not in [
+        job["metadata"]["name"] for job in real_cluster.get("pytorchjobs", "-n", namespace)["items"]])
+    assert deleting.poll() is None
+    # What the garbage collector would do, which does not run here.
+    real_cluster.kubectl("delete", "pod", "rates-master-0", "-n", namespace, "--force", "--grace-period=0")
+    assert deleting.wait(60) == 0, deleting.communicate()
     assert not parts_of(real_cluster, namespace, "rates")
     assert "the log of its instance, which is not there any more" in muster.run(
         "show", "rates", "--best=loss", "-n", namespace, code=1).stderr

@@ -8,6 +8,7 @@
 
 #include "ads/oci/checksum.h"
 #include "ads/oci/testing/fake_client.h"
+#include "base/crc32c.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -83,7 +84,7 @@ class ObjectsModel {
       EXPECT_EQ(net::FindHeader(request.headers, "opc-checksum-algorithm"), "CRC32C");
       std::string crc;
       for (int shift = 24; shift >= 0; shift -= 8) {
-        crc += static_cast<char>(Crc32c(0, request.body) >> shift & 0xff);
+        crc += static_cast<char>(base::Crc32c(0, request.body) >> shift & 0xff);
       }
       EXPECT_EQ(net::FindHeader(request.headers, "opc-content-crc32c"), base::Base64Encode(crc));
       parts_[*base::ParseInt(target.Query("uploadPartNum"))] = request.body;

@@ -1,20 +1,13 @@
 #include "arena/ending/ending.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <iterator>
 #include <utility>
 
 #include "api/object.h"
-#include "base/block_signals.h"
 #include "base/log.h"
-#include "process/signals.h"
 
 namespace arena {
 namespace {
@@ -24,33 +17,9 @@ constexpr std::chrono::seconds kMoment{1};
 
 }  // namespace
 
+// Where no thread can be had, Ctrl-C ends the program, as it does elsewhere.
 Ending::Ending(const Context& context, bool is_quiet)
-    : context_(context), is_quiet_(is_quiet), stop_(::eventfd(0, EFD_CLOEXEC)) {
-  auto signals = process::OpenSignalFd({SIGINT});
-  if (!signals || !stop_) return;  // Ctrl-C ends the program then, as it does elsewhere
-  signals_ = *std::move(signals);
-  const base::BlockSignals block;
-  thread_ = std::thread([this] { TakeSignals(); });
-}
-
-Ending::~Ending() {
-  if (!thread_.joinable()) return;
-  ::eventfd_write(stop_.get(), 1);
-  thread_.join();
-  sigset_t interrupt;
-  ::sigemptyset(&interrupt);
-  ::sigaddset(&interrupt, SIGINT);
-  ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
-}
-
-void Ending::TakeSignals() {
-  for (;;) {
-    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
-    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
-    if (fds[1].revents != 0) return;
-    while (process::ReadSignal(signals_.get())) OnInterrupt();
-  }
-}
+    : context_(context), is_quiet_(is_quiet), signals_({SIGINT}, [this] { OnInterrupt(); }) {}
 
 void Ending::OnInterrupt() {
   // A server that does not answer holds nobody.

@@ -8,12 +8,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "arena/app/app.h"
 #include "arena/jobs/job_watch.h"
-#include "base/fd.h"
 #include "cluster/client.h"
+#include "process/signals.h"
 
 namespace arena {
 
@@ -24,7 +23,6 @@ class Ending {
  public:
   // Prints nothing if `is_quiet`.
   Ending(const Context& context, bool is_quiet);
-  ~Ending();
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
@@ -43,7 +41,6 @@ class Ending {
   static constexpr std::chrono::seconds kPatience{90};
 
  private:
-  void TakeSignals();
   void OnInterrupt();
   void SetWake(std::function<void()> wake);
   void Say(size_t count, const std::string& job) const;
@@ -51,12 +48,10 @@ class Ending {
   const Context& context_;
   const bool is_quiet_;
   std::atomic<bool> is_left_{false};
-  int interrupts_ = 0;  // used by the thread only
+  int interrupts_ = 0;  // used by signals_' thread only
   std::mutex mutex_;    // guards wake_
   std::function<void()> wake_;
-  base::Fd signals_;
-  base::Fd stop_;
-  std::thread thread_;
+  process::SignalThread signals_;
 };
 
 // --force and --wait.

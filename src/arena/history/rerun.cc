@@ -224,7 +224,7 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
 
 void AddRerun(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code that it had")
+      root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code it had then")
           .Args(cli::MinArgs(1))
           .Help("arena/history/rerun", context.program);
   auto flags = std::make_shared<RerunFlags>();

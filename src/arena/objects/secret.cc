@@ -209,7 +209,7 @@ void AddSecret(cli::Command& root, Context& context) {
                              .Help("arena/objects/secret", context.program);
   auto flags = std::make_shared<SecretFlags>();
   create.flags().StringArray(&flags->env_files, "env-file",
-                             "`FILE` of NAME=VALUE lines, as docker takes it; repeatable");
+                             "`FILE` of NAME=VALUE lines, in docker's format; repeatable");
   create.flags().Bool(&flags->replaces, "replace", false, "replace an existing secret");
   create.Check([](cli::Invocation& call) -> base::Status {
     if (!api::IsObjectName(call.args[0])) {

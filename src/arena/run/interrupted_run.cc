@@ -1,16 +1,11 @@
 #include "arena/run/interrupted_run.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <iterator>
 
 #include "api/job/training_summary.h"
 #include "api/job/wait_for.h"
@@ -21,45 +16,21 @@
 #include "arena/logs/follow.h"
 #include "arena/logs/live_output.h"
 #include "arena/logs/log_merge.h"
-#include "base/block_signals.h"
 #include "base/log.h"
-#include "process/signals.h"
 
 namespace arena {
+
+// Where no thread can be had, a signal ends the program, and the job runs on.
 InterruptedRun::InterruptedRun(cluster::Client& client, const Context& context,
                                const text::Json& job, int64_t grace_seconds)
-    : client_(client),
-      context_(context),
-      job_(job),
-      grace_seconds_(grace_seconds),
-      stop_(::eventfd(0, EFD_CLOEXEC)) {
-  auto signals = process::OpenSignalFd({SIGINT, SIGTERM});
-  if (!signals || !stop_) return;  // a signal ends the program then, and the job runs on
-  signals_ = *std::move(signals);
-  const base::BlockSignals block;
-  thread_ = std::thread([this] { TakeSignals(); });
+    : client_(client), context_(context), job_(job), grace_seconds_(grace_seconds) {
+  signals_.emplace(std::initializer_list<int>{SIGINT, SIGTERM}, [this] { OnInterrupt(); });
 }
 
 InterruptedRun::~InterruptedRun() {
-  if (!thread_.joinable()) return;
-  ::eventfd_write(stop_.get(), 1);
-  thread_.join();
+  signals_.reset();
   // It ends the program, with the exit code of an interrupted one.
   if (waiting_.joinable()) waiting_.join();
-  sigset_t taken;
-  ::sigemptyset(&taken);
-  ::sigaddset(&taken, SIGINT);
-  ::sigaddset(&taken, SIGTERM);
-  ::pthread_sigmask(SIG_UNBLOCK, &taken, nullptr);
-}
-
-void InterruptedRun::TakeSignals() {
-  for (;;) {
-    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
-    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
-    if (fds[1].revents != 0) return;
-    while (process::ReadSignal(signals_.get())) OnInterrupt();
-  }
 }
 
 void InterruptedRun::OnInterrupt() {

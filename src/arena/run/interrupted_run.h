@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "arena/app/app.h"
-#include "base/fd.h"
 #include "cluster/client.h"
+#include "process/signals.h"
 #include "text/json.h"
 
 namespace arena {
@@ -29,7 +29,6 @@ class InterruptedRun {
   const std::atomic<bool>& is_ending() const { return is_ending_; }
 
  private:
-  void TakeSignals();
   void OnInterrupt();
   void Suspend();
   void Kill();
@@ -39,12 +38,10 @@ class InterruptedRun {
   const Context& context_;
   const text::Json job_;
   const int64_t grace_seconds_;
-  int interrupts_ = 0;  // of thread_
+  int interrupts_ = 0;  // of signals_' thread
   std::atomic<bool> is_ending_{false};
-  base::Fd signals_;
-  base::Fd stop_;
-  std::thread thread_;
   std::thread waiting_;
+  std::optional<process::SignalThread> signals_;
 };
 
 }  // namespace arena

@@ -206,11 +206,12 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
   set.StringArray(
       &flags.targets, "notify",
-      "whom to notify at the end of the job: a `URL` that gets JSON, a shell command that "
-      "reads\nit, or the word desktop; repeatable. On Kubernetes `run` itself tells it, as long "
-      "as it\nfollows the job");
-  set.String(&flags.on, "notify-on", "end",
-             "when: end, fail (only when it has failed), hang or start; on Kubernetes end or fail")
+      "notify when the job ends: a `URL` that is sent JSON, a shell command that reads it, or\n"
+      "the word desktop; repeatable. On Kubernetes `run` itself notifies, while it follows the\n"
+      "job");
+  set.String(
+         &flags.on, "notify-on", "end",
+         "when to notify: end, fail (only if it failed), hang or start; on Kubernetes end or fail")
       .Choices({"end", "fail", "hang", "start"});
 }
 

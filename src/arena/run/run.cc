@@ -106,19 +106,20 @@ void RunVerb::Declare() {
       .EndsFlags();
   set_.String(&run_.directory, "directory", ".", "the `FOLDER` to run in").Short('C');
   set_.Int(&flags_.workers, "nodes", 1,
-           "number of replicas; to the program each is a machine of its own");
+           "number of replicas; to the program, each looks like a machine of its own");
   set_.Bool(&run_.is_live, "live", false,
             "run in the folder itself, not in a copy; on this machine only");
-  set_.Bool(&run_.has_clean_env, "clean-env", false, "do not pass your environment's variables on");
+  set_.Bool(&run_.has_clean_env, "clean-env", false, "do not pass your environment variables on");
   set_.Bool(&run_.is_detached, "detach", false, "return once the job is created").Short('d');
-  set_.StringArray(&run_.secrets, "secret",
-                   "variables from a secret: `NAME[:KEY[=VARIABLE]]`, all of its keys or one;\n"
-                   "repeatable");
+  set_.StringArray(
+      &run_.secrets, "secret",
+      "pass keys of a secret as variables, `NAME[:KEY[=VARIABLE]]`: all of them or one;\n"
+      "repeatable");
   set_.StringArray(
       &run_.sweeps, "sweep",
-      "run COMMAND with each of the values, which stand for {NAME} in it and are\n"
-      "variables SWEEP_NAME: `NAME=VALUES` like lr=0.1,0.01 or seed=1..3, or @FILE of JSON\n"
-      "objects; repeatable, all combinations are run");
+      "run COMMAND once for each value: `NAME=VALUES` like lr=0.1,0.01 or seed=1..3, or\n"
+      "@FILE of JSON objects; {NAME} in COMMAND and the variable SWEEP_NAME are the value;\n"
+      "repeatable, all combinations are run");
   set_.Int(&run_.parallel, "parallel", 0,
            "how many trials of a sweep run at a time; 0: one per GPU of the job, else one per CPU");
   set_.Int(&flags_.grace, "grace", kDefaultGrace,

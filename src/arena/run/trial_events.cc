@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "text/tensorboard_events.h"
+#include "runs/progress/event.h"
+#include "runs/progress/tfrecord.h"
 
 namespace arena {
 namespace {
@@ -32,7 +33,11 @@ std::map<std::string, double> LoggedScalars(const std::string& folder) {
   for (const auto& [time, path] : files) {
     const auto content = base::ReadFile(path, kMaxEventFile);
     if (!content) continue;
-    for (const auto& [tag, value] : text::LastScalars(*content)) scalars[tag] = value;
+    runs::RecordReader().Feed(*content, [&](std::string_view record) {
+      const auto event = runs::ReadEvent(record);
+      if (!event) return;
+      for (const auto& [tag, value] : event->scalars) scalars[tag] = value;
+    });
   }
   return scalars;
 }

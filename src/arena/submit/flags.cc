@@ -7,11 +7,11 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Replicas, and what each of them gets");
   set.Int(&flags.workers, "workers", 1, "number of replicas, including the master");
   set.String(&flags.elastic, "elastic", "",
-             "`MIN:MAX`: torchrun may go on with so many workers; there is no master then, and\n"
-             "--workers is with how many it starts (MIN)");
+             "torchrun may run with `MIN:MAX` workers; there is no master then, and --workers is\n"
+             "the number to start with (MIN)");
   set.Int(&flags.gpus, "gpus", 0, "GPUs of each replica");
   set.StringArray(&flags.devices, "device",
-                  "`NAME=COUNT` of another extended resource for each replica: amd.com/gpu=1;\n"
+                  "request `NAME=COUNT` of an extended resource for each replica: amd.com/gpu=1;\n"
                   "repeatable");
   set.String(&flags.cpu, "cpu", "", "CPU of each replica, request and limit: 2, 500m");
   set.String(&flags.memory, "memory", "", "memory of each replica, request and limit: 4Gi");
@@ -23,15 +23,16 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
   set.Bool(&flags.rdma, "rdma", false, "request an RDMA device");
   set.StringArray(
          &flags.env, "env",
-         "`KEY=VALUE`: environment variable, KEY alone: with the value that you have; repeatable")
+         "set the environment variable `KEY=VALUE`; KEY alone takes your value; repeatable")
       .Short('e');
   set.StringArray(
       &flags.env_files, "env-file",
-      "`FILE` of NAME=VALUE lines, as docker takes it: what is secret stays out of the\n"
-      "command line; --env wins; repeatable");
-  set.StringArray(&flags.secret_env, "env-from-secret",
-                  "`NAME=SECRET:KEY`: environment variable from a key of a Secret, or SECRET: one\n"
-                  "for each of its keys; repeatable");
+      "read variables from a `FILE` of NAME=VALUE lines, in docker's format; keeps secrets off\n"
+      "the command line; --env wins; repeatable");
+  set.StringArray(
+      &flags.secret_env, "env-from-secret",
+      "set an environment variable from a key of a Secret, `NAME=SECRET:KEY`, or one for\n"
+      "each of its keys, SECRET; repeatable");
   set.Bool(&flags.host_network, "hostNetwork", false, "use the network of the node");
   set.Bool(&flags.host_ipc, "hostIPC", false, "use the IPC namespace of the node");
   set.Bool(&flags.host_pid, "hostPID", false, "use the process namespace of the node");
@@ -51,7 +52,7 @@ void DeclareImages(SubmitFlags& flags, cli::FlagSet& set) {
 void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Code, which is at WORKING-DIR/code/PROJECT in each replica");
   set.String(&flags.sync_mode, "sync-mode", "",
-             "how the code is brought: local (a copy of a folder), git or rsync")
+             "how the code gets there: local (a copy of a folder), git or rsync")
       .OldName("syncMode")
       .Choices({"git", "local", "rsync"});
   set.String(&flags.sync_source, "sync-source", "",
@@ -77,13 +78,13 @@ void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
 
 void DeclareData(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Data and results");
-  set.StringArray(&flags.data, "data", "`CLAIM:PATH[:ro]`: mount a data volume; repeatable")
+  set.StringArray(&flags.data, "data", "mount a data volume, `CLAIM:PATH[:ro]`; repeatable")
       .Short('d');
   set.StringArray(&flags.data_dirs, "data-dir",
-                  "`HOSTPATH[:PATH][:ro]`: mount a directory of the node; repeatable")
+                  "mount a directory of the node, `HOSTPATH[:PATH][:ro]`; repeatable")
       .OldName("dataDir");
   set.StringArray(&flags.config_files, "config-file",
-                  "`FILE[:PATH]`: copy a file of this machine into the replicas; repeatable");
+                  "copy a file of this machine into the replicas, `FILE[:PATH]`; repeatable");
   set.Bool(&flags.tensorboard, "tensorboard", false, "run a TensorBoard for the job");
   set.String(&flags.tensorboard_image, "tensorboard-image", "", "image of the TensorBoard")
       .OldName("tensorboardImage");
@@ -105,9 +106,9 @@ void DeclareScheduling(SubmitFlags& flags, cli::FlagSet& set) {
       "start after the `JOB` has succeeded; if it fails or is deleted, this job fails,\n"
       "too; repeatable");
   set.StringArray(&flags.tolerations, "toleration",
-                  "`KEY=VALUE:EFFECT,OPERATOR` or all: taints to tolerate; repeatable");
+                  "taints to tolerate, `KEY=VALUE:EFFECT,OPERATOR` or all; repeatable");
   set.StringArray(&flags.selectors, "selector",
-                  "`KEY=VALUE`: label of the nodes to run on; repeatable");
+                  "label of the nodes to run on, `KEY=VALUE`; repeatable");
   set.String(&flags.scheduler, "scheduler", "", "name of the scheduler to use");
 }
 
@@ -115,8 +116,8 @@ void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
   set.BeginGroup("Failures and the end");
   set.Int(&flags.retry, "retry", 0, "how often replicas may be restarted before the job fails");
   set.String(&flags.restart_policy, "restart-policy", "",
-             "when replicas are restarted: Always, OnFailure, Never or ExitCode (128 and above:\n"
-             "again); by default Never for the master and OnFailure for workers")
+             "when replicas are restarted: Always, OnFailure, Never or ExitCode (only\n"
+             "after 128 and above); by default Never for the master and OnFailure for workers")
       .Choices({"Always", "OnFailure", "Never", "ExitCode"});
   set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
                "stop the job after it has been active for this long: 90s, 2h30m");
@@ -138,8 +139,8 @@ void DeclareCommand(SubmitFlags& flags, cli::FlagSet& set) {
            "wait until the job has ended; exit code 0 if it succeeded, else 1. Ctrl-C leaves\n"
            "the job running");
   set.String(&flags.dry_run, "dry-run", "none",
-             "none, client (print what would be created, without a cluster), server (let it\n"
-             "check it) or schedule (predict when it would start); nothing is changed")
+             "none, client (print what would be created, without a cluster), server (have\n"
+             "the cluster check it) or schedule (predict when it would start); nothing is changed")
       .Choices({"none", "client", "server", "schedule"});
   set.String(
          &flags.output, "output", "yaml",
@@ -158,9 +159,11 @@ void SubmitFlags::Declare(cli::FlagSet& set) {
              "directory that the command runs in; synchronised code is in its code/")
       .OldName("workingDir");
   set.String(&shell, "shell", "sh", "shell that runs the command");
-  set.StringArray(&annotations, "annotation", "`KEY=VALUE` on the job and its pods; repeatable")
+  set.StringArray(&annotations, "annotation",
+                  "annotate the job and its pods with `KEY=VALUE`; repeatable")
       .Short('a');
-  set.StringArray(&labels, "label", "`KEY=VALUE` on the job and its pods; repeatable").Short('l');
+  set.StringArray(&labels, "label", "label the job and its pods with `KEY=VALUE`; repeatable")
+      .Short('l');
   DeclareReplicas(*this, set);
   DeclareImages(*this, set);
   DeclareCode(*this, set);

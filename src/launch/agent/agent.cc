@@ -252,7 +252,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   plan.console_fd = is_shown ? fd : 0;
   plan.keeps_tail = fd == 2;
   if (options_.stop_on_nan) {
-    plan.on_lost_loss = [this, local_rank, attempt = attempt_](std::string line) {
+    plan.on_lost_loss = [this, local_rank, attempt = attempt_](const std::string& line) {
       loop_->Post([this, local_rank, attempt, line] {
         if (attempt == attempt_) EndLostLoss(local_rank, line);
       });

@@ -24,7 +24,7 @@ constexpr size_t kLastWords = 4 << 10;
 
 std::string WhyStopped(rendezvous::StopReason reason,
                        const std::optional<rendezvous::Failure>& failure) {
-  const std::string text = failure ? failure->text : std::string();
+  std::string text = failure ? failure->text : std::string();
   switch (reason) {
     case rendezvous::StopReason::kWorkerFailed:
       return failure ? fmt::format("rank {} on {} failed, {}", failure->rank, failure->host, text)

@@ -177,13 +177,13 @@ std::string UsageLine(std::string_view program) {
 std::string HelpText(std::string_view program) {
   std::string text = UsageLine(program);
   text += fmt::format(
-      "\nStarts, watches and restarts the processes of a distributed PyTorch program, by\n"
-      "torchrun's flags. They come before the script; what follows it is the script's.\n\n"
+      "\nStarts, watches and restarts the processes of a distributed PyTorch program, with\n"
+      "torchrun's flags. Flags come before the script; what follows it is the script's.\n\n"
       "  {0} --nproc-per-node=4 train.py --lr 0.1    4 processes here\n"
       "  {0} --nproc-per-node=gpu -m package.train   one per GPU, a module\n"
       "  {0} --nnodes=2 --node-rank=0 --master-addr=HOST train.py\n"
       "  {0} --nnodes=1:4 --rdzv-backend=c10d --rdzv-endpoint=HOST train.py\n\n"
-      "Flags have variables: --max-restarts is PET_MAX_RESTARTS. The command line wins.\n",
+      "Each flag has a variable, too: PET_MAX_RESTARTS. The command line wins.\n",
       program);
   std::vector<std::pair<std::string, std::string>> rows;
   std::string_view group;

@@ -19,7 +19,6 @@
 namespace rendezvous {
 namespace {
 
-constexpr std::chrono::seconds kLookUpTimeout{5};
 constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kFirstRetry{100};
 constexpr std::chrono::seconds kLastRetry{2};
@@ -144,8 +143,7 @@ base::Result<std::unique_ptr<RendezvousServer>> ServeIfHost(base::Clock& clock,
   const bool may_not = (config.is_host && !*config.is_host) || (config.node.is_static && !must);
   if (may_not) return std::unique_ptr<RendezvousServer>();
   if (!must) {
-    TRY_ASSIGN(const std::vector<std::string> addresses,
-               Resolve(clock, config.endpoint_host, kLookUpTimeout));
+    TRY_ASSIGN(const std::vector<std::string> addresses, Resolve(config.endpoint_host));
     if (!std::any_of(addresses.begin(), addresses.end(), IsOwnAddress)) {
       return std::unique_ptr<RendezvousServer>();
     }

@@ -61,7 +61,7 @@ base::Result<base::Fd> ConnectToAddress(base::Clock& clock, const std::string& a
 base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
                                  base::Duration timeout) {
   const auto deadline = clock.Steady() + timeout;
-  TRY_ASSIGN(const std::vector<std::string> addresses, Resolve(clock, host, timeout));
+  TRY_ASSIGN(const std::vector<std::string> addresses, Resolve(host));
   base::Error last{base::Code::kNotFound, "no address is known for host " + host, 0};
   for (const std::string& address : addresses) {
     base::Result<base::Fd> fd = ConnectToAddress(clock, address, port, deadline);

@@ -1,6 +1,16 @@
 #include "rendezvous/sockets/resolve.h"
 
+#include <arpa/nameser.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <resolv.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#include "base/fd.h"
 
 namespace rendezvous {
 namespace {
@@ -8,10 +18,9 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST(Resolve, NumbersAndLocalhostNeedNoServer) {
-  base::Clock& clock = base::SystemClock();
-  EXPECT_EQ(*Resolve(clock, "10.1.2.3", std::chrono::seconds(0)), Texts{"10.1.2.3"});
-  EXPECT_EQ(*Resolve(clock, "fe80::1", std::chrono::seconds(0)), Texts{"fe80::1"});
-  EXPECT_EQ(Resolve(clock, "localhost", std::chrono::seconds(0))->front(), "127.0.0.1");
+  EXPECT_EQ(*Resolve("10.1.2.3"), Texts{"10.1.2.3"});
+  EXPECT_EQ(*Resolve("fe80::1"), Texts{"fe80::1"});
+  EXPECT_EQ(Resolve("localhost")->front(), "127.0.0.1");
 }
 
 TEST(FindInHosts, ReadsNamesAndAliasesButNotComments) {
@@ -34,53 +43,74 @@ TEST(FullName, IsWhatPythonsGetfqdnFinds) {
   EXPECT_EQ(FullName("", "vm"), "vm");
 }
 
-TEST(ParseResolvConf, TakesServersSearchAndNdots) {
-  const ResolverConfig config = ParseResolvConf(
-      "# made by hand\nnameserver 10.96.0.10\nnameserver ::1 ; comment\n"
-      "search ns.svc.cluster.local svc.cluster.local\noptions timeout:1 ndots:5\n");
-  EXPECT_EQ(config.servers, (Texts{"10.96.0.10", "::1"}));
-  EXPECT_EQ(config.search, (Texts{"ns.svc.cluster.local", "svc.cluster.local"}));
-  EXPECT_EQ(config.ndots, 5);
-  EXPECT_EQ(ParseResolvConf("").servers, Texts{"127.0.0.1"});
-}
-
-TEST(CandidateNames, TriesTheSearchListBeforeOrAfterByDots) {
-  ResolverConfig config;
-  config.search = {"svc", "local"};
-  EXPECT_EQ(CandidateNames("job-master-0", config),
-            (Texts{"job-master-0.svc", "job-master-0.local", "job-master-0"}));
-  EXPECT_EQ(CandidateNames("a.b", config), (Texts{"a.b", "a.b.svc", "a.b.local"}));
-  EXPECT_EQ(CandidateNames("a.b.", config), Texts{"a.b"});
-}
-
-TEST(Dns, AQuestionIsAsRfc1035HasIt) {
-  const auto query = EncodeDnsQuery(0x1234, "a.bc", DnsType::kA);
-  ASSERT_TRUE(query);
-  EXPECT_EQ(*query, std::string("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01"
-                                "a\x02"
-                                "bc\x00\x00\x01\x00\x01",
-                                22));
-  EXPECT_FALSE(EncodeDnsQuery(1, "a..b", DnsType::kA));
-  EXPECT_FALSE(EncodeDnsQuery(1, std::string(64, 'x'), DnsType::kA));
-}
-
-TEST(Dns, AnAnswersAddressesAreFoundBehindAliases) {
-  std::string packet = *EncodeDnsQuery(7, "a", DnsType::kA);
-  packet[2] = '\x81';
-  packet[3] = '\x80';
-  packet[7] = 2;
-  packet += std::string("\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x09\x00\x02\xc0\x0c", 14);  // CNAME
-  packet += std::string("\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x09\x00\x04\x0a\x00\x00\x05", 16);
-  const auto answer = DecodeDnsAnswer(7, packet);
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->addresses, Texts{"10.0.0.5"});
-  EXPECT_FALSE(DecodeDnsAnswer(8, packet));
-  for (size_t size = 0; size < packet.size(); ++size) {
-    const auto cut = DecodeDnsAnswer(7, packet.substr(0, size));
-    EXPECT_TRUE(!cut || cut->addresses.empty()) << size;
+// A name server of this machine, which knows a.svc: an alias of a host with one address of each
+// kind.
+class NameServer {
+ public:
+  NameServer() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+    EXPECT_EQ(::res_ninit(&state_), 0);
+    state_.nscount = 1;
+    state_.nsaddr_list[0] = address;
+    std::strcpy(state_.defdname, "svc");
+    state_.dnsrch[0] = state_.defdname;
+    state_.dnsrch[1] = nullptr;
+    thread_ = std::thread([this] { Answer(); });
   }
-  packet[3] = '\x82';
-  EXPECT_TRUE(DecodeDnsAnswer(7, packet)->is_failure);
+  ~NameServer() {
+    ::shutdown(fd_.get(), SHUT_RDWR);
+    thread_.join();
+    ::res_nclose(&state_);
+  }
+  res_state state() { return &state_; }
+
+ private:
+  void Answer() {
+    char packet[512];
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    for (ssize_t got; (got = ::recvfrom(fd_.get(), packet, sizeof packet, 0,
+                                        reinterpret_cast<sockaddr*>(&from), &size)) > 0;) {
+      std::string answer(packet, static_cast<size_t>(got));
+      const bool is_known = answer.substr(12, 7) == std::string("\1a\3svc\0", 7);
+      const bool is_v6 = is_known && answer[20] == 28;
+      answer[2] = '\x81';
+      answer[3] = static_cast<char>(is_known ? 0x80 : 0x83);
+      answer[7] = is_known ? 2 : 0;
+      answer[11] = 0;  // nothing additional
+      answer.resize(is_known ? 12 + 7 + 4 : answer.size());
+      if (is_known) {
+        answer +=
+            std::string("\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x09\x00\x02\xc0\x0c", 14);  // CNAME
+        answer += is_v6
+                      ? std::string("\xc0\x0c\x00\x1c\x00\x01\x00\x00\x00\x09\x00\x10", 12) +
+                            std::string(15, '\0') + "\5"
+                      : std::string(
+                            "\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x09\x00\x04\x0a\x00\x00\x05", 16);
+      }
+      ::sendto(fd_.get(), answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from),
+               size);
+    }
+  }
+
+  base::Fd fd_;
+  struct __res_state state_{};
+  std::thread thread_;
+};
+
+TEST(AskServers, FindsAddressesBehindAnAliasByTheSearchList) {
+  NameServer server;
+  EXPECT_EQ(*AskServers(server.state(), "a"), (Texts{"10.0.0.5", "::5"}));
+}
+
+TEST(AskServers, ANameThatTheServerDoesNotKnowIsNotFound) {
+  NameServer server;
+  EXPECT_EQ(AskServers(server.state(), "b").error().code, base::Code::kNotFound);
 }
 
 }  // namespace

@@ -1,25 +1,12 @@
 #include "runs/progress/tfrecord.h"
 
-#include <array>
+#include "base/crc32c.h"
 
 namespace runs {
 namespace {
 
-constexpr uint32_t kPolynomial = 0x82f63b78;  // Castagnoli's, reflected
 constexpr size_t kHead = 12;
 constexpr size_t kTail = 4;
-
-constexpr std::array<uint32_t, 256> MakeTable() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
-    table[i] = crc;
-  }
-  return table;
-}
-
-constexpr std::array<uint32_t, 256> kTable = MakeTable();
 
 uint64_t LittleEndian(std::string_view bytes, size_t at, size_t size) {
   uint64_t value = 0;
@@ -30,9 +17,7 @@ uint64_t LittleEndian(std::string_view bytes, size_t at, size_t size) {
 }  // namespace
 
 uint32_t MaskedCrc32c(std::string_view data) {
-  uint32_t crc = ~uint32_t{0};
-  for (const char c : data) crc = kTable[(crc ^ static_cast<unsigned char>(c)) & 0xff] ^ (crc >> 8);
-  crc = ~crc;
+  const uint32_t crc = base::Crc32c(0, data);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
 }
 

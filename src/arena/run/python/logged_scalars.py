@@ -1,4 +1,4 @@
-"""The scalars in the event files that TensorBoard reads, by the rules of src/text/tensorboard_events.h."""
+"""The scalars in the event files that TensorBoard reads, by the rules of src/runs/progress/event.h, without the checksums."""
 import os
 import struct
 

@@ -181,8 +181,9 @@ TEST_F(ShimTest, KeepsTheLogsOfTheLatestRuns) {
   EXPECT_EQ(Log(spec, "pytorch", 12), "13\n");
 }
 
-TEST_F(ShimTest, WaitsInCrashLoopBackOffBetweenRestarts) {
-  PodSpec spec = Pod({Shell("exit 1")}, PodRestartPolicy::kAlways);
+TEST_F(ShimTest, WaitsInCrashLoopBackOffFromTheSecondEndOn) {
+  PodSpec spec = Pod({Shell("echo >> n; exit $(wc -l < n)")}, PodRestartPolicy::kAlways);
+  spec.containers[0].cwd = root_;
   spec.restart_backoff = std::chrono::hours(1);
   ShimHandle handle = Start(spec);
   const PodReport report = AwaitReport(spec.directory, [](const PodReport& r) {
@@ -195,8 +196,9 @@ TEST_F(ShimTest, WaitsInCrashLoopBackOffBetweenRestarts) {
   ASSERT_TRUE(handle.Terminate(std::chrono::seconds(5)));
   const PodReport end = AwaitEnd(spec, handle);
   EXPECT_TRUE(end.is_finished);
-  EXPECT_EQ(end.containers[0].state.exit_code, 1);
-  EXPECT_FALSE(end.containers[0].last_termination) << "there was only one end";
+  EXPECT_EQ(end.containers[0].state.exit_code, 2);
+  ASSERT_TRUE(end.containers[0].last_termination);
+  EXPECT_EQ(end.containers[0].last_termination->exit_code, 1);
 }
 
 TEST_F(ShimTest, TerminateAsksFirstAndReportsTheAnswer) {
