@@ -96,5 +96,16 @@ TEST(Object, ReadsAndBuildsMetadata) {
   EXPECT_FALSE(GetTime(Parsed(R"({"t": "noon"})"), {"t"}));
 }
 
+TEST(Object, AJobOfTheEmbeddedClusterKnowsTheFractionOfItsSecond) {
+  const auto at = [](std::string_view exact) {
+    text::Json job = Parsed(R"({"metadata": {"creationTimestamp": "2026-07-30T10:00:00Z"}})");
+    text::Set(job, {"metadata", "annotations", kCreatedAnnotation}, text::Json(exact));
+    return base::FormatRfc3339Micro(*CreationTime(job));
+  };
+  EXPECT_EQ(at("2026-07-30T10:00:00.750000Z"), "2026-07-30T10:00:00.750000Z");
+  EXPECT_EQ(at("2026-07-30T09:59:59.750000Z"), "2026-07-30T10:00:00.000000Z") << "of another job";
+  EXPECT_EQ(at("soon"), "2026-07-30T10:00:00.000000Z");
+}
+
 }  // namespace
 }  // namespace api

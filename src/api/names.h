@@ -69,6 +69,8 @@ inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
 // On a Deployment of the embedded cluster: `muster down` has ended its pods; the next daemon
 // removes the annotation and creates them again.
 inline constexpr std::string_view kStoppedAnnotation = "muster.dev/stopped";
+// On a job of the embedded cluster: metadata.creationTimestamp with its fraction of a second.
+inline constexpr std::string_view kCreatedAnnotation = "muster.dev/created";
 // On a job: a unique id of the submit call that created it, by which submit recognizes its own job
 // after a broken connection.
 inline constexpr std::string_view kSubmissionAnnotation = "muster.dev/submission";

@@ -1,5 +1,9 @@
 #include "api/object.h"
 
+#include <chrono>
+
+#include "api/names.h"
+
 namespace api {
 namespace {
 
@@ -53,7 +57,12 @@ bool IsDeleting(const text::Json& object) {
 }
 
 std::optional<base::Time> CreationTime(const text::Json& object) {
-  return GetTime(object, {"metadata", "creationTimestamp"});
+  const auto second = GetTime(object, {"metadata", "creationTimestamp"});
+  const auto exact = GetTime(object, {"metadata", "annotations", kCreatedAnnotation});
+  // A copy of a job may have brought the annotation of another.
+  const bool is_own =
+      second && exact && std::chrono::floor<std::chrono::seconds>(*exact) == *second;
+  return is_own ? exact : second;
 }
 
 std::optional<base::Time> GetTime(const text::Json& object, text::Path path) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "base/clock.h"
 #include "local/store/kept.h"
 #include "local/store/reserve.h"
@@ -41,7 +42,7 @@ bool HasFolder(std::string_view resource) {
 }
 
 int64_t CreatedOf(const text::Json& object) {
-  const auto time = base::ParseRfc3339(text::GetString(object, {"metadata", "creationTimestamp"}));
+  const auto time = api::CreationTime(object);
   return time ? time->time_since_epoch().count() : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "base/strings.h"
 #include "base/uid.h"
@@ -141,6 +142,10 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   }
   text::Set(metadata, {"uid"}, text::Json(base::NewUid()));
   text::Set(metadata, {"creationTimestamp"}, text::Json(base::FormatRfc3339(now)));
+  if (&resource == &api::kPyTorchJobs) {
+    text::Set(metadata, {"annotations", api::kCreatedAnnotation},
+              text::Json(base::FormatRfc3339Micro(now)));
+  }
   const KindRules& rules = RulesOf(resource);
   if (rules.has_generation) text::Set(metadata, {"generation"}, 1);
 
