@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "answers/gpu_memory.h"
 #include "answers/launcher_words.h"
 #include "answers/program_words.h"
 #include "base/strings.h"
@@ -70,6 +71,7 @@ bool IsEveryday(std::string_view type) {
 }
 
 void Take(Finding& finding, const Rule& rule) {
+  finding.rule = rule.name;
   finding.kind = rule.kind;
   finding.title = rule.title;
   finding.advice = rule.advice;
@@ -230,7 +232,7 @@ class RankReader {
     if (rule != nullptr) {
       Take(finding, *rule);
       if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
-        Take(finding, kGpuTakenByOthers);
+        Take(finding, RuleNamed("cuda-out-of-memory-others"));
       }
     } else {
       finding.kind = "exception";
@@ -275,8 +277,8 @@ class RankReader {
   static const Rule* RuleFor(const Raised& raised) {
     if (!raised.frames.empty()) {
       const Frame& frame = raised.frames.back();
-      const std::string place = fmt::format("{}\n{} {}", raised.text, frame.file, frame.function);
-      if (const Rule* const rule = RuleForRaisedIn(place)) return rule;
+      const std::string place = fmt::format("{} {}", frame.file, frame.function);
+      if (const Rule* const rule = RuleForRaisedIn(raised.text, place)) return rule;
     }
     return RuleForException(raised.text);
   }
