@@ -6,6 +6,7 @@
 
 #include "answers/finding.h"
 #include "answers/program_words.h"
+#include "answers/symptoms.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -157,10 +158,8 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
 // What ends a job in which a rank keeps the others waiting: somebody's patience. A hang began
 // before it; a failure of a rank's own did not come of it.
 bool IsOfHang(const Claim& root, const Evidence& evidence) {
-  static constexpr auto kEnds = std::to_array<std::string_view>(
-      {"deadline", "collective-timeout", "peer-lost", "rendezvous", "stopped", kUnknown});
-  const bool is_end = std::find(kEnds.begin(), kEnds.end(), root.finding.kind) != kEnds.end() &&
-                      (root.finding.kind != kUnknown || IsConsequence(root.finding.level));
+  const bool is_end = root.finding.kind == "deadline" || root.finding.kind == "stopped" ||
+                      root.finding.level == Level::kSymptom || IsConsequence(root.finding.level);
   // Who only waits for a slow one ("waiting ...") does not hang.
   return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
 }

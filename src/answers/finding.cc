@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "answers/gpu_memory.h"
-#include "answers/launcher_words.h"
 #include "answers/program_words.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -21,46 +21,6 @@ constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
 constexpr size_t kMostOfGrace = 60;
 constexpr int kSignalBase = 128;
-
-// Of a launcher, which says again what a rank has said.
-bool IsReport(const Chain& chain) {
-  const Raised& last = chain.raised.back();
-  const std::string_view type = last.Type();
-  if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
-  // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
-  // installed programs.
-  return type == "CalledProcessError" &&
-         std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
-           return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
-         });
-}
-
-// Of who ran the program, elsewhere or as a child: it has failed. Some carry its words.
-bool TellsOfAnother(const Raised& raised) {
-  static constexpr auto kTypes = std::to_array<std::string_view>(
-      {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Horovod detected that one or more processes exited with non-zero status",
-       "HorovodInternalError: Horovod has been shut down",
-       "TuneError: ('Trials did not complete'"});
-  constexpr std::string_view kCarried = "ErrorMessage \"";
-  const std::string_view text = raised.text;
-  const std::string_view type = raised.Type();
-  if (type == "UnexpectedStatusException" && text.find("AlgorithmError: ") != text.npos) {
-    const size_t carried = text.find(kCarried);
-    return carried == text.npos || text.substr(carried + kCarried.size()).starts_with('"');
-  }
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() ||
-         std::any_of(kWords.begin(), kWords.end(), [text](std::string_view words) {
-           return text.find(words) != std::string_view::npos;
-         });
-}
-
-// That a process of a pool was killed: by whom, the machine may know.
-bool TellsOfPool(std::string_view line) {
-  return line.find("BrokenProcessPool: ") != std::string_view::npos ||
-         line.find("TerminatedWorkerError: ") != std::string_view::npos;
-}
 
 // Raised and caught in the course of things.
 bool IsEveryday(std::string_view type) {
@@ -511,7 +471,7 @@ bool WouldWitnessesDecide(const Rank& rank) {
   const auto found = FindInRank(rank);
   if (!found || IsConsequence(found->level)) return false;
   const int code = rank.exit_code.value_or(0);
-  if (TellsOfPool(found->line)) return true;
+  if (found->rule == "process-pool") return true;
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
   return std::any_of(rules.begin(), rules.end(),

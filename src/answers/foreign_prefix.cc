@@ -38,10 +38,7 @@ size_t SizeOfShape(std::string_view text, std::string_view shape) {
 
 // Python indents, and torchrun's table and loaders of data put words before.
 bool MayBePrefix(std::string_view before) {
-  const bool is_label =  // of a sweep's trial, "[lr=2,k=1] ": who reads sweeps needs it
-      before.starts_with('[') && before.find('=') < before.find(']') &&
-      before.find(']') + 2 == before.size();
-  return !is_label && !before.empty() && before.size() <= kMostBefore &&
+  return !before.empty() && before.size() <= kMostBefore &&
          before.find_first_not_of(" \t|>") != std::string_view::npos &&
          before.find("traceback : ") == std::string_view::npos && !before.ends_with("Original ") &&
          before.find_first_of("\"\\") == std::string_view::npos;

@@ -219,17 +219,6 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   return words;
 }
 
-bool IsOfLauncher(std::string_view line) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
-       "torch.distributed.elastic.", "ProcessGroupNCCL.cpp", "[c10d]", "composer.cli.launcher",
-       "torch/multiprocessing/spawn.py", "] Child process with PID ", "mpirun noticed",
-       "launch.py:"});
-  return std::any_of(kWords.begin(), kWords.end(), [line](std::string_view word) {
-    return line.find(word) != std::string_view::npos;
-  });
-}
-
 std::optional<int> ReadSection(std::string_view line) {
   if (line.find("----------End global rank ") != std::string_view::npos) return -1;
   return NumberBehind(line, "----------Begin global rank ");

@@ -58,11 +58,5 @@ TEST(LauncherWords, OfSeveralTasksNobodyKnowsTheFirst) {
       ReadLauncherWords({"srun: error: n1: tasks 0-7: Exited with exit code 1"}).rows.empty());
 }
 
-TEST(LauncherWords, ALaunchersLineIsNoWork) {
-  EXPECT_TRUE(
-      IsOfLauncher("srun: Job step aborted: Waiting up to 32 seconds for job step to finish."));
-  EXPECT_FALSE(IsOfLauncher("step 3 loss 0.5"));
-}
-
 }  // namespace
 }  // namespace answers

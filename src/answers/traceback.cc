@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "answers/launcher_words.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
