@@ -31,11 +31,17 @@ bool IsEndOfStep(std::string_view text) {
          text.find(" DUE TO ") == std::string_view::npos;
 }
 
-bool IsEndFromOutside(std::string_view text) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({" CANCELLED AT ", "oom-kill event", "oom_kill event"});
-  return (text.find("slurmstepd: error: ") != std::string_view::npos && HasAny(text, kWords)) ||
-         text.find("srun: error: Node failure on ") != std::string_view::npos;
+bool IsOfScheduler(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"slurmstepd: error: ", "srun: error: ", "PBS: job killed", ": job killed after reaching LSF",
+       "The node was low on resource: ", "The node had condition: [",
+       "ephemeral local storage usage exceeds"});
+  return HasAny(text, kWords);
+}
+
+bool IsBeforeAside(std::string_view text) {
+  return text.starts_with("Exception ignored in") ||
+         text.find("Error waiting on exit barrier") != std::string_view::npos;
 }
 
 bool EndsStep(std::string_view text) {

@@ -19,9 +19,9 @@ bool TellsOfExit(std::string_view line);
 // had ended badly.
 bool IsEndOfStep(std::string_view line);
 
-// Slurm's word that somebody outside ends the job, or has killed a part of it: a program that has
-// time left to save prints on for a while.
-bool IsEndFromOutside(std::string_view line);
+// The word of a scheduler, or of a kubelet, that ends a job or a task of it: what the program
+// prints behind it was on its way already, or is what the time to save allows.
+bool IsOfScheduler(std::string_view line);
 
 // Of srun, which then ends the step: a task has ended badly.
 bool EndsStep(std::string_view line);
@@ -31,6 +31,10 @@ bool IsLastWord(std::string_view line);
 
 // Anybody's words of something that did not go well.
 bool TellsOfFailure(std::string_view line);
+
+// What stands before the traceback of what went wrong when the end was known already, or is
+// nobody's concern: in a destructor, or when an agent's peers were gone.
+bool IsBeforeAside(std::string_view line);
 
 // Of a launcher, which says again what a rank has said.
 bool IsReport(const Chain& chain);
