@@ -45,6 +45,14 @@ struct Claim {
   }
 };
 
+// Who has worked, had waited for room before.
+bool WasAtWork(const Evidence& evidence) {
+  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [](const Rank& rank) {
+    return std::any_of(rank.lines.begin(), rank.lines.end(),
+                       [](const Line& line) { return IsProgress(line.text); });
+  });
+}
+
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
@@ -64,9 +72,11 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
     claims.push_back({std::move(*job), std::nullopt, "the job's status", false});
   }
+  const bool has_run = WasAtWork(evidence);
   for (const Event& event : evidence.events) {
     auto finding = FindInStatus(event.reason, event.message);
-    if (!finding || has_cause) continue;
+    if (!finding || has_cause || finding->kind == kUnknown) continue;
+    if (has_run && (finding->kind == "unschedulable" || finding->kind == "cluster-quota")) continue;
     finding->time = event.time;
     claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
   }
@@ -347,6 +357,7 @@ Verdict Explain(const Evidence& evidence) {
     verdict.title = "another rank went away first, and why is not in these data";
     verdict.confidence = Confidence::kLow;
     verdict.rank.reset();
+    if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
   if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
   AddConsequences(verdict, evidence, claims, root);

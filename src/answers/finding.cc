@@ -211,7 +211,8 @@ class RankReader {
       const bool is_last = i + 1 == chain.raised.size();
       if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
       const Rule* const found = RuleFor(raised);
-      if (found == nullptr && TellsOfAnother(raised)) continue;
+      const bool says_less = found == nullptr || IsConsequence(found->level);
+      if (says_less && TellsOfAnother(raised)) continue;
       is_translated = is_translated && !raised.is_aside;
       if (told != nullptr && !SaysMore(found, rule, is_translated)) continue;
       told = &raised;
@@ -226,10 +227,7 @@ class RankReader {
         Take(finding, RuleNamed("cuda-out-of-memory-others"));
       }
     } else {
-      finding.kind = "exception";
-      finding.title = "the program ended by an exception";
-      finding.advice = Advice::kFixFirst;
-      finding.advice_text = "Fix what the line says; the same input fails again.";
+      finding = OwnException();
     }
     finding.line = DecidingLine(told->text, rule);
     finding.frame = UsersFrame(*told);
@@ -241,6 +239,16 @@ class RankReader {
     const size_t begin =
         std::max(chain.begin, told->line > kEvidenceLines ? told->line - kEvidenceLines + 1 : 0);
     for (size_t i = begin; i <= told->line; ++i) finding.words.push_back(rank_.lines[i].text);
+    return finding;
+  }
+
+  // That no rule knows.
+  static Finding OwnException() {
+    Finding finding;
+    finding.kind = "exception";
+    finding.title = "the program ended by an exception";
+    finding.advice = Advice::kFixFirst;
+    finding.advice_text = "Fix what the line says; the same input fails again.";
     return finding;
   }
 
@@ -316,7 +324,9 @@ class RankReader {
       }
       const Rule* rule = RuleForLine(text);
       if (rule == nullptr) rule = RuleForCarried(i);
-      if (rule == nullptr || (best && best->level <= rule->level)) continue;
+      if (rule == nullptr) continue;
+      const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
+      if (!is_better) continue;
       if (IsEndOfStep(text) && IsOfSrun(i)) continue;
       best = TakeLine(i, *rule);
       if (is_passed && !is_kernels) {
@@ -391,7 +401,28 @@ class RankReader {
         })) {
       return found;
     }
-    return ReadLooseOf(is_stores);
+    if (auto found = ReadLooseOf(is_stores)) return found;
+    return ReadReported();
+  }
+
+  // What a launcher's report quotes is no cause of its own, but where nothing else is said, it is
+  // what the launcher was told.
+  std::optional<Finding> ReadReported() const {
+    for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+      const std::string_view text = rank_.lines[i].text;
+      Raised raised;
+      raised.text = ReportedIn(text);
+      if (raised.text.empty() || IsInChain(i) || IsWarning(text) || TellsOfAnother(raised))
+        continue;
+      const Rule* const rule = RuleForException(raised.text);
+      if (rule != nullptr && rule->level > Level::kSymptom) continue;
+      Finding finding = rule != nullptr ? TakeLine(i, *rule) : OwnException();
+      finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+      finding.line = base::Trim(text.substr(0, 400));
+      Place(finding, i);
+      return finding;
+    }
+    return std::nullopt;
   }
 
   template <typename Predicate>
@@ -547,8 +578,9 @@ bool WouldWitnessesDecide(const Rank& rank) {
   if (found->rule == "process-pool") return true;
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
-  return std::any_of(rules.begin(), rules.end(),
-                     [&found](const Rule& rule) { return rule.Overrules(found->kind); });
+  return std::any_of(rules.begin(), rules.end(), [&found](const Rule& rule) {
+    return !rule.witnesses.empty() && rule.Overrules(found->kind);
+  });
 }
 
 bool HasFailed(const Rank& rank) {

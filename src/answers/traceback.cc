@@ -332,6 +332,23 @@ bool GoesOn(std::string_view before, std::string_view line) {
   return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:";
 }
 
+std::string_view ReportedIn(std::string_view line) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"essage", "rror", "err", "eason", "xception", "ause", "msg"});
+  for (size_t open = line.find('"'); open != std::string_view::npos;
+       open = line.find('"', open + 1)) {
+    const size_t word = line.find_last_not_of(" =:\"", open);
+    const size_t close = line.rfind('"');
+    if (word == std::string_view::npos || close <= open) continue;
+    const std::string_view value = line.substr(open + 1, close - open - 1);
+    const bool is_value = std::any_of(kWords.begin(), kWords.end(), [&](std::string_view each) {
+      return line.substr(0, word + 1).ends_with(each);
+    });
+    if (is_value && EndsTraceback(value)) return value;
+  }
+  return "";
+}
+
 Frame ReadFrame(std::string_view line) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
