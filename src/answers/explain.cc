@@ -53,10 +53,19 @@ bool WasAtWork(const Evidence& evidence) {
   });
 }
 
+// Of pods that are not started yet: by their status, or a line about it.
+bool IsWait(const Finding& finding) {
+  const bool is_status = finding.rule.empty() || finding.rule == "unschedulable" ||
+                         finding.rule == "queue-quota" || finding.rule == "cluster-quota";
+  return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
+}
+
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
+  const bool was_at_work = WasAtWork(evidence);
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    if (auto finding = FindInRank(evidence.ranks[i])) {
+    auto finding = FindInRank(evidence.ranks[i]);
+    if (finding && !(was_at_work && IsWait(*finding))) {
       const Rank& rank = evidence.ranks[i];
       const bool was_replaced =
           std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
@@ -72,11 +81,10 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
     claims.push_back({std::move(*job), std::nullopt, "the job's status", false});
   }
-  const bool has_run = WasAtWork(evidence);
   for (const Event& event : evidence.events) {
     auto finding = FindInStatus(event.reason, event.message);
     if (!finding || has_cause || finding->kind == kUnknown) continue;
-    if (has_run && (finding->kind == "unschedulable" || finding->kind == "cluster-quota")) continue;
+    if (was_at_work && IsWait(*finding)) continue;
     finding->time = event.time;
     claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
   }

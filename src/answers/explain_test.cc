@@ -312,6 +312,45 @@ TEST(Explain, WhatAnAgentWaitsForAtItsExitIsNoCause) {
   EXPECT_EQ(OfLog("Error waiting on exit barrier\nRuntimeError: Socket Timeout\n").kind, kUnknown);
 }
 
+TEST(Explain, OfAParentAndItsChildTheChildsWordDecides) {
+  const std::string parent =
+      "Traceback (most recent call last):\n  File \"/w/run.py\", line 9, in main\n    run(args)\n"
+      "  File \"/usr/lib/python3.11/subprocess.py\", line 571, in run\n"
+      "    raise CalledProcessError(retcode, process.args,\n"
+      "subprocess.CalledProcessError: Command '['python3', '-m', 'child']' returned non-zero exit "
+      "status 1.\n";
+  const auto line_of = [&](const std::string& child) { return OfLog(child + parent).line; };
+  EXPECT_EQ(line_of("loading\nError: MODE=A is not what B wants\nbye\n"),
+            "Error: MODE=A is not what B wants");
+  EXPECT_EQ(OfLog("Error: MODE=A is not what B wants\n" + parent).kind, "exception");
+  EXPECT_EQ(OfLog("child: error: No space left on device\n" + parent).kind, "disk-full");
+  EXPECT_EQ(line_of(kBoom), "ValueError: boom");
+  EXPECT_EQ(line_of("loading\n").substr(0, 29), "subprocess.CalledProcessError");
+  EXPECT_EQ(OfLog("fatal: Remote branch nosuch not found in upstream origin\n" + parent).kind,
+            "git");
+}
+
+TEST(Explain, WhatALaunchersReportQuotesDecidesWhereNothingElseIsSaid) {
+  const std::string report = "ErrorMessage \"a.b.OddError: An odd thing\"\n";
+  EXPECT_EQ(OfLog("UserScriptFailed:\nExitCode 1\n" + report).line,
+            "ErrorMessage \"a.b.OddError: An odd thing\"");
+  EXPECT_EQ(OfLog("level=error msg=\"failed\" error=\"MemoryError: x\"\n").kind,
+            "host-out-of-memory");
+  EXPECT_EQ(OfLog(kBoom + report).line, "ValueError: boom");
+  EXPECT_EQ(OfLog(report + Steps(3)).kind, kUnknown) << "it went on";
+  EXPECT_EQ(OfLog("error=\"RuntimeError: Connection closed by peer\"\n").kind, kUnknown);
+  EXPECT_EQ(OfLog("note: error=\"ValueError: x\"\n").kind, kUnknown);
+}
+
+TEST(Explain, WhoWorkedHadWaitedForRoomBefore) {
+  const std::string event =
+      "5s  Warning  FailedScheduling  pod/a-worker-0  0/3 nodes are available: 3 Insufficient "
+      "cpu.\n";
+  EXPECT_EQ(OfLog(event).kind, "unschedulable");
+  const Evidence evidence = ReadLogs({{"events.txt", event}, {"a-worker-0.log", Steps(3)}});
+  EXPECT_EQ(Explain(evidence).kind, kUnknown);
+}
+
 TEST(Explain, WhoRanAProgramDoesNotKnowWhyItFailed) {
   for (const char* const text :
        {"RuntimeError: Horovod detected that one or more processes exited with non-zero status, "

@@ -61,7 +61,7 @@ class RankReader {
     };
     const auto is_open = [&best] { return !best || best->level != Level::kDeciding; };
     const auto is_doubtful = [this](const Chain& chain) {
-      return IsBehindWarning(chain) || IsLone(chain);
+      return IsBehindWarning(chain) || IsLone(chain) || IsOfParent(chain);
     };
     const std::optional<size_t> stopped = StoppedAt();
     const auto is_asked = [&](const Chain& chain) {
@@ -74,7 +74,9 @@ class RankReader {
     if (best && lines && Overrules(lines->kind, best->kind)) return lines;
     offer(std::move(lines));
     for (const Chain& chain : chains_) {
-      if (is_open() && is_asked(chain) && is_doubtful(chain)) offer(ReadChain(chain));
+      if (!is_open() || !is_asked(chain) || !is_doubtful(chain)) continue;
+      auto child = IsOfParent(chain) ? ReadChild(chain) : std::nullopt;
+      offer(child ? std::move(child) : ReadChain(chain));
     }
     if (stopped) {
       offer(TakeLine(*stopped, RuleNamed("stopped")));
@@ -128,6 +130,28 @@ class RankReader {
     const Raised& raised = chain.raised.front();
     return chain.raised.size() == 1 && raised.frames.empty() && raised.line == chain.begin &&
            RuleFor(raised) == nullptr && !IsEnd(chain.end);
+  }
+
+  // A program's own word that one of its children has failed.
+  static bool IsOfParent(const Chain& chain) {
+    return chain.raised.size() == 1 && chain.raised.back().Type() == "CalledProcessError";
+  }
+
+  // What the child has said last before that: a line of an error, without a traceback.
+  std::optional<Finding> ReadChild(const Chain& parent) const {
+    constexpr size_t kFarthest = 20;
+    for (size_t i = parent.begin; i-- > 0 && parent.begin - i <= kFarthest && !IsInChain(i);) {
+      const std::string_view text = base::Trim(rank_.lines[i].text);
+      if (!IsErrorLine(text) || IsWarning(text)) continue;
+      const Rule* const rule = RuleForWords(text);
+      const bool is_known = rule != nullptr && rule->level == Level::kDeciding;
+      Finding found = is_known ? TakeLine(i, *rule) : OwnException();
+      found.confidence = Confidence::kMedium;
+      found.line = text.substr(0, 400);
+      Place(found, i);
+      return found;
+    }
+    return std::nullopt;
   }
 
   bool IsInChain(size_t line) const {
@@ -412,7 +436,8 @@ class RankReader {
       const std::string_view text = rank_.lines[i].text;
       Raised raised;
       raised.text = ReportedIn(text);
-      if (raised.text.empty() || IsInChain(i) || IsWarning(text) || TellsOfAnother(raised))
+      if (raised.text.empty() || IsInChain(i) || IsWarning(text) || IsAside(text) ||
+          TellsOfAnother(raised))
         continue;
       const Rule* const rule = RuleForException(raised.text);
       if (rule != nullptr && rule->level > Level::kSymptom) continue;

@@ -101,15 +101,17 @@ std::string_view CarriedException(std::string_view line) {
   return trimmed.substr(kMessage.size(), trimmed.rfind('"') - kMessage.size());
 }
 
-std::string WithoutQuotedErrors(std::string_view text) {
+bool IsAside(std::string_view text) {
   static constexpr auto kAsides = std::to_array<std::string_view>(
       {"info ", "info:", "[info", "note:", "hint:", "tip:", "tips:", "prompt:", "example:"});
-  static constexpr auto kErrors = std::to_array<std::string_view>({"rror", "xception"});
   const std::string lower = base::ToLower(base::Trim(text));
-  if (std::any_of(kAsides.begin(), kAsides.end(),
-                  [&lower](std::string_view aside) { return lower.starts_with(aside); })) {
-    return "";
-  }
+  return std::any_of(kAsides.begin(), kAsides.end(),
+                     [&lower](std::string_view aside) { return lower.starts_with(aside); });
+}
+
+std::string WithoutQuotedErrors(std::string_view text) {
+  static constexpr auto kErrors = std::to_array<std::string_view>({"rror", "xception"});
+  if (IsAside(text)) return "";
   std::string kept;
   size_t from = 0;  // of what is not kept yet
   size_t open = text.find_first_of("\"'`");

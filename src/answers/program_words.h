@@ -30,6 +30,9 @@ bool IsDoubtful(std::string_view before);
 // its text; "" of another line.
 std::string_view CarriedException(std::string_view line);
 
+// A note, a hint, or a logger's information.
+bool IsAside(std::string_view line);
+
 // The line without what it quotes of an error: who quotes one has none. The value of a key in JSON
 // or in a dictionary stays. "" of a note, a hint, or a logger's information.
 std::string WithoutQuotedErrors(std::string_view line);

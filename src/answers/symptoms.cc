@@ -106,6 +106,14 @@ bool TellsOfFailure(std::string_view text) {
   return HasAny(text, kWords) && !IsWarning(text);
 }
 
+bool IsErrorLine(std::string_view text) {
+  static constexpr auto kBegins = std::to_array<std::string_view>(
+      {"Error: ", "ERROR: ", "error: ", "fatal: ", "Fatal: ", "FATAL: ", "Fatal error: "});
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [text](std::string_view begin) { return text.starts_with(begin); }) ||
+         text.substr(0, 60).find(": error: ") != std::string_view::npos;
+}
+
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();

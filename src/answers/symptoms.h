@@ -36,6 +36,9 @@ bool TellsOfFailure(std::string_view line);
 // nobody's concern: in a destructor, or when an agent's peers were gone.
 bool IsBeforeAside(std::string_view line);
 
+// "Error: boom", "fatal: boom", "x: error: boom": a program's last word, of which it may be any.
+bool IsErrorLine(std::string_view line);
+
 // Of a launcher, which says again what a rank has said.
 bool IsReport(const Chain& chain);
 
