@@ -6,6 +6,7 @@
 
 #include "answers/finding.h"
 #include "answers/program_words.h"
+#include "answers/symptoms.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -44,10 +45,27 @@ struct Claim {
   }
 };
 
+// Who has worked, had waited for room before.
+bool WasAtWork(const Evidence& evidence) {
+  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [](const Rank& rank) {
+    return std::any_of(rank.lines.begin(), rank.lines.end(),
+                       [](const Line& line) { return IsProgress(line.text); });
+  });
+}
+
+// Of pods that are not started yet: by their status, or a line about it.
+bool IsWait(const Finding& finding) {
+  const bool is_status = finding.rule.empty() || finding.rule == "unschedulable" ||
+                         finding.rule == "queue-quota" || finding.rule == "cluster-quota";
+  return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
+}
+
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
+  const bool was_at_work = WasAtWork(evidence);
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    if (auto finding = FindInRank(evidence.ranks[i])) {
+    auto finding = FindInRank(evidence.ranks[i]);
+    if (finding && !(was_at_work && IsWait(*finding))) {
       const Rank& rank = evidence.ranks[i];
       const bool was_replaced =
           std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
@@ -65,7 +83,8 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   }
   for (const Event& event : evidence.events) {
     auto finding = FindInStatus(event.reason, event.message);
-    if (!finding || has_cause) continue;
+    if (!finding || has_cause || finding->kind == kUnknown) continue;
+    if (was_at_work && IsWait(*finding)) continue;
     finding->time = event.time;
     claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
   }
@@ -157,10 +176,8 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
 // What ends a job in which a rank keeps the others waiting: somebody's patience. A hang began
 // before it; a failure of a rank's own did not come of it.
 bool IsOfHang(const Claim& root, const Evidence& evidence) {
-  static constexpr auto kEnds = std::to_array<std::string_view>(
-      {"deadline", "collective-timeout", "peer-lost", "rendezvous", "stopped", kUnknown});
-  const bool is_end = std::find(kEnds.begin(), kEnds.end(), root.finding.kind) != kEnds.end() &&
-                      (root.finding.kind != kUnknown || IsConsequence(root.finding.level));
+  const bool is_end = root.finding.kind == "deadline" || root.finding.kind == "stopped" ||
+                      root.finding.level == Level::kSymptom || IsConsequence(root.finding.level);
   // Who only waits for a slow one ("waiting ...") does not hang.
   return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
 }
@@ -348,6 +365,7 @@ Verdict Explain(const Evidence& evidence) {
     verdict.title = "another rank went away first, and why is not in these data";
     verdict.confidence = Confidence::kLow;
     verdict.rank.reset();
+    if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
   if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
   AddConsequences(verdict, evidence, claims, root);

@@ -194,8 +194,10 @@ TEST(Explain, ABarThatStandsOrOneLastLineIsNoProgress) {
   EXPECT_EQ(OfLog(kBoom + "saved model\nEpoch 3\n").kind, kUnknown);
 }
 
-TEST(Explain, WhatIsPrintedInTheTimeToSaveTakesNoEndBack) {
-  const std::string begin = Steps(3) + "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT x";
+TEST(Explain, WhatAProgramPrintsBehindASchedulersWordTakesItNotBack) {
+  const std::string data = "Loading 60000 digits\n";
+  const std::string begin =
+      data + Steps(3) + "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT x";
   const std::string aborted = "srun: Job step aborted: Waiting up to 32 seconds for it.\n";
   for (const auto& [kind, words] : {std::pair("deadline", " DUE TO TIME LIMIT ***\n"),
                                     {"preempted", " DUE TO PREEMPTION ***\n"},
@@ -204,14 +206,149 @@ TEST(Explain, WhatIsPrintedInTheTimeToSaveTakesNoEndBack) {
     EXPECT_EQ(OfLog(begin + words + "step 11 loss 0.9\n").kind, kind);
     EXPECT_EQ(OfLog(begin + words + aborted + Steps(9)).kind, kind);
     EXPECT_EQ(OfLog(begin + words + Steps(3) + "Training finished\n").kind, kUnknown) << "in time";
-    EXPECT_EQ(OfLog(begin + words + Steps(200)).kind, kUnknown) << "it was queued again";
+    EXPECT_EQ(OfLog(begin + words + Steps(200)).kind, kind) << "it had waited in a buffer";
+    EXPECT_EQ(OfLog(begin + words + data + Steps(200)).kind, kUnknown) << "it was queued again";
+    EXPECT_EQ(OfLog(begin + words + data + Steps(4) + kBoom).kind, "exception") << "and failed";
   }
+  EXPECT_EQ(OfLog(Steps(3) +
+                  "slurmstepd: error: Job 12 exceeded memory limit (9 > 8), being killed\n"
+                  "slurmstepd: error: *** JOB 12 ON n3 CANCELLED AT x ***\n" +
+                  Steps(80))
+                .kind,
+            "host-out-of-memory");
   const Verdict killed = OfLog(
       "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=9.0 cgroup. Some of your "
       "processes "
       "may have been killed by the cgroup out-of-memory handler.\nstep 11 loss 0.9\n");
   EXPECT_EQ(killed.kind, "host-out-of-memory");
   EXPECT_EQ(killed.confidence, Confidence::kMedium) << "a child may have died";
+}
+
+TEST(Explain, WhatTheKernelKilledDecidesWhereNothingElseDoes) {
+  const std::string killed = "Memory cgroup out of memory: Killed process 7 (python) x\n";
+  const Verdict alone = OfLog(Steps(3) + killed + Steps(80));
+  EXPECT_EQ(alone.kind, "host-out-of-memory");
+  EXPECT_EQ(alone.confidence, Confidence::kMedium);
+  EXPECT_EQ(OfLog(Steps(3) + killed + Steps(80) + kBoom).kind, "exception");
+}
+
+TEST(Explain, WhatComesAfterACaretCComesOfIt) {
+  const std::string handler =
+      "Traceback (most recent call last):\n  File \"/w/launch.py\", line 9, in stop\n"
+      "    raise RuntimeError('children left')\nRuntimeError: children left\n";
+  const Verdict verdict = OfLog(Steps(3) + "^C" + handler);
+  EXPECT_EQ(verdict.kind, "stopped");
+  EXPECT_EQ(verdict.line, "^CTraceback (most recent call last):");
+  EXPECT_EQ(OfLog(Steps(3) + "^CSending process 7 closing signal SIGINT\n" + handler).kind,
+            "stopped");
+  EXPECT_EQ(OfLog("Epoch 1:  50%|#####     | 3/6 [00:05<00:05, 1.0it/s]\n"
+                  "^CEpoch 1:  66%|######    | 4/6 [00:06<00:03, 1.0it/s]\n" +
+                  handler)
+                .kind,
+            "stopped");
+  EXPECT_EQ(OfLog("^C\n" + Steps(3) + handler).kind, "exception") << "of an earlier command";
+  EXPECT_EQ(OfLog(kBoom + "^C\n").kind, "exception") << "it had failed before";
+}
+
+TEST(Explain, AnExceptionOfAChainThatSaysMoreTakesThePlaceOfTheFirst) {
+  const auto chain = [](const char* first, const char* link, const char* second) {
+    const std::string head = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n";
+    return OfLog(head + first + "\n\n" + link + "\n\n" + head + second + "\n").line;
+  };
+  const char* const from = "The above exception was the direct cause of the following exception:";
+  const char* const aside = "During handling of the above exception, another exception occurred:";
+  const char* const own = "mylib.Stop: bad";
+  const char* const lost = "RuntimeError: Connection closed by peer [127.0.0.1]:5213";
+  const char* const full = "OSError: [Errno 28] No space left on device";
+  EXPECT_EQ(chain(own, aside, lost), own) << "the peer went away while it was handled";
+  EXPECT_EQ(chain(own, from, "RuntimeError: cannot save"), own);
+  EXPECT_EQ(chain(own, aside, full), full);
+  EXPECT_EQ(chain(full, from, own), full);
+  EXPECT_EQ(chain(lost, aside, full), full);
+  // Whose words tell of a lost peer is not the cause, and so is not quoted.
+  EXPECT_EQ(chain(own, from, lost).find("mylib"), std::string::npos);
+}
+
+TEST(Explain, OfAWrapperThatSaysWhatWasRaisedThatIsTheCause) {
+  for (const char* const before : {"", "[rank0]: "}) {
+    const Verdict verdict =
+        OfLog(std::string(before) + "mycomp.exc.Failed: backend='fast' raised:\n" + before +
+              "FileNotFoundError: [Errno 2] No such file or "
+              "directory: 'x.csv'\n");
+    EXPECT_EQ(verdict.kind, "file-missing");
+    EXPECT_TRUE(verdict.line.starts_with("FileNotFoundError")) << verdict.line;
+  }
+}
+
+TEST(Explain, AnExceptionsLineAloneIsWeakWhereOthersWentOn) {
+  const std::string shell = "ShellSetupError: Your shell has not been set up to use 'env'.\n";
+  EXPECT_EQ(OfLog(shell + "loading\n" + kBoom).line, "ValueError: boom");
+  EXPECT_EQ(OfLog(shell + "loading\n").kind, "exception") << "nothing says more";
+}
+
+TEST(Explain, WhoGaveUpAfterItHadLostAPeerGaveUpBecauseOfThat) {
+  const std::string abort = "*** SIGABRT received at time=1700000000 on cpu 3 ***\n";
+  EXPECT_EQ(OfLog(abort + "Fatal Python error: Aborted\n").kind, "native-crash");
+  EXPECT_EQ(OfLog("RuntimeError: Connection closed by peer\n" + abort).kind, kUnknown);
+  EXPECT_EQ(OfLog("Fatal Python error: Aborted\n").kind, kUnknown);
+  EXPECT_EQ(OfLog("*** SIGTERM received at time=1700000000 on cpu 3 ***\n").kind, kUnknown);
+}
+
+TEST(Explain, AHookThatNamesTheRankAndWhatNobodyCaught) {
+  const Verdict verdict = OfLog(
+      "[2030-01-01 00:00:05] INFO [lib.util:99, rank=0] go\n"
+      "[2030-01-01 00:00:06] CRITICAL [lib.util:158, rank=3] Uncaught ValueError: bad value 7\n");
+  EXPECT_EQ(verdict.kind, "exception");
+  EXPECT_EQ(verdict.line, "ValueError: bad value 7");
+}
+
+TEST(Explain, WhatAnAgentWaitsForAtItsExitIsNoCause) {
+  const std::string wait =
+      "E0302 10:11:12 33 torch/distributed/elastic/agent/server/api.py:934] Error waiting on exit "
+      "barrier. Elapsed: 300.1 seconds\nTraceback (most recent call last):\n"
+      "  File \"/x/torch/distributed/elastic/utils/store.py\", line 98, in get\n"
+      "RuntimeError: Socket Timeout\n";
+  EXPECT_EQ(OfLog(wait).kind, kUnknown);
+  EXPECT_EQ(OfLog("Error waiting on exit barrier\nRuntimeError: Socket Timeout\n").kind, kUnknown);
+}
+
+TEST(Explain, OfAParentAndItsChildTheChildsWordDecides) {
+  const std::string parent =
+      "Traceback (most recent call last):\n  File \"/w/run.py\", line 9, in main\n    run(args)\n"
+      "  File \"/usr/lib/python3.11/subprocess.py\", line 571, in run\n"
+      "    raise CalledProcessError(retcode, process.args,\n"
+      "subprocess.CalledProcessError: Command '['python3', '-m', 'child']' returned non-zero exit "
+      "status 1.\n";
+  const auto line_of = [&](const std::string& child) { return OfLog(child + parent).line; };
+  EXPECT_EQ(line_of("loading\nError: MODE=A is not what B wants\nbye\n"),
+            "Error: MODE=A is not what B wants");
+  EXPECT_EQ(OfLog("Error: MODE=A is not what B wants\n" + parent).kind, "exception");
+  EXPECT_EQ(OfLog("child: error: No space left on device\n" + parent).kind, "disk-full");
+  EXPECT_EQ(line_of(kBoom), "ValueError: boom");
+  EXPECT_EQ(line_of("loading\n").substr(0, 29), "subprocess.CalledProcessError");
+  EXPECT_EQ(OfLog("fatal: Remote branch nosuch not found in upstream origin\n" + parent).kind,
+            "git");
+}
+
+TEST(Explain, WhatALaunchersReportQuotesDecidesWhereNothingElseIsSaid) {
+  const std::string report = "ErrorMessage \"a.b.OddError: An odd thing\"\n";
+  EXPECT_EQ(OfLog("UserScriptFailed:\nExitCode 1\n" + report).line,
+            "ErrorMessage \"a.b.OddError: An odd thing\"");
+  EXPECT_EQ(OfLog("level=error msg=\"failed\" error=\"MemoryError: x\"\n").kind,
+            "host-out-of-memory");
+  EXPECT_EQ(OfLog(kBoom + report).line, "ValueError: boom");
+  EXPECT_EQ(OfLog(report + Steps(3)).kind, kUnknown) << "it went on";
+  EXPECT_EQ(OfLog("error=\"RuntimeError: Connection closed by peer\"\n").kind, kUnknown);
+  EXPECT_EQ(OfLog("note: error=\"ValueError: x\"\n").kind, kUnknown);
+}
+
+TEST(Explain, WhoWorkedHadWaitedForRoomBefore) {
+  const std::string event =
+      "5s  Warning  FailedScheduling  pod/a-worker-0  0/3 nodes are available: 3 Insufficient "
+      "cpu.\n";
+  EXPECT_EQ(OfLog(event).kind, "unschedulable");
+  const Evidence evidence = ReadLogs({{"events.txt", event}, {"a-worker-0.log", Steps(3)}});
+  EXPECT_EQ(Explain(evidence).kind, kUnknown);
 }
 
 TEST(Explain, WhoRanAProgramDoesNotKnowWhyItFailed) {

@@ -8,8 +8,9 @@
 #include <set>
 #include <tuple>
 
-#include "answers/launcher_words.h"
+#include "answers/gpu_memory.h"
 #include "answers/program_words.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -18,48 +19,7 @@ namespace {
 constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
-constexpr size_t kMostOfGrace = 60;
 constexpr int kSignalBase = 128;
-
-// Of a launcher, which says again what a rank has said.
-bool IsReport(const Chain& chain) {
-  const Raised& last = chain.raised.back();
-  const std::string_view type = last.Type();
-  if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
-  // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
-  // installed programs.
-  return type == "CalledProcessError" &&
-         std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
-           return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
-         });
-}
-
-// Of who ran the program, elsewhere or as a child: it has failed. Some carry its words.
-bool TellsOfAnother(const Raised& raised) {
-  static constexpr auto kTypes = std::to_array<std::string_view>(
-      {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Horovod detected that one or more processes exited with non-zero status",
-       "HorovodInternalError: Horovod has been shut down",
-       "TuneError: ('Trials did not complete'"});
-  constexpr std::string_view kCarried = "ErrorMessage \"";
-  const std::string_view text = raised.text;
-  const std::string_view type = raised.Type();
-  if (type == "UnexpectedStatusException" && text.find("AlgorithmError: ") != text.npos) {
-    const size_t carried = text.find(kCarried);
-    return carried == text.npos || text.substr(carried + kCarried.size()).starts_with('"');
-  }
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() ||
-         std::any_of(kWords.begin(), kWords.end(), [text](std::string_view words) {
-           return text.find(words) != std::string_view::npos;
-         });
-}
-
-// That a process of a pool was killed: by whom, the machine may know.
-bool TellsOfPool(std::string_view line) {
-  return line.find("BrokenProcessPool: ") != std::string_view::npos ||
-         line.find("TerminatedWorkerError: ") != std::string_view::npos;
-}
 
 // Raised and caught in the course of things.
 bool IsEveryday(std::string_view type) {
@@ -70,6 +30,7 @@ bool IsEveryday(std::string_view type) {
 }
 
 void Take(Finding& finding, const Rule& rule) {
+  finding.rule = rule.name;
   finding.kind = rule.kind;
   finding.title = rule.title;
   finding.advice = rule.advice;
@@ -96,27 +57,33 @@ class RankReader {
   std::optional<Finding> Read() {
     std::optional<Finding> best;
     const auto offer = [&best](std::optional<Finding> other) {
-      if (!other) return;
-      const auto place = [](const Finding& finding) {
-        return std::tuple(finding.level, finding.order);
-      };
-      if (!best || place(*other) < place(*best)) {
-        best = std::move(other);
-      }
+      if (other && (!best || IsBefore(*other, *best))) best = std::move(other);
+    };
+    const auto is_open = [&best] { return !best || best->level != Level::kDeciding; };
+    const auto is_doubtful = [this](const Chain& chain) {
+      return IsBehindWarning(chain) || IsLone(chain) || IsOfParent(chain);
+    };
+    const std::optional<size_t> stopped = StoppedAt();
+    const auto is_asked = [&](const Chain& chain) {
+      return chain.begin >= working_until_ && (!stopped || chain.begin < *stopped);
     };
     for (const Chain& chain : chains_) {
-      if (chain.begin >= working_until_ && !IsBehindWarning(chain)) offer(ReadChain(chain));
+      if (is_asked(chain) && !is_doubtful(chain)) offer(ReadChain(chain));
     }
-    auto lines = ReadLines();
+    auto lines = ReadLines(stopped.value_or(rank_.lines.size()));
     if (best && lines && Overrules(lines->kind, best->kind)) return lines;
     offer(std::move(lines));
     for (const Chain& chain : chains_) {
-      const bool is_open = !best || best->level != Level::kDeciding;
-      if (is_open && chain.begin >= working_until_ && IsBehindWarning(chain)) {
-        offer(ReadChain(chain));
-      }
+      if (!is_open() || !is_asked(chain) || !is_doubtful(chain)) continue;
+      auto child = IsOfParent(chain) ? ReadChild(chain) : std::nullopt;
+      offer(child ? std::move(child) : ReadChain(chain));
     }
-    if (!best || best->level != Level::kDeciding) offer(ReadBeforeOthersWork());
+    if (stopped) {
+      offer(TakeLine(*stopped, RuleNamed("stopped")));
+      return best;
+    }
+    if (is_open()) offer(ReadBeforeOthersWork());
+    if (is_open()) offer(ReadPassedByKernel());
     if (!best || (best->kind == kUnknown && !IsConsequence(best->level))) offer(ReadLoose());
     return best;
   }
@@ -137,6 +104,56 @@ class RankReader {
   }
 
  private:
+  // Who gave up after it had lost a peer, or had been told to end, gave up because of that.
+  static bool IsBefore(const Finding& one, const Finding& other) {
+    const auto is_because_of = [](const Finding& late, const Finding& early) {
+      return late.level == Level::kUndecided && IsConsequence(early.level) &&
+             early.order < late.order;
+    };
+    if (is_because_of(one, other)) return false;
+    if (is_because_of(other, one)) return true;
+    return std::tuple(one.level, one.order) < std::tuple(other.level, other.order);
+  }
+
+  // Where somebody has typed ^C, and the program went on no more: what is raised behind it comes of
+  // that.
+  std::optional<size_t> StoppedAt() const {
+    for (size_t i = working_until_ == 0 ? 0 : working_until_ - 1; i < rank_.lines.size(); ++i) {
+      if (rank_.lines[i].text.starts_with("^C")) return i;
+    }
+    return std::nullopt;
+  }
+
+  // An exception's line without a traceback, which no rule knows, and more lines behind it: a shell
+  // or a tool has said so, and others went on.
+  bool IsLone(const Chain& chain) const {
+    const Raised& raised = chain.raised.front();
+    return chain.raised.size() == 1 && raised.frames.empty() && raised.line == chain.begin &&
+           RuleFor(raised) == nullptr && !IsEnd(chain.end);
+  }
+
+  // A program's own word that one of its children has failed.
+  static bool IsOfParent(const Chain& chain) {
+    return chain.raised.size() == 1 && chain.raised.back().Type() == "CalledProcessError";
+  }
+
+  // What the child has said last before that: a line of an error, without a traceback.
+  std::optional<Finding> ReadChild(const Chain& parent) const {
+    constexpr size_t kFarthest = 20;
+    for (size_t i = parent.begin; i-- > 0 && parent.begin - i <= kFarthest && !IsInChain(i);) {
+      const std::string_view text = base::Trim(rank_.lines[i].text);
+      if (!IsErrorLine(text) || IsWarning(text)) continue;
+      const Rule* const rule = RuleForWords(text);
+      const bool is_known = rule != nullptr && rule->level == Level::kDeciding;
+      Finding found = is_known ? TakeLine(i, *rule) : OwnException();
+      found.confidence = Confidence::kMedium;
+      found.line = text.substr(0, 400);
+      Place(found, i);
+      return found;
+    }
+    return std::nullopt;
+  }
+
   bool IsInChain(size_t line) const {
     const Chain* const chain = LastChainFrom(line);
     return chain != nullptr && line < chain->end;
@@ -208,35 +225,33 @@ class RankReader {
 
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
-    if (IsReport(chain) || before.starts_with("Exception ignored in")) return std::nullopt;
+    if (IsReport(chain) || IsBeforeAside(before)) return std::nullopt;
     if (IsHandled(before) && !IsEnd(chain.end)) return std::nullopt;
     const Rule* rule = nullptr;
     const Raised* told = nullptr;
+    bool is_translated = true;  // each since `told` was raised from the one before it
     for (size_t i = 0; i < chain.raised.size(); ++i) {
       const Raised& raised = chain.raised[i];
       const bool is_last = i + 1 == chain.raised.size();
       if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
       const Rule* const found = RuleFor(raised);
-      if (found == nullptr && TellsOfAnother(raised)) continue;
-      const bool is_better =
-          told == nullptr || (found != nullptr && (rule == nullptr || found->level < rule->level ||
-                                                   Overrules(found->kind, rule->kind)));
-      if (!is_better) continue;
+      const bool says_less = found == nullptr || IsConsequence(found->level);
+      if (says_less && TellsOfAnother(raised)) continue;
+      is_translated = is_translated && !raised.is_aside;
+      if (told != nullptr && !SaysMore(found, rule, is_translated)) continue;
       told = &raised;
       rule = found;
+      is_translated = true;
     }
     if (told == nullptr) return std::nullopt;
     Finding finding;
     if (rule != nullptr) {
       Take(finding, *rule);
       if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
-        Take(finding, kGpuTakenByOthers);
+        Take(finding, RuleNamed("cuda-out-of-memory-others"));
       }
     } else {
-      finding.kind = "exception";
-      finding.title = "the program ended by an exception";
-      finding.advice = Advice::kFixFirst;
-      finding.advice_text = "Fix what the line says; the same input fails again.";
+      finding = OwnException();
     }
     finding.line = DecidingLine(told->text, rule);
     finding.frame = UsersFrame(*told);
@@ -249,6 +264,25 @@ class RankReader {
         std::max(chain.begin, told->line > kEvidenceLines ? told->line - kEvidenceLines + 1 : 0);
     for (size_t i = begin; i <= told->line; ++i) finding.words.push_back(rank_.lines[i].text);
     return finding;
+  }
+
+  // That no rule knows.
+  static Finding OwnException() {
+    Finding finding;
+    finding.kind = "exception";
+    finding.title = "the program ended by an exception";
+    finding.advice = Advice::kFixFirst;
+    finding.advice_text = "Fix what the line says; the same input fails again.";
+    return finding;
+  }
+
+  // What was raised first is the cause. A later exception of the chain names it, where its rule
+  // says more. Of a cause that no rule knows, who raised another from it knows what it means; what
+  // was raised aside, while it was handled, is a failure of its own, and has to decide by itself.
+  static bool SaysMore(const Rule* later, const Rule* first, bool is_translated) {
+    if (later == nullptr) return false;
+    if (first == nullptr) return is_translated || later->level == Level::kDeciding;
+    return later->level < first->level || Overrules(later->kind, first->kind);
   }
 
   // The first; of NCCL's report what it calls its last error; of a heading the line below it; of a
@@ -275,8 +309,8 @@ class RankReader {
   static const Rule* RuleFor(const Raised& raised) {
     if (!raised.frames.empty()) {
       const Frame& frame = raised.frames.back();
-      const std::string place = fmt::format("{}\n{} {}", raised.text, frame.file, frame.function);
-      if (const Rule* const rule = RuleForRaisedIn(place)) return rule;
+      const std::string place = fmt::format("{} {}", frame.file, frame.function);
+      if (const Rule* const rule = RuleForRaisedIn(raised.text, place)) return rule;
     }
     return RuleForException(raised.text);
   }
@@ -287,45 +321,80 @@ class RankReader {
     return found == raised.frames.rend() ? Frame{} : *found;
   }
 
-  std::optional<Finding> ReadLines() const {
+  Finding TakeLine(size_t i, const Rule& rule) const {
+    Finding found;
+    Take(found, rule);
+    found.line = base::Trim(std::string_view(rank_.lines[i].text).substr(0, 400));
+    constexpr std::string_view kLaunchers = "why       : ";
+    if (found.line.starts_with(kLaunchers)) found.line.erase(0, kLaunchers.size());
+    if (rule.kind == "native-crash") found.frame = CrashFrame(i);
+    Place(found, i);
+    for (size_t near = i; near < std::min(i + 3, rank_.lines.size()); ++near) {
+      found.words.push_back(rank_.lines[near].text);
+    }
+    return found;
+  }
+
+  // Of the lines before `end`.
+  std::optional<Finding> ReadLines(size_t end) const {
     std::optional<Finding> best;
-    for (size_t i = 0; i < rank_.lines.size(); ++i) {
+    for (size_t i = 0; i < end; ++i) {
       const std::string& text = rank_.lines[i].text;
       const bool is_kernels = text.find("NVRM: ") != std::string::npos;
       const bool is_passed = i < working_until_;
       if (text.empty() || IsInChain(i) || IsWarning(text) ||
-          (is_passed && !is_kernels && !IsNoticeToEnd(i))) {
+          (is_passed && !is_kernels && !IsLastOfScheduler(i))) {
         continue;
       }
       const Rule* rule = RuleForLine(text);
       if (rule == nullptr) rule = RuleForCarried(i);
-      if (rule == nullptr || (best && best->level <= rule->level)) continue;
+      if (rule == nullptr) continue;
+      const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
+      if (!is_better) continue;
       if (IsEndOfStep(text) && IsOfSrun(i)) continue;
-      best.emplace();
-      Take(*best, *rule);
+      best = TakeLine(i, *rule);
       if (is_passed && !is_kernels) {
         best->confidence = std::min(best->confidence, Confidence::kMedium);
-      }
-      best->line = base::Trim(std::string_view(text).substr(0, 400));
-      constexpr std::string_view kLaunchers = "why       : ";
-      if (best->line.starts_with(kLaunchers)) best->line.erase(0, kLaunchers.size());
-      if (rule->kind == "native-crash") best->frame = CrashFrame(i);
-      Place(*best, i);
-      for (size_t near = i; near < std::min(i + 3, rank_.lines.size()); ++near) {
-        best->words.push_back(rank_.lines[near].text);
       }
     }
     return best;
   }
 
-  // Whether Slurm ended the job there, and what the program printed behind it is what the time to
-  // save allows; a job that was queued again prints more.
-  bool IsNoticeToEnd(size_t line) const {
-    if (!IsEndFromOutside(rank_.lines[line].text) || rank_.lines.size() - line > kMostOfGrace) {
-      return false;
+  // A scheduler's word is the last of a job: unless the program tells that it went well, or the
+  // scheduler let it begin once more.
+  bool IsLastOfScheduler(size_t line) const {
+    return IsOfScheduler(rank_.lines[line].text) &&
+           std::none_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
+                        [](const Line& behind) { return TellsOfSuccess(behind.text); }) &&
+           !BeginsAnew(line);
+  }
+
+  // Whether the program says behind this line again what it had said before its first step alone.
+  bool BeginsAnew(size_t line) const {
+    constexpr size_t kFewestLetters = 12;
+    const auto begin = rank_.lines.begin();
+    const auto end = begin + static_cast<ptrdiff_t>(line);
+    const auto step =
+        std::find_if(begin, end, [](const Line& each) { return IsProgress(each.text); });
+    std::set<std::string_view> said;
+    for (auto each = begin; each != step; ++each) {
+      if (each->text.size() >= kFewestLetters && !IsOfLauncher(each->text)) said.insert(each->text);
     }
-    return std::none_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
-                        [](const Line& behind) { return TellsOfSuccess(behind.text); });
+    for (auto each = step; each != end; ++each) said.erase(each->text);
+    return std::any_of(end + 1, rank_.lines.end(),
+                       [&said](const Line& each) { return said.contains(each.text); });
+  }
+
+  // The kernel kills a process of several: the others may go on for a while.
+  std::optional<Finding> ReadPassedByKernel() const {
+    for (size_t i = working_until_; i-- > 0;) {
+      const Rule* const rule = IsInChain(i) ? nullptr : RuleForWitness(rank_.lines[i].text);
+      if (rule == nullptr) continue;
+      Finding found = TakeLine(i, *rule);
+      found.confidence = std::min(found.confidence, Confidence::kMedium);
+      return found;
+    }
+    return std::nullopt;
   }
 
   // Whether srun itself has ended its step in this line, because a task had ended badly.
@@ -356,7 +425,29 @@ class RankReader {
         })) {
       return found;
     }
-    return ReadLooseOf(is_stores);
+    if (auto found = ReadLooseOf(is_stores)) return found;
+    return ReadReported();
+  }
+
+  // What a launcher's report quotes is no cause of its own, but where nothing else is said, it is
+  // what the launcher was told.
+  std::optional<Finding> ReadReported() const {
+    for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+      const std::string_view text = rank_.lines[i].text;
+      Raised raised;
+      raised.text = ReportedIn(text);
+      if (raised.text.empty() || IsInChain(i) || IsWarning(text) || IsAside(text) ||
+          TellsOfAnother(raised))
+        continue;
+      const Rule* const rule = RuleForException(raised.text);
+      if (rule != nullptr && rule->level > Level::kSymptom) continue;
+      Finding finding = rule != nullptr ? TakeLine(i, *rule) : OwnException();
+      finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+      finding.line = base::Trim(text.substr(0, 400));
+      Place(finding, i);
+      return finding;
+    }
+    return std::nullopt;
   }
 
   template <typename Predicate>
@@ -509,11 +600,12 @@ bool WouldWitnessesDecide(const Rank& rank) {
   const auto found = FindInRank(rank);
   if (!found || IsConsequence(found->level)) return false;
   const int code = rank.exit_code.value_or(0);
-  if (TellsOfPool(found->line)) return true;
+  if (found->rule == "process-pool") return true;
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();
-  return std::any_of(rules.begin(), rules.end(),
-                     [&found](const Rule& rule) { return rule.Overrules(found->kind); });
+  return std::any_of(rules.begin(), rules.end(), [&found](const Rule& rule) {
+    return !rule.witnesses.empty() && rule.Overrules(found->kind);
+  });
 }
 
 bool HasFailed(const Rank& rank) {

@@ -12,6 +12,7 @@
 namespace answers {
 
 struct Finding {
+  std::string_view rule;  // its name; "" where none knows it
   std::string_view kind, title, advice_text;
   Advice advice = Advice::kNone;
   Level level = Level::kDeciding;

@@ -14,6 +14,8 @@ constexpr size_t kMostBefore = 160;
 constexpr size_t kMostShapes = 64;
 constexpr size_t kLookAhead = 40;
 constexpr std::string_view kFrame = "  File \"";
+constexpr std::string_view kTable = "Root Cause (first observed failure):";  // of torchrun
+constexpr std::string_view kRow = "[0]:";
 constexpr std::string_view kNumerals = "0123456789";
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -38,10 +40,7 @@ size_t SizeOfShape(std::string_view text, std::string_view shape) {
 
 // Python indents, and torchrun's table and loaders of data put words before.
 bool MayBePrefix(std::string_view before) {
-  const bool is_label =  // of a sweep's trial, "[lr=2,k=1] ": who reads sweeps needs it
-      before.starts_with('[') && before.find('=') < before.find(']') &&
-      before.find(']') + 2 == before.size();
-  return !is_label && !before.empty() && before.size() <= kMostBefore &&
+  return !before.empty() && before.size() <= kMostBefore &&
          before.find_first_not_of(" \t|>") != std::string_view::npos &&
          before.find("traceback : ") == std::string_view::npos && !before.ends_with("Original ") &&
          before.find_first_of("\"\\") == std::string_view::npos;
@@ -49,7 +48,7 @@ bool MayBePrefix(std::string_view before) {
 
 // What stands before a line whose words begin there.
 std::string_view PrefixOf(std::string_view line) {
-  for (const std::string_view words : {kTracebackHeader, kFrame}) {
+  for (const std::string_view words : {kTracebackHeader, kFrame, kTable}) {
     const size_t at = line.find(words);
     if (at == std::string_view::npos) continue;
     const std::string_view before = line.substr(0, at);
@@ -61,11 +60,13 @@ std::string_view PrefixOf(std::string_view line) {
 // Whether what a traceback goes on with stands behind it in a line below.
 bool ComesAgain(const std::vector<std::string_view>& lines, size_t from, std::string_view prefix) {
   const size_t end = std::min(lines.size(), from + kLookAhead);
-  const bool is_header = lines[from].substr(prefix.size()).starts_with(kTracebackHeader);
+  const std::string_view first = lines[from].substr(prefix.size());
+  const bool is_header = first.starts_with(kTracebackHeader);
   for (size_t i = from + 1; i < end; ++i) {
     const size_t size = SizeOfShape(lines[i], prefix);
     if (size == 0) continue;
     const std::string_view rest = lines[i].substr(size);
+    if (first.starts_with(kTable) && rest.starts_with(kRow)) return true;
     if (rest.starts_with(kFrame) || (!is_header && rest.starts_with("    "))) return true;
   }
   return false;

@@ -14,9 +14,9 @@ struct ForeignPrefix {
   std::string source;  // what of it names a process: no times, no numbers alone
 };
 
-// The words of a traceback are fixed: what stands before its first line, or before its frames, and
-// again before the lines that follow, stands before the log's lines, with other numbers. One for
-// each line; sources only where there are several. Pure.
+// The words of a traceback, and of torchrun's table, are fixed: what stands before the first line,
+// or before its frames, and again before the lines that follow, stands before the log's lines, with
+// other numbers. One for each line; sources only where there are several. Pure.
 std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_view>& lines);
 
 }  // namespace answers

@@ -24,10 +24,11 @@ Verdict JudgeLines(const std::vector<std::string>& lines) {
 }
 
 TEST(ForeignPrefix, IsLearntWhereATracebackBegins) {
-  for (const char* const prefix : {"12:34:01.123 [17] ", "2026-03-02T10:11:04.1Z /ecs/train/1a2b ",
-                                   "[ml-team] [train-abcde] ", "worker|3: ", "[gpu-1][stderr] ",
-                                   "2026-03-02 10:11:04.123 | ERROR    | __main__:main:12 - ",
-                                   "stderr: ", "{pod_manager.py:235} INFO - [base] "}) {
+  for (const char* const prefix :
+       {"12:34:01.123 [17] ", "2026-03-02T10:11:04.1Z /ecs/train/1a2b ", "[ml-team] [train-abcde] ",
+        "worker|3: ", "[gpu-1][stderr] ",
+        "2026-03-02 10:11:04.123 | ERROR    | __main__:main:12 - ",
+        "stderr: ", "{pod_manager.py:235} INFO - [base] ", "[job=a,try=2] "}) {
     const Verdict verdict = JudgeLines(Traceback(prefix));
     EXPECT_EQ(verdict.line, "mylib.Stop: bad") << prefix;
     EXPECT_EQ(verdict.file_line, 3) << prefix;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "answers/own_stamp.h"
@@ -190,10 +191,29 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
   return std::nullopt;
 }
 
+// "Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1": how many
+// ended; of one that ended so, too, nobody knows whether it was the first.
+std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
+  std::set<std::string_view> ends;
+  for (const std::string_view line : lines) {
+    if (!line.starts_with("srun: error: ")) continue;
+    const size_t tasks = line.find(": tasks ");
+    const size_t end = tasks == std::string_view::npos ? tasks : line.find(": ", tasks + 2);
+    if (end != std::string_view::npos) ends.insert(line.substr(end));
+  }
+  return ends;
+}
+
+bool EndsAsAny(std::string_view line, const std::set<std::string_view>& ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [line](std::string_view end) { return line.ends_with(end); });
+}
+
 }  // namespace
 
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
+  const std::set<std::string_view> ends_of_many = EndsOfMany(lines);
   ReadTables(lines, words);
   words.ranks = ReadNodeRanks(lines);
   std::optional<LauncherRow> agents;  // the local rank alone: right on one node
@@ -209,7 +229,9 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     }
     if (!row) continue;
     const bool was_told = row->exit_code == kShellSignals + 15;
-    if (!words.first_rank && !was_told) words.first_rank = row->rank;
+    if (!words.first_rank && !was_told && !EndsAsAny(line, ends_of_many)) {
+      words.first_rank = row->rank;
+    }
     words.rows.push_back(std::move(*row));
   }
   if (words.rows.empty() && agents) {
@@ -217,17 +239,6 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     words.rows.push_back(std::move(*agents));
   }
   return words;
-}
-
-bool IsOfLauncher(std::string_view line) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
-       "torch.distributed.elastic.", "ProcessGroupNCCL.cpp", "[c10d]", "composer.cli.launcher",
-       "torch/multiprocessing/spawn.py", "] Child process with PID ", "mpirun noticed",
-       "launch.py:"});
-  return std::any_of(kWords.begin(), kWords.end(), [line](std::string_view word) {
-    return line.find(word) != std::string_view::npos;
-  });
 }
 
 std::optional<int> ReadSection(std::string_view line) {

@@ -38,9 +38,6 @@ struct LauncherWords {
 // of a process that ended. Pure.
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines);
 
-// A line of a launcher, an agent or a process group about the job's end: no work of the program.
-bool IsOfLauncher(std::string_view line);
-
 // The rank whose output follows, after Composer's headings: -1 when none does any more.
 std::optional<int> ReadSection(std::string_view line);
 

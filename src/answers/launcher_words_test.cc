@@ -58,10 +58,14 @@ TEST(LauncherWords, OfSeveralTasksNobodyKnowsTheFirst) {
       ReadLauncherWords({"srun: error: n1: tasks 0-7: Exited with exit code 1"}).rows.empty());
 }
 
-TEST(LauncherWords, ALaunchersLineIsNoWork) {
-  EXPECT_TRUE(
-      IsOfLauncher("srun: Job step aborted: Waiting up to 32 seconds for job step to finish."));
-  EXPECT_FALSE(IsOfLauncher("step 3 loss 0.5"));
+TEST(LauncherWords, OfManyTasksThatEndedAlikeNoneIsTheFirst) {
+  EXPECT_FALSE(ReadLauncherWords({"srun: error: n0: tasks 2-7: Exited with exit code 1",
+                                  "srun: error: n1: task 14: Exited with exit code 1"})
+                   .first_rank);
+  EXPECT_EQ(ReadLauncherWords({"srun: error: n1: task 14: Exited with exit code 1",
+                               "srun: error: n0: tasks 2-7: Terminated"})
+                .first_rank,
+            14);
 }
 
 }  // namespace

@@ -336,7 +336,6 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
   TakeMargin(lines);
   const std::vector<std::string_view> hosts = FindHosts(lines);
   std::vector<LogLine> read;
-  std::vector<std::string_view> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
     LogLine line;
     line.text = lines[i];
@@ -346,12 +345,17 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
       line.text.remove_prefix(hosts[i].size() + 2);
     }
     read.push_back(Within(line, line.text));
-    texts.push_back(read.back().text);
   }
+  return read;
+}
+
+void TakeForeignPrefixes(std::vector<LogLine>& lines) {
+  std::vector<std::string_view> texts;
+  for (const LogLine& line : lines) texts.push_back(line.text);
   const std::vector<ForeignPrefix> foreign = FindForeignPrefixes(texts);
-  for (size_t i = 0; i < read.size(); ++i) {
+  for (size_t i = 0; i < lines.size(); ++i) {
     if (foreign[i].size == 0) continue;
-    LogLine& line = read[i];
+    LogLine& line = lines[i];
     const std::string_view prefix = line.text.substr(0, foreign[i].size);
     if (!line.own_time) line.own_time = ReadOwnStamp(prefix);
     if (!line.rank) line.rank = foreign[i].rank;
@@ -359,7 +363,6 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
     if (line.pod.empty()) line.pod = foreign[i].source;
     line = Within(line, line.text.substr(prefix.size()));
   }
-  return read;
 }
 
 }  // namespace answers

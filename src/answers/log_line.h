@@ -39,4 +39,7 @@ std::string WithoutEscapes(std::string_view text);
 // most lines have one of hosts that come again; a host is the line's `pod`.
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines);
 
+// Takes off what no list has, and tracebacks show (foreign_prefix.h).
+void TakeForeignPrefixes(std::vector<LogLine>& lines);
+
 }  // namespace answers

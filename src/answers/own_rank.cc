@@ -21,6 +21,10 @@ constexpr auto kNamings = std::to_array<Naming>({
     {"[", "]: params["},
     {"Rank ", ": found NaN in "},
     {"Rank ", ", node "},
+    {"rank=", "] Uncaught "},
+    {"rank=", "] Unhandled "},
+    {"rank: ", "] Uncaught "},
+    {"rank ", "] Uncaught "},
 });
 
 std::optional<int> RankBy(const Naming& naming, std::string_view text) {

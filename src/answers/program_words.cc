@@ -5,17 +5,12 @@
 #include <span>
 #include <string>
 
-#include "answers/launcher_words.h"
+#include "answers/has_any.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
-
-bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  });
-}
 
 // Whether a number comes soon behind one of `words`: "step 10", "Epoch [3/10]", "'loss': 1.2"; not
 // "batch_size: 4" of a list of settings.
@@ -91,13 +86,6 @@ std::string_view CounterOfBar(std::string_view text) {
   return text.substr(text.rfind(' ', end - 1) + 1, end - text.rfind(' ', end - 1) - 1);
 }
 
-bool TellsOfExit(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
-       "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
-  return HasAny(text, kWords);
-}
-
 std::string_view CarriedException(std::string_view line) {
   static constexpr auto kWords =
       std::to_array<std::string_view>({"what():  ", "watchdog thread terminated with exception: ",
@@ -113,82 +101,17 @@ std::string_view CarriedException(std::string_view line) {
   return trimmed.substr(kMessage.size(), trimmed.rfind('"') - kMessage.size());
 }
 
-bool IsEndOfStep(std::string_view text) {
-  return text.find("*** STEP ") != std::string_view::npos &&
-         text.find(" CANCELLED AT ") != std::string_view::npos &&
-         text.find(" DUE TO ") == std::string_view::npos;
-}
-
-bool IsEndFromOutside(std::string_view text) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({" CANCELLED AT ", "oom-kill event", "oom_kill event"});
-  return (text.find("slurmstepd: error: ") != std::string_view::npos && HasAny(text, kWords)) ||
-         text.find("srun: error: Node failure on ") != std::string_view::npos;
-}
-
-bool EndsStep(std::string_view text) {
-  return text.find("srun: Terminating ") != std::string_view::npos ||
-         (text.find("srun: error: ") != std::string_view::npos &&
-          text.find(": Exited with exit code ") != std::string_view::npos);
-}
-
-bool IsLastWord(std::string_view text) {
-  static constexpr auto kWhole =
-      std::to_array<std::string_view>({"Killed", "Terminated", "Aborted", "Aborted (core dumped)",
-                                       "Bus error", "Bus error (core dumped)", "Hangup", "^C"});
-  static constexpr auto kWords = std::to_array<std::string_view>({"xit code",
-                                                                  "xitcode",
-                                                                  "return code = ",
-                                                                  "xit status",
-                                                                  "exited with",
-                                                                  "xited unexpectedly",
-                                                                  "terminated with",
-                                                                  "terminated by",
-                                                                  "SIGKILL",
-                                                                  "SIGABRT",
-                                                                  "SIGTERM",
-                                                                  "SIGINT",
-                                                                  "SIGHUP",
-                                                                  "SIGBUS",
-                                                                  "SIGSEGV",
-                                                                  "ChildFailedError",
-                                                                  " Killed  ",
-                                                                  " Aborted  ",
-                                                                  "died unexpectedly",
-                                                                  "has died",
-                                                                  "srun: error: ",
-                                                                  "slurmstepd: error: ",
-                                                                  "srun: Job step aborted",
-                                                                  "has been revoked",
-                                                                  "terminate called",
-                                                                  "  what():  ",
-                                                                  "death signal",
-                                                                  "exited on signal",
-                                                                  "signal: ",
-                                                                  "has been aborted",
-                                                                  "BackoffLimitExceeded",
-                                                                  "is failed because",
-                                                                  "  Error  ",
-                                                                  "CrashLoopBackOff",
-                                                                  "JobStatus.FAILED"});
-  if (IsEndOfStep(text)) return false;  // who has ended the step, said why
-  const std::string_view trimmed = base::Trim(text);
-  if (std::find(kWhole.begin(), kWhole.end(), trimmed) != kWhole.end()) return true;
-  const std::string_view type = text.substr(0, text.find(": "));
-  const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
-                            (type.ends_with("Error") || type.ends_with("Exception"));
-  return (is_exception || HasAny(text, kWords)) && !IsWarning(text);
+bool IsAside(std::string_view text) {
+  static constexpr auto kAsides = std::to_array<std::string_view>(
+      {"info ", "info:", "[info", "note:", "hint:", "tip:", "tips:", "prompt:", "example:"});
+  const std::string lower = base::ToLower(base::Trim(text));
+  return std::any_of(kAsides.begin(), kAsides.end(),
+                     [&lower](std::string_view aside) { return lower.starts_with(aside); });
 }
 
 std::string WithoutQuotedErrors(std::string_view text) {
-  static constexpr auto kAsides = std::to_array<std::string_view>(
-      {"info ", "info:", "[info", "note:", "hint:", "tip:", "tips:", "prompt:", "example:"});
   static constexpr auto kErrors = std::to_array<std::string_view>({"rror", "xception"});
-  const std::string lower = base::ToLower(base::Trim(text));
-  if (std::any_of(kAsides.begin(), kAsides.end(),
-                  [&lower](std::string_view aside) { return lower.starts_with(aside); })) {
-    return "";
-  }
+  if (IsAside(text)) return "";
   std::string kept;
   size_t from = 0;  // of what is not kept yet
   size_t open = text.find_first_of("\"'`");
@@ -209,14 +132,6 @@ std::string WithoutQuotedErrors(std::string_view text) {
     open = text.find_first_of("\"'`", is_quoted ? from : open + 1);
   }
   return kept.append(text.substr(from));
-}
-
-bool TellsOfFailure(std::string_view text) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
-       "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
-       "erminated", "core dumped", "exited",  "xception",    "hut down",   "shutting down"});
-  return HasAny(text, kWords) && !IsWarning(text);
 }
 
 bool IsWarning(std::string_view text) {

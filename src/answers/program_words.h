@@ -30,28 +30,11 @@ bool IsDoubtful(std::string_view before);
 // its text; "" of another line.
 std::string_view CarriedException(std::string_view line);
 
-// A launcher's last words of a process that has ended by itself, and not by a signal.
-bool TellsOfExit(std::string_view line);
-
-// "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": by somebody, or by srun, when a task
-// had ended badly.
-bool IsEndOfStep(std::string_view line);
-
-// Slurm's word that somebody outside ends the job, or has killed a part of it: a program that has
-// time left to save prints on for a while.
-bool IsEndFromOutside(std::string_view line);
-
-// Of srun, which then ends the step: a task has ended badly.
-bool EndsStep(std::string_view line);
-
-// The last word of a program that did not end well, or of who saw it end; not a heading of them.
-bool IsLastWord(std::string_view line);
+// A note, a hint, or a logger's information.
+bool IsAside(std::string_view line);
 
 // The line without what it quotes of an error: who quotes one has none. The value of a key in JSON
 // or in a dictionary stays. "" of a note, a hint, or a logger's information.
 std::string WithoutQuotedErrors(std::string_view line);
-
-// Anybody's words of something that did not go well.
-bool TellsOfFailure(std::string_view line);
 
 }  // namespace answers

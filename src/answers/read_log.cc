@@ -36,6 +36,7 @@ struct File {
   const LogFile* log = nullptr;
   std::optional<int> rank;  // by its name
   std::vector<Split> lines;
+  std::optional<std::string> trial;     // of a sweep's log, of whose first failed trial they are
   std::vector<std::string_view> texts;  // the lines'
   LauncherWords words;
 };
@@ -97,11 +98,15 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
   lines = std::move(unfolded);
 }
 
-std::vector<Split> SplitLines(std::string_view text, size_t limit) {
+// Of a sweep's log those of one trial, about which `trial` then tells.
+std::vector<Split> SplitLines(std::string_view text, size_t limit,
+                              std::optional<std::string>& trial) {
   const bool has_escapes =
       text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
   const std::string plain = has_escapes ? WithoutEscapes(text) : "";
-  const std::vector<LogLine> lines = ReadLogLines(LastLines(has_escapes ? plain : text, limit));
+  std::vector<LogLine> lines = ReadLogLines(LastLines(has_escapes ? plain : text, limit));
+  trial = KeepFailedTrial(lines);
+  TakeForeignPrefixes(lines);
   std::vector<Split> split;
   split.reserve(lines.size());
   for (const LogLine& line : lines) {
@@ -291,6 +296,10 @@ class Sorter {
         file.lines.begin(), file.lines.end(),
         [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
     std::optional<int> section;
+    if (file.trial) {
+      RankFor(name, file.rank, "", attempt)
+          .witnesses.push_back({std::nullopt, "the first trial that failed", *file.trial});
+    }
     for (const Split& split : file.lines) {
       if (const auto begins = ReadSection(split.line.text)) section = *begins;
       if (IsRestart(split.line.text)) ++attempt;
@@ -337,9 +346,6 @@ class Sorter {
   Evidence Take() {
     JoinReports();
     for (Rank& rank : evidence_.ranks) {
-      if (auto trial = KeepFailedTrial(rank.lines)) {
-        rank.witnesses.push_back({std::nullopt, "the first trial that failed", *std::move(trial)});
-      }
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
     }
@@ -447,7 +453,8 @@ class Sorter {
 std::vector<Line> ReadLines(std::string_view text, size_t limit) {
   std::vector<Line> lines;
   if (text.empty()) return lines;
-  for (Split& split : SplitLines(text, limit)) lines.push_back(std::move(split.line));
+  std::optional<std::string> trial;
+  for (Split& split : SplitLines(text, limit, trial)) lines.push_back(std::move(split.line));
   return lines;
 }
 
@@ -461,10 +468,13 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   std::vector<File> read, errors;
   for (size_t i = 0; i < files.size(); ++i) {
     if (IsErrorFile(files[i].name)) {
-      errors.push_back({&files[i], ranks[i], {}, {}, {}});
-    } else {
-      read.push_back({&files[i], ranks[i], SplitLines(files[i].text, kMostLines), {}, {}});
+      errors.push_back({&files[i], ranks[i], {}, {}, {}, {}});
+      continue;
     }
+    File& file = read.emplace_back();
+    file.log = &files[i];
+    file.rank = ranks[i];
+    file.lines = SplitLines(files[i].text, kMostLines, file.trial);
   }
   for (File& file : read) {  // where their lines stay
     file.texts = TextsOf(file.lines);

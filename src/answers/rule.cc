@@ -1,7 +1,9 @@
 #include "answers/rule.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
+
+#include "answers/rule_text.h"
 
 namespace answers {
 
@@ -34,11 +36,8 @@ bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patt
 std::span<const Rule> AllRules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    for (auto* family :
-         {MemoryRules, StorageRules, CheckpointRules, CredentialRules, NanRules, CollectiveRules,
-          GpuRules, TensorRules, ClusterRules, FileRules, NetworkRules, PythonRules}) {
-      std::vector<Rule> made = family();
-      std::move(made.begin(), made.end(), std::back_inserter(all));
+    for (const RuleText& text : RuleTexts()) {
+      if (auto file = ReadRule(text)) all.push_back(std::move(file->rule));
     }
     return all;
   }();
@@ -72,9 +71,11 @@ const Rule* RuleForLine(std::string_view text) {
   return nullptr;
 }
 
-const Rule* RuleForRaisedIn(std::string_view text) {
+const Rule* RuleForRaisedIn(std::string_view text, std::string_view place) {
   for (const Rule& rule : AllRules()) {
-    if (MatchesAny(text, rule.raised_in)) return &rule;
+    for (const Rule::RaisedIn& raised : rule.raised_in) {
+      if (Matches(text, raised.text) && Matches(place, raised.place)) return &rule;
+    }
   }
   return nullptr;
 }
@@ -84,6 +85,12 @@ const Rule* RuleForWitness(std::string_view text) {
     if (MatchesAny(text, rule.witnesses)) return &rule;
   }
   return nullptr;
+}
+
+const Rule& RuleNamed(std::string_view name) {
+  const std::span<const Rule> rules = AllRules();
+  return *std::find_if(rules.begin(), rules.end(),
+                       [name](const Rule& rule) { return rule.name == name; });
 }
 
 }  // namespace answers

@@ -1,5 +1,5 @@
-// What a rule is: texts that decide a class of failure, and what is to be done about it. Each
-// family of rules is a file in rules/, each class has its fixtures in rules_test.cc.
+// What a rule is: texts that decide a class of failure, and what is to be done about it. Each is a
+// file in rules/ with texts that it decides (rule_text.h).
 #pragma once
 
 #include <span>
@@ -23,22 +23,26 @@ constexpr bool IsConsequence(Level level) { return level >= Level::kConsequence;
 // Patterns are texts in which "*" stands for anything; "^" at the beginning: where the text begins.
 // "$" at the end: where it ends. As the programs' sources print them, never as people quote them.
 struct Rule {
-  std::string_view kind;
+  std::string_view name;  // of its file
+  std::string_view kind;  // the class, which several may have
   std::string_view title;
-  Advice advice = Advice::kFixFirst;
+  Advice advice = Advice::kNone;
   std::string_view advice_text;
+  Level level = Level::kDeciding;
   // Of the exception that ended the program: "Type: message".
   std::vector<std::string_view> exceptions;
   // Of a line of the log's end, which no program catches.
-  std::vector<std::string_view> lines{};
-  Level level = Level::kDeciding;
+  std::vector<std::string_view> lines;
   // Of what the machine told when the program had failed (Rank::witnesses). They decide only where
   // the program's own words give one of the kinds `overrules`; of words of both kinds, this one's.
-  std::vector<std::string_view> witnesses{};
-  std::vector<std::string_view> overrules{};
-  // Of an exception and of what raised it: the text, a line break, and the file and function
-  // ("/x/torch/serialization.py load"). They are asked before the texts alone.
-  std::vector<std::string_view> raised_in{};
+  std::vector<std::string_view> witnesses;
+  std::vector<std::string_view> overrules;
+  // Of an exception, and of the file and function that raised it ("/x/torch/serialization.py
+  // load"). They are asked before the texts alone.
+  struct RaisedIn {
+    std::string_view text, place;
+  };
+  std::vector<RaisedIn> raised_in;
 
   bool Overrules(std::string_view other) const;
 };
@@ -52,26 +56,10 @@ std::span<const Rule> AllRules();
 bool Overrules(std::string_view kind, std::string_view other);
 // The first that fits; nullptr when none does.
 const Rule* RuleForException(std::string_view text);
-const Rule* RuleForRaisedIn(std::string_view text_and_place);
+const Rule* RuleForRaisedIn(std::string_view text, std::string_view place);
 const Rule* RuleForLine(std::string_view text);
 const Rule* RuleForWitness(std::string_view text);
-
-// Whether a message of CUDA says that other programs hold more of the GPU than this one.
-bool IsTakenByOthers(std::string_view out_of_memory);
-extern const Rule kGpuTakenByOthers;
-
-// The families, in rules/.
-std::vector<Rule> MemoryRules();
-std::vector<Rule> StorageRules();
-std::vector<Rule> FileRules();
-std::vector<Rule> NanRules();
-std::vector<Rule> CheckpointRules();
-std::vector<Rule> PythonRules();
-std::vector<Rule> TensorRules();
-std::vector<Rule> GpuRules();
-std::vector<Rule> CollectiveRules();
-std::vector<Rule> NetworkRules();
-std::vector<Rule> CredentialRules();
-std::vector<Rule> ClusterRules();
+// There has to be one: of the program's own texts.
+const Rule& RuleNamed(std::string_view name);
 
 }  // namespace answers

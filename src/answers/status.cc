@@ -11,6 +11,7 @@ struct Known {
   std::string_view kind, title;
   Advice advice;
   std::string_view advice_text;
+  bool may_say_more = false;  // the message, of which a rule then knows a class
 };
 
 constexpr std::string_view kAgain = "Submit it again, from the last checkpoint.";
@@ -19,6 +20,12 @@ constexpr std::string_view kOtherNode =
 constexpr std::string_view kNotThere = "the pod names something that is not there, or not so";
 constexpr std::string_view kMake =
     "Make what the message names: a Secret, a ConfigMap, a key of it.";
+constexpr std::string_view kNoSandbox = "the node could not make the pod's container";
+constexpr std::string_view kLookAtNode = "Try another node; have this one looked at.";
+constexpr std::string_view kNames =
+    "The message says what the node lacks or refuses: a runtime, a device, a limit.";
+constexpr std::string_view kQueue =
+    "Wait for jobs of the queue to end, ask for less, or have its quota raised.";
 constexpr std::string_view kImage =
     "Check the image's name and tag, and that this node's registry "
     "has it.";
@@ -91,6 +98,28 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"Failed", "Error: secret \"*\" not found", "configuration", kNotThere, Advice::kFixFirst,
      kMake},
     {"Failed", "Error: couldn't find key ", "configuration", kNotThere, Advice::kFixFirst, kMake},
+    {"FailedCreatePodSandBox", "context deadline exceeded", kUnknown, kNoSandbox,
+     Advice::kRetryElsewhere, kLookAtNode},
+    {"FailedCreatePodSandBox", "OOM-killed", "host-out-of-memory", "the pod's limit has no memory",
+     Advice::kFixFirst, "Give the pod more memory."},
+    {"FailedCreatePodSandBox", "etwork", "unreachable", "the pod's network could not be set up",
+     Advice::kRetryElsewhere, kLookAtNode},
+    {"FailedCreatePodSandBox", "failed (add)", "unreachable",
+     "the pod's network could not be set up", Advice::kRetryElsewhere, kLookAtNode},
+    {"FailedCreatePodSandBox", "sandbox image", "image-pull", "the image could not be pulled",
+     Advice::kRetryElsewhere, kLookAtNode},
+    {"FailedCreatePodSandBox", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"FailedCreatePodContainer", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"CreateContainerError", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"RunContainerError", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"", "assign flavors to pod set ", "cluster-quota", "the queue's quota is used up",
+     Advice::kRetry, kQueue},
+    {"", "queue resource quota insufficient", "cluster-quota", "the queue's quota is used up",
+     Advice::kRetry, kQueue},
+    {"", "LocalQueue * doesn't exist", "admission", "the queue is not there", Advice::kFixFirst,
+     "Name a queue of this namespace (kubectl get localqueues)."},
+    {"", "ClusterQueue * is inactive", "admission", "the queue is not active", Advice::kRetry,
+     "Look at the queue's status (kubectl describe clusterqueue)."},
     {"FailedMount", "", "volume", "a volume could not be mounted", Advice::kFixFirst,
      "Check the claim, Secret or server that the message names."},
     {"FailedAttachVolume", "", "volume", "a volume could not be attached", Advice::kRetry,
@@ -133,10 +162,12 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
     finding.advice = known.advice;
     finding.advice_text = known.advice_text;
     // Whose credentials it was, the message may say.
-    const Rule* const rule = known.kind == "image-pull" ? RuleForLine(message) : nullptr;
-    if (rule != nullptr && rule->kind == "registry-credentials") {
+    const Rule* const rule =
+        known.kind == "image-pull" || known.may_say_more ? RuleForLine(message) : nullptr;
+    if (rule != nullptr && (known.may_say_more || rule->kind == "registry-credentials")) {
       finding.kind = rule->kind;
       finding.title = rule->title;
+      finding.advice = rule->advice;
       finding.advice_text = rule->advice_text;
     }
     finding.line = std::string(reason) + (reason.empty() || message.empty() ? "" : ": ");

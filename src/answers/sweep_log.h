@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "answers/evidence.h"
+#include "answers/log_line.h"
 
 namespace answers {
 
 // If these are the lines of a sweep that has ended with failures: keeps those of the first trial
-// that it names, without their label, and returns the line about it ("lr=2 exited with code 1:
-// ..."). Otherwise, or if that trial has printed nothing, leaves them, and returns nullopt.
-std::optional<std::string> KeepFailedTrial(std::vector<Line>& lines);
+// that it names, without their label, and witnesses (witness_line.h), and returns the line about
+// the trial ("lr=2 exited with code 1: ..."). Otherwise, or if that trial has printed nothing,
+// leaves them, and returns nullopt. The views stay those of the same texts.
+std::optional<std::string> KeepFailedTrial(std::vector<LogLine>& lines);
 
 }  // namespace answers

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "answers/launcher_words.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -46,6 +46,19 @@ bool EndsTraceback(std::string_view text) {
          (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
 }
 
+// "CRITICAL Uncaught ValueError: boom": from the type on; "" of another line.
+std::string_view UncaughtIn(std::string_view text) {
+  for (const std::string_view words :
+       {"Uncaught exception: ", "Unhandled exception: ", "uncaught exception: ",
+        "unhandled exception: ", "Uncaught ", "Unhandled "}) {
+    const size_t at = text.find(words);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(at + words.size());
+    if (EndsTraceback(rest)) return rest;
+  }
+  return "";
+}
+
 // The box that rich draws around a traceback.
 bool IsDrawn(std::string_view text) {
   return text.starts_with("\xe2\x94\x82") || text.starts_with("\xe2\x95");
@@ -83,6 +96,8 @@ class Reader {
         if (Chain chain = ReadHeadless(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (EndsTraceback(text)) {
         chains.push_back(ReadEnd());
+      } else if (!UncaughtIn(text).empty()) {
+        chains.push_back(ReadUncaught());
       } else {
         ++at_;
       }
@@ -114,11 +129,26 @@ class Reader {
       const std::string_view more = Text(at_);
       const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
                            !ReadFrame(more).file.empty() || IsOfLauncher(more);
-      if (more.empty() || is_next) break;
+      if (more.empty() || is_next || IsCauseBelow(raised, more)) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
     return true;
+  }
+
+  // "BackendCompilerFailed: backend='inductor' raised:", and below it what was raised.
+  static bool IsCauseBelow(const Raised& raised, std::string_view below) {
+    return raised.text.ends_with(':') && raised.text.find(' ') != std::string::npos &&
+           EndsTraceback(below);
+  }
+
+  void ReadCauseBelow(Chain& chain) {
+    while (at_ < lines_.size() && IsCauseBelow(chain.raised.front(), Text(at_))) {
+      Raised cause;
+      cause.frames = chain.raised.front().frames;
+      if (!ReadRaised(cause)) return;
+      chain.raised.insert(chain.raised.begin(), std::move(cause));
+    }
   }
 
   // Whether another exception of the same chain begins within the next lines; skips to its header.
@@ -175,6 +205,7 @@ class Reader {
     const size_t place =
         is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
     chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place), std::move(raised));
+    if (chain.raised.size() == 1) ReadCauseBelow(chain);
     return true;
   }
 
@@ -216,8 +247,21 @@ class Reader {
     }
     ReadRaised(raised);
     chain.raised.push_back(std::move(raised));
+    ReadCauseBelow(chain);
     ReadOthers(chain);
     Close(chain);
+    return chain;
+  }
+
+  // The exception in a logger's line, of a hook that takes what nobody has caught.
+  Chain ReadUncaught() {
+    Chain chain;
+    chain.begin = at_;
+    Raised raised;
+    raised.line = at_;
+    raised.text = base::Trim(UncaughtIn(Text(at_++)));
+    chain.raised.push_back(std::move(raised));
+    chain.end = at_;
     return chain;
   }
 
@@ -286,6 +330,23 @@ std::string_view Raised::Type() const {
 bool GoesOn(std::string_view before, std::string_view line) {
   if (line.empty() || line.starts_with("Traceback ")) return false;
   return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:";
+}
+
+std::string_view ReportedIn(std::string_view line) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"essage", "rror", "err", "eason", "xception", "ause", "msg"});
+  for (size_t open = line.find('"'); open != std::string_view::npos;
+       open = line.find('"', open + 1)) {
+    const size_t word = line.find_last_not_of(" =:\"", open);
+    const size_t close = line.rfind('"');
+    if (word == std::string_view::npos || close <= open) continue;
+    const std::string_view value = line.substr(open + 1, close - open - 1);
+    const bool is_value = std::any_of(kWords.begin(), kWords.end(), [&](std::string_view each) {
+      return line.substr(0, word + 1).ends_with(each);
+    });
+    if (is_value && EndsTraceback(value)) return value;
+  }
+  return "";
 }
 
 Frame ReadFrame(std::string_view line) {

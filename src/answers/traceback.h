@@ -44,6 +44,10 @@ std::vector<Chain> FindChains(std::span<const Line> lines);
 // following error:", and what NCCL says of its own failures, up to its "Last error:".
 bool GoesOn(std::string_view before, std::string_view line);
 
+// What a report says of an exception, as the value of a word: `ErrorMessage "pkg.Err: boom"`,
+// `error="pkg.Err: boom"`. "" of another line.
+std::string_view ReportedIn(std::string_view line);
+
 // "  File "x.py", line 3, in f"; a Frame without a file when it is none.
 Frame ReadFrame(std::string_view line);
 

@@ -1,0 +1,57 @@
+#include "answers/gpu_memory.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+// "20.00 GiB" in MiB; 0 when it is none.
+double MebibytesOf(std::string_view text) {
+  const std::string number(text.substr(0, 24));
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  const std::string_view unit = std::string_view(end).substr(0, 4);
+  return unit == " GiB" ? value * 1024 : unit == " MiB" ? value : 0;
+}
+
+double SizeBehind(std::string_view text, std::string_view words) {
+  const size_t found = text.find(words);
+  return found == std::string_view::npos ? 0 : MebibytesOf(text.substr(found + words.size()));
+}
+
+double SizeBefore(std::string_view text, std::string_view words) {
+  const size_t found = text.find(words);
+  if (found == std::string_view::npos) return 0;
+  const size_t begin = text.substr(0, found).find_last_of(";,(");
+  return begin == std::string_view::npos ? 0 : MebibytesOf(base::Trim(text.substr(begin + 1)));
+}
+
+}  // namespace
+
+bool IsTakenByOthers(std::string_view text) {
+  // Since torch 2.1: "Process 7 has 20.00 GiB memory in use. Including non-PyTorch memory, this
+  // process has 2.34 GiB memory in use."
+  const double own = SizeBehind(text, "this process has ");
+  double others = 0;
+  for (size_t at = text.find("Process "); at != std::string_view::npos;
+       at = text.find("Process ", at + 1)) {
+    others += SizeBehind(text.substr(at, 64), " has ");
+  }
+  // Where it runs in a namespace of pids it knows its own number by no other's: what PyTorch holds
+  // is this process's.
+  const double held = SizeBehind(text, "Of the allocated memory ");
+  if (own == 0 && others > 0 && held > others / 2) return false;
+  if (own > 0 || others > 0) return others > own;
+  // Before: "(GPU 0; 7.79 GiB total capacity; 5 GiB already allocated; 10 MiB free; 5.7 GiB
+  // reserved in total by PyTorch)"
+  const double total = SizeBefore(text, " total capacity");
+  const double reserved = SizeBefore(text, " reserved in total");
+  constexpr double kContext = 1024;  // CUDA's own, of this process
+  return total > 0 && reserved > 0 &&
+         total - SizeBefore(text, " free") - reserved - kContext > reserved;
+}
+
+}  // namespace answers

@@ -1,0 +1,146 @@
+#include "answers/symptoms.h"
+
+#include <algorithm>
+#include <array>
+
+#include "answers/has_any.h"
+#include "answers/program_words.h"
+#include "base/strings.h"
+
+namespace answers {
+
+bool IsOfLauncher(std::string_view line) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
+       "torch.distributed.elastic.", "ProcessGroupNCCL.cpp", "[c10d]", "composer.cli.launcher",
+       "torch/multiprocessing/spawn.py", "] Child process with PID ", "mpirun noticed",
+       "launch.py:"});
+  return HasAny(line, kWords);
+}
+
+bool TellsOfExit(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
+       "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
+  return HasAny(text, kWords);
+}
+
+bool IsEndOfStep(std::string_view text) {
+  return text.find("*** STEP ") != std::string_view::npos &&
+         text.find(" CANCELLED AT ") != std::string_view::npos &&
+         text.find(" DUE TO ") == std::string_view::npos;
+}
+
+bool IsOfScheduler(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"slurmstepd: error: ", "srun: error: ", "PBS: job killed", ": job killed after reaching LSF",
+       "The node was low on resource: ", "The node had condition: [",
+       "ephemeral local storage usage exceeds"});
+  return HasAny(text, kWords);
+}
+
+bool IsBeforeAside(std::string_view text) {
+  return text.starts_with("Exception ignored in") ||
+         text.find("Error waiting on exit barrier") != std::string_view::npos;
+}
+
+bool EndsStep(std::string_view text) {
+  return text.find("srun: Terminating ") != std::string_view::npos ||
+         (text.find("srun: error: ") != std::string_view::npos &&
+          text.find(": Exited with exit code ") != std::string_view::npos);
+}
+
+bool IsLastWord(std::string_view text) {
+  static constexpr auto kWhole =
+      std::to_array<std::string_view>({"Killed", "Terminated", "Aborted", "Aborted (core dumped)",
+                                       "Bus error", "Bus error (core dumped)", "Hangup", "^C"});
+  static constexpr auto kWords = std::to_array<std::string_view>({"xit code",
+                                                                  "xitcode",
+                                                                  "return code = ",
+                                                                  "xit status",
+                                                                  "exited with",
+                                                                  "xited unexpectedly",
+                                                                  "terminated with",
+                                                                  "terminated by",
+                                                                  "SIGKILL",
+                                                                  "SIGABRT",
+                                                                  "SIGTERM",
+                                                                  "SIGINT",
+                                                                  "SIGHUP",
+                                                                  "SIGBUS",
+                                                                  "SIGSEGV",
+                                                                  "ChildFailedError",
+                                                                  " Killed  ",
+                                                                  " Aborted  ",
+                                                                  "died unexpectedly",
+                                                                  "has died",
+                                                                  "srun: error: ",
+                                                                  "slurmstepd: error: ",
+                                                                  "srun: Job step aborted",
+                                                                  "has been revoked",
+                                                                  "terminate called",
+                                                                  "  what():  ",
+                                                                  "death signal",
+                                                                  "exited on signal",
+                                                                  "signal: ",
+                                                                  "has been aborted",
+                                                                  "BackoffLimitExceeded",
+                                                                  "is failed because",
+                                                                  "  Error  ",
+                                                                  "CrashLoopBackOff",
+                                                                  "JobStatus.FAILED"});
+  if (IsEndOfStep(text)) return false;  // who has ended the step, said why
+  const std::string_view trimmed = base::Trim(text);
+  if (std::find(kWhole.begin(), kWhole.end(), trimmed) != kWhole.end()) return true;
+  const std::string_view type = text.substr(0, text.find(": "));
+  const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
+                            (type.ends_with("Error") || type.ends_with("Exception"));
+  return (is_exception || HasAny(text, kWords)) && !IsWarning(text);
+}
+
+bool TellsOfFailure(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
+       "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
+       "erminated", "core dumped", "exited",  "xception",    "hut down",   "shutting down"});
+  return HasAny(text, kWords) && !IsWarning(text);
+}
+
+bool IsErrorLine(std::string_view text) {
+  static constexpr auto kBegins = std::to_array<std::string_view>(
+      {"Error: ", "ERROR: ", "error: ", "fatal: ", "Fatal: ", "FATAL: ", "Fatal error: "});
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [text](std::string_view begin) { return text.starts_with(begin); }) ||
+         text.substr(0, 60).find(": error: ") != std::string_view::npos;
+}
+
+bool IsReport(const Chain& chain) {
+  const Raised& last = chain.raised.back();
+  const std::string_view type = last.Type();
+  if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
+  // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
+  // installed programs.
+  return type == "CalledProcessError" &&
+         std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
+           return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
+         });
+}
+
+bool TellsOfAnother(const Raised& raised) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"Horovod detected that one or more processes exited with non-zero status",
+       "HorovodInternalError: Horovod has been shut down",
+       "TuneError: ('Trials did not complete'"});
+  constexpr std::string_view kCarried = "ErrorMessage \"";
+  const std::string_view text = raised.text;
+  const std::string_view type = raised.Type();
+  if (type == "UnexpectedStatusException" && text.find("AlgorithmError: ") != text.npos) {
+    const size_t carried = text.find(kCarried);
+    return carried == text.npos || text.substr(carried + kCarried.size()).starts_with('"');
+  }
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() || HasAny(text, kWords);
+}
+
+}  // namespace answers
