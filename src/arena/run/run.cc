@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -141,6 +142,17 @@ void RunVerb::Declare() {
   }
 }
 
+// Everywhere else -n is the namespace.
+base::Status CheckRanks(const std::string& nproc) {
+  const bool is_word = !nproc.empty() && std::isalpha(static_cast<unsigned char>(nproc[0])) != 0;
+  if (!is_word || nproc == "auto" || nproc == "cpu" || nproc == "gpu") return {};
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("-n {0}: -n is the number of ranks here (--nproc-per-node): auto, cpu, gpu "
+                  "or a number; a namespace is given as --namespace={0}",
+                  nproc));
+}
+
 base::Status RunVerb::CheckTogether() const {
   const auto misuse = [](std::string text) {
     return Fail(Code::kInvalidArgument, std::move(text));
@@ -235,6 +247,7 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
+  TRY(CheckRanks(flags_.nproc_per_node));
   // Else the first failure of rank 0's replica would be the last.
   if (flags_.retry > 0 && flags_.restart_policy.empty()) flags_.restart_policy = "OnFailure";
   TakeWords(call.args);
