@@ -130,7 +130,7 @@ export function jobScreen(app, kind, namespace, run) {
       if (cell.dataset.kind !== kind_) cell.dataset.kind = kind_;
       setText(cell, String(rank));
       cell.title = `rank ${rank}: ${instance.name}, ${instance.status || "not there"}${
-          instance.node ? ` on ${instance.node}` : ""}`;
+          instance.node ? ` on ${instance.node}` : ""}${lifeOf(instance)}`;
       cell.setAttribute("aria-label", cell.title);
     });
   }
@@ -157,6 +157,14 @@ export function jobScreen(app, kind, namespace, run) {
     shell?.setInstances(instances.filter(isUp).map((instance) => instance.name));
   }
 
+  // Why it waits, and how often it was restarted.
+  function lifeOf(instance) {
+    const restarts = !instance.restarts ? "" :
+        `, restarted ${instance.restarts === 1 ? "once" : `${instance.restarts} times`}${
+              instance.lastEnd ? ` (${instance.lastEnd})` : ""}`;
+    return `${restarts}${instance.waits ? `: ${instance.waits}` : ""}`;
+  }
+
   // Of a job that failed the rank that was first stands out: the others ended because of it.
   function kindOfRank(rank, instance) {
     const kind_ = kindOf(instance.status);
@@ -179,7 +187,8 @@ export function jobScreen(app, kind, namespace, run) {
               h("td", {class: "number"}, rank.cpu === null ? "–" : percent(rank.cpu)),
               h("td", {class: "number"}, rank.memoryBytes === null ? "–" : bytes(rank.memoryBytes)),
               h("td", {class: "mono"},
-                [rank.where, rank.doing].filter(Boolean).join(": ") || "–")));
+                [rank.where, rank.doing].filter(Boolean).join(": ") || rank.waits || rank.lastLine ||
+                    "–")));
       const head = ["Rank", "State", "Step", "Quiet", "CPU", "Memory", "Where"];
       fill(
           closer,

@@ -113,6 +113,8 @@ constexpr Status kStatuses[] = {
     {"volume", "FailedMount", "MountVolume.SetUp failed for volume \"x\""},
     {"admission", "FailedCreate", "admission webhook \"v.x.io\" denied the request: no"},
     {"cluster-quota", "FailedCreate", "pods \"x\" is forbidden: exceeded quota: q"},
+    {"cluster-quota", "FailedCreatePod",
+     "Error creating: pods \"x\" is forbidden: failed quota: q: must specify requests.cpu for: c"},
     {"unschedulable", "FailedScheduling",
      "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."},
     {"stopped", "ClusterStopped", "the cluster was stopped"},

@@ -150,6 +150,9 @@ text::Json Board::InstancesOf(const std::string& key, base::Time now) const {
                      {"ranks", ranks.processes},
                      {"status", is_there ? known->status : ""},
                      {"node", is_there ? known->node : ""},
+                     {"waits", is_there ? known->waits : ""},
+                     {"restarts", is_there ? known->restarts : 0},
+                     {"lastEnd", is_there ? known->last_end : ""},
                      {"created", is_there ? Milliseconds(known->created) : nullptr}});
   }
   return instances;

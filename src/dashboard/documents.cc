@@ -15,7 +15,9 @@
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/history.h"
+#include "arena/jobs/job_events.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/pod_use.h"
 #include "arena/jobs/records.h"
 #include "arena/logs/evidence.h"
 #include "arena/logs/log_progress.h"
@@ -97,9 +99,17 @@ base::Result<text::Json> StripPage(cluster::Client& client, const arena::Context
 
 base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,
                                    const std::string& job) {
-  TRY_ASSIGN(const arena::TrainingJob found,
-             arena::FindJob(client, context, context.Namespace(), job));
-  return text::Object{{"ranks", arena::RanksToJson(arena::RanksOf(client, context, found))}};
+  TRY_ASSIGN(arena::TrainingJob found, arena::FindJob(client, context, context.Namespace(), job));
+  arena::AddWordsOfEvents(client, context, found);
+  arena::RankLogs logs;
+  arena::LookAtRanks look;
+  if (!context.cluster_is_this_machine) {
+    auto uses =
+        arena::UseOfPods(client, found.summary.namespace_name, arena::PodSelector(found.job));
+    if (uses) look.uses = *std::move(uses);
+  }
+  return text::Object{
+      {"ranks", arena::RanksToJson(arena::RanksOf(client, context, found, logs, look))}};
 }
 
 base::Result<text::Json> HistoryPage(cluster::Client& client, const arena::Context& context,

@@ -37,6 +37,15 @@ std::string LateText(const RankRow& rank) {
                      : fmt::format("{:.0f}s", ms / 1000);
 }
 
+// What stands behind its instance: why it waits, or how often it was restarted. "" for neither.
+std::string RemarkOn(const RankRow& rank) {
+  if (!rank.waits.empty()) return "  " + rank.waits;
+  if (rank.restarts == 0) return "";
+  const std::string why = rank.last_end.empty() ? "" : fmt::format(" ({})", rank.last_end);
+  return fmt::format("  restarted {}{}{}", rank.restarts, rank.restarts == 1 ? " time" : " times",
+                     why);
+}
+
 // The first row below them.
 size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   const std::vector<RankRow>& ranks = state.view->ranks;
@@ -77,7 +86,8 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
     screen.Put(46, at, LateText(rank), Style::kPlain, 7);
     screen.Put(54, at, rank.step.empty() ? "-" : rank.step, Style::kPlain, 11);
     if (has_past) screen.Put(66, at, Spark(rank.used), Style::kBusy, kPastColumns);
-    screen.Put(instance_at, at, rank.instance);
+    const size_t end = screen.Put(instance_at, at, rank.instance);
+    screen.Put(end, at, RemarkOn(rank), Style::kWaiting);
   }
   const size_t below = ranks.size() - std::min(ranks.size(), state.rank_top + shown);
   const size_t end = row + std::min(rows, ranks.size() + 1);

@@ -90,6 +90,15 @@ TEST(Draw, ShowsAJobWithItsRanksItsCurveAndItsLog) {
   EXPECT_NE(wide.find("CPU UNTIL NOW"), std::string::npos) << wide;
   EXPECT_NE(wide.find("step 7       **                   base-master-0"), std::string::npos)
       << wide;
+  view.ranks[1].restarts = 2;
+  view.ranks[1].last_end = "OOMKilled";
+  view.ranks[2].restarts = 1;
+  view.ranks[2].waits = "FailedMount: no such disk";
+  const std::string remarks = TextOf(Draw(state, 160, 24, kNow));
+  EXPECT_NE(remarks.find("base-master-0  restarted 2 times (OOMKilled)\n"), std::string::npos)
+      << remarks;
+  EXPECT_NE(remarks.find("base-master-0  FailedMount: no such disk\n"), std::string::npos)
+      << remarks;
   EXPECT_NE(text.find("line 49"), std::string::npos) << text;
   EXPECT_EQ(text.find("line 10\n"), std::string::npos) << text;
   state.log_back = 1000;

@@ -8,8 +8,10 @@
 #include <condition_variable>
 #include <thread>
 
+#include "api/object.h"
 #include "arena/history/ranks.h"
 #include "arena/jobs/gpu_metrics.h"
+#include "arena/jobs/job_events.h"
 #include "arena/jobs/job_news.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/logs/log_progress.h"
@@ -21,6 +23,9 @@ namespace {
 
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kPastTick{5};
+constexpr std::chrono::seconds kUseTick{15};  // how often metrics-server has new values
+// Of a cluster that is some way off: two requests a second, however many instances a job has.
+constexpr size_t kLogsATick = 2;
 constexpr int64_t kCurvePoints = 400;
 
 // "24/32": how many of the job's ranks are in replicas that run or have succeeded.
@@ -223,23 +228,99 @@ const text::Json& Feed::Progress(const arena::TrainingJob& job) {
   return progress_;
 }
 
+base::Result<arena::TrainingJob> Feed::Find(const std::string& namespace_name,
+                                            const std::string& name) {
+  if (context_.cluster_is_this_machine) {
+    return arena::FindJob(client_, context_, namespace_name, name);
+  }
+  return FindWatched(namespace_name, name);
+}
+
+base::Result<arena::TrainingJob> Feed::FindWatched(const std::string& namespace_name,
+                                                   const std::string& name) {
+  const std::string key = namespace_name + "/" + name;
+  if (watched_ != nullptr && watched_key_ == key) {
+    std::optional<text::Json> job;
+    std::vector<text::Json> pods;
+    const bool is_known =
+        watched_->Wait(std::chrono::milliseconds(0), [&](const arena::JobWatch::Snapshot& now) {
+          job = now.job;
+          for (const auto& [pod_name, pod] : now.pods) pods.push_back(pod);
+          return true;
+        });
+    if (is_known && job && api::Uid(*job) == watched_uid_) {
+      return arena::WithPods(context_, *std::move(job), std::move(pods));
+    }
+  }
+  // The lists have not come, the watch is refused, or the job is gone or another one.
+  auto found = arena::FindJob(client_, context_, namespace_name, name);
+  if (!found) {
+    watched_.reset();
+  } else if (watched_ == nullptr || watched_key_ != key || watched_uid_ != found->summary.uid) {
+    watched_key_ = key;
+    watched_uid_ = found->summary.uid;
+    watched_ = std::make_unique<arena::JobWatch>(client_, namespace_name, name,
+                                                 arena::PodSelector(found->job));
+    logs_ = {};
+    uses_.clear();
+    past_use_.clear();
+    waits_.clear();
+    uses_asked_ = events_asked_ = {};
+  }
+  return found;
+}
+
+const std::map<std::string, arena::PodUse>& Feed::Uses(const arena::TrainingJob& job) {
+  const auto now = context_.clock.Steady();
+  const bool is_first = uses_asked_ == std::chrono::steady_clock::time_point{};
+  if (!is_first && now - uses_asked_ < kUseTick) return uses_;
+  uses_asked_ = now;
+  auto uses = arena::UseOfPods(client_, job.summary.namespace_name, arena::PodSelector(job.job));
+  uses_ = uses ? *std::move(uses) : std::map<std::string, arena::PodUse>();
+  if (!uses && past_use_.empty()) return uses_;
+  for (const api::InstanceSummary& instance : job.summary.instances) {
+    auto& past = past_use_[instance.name];
+    const auto use = uses_.find(instance.name);
+    past.push_back(use == uses_.end() ? std::nullopt : std::optional(use->second.cpu));
+    if (past.size() > kPastColumns) past.pop_front();
+  }
+  return uses_;
+}
+
+void Feed::AddPastUse(JobView& view) const {
+  for (RankRow& rank : view.ranks) {
+    const auto past = past_use_.find(rank.instance);
+    if (past != past_use_.end()) rank.used.assign(past->second.begin(), past->second.end());
+  }
+}
+
+std::vector<arena::RankState> Feed::Ranks(const arena::TrainingJob& job) {
+  arena::LookAtRanks look;
+  look.stacks = arena::RankLook::kWithoutStacks;
+  if (!context_.cluster_is_this_machine) {
+    look.most_logs = kLogsATick;
+    look.uses = Uses(job);
+  }
+  return arena::RanksOf(client_, context_, job, logs_, look);
+}
+
 std::optional<JobView> Feed::See(const std::string& namespace_name, const std::string& name) {
   JobView view;
   view.namespace_name = namespace_name;
   view.name = name;
-  const auto job = arena::FindJob(client_, context_, namespace_name, name);
+  auto job = Find(namespace_name, name);
   if (!job) {
     view.is_gone = job.error().code == base::Code::kNotFound;
     return view.is_gone ? std::optional(view) : std::nullopt;
   }
+  AddWaits(*job);
   const text::Json& progress = Progress(*job);
   const auto sources = arena::SourcesIn(progress);
   view.row = RowOf(*job, sources);
   view.progress = arena::ProgressLines(sources);
   AddCurve(progress, view);
   const auto metrics = arena::MetricsOfRunning(client_, context_, {*job});
-  for (const arena::RankState& rank :
-       arena::RanksOf(client_, context_, *job, arena::RankLook::kWithoutStacks)) {
+  for (const arena::RankState& rank : Ranks(*job)) {
     view.ranks.push_back({rank.rank,
                           rank.instance,
                           rank.state,
@@ -249,10 +330,31 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
                           rank.memory,
                           GpuOf(metrics, namespace_name, rank.instance),
                           LateBy(rank.late),
-                          {}});
+                          {},
+                          rank.restarts,
+                          rank.last_end,
+                          rank.waits});
   }
   AddPast(RanksOverTime(job->summary.uid), view);
+  if (!context_.cluster_is_this_machine) AddPastUse(view);
   return view;
+}
+
+// Events cannot be watched by what they are about, so they are read now and then.
+void Feed::AddWaits(arena::TrainingJob& job) {
+  const auto now = context_.clock.Steady();
+  const bool is_first = events_asked_ == std::chrono::steady_clock::time_point{};
+  if (is_first || now - events_asked_ >= kUseTick) {
+    events_asked_ = now;
+    arena::AddWordsOfEvents(client_, context_, job);
+    waits_.clear();
+    for (const auto& instance : job.summary.instances) waits_[instance.name] = instance.waits;
+    return;
+  }
+  for (api::InstanceSummary& instance : job.summary.instances) {
+    const bool is_starting = instance.waits.empty() && instance.status == "ContainerCreating";
+    if (is_starting) instance.waits = waits_[instance.name];
+  }
 }
 
 void Feed::LookAtJob() {

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "arena/app/app.h"
+#include "arena/history/ranks.h"
+#include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/pod_use.h"
 #include "base/fd.h"
 #include "cluster/client.h"
 #include "watch/state.h"
@@ -48,6 +54,15 @@ class Feed {
   void WatchJobs();
   void ListJobs();
   void LookAtJob();
+  // Of the embedded cluster by a request, of another one from a watch.
+  base::Result<arena::TrainingJob> Find(const std::string& namespace_name, const std::string& name);
+  base::Result<arena::TrainingJob> FindWatched(const std::string& namespace_name,
+                                               const std::string& name);
+  std::vector<arena::RankState> Ranks(const arena::TrainingJob& job);
+  // What the instances use, at most every kUseTick; also notes it for RankRow::used.
+  const std::map<std::string, arena::PodUse>& Uses(const arena::TrainingJob& job);
+  void AddPastUse(JobView& view) const;
+  void AddWaits(arena::TrainingJob& job);
   const text::Json& Progress(const arena::TrainingJob& job);
   const text::Json& RanksOverTime(const std::string& job_uid);
   std::optional<JobView> See(const std::string& namespace_name, const std::string& name);
@@ -62,6 +77,14 @@ class Feed {
   text::Json ranks_over_time_;
   std::string ranks_uid_;
   std::chrono::steady_clock::time_point ranks_asked_{};
+  std::unique_ptr<arena::JobWatch> watched_;
+  std::string watched_uid_, watched_key_;
+  arena::RankLogs logs_;
+  std::map<std::string, arena::PodUse> uses_;
+  std::chrono::steady_clock::time_point uses_asked_{}, events_asked_{};
+  std::map<std::string, std::string> waits_;  // what events told of instances
+  // Processors of each instance, one for each time that they were asked for.
+  std::map<std::string, std::deque<std::optional<double>>> past_use_;
   base::Fd news_;  // eventfd
   std::mutex mutex_;
   Shared shared_;                          // under the mutex

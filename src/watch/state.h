@@ -34,6 +34,8 @@ struct RankRow {
   // Processors that it used since the job began, in stretches of the same length; nullopt where it
   // did not run.
   std::vector<std::optional<double>> used{};
+  int restarts = 0;                 // of its instance
+  std::string last_end{}, waits{};  // as in api::InstanceSummary
 };
 
 inline constexpr size_t kPastColumns = 20;  // of RankRow::used, at most

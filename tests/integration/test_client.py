@@ -1,4 +1,5 @@
 """Arena's verbs of the real binary against a real API server, through a kubeconfig."""
+import collections
 import json
 import os
 
@@ -166,6 +167,36 @@ def test_what_rbac_forbids_is_named(real_cluster, muster_as, namespace):
     line = one_line(submit(nobody, "x", namespace, code=1))
     assert 'cannot create resource "pytorchjobs"' in line, line
     assert "nodes" in one_line(nobody.run("top", "node", code=1))
+
+
+def test_who_may_not_read_configmaps_deletes_jobs_still(real_cluster, muster, muster_as, namespace):
+    submit(muster, "theirs", namespace)
+    rules = [{"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["get", "list", "watch", "delete"]},
+             {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    real_cluster.allow(namespace, "trimmers", rules)
+    trimmer = muster_as(real_cluster.user_kubeconfig("tom", ["trimmers"], namespace))
+    done = trimmer.run("delete", "theirs")
+    assert 'cannot get resource "configmaps"' in done.stderr and "that ConfigMap is left" in done.stderr
+    assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+    assert 'cannot get resource "configmaps"' in one_line(trimmer.run("delete", "theirs", code=1))
+
+
+def test_many_jobs_that_are_gone_take_few_requests(real_cluster, muster, muster_as, namespace):
+    """What a job that has ended meanwhile takes: three to begin, and two looks instead of two lists and two watches."""
+    count = 8
+    for number in range(count):
+        submit(muster, f"j{number}", namespace)
+    real_cluster.kubectl("create", "serviceaccount", "deleter", "-n", namespace)
+    real_cluster.kubectl("create", "rolebinding", "deleter", "-n", namespace, "--clusterrole=cluster-admin",
+                         f"--serviceaccount={namespace}:deleter")
+    deleter = muster_as(real_cluster.account_kubeconfig(namespace, "deleter"))
+    deleter.run("delete", "-n", namespace, *(f"j{number}" for number in range(count)))
+    asked = collections.Counter(request[:2] for request in real_cluster.requests_of(namespace, "deleter"))
+    assert sum(number for (verb, _), number in asked.items() if verb == "watch") <= 2, asked
+    assert asked["list", "pytorchjobs.kubeflow.org"] <= 1, asked
+    # Of a job: its ConfigMap is read and deleted, it is read, deleted and read again, its pods are listed; and the
+    # namespace is read, because the jobs are another user's.
+    assert sum(asked.values()) <= 7 * count + 4, asked
 
 
 def test_a_cluster_without_the_crd_says_how_to_install_it(real_cluster, muster, namespace):

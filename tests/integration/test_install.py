@@ -180,6 +180,26 @@ def test_a_second_place_is_refused(muster, place):
     assert f"is installed in namespace {place} already: give -n {place}" in done.stderr
 
 
+def test_the_operator_of_another_namespace_is_not_uninstalled(real_cluster, muster, place):
+    muster.run("install", "-n", place)
+    for flags in ((), ("--crd", "--delete-namespace")):
+        done = muster.run("uninstall", "-n", "elsewhere", *flags, code=1)
+        assert len(done.stderr.strip().splitlines()) == 1 and done.stdout == "", done
+        assert f"nothing is uninstalled: the operator is installed in namespace {place}: give -n {place}" in done.stderr
+    for kind in ("clusterrolebinding", "clusterrole", "validatingwebhookconfiguration"):
+        assert real_cluster.get(kind, NAME)
+
+
+def test_a_namespace_that_is_missing_or_ends_is_told_with_what_to_do(real_cluster, muster, namespace):
+    done = muster.run("install", "--namespaced", "-n", "nowhere", code=1)
+    assert "kubectl create namespace nowhere" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    real_cluster.kubectl("delete", "namespace", namespace, "--wait=false")  # nobody finishes it here
+    for flags in ((), ("--namespaced",)):
+        done = muster.run("install", "-n", namespace, *flags, code=1)
+        assert f"wait until it is gone: kubectl wait --for=delete namespace/{namespace}" in done.stderr, done.stderr
+        assert "administrator" not in done.stderr, done.stderr
+
+
 def test_without_rights_one_line_says_which(real_cluster, muster_as, namespace):
     nobody = muster_as(real_cluster.user_kubeconfig("ines", ["installers"], namespace))
     done = nobody.run("install", code=1)

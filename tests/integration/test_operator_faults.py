@@ -3,6 +3,7 @@ tests stop, and whose CRD and rights they take away."""
 import json
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -116,6 +117,30 @@ def test_after_a_leaders_death_the_next_one_acts(api, namespace, operator):
     wait_until("its pod", lambda: "next-master-0" in api.names("pods", namespace))
     # The Lease's 15 s and at most two more; printed, for a busy machine takes what it takes.
     print(f"the next leader acted after {time.monotonic() - began:.1f} s")
+
+
+def test_a_leader_that_was_stopped_finds_that_another_leads(api, namespace, operator):
+    """SIGSTOP, as a machine that sleeps: it wakes with a lease that is no longer its own, and writes nothing."""
+    flags, env = ["--leader-elect", "--leader-election-id=muster"], {"MY_POD_NAMESPACE": namespace}
+    first = operator(*flags, env={**env, "MY_POD_NAME": "first"})
+    wait_until("the first leads", lambda: "leading by lease" in first.log())
+    second = operator(*flags, env={**env, "MY_POD_NAME": "second"})
+    first.process.send_signal(signal.SIGSTOP)
+    try:
+        wait_until("the second leads", lambda: "leading by lease" in second.log())
+        api.create("pytorchjobs", namespace, job())
+        await_pods(api, namespace, ALL)
+        made = {name: pod["metadata"]["uid"] for name, pod in api.items("pods", namespace).items()}
+    finally:
+        first.process.send_signal(signal.SIGCONT)
+    wait_until("it sees that", lambda: "no longer leading" in first.log())
+    wait_until("it stands by", lambda: first.log().count('msg="standing by"') == 1)
+    assert first.metrics()['leader_election_master_status{name="muster"}'] == 0
+    for pod in ALL:
+        api.set_pod(namespace, pod, "Running")
+    wait_until("Running", lambda: api.is_condition(namespace, "j", "Running"))
+    assert {name: pod["metadata"]["uid"] for name, pod in api.items("pods", namespace).items()} == made
+    assert first.metrics()["created_pods_total"] == 0
 
 
 def test_yields_while_kubeflows_operator_runs(api, namespace, operator):

@@ -3,9 +3,13 @@ No kubelet runs here: what its init container would do is done by the test."""
 import base64
 import json
 import os
+import socket
 import subprocess
 
 import pytest
+
+from fake_servers import SlowWay
+from running_operator import wait_until
 
 
 @pytest.fixture
@@ -129,6 +133,78 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     assert volume["subPath"].startswith("base-2-")
     stranger = muster.run("show", "nobody", "-n", namespace, code=1).stderr
     assert "only the jobs that are there are, and the ones that this machine submitted" in stranger
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_an_api_server_that_goes_away_in_the_middle(real_cluster, namespace, muster, muster_as, code, comes_back):
+    """The job is made, its code is on the way: either all of it comes, or none is left."""
+    with open(os.path.join(code, "noise"), "wb") as file:
+        file.write(os.urandom(2_500_000))
+    way = SlowWay(real_cluster.port, 0.1)
+    far = muster_as(real_cluster.write_kubeconfig(
+        f"way-{way.port}", {"client-certificate": real_cluster.admin_cert, "client-key": real_cluster.admin_key},
+        cluster={"server": f"https://127.0.0.1:{way.port}"}))
+    running = far.start("run", "--namespace", namespace, "-C", code, "-d", "--image=i", "--name=half", "train.py")
+
+    def is_whole():
+        job = real_cluster.get("pytorchjob", "half", "-n", namespace)["metadata"]
+        assert "muster.dev/submitting" not in job["annotations"]
+        return {item["metadata"]["ownerReferences"][0]["uid"]
+                for item in parts_of(real_cluster, namespace, "half").values()} == {job["uid"]}
+    try:
+        wait_until("its job is made", lambda: real_cluster.get("pytorchjobs", "-n", namespace)["items"])
+        if not comes_back:
+            way.listener.shutdown(socket.SHUT_RDWR)
+        way.cut()
+        out, err = running.communicate(timeout=120)
+    finally:
+        way.close()
+    if comes_back:
+        assert running.returncode == 0 and is_whole(), err
+        return
+    assert running.returncode == 1 and out == "", (out, err)
+    assert "half" in err and ("was not made" in err or "is not known" in err), err
+    done = muster.run("get", "half", "-n", namespace, code=1)
+    assert "the submission of the job half was broken off before it was whole: it is taken back" in done.stderr
+    assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+    # No garbage collector runs here: what is left of it is in nobody's way.
+    run(muster, namespace, code, "--name=half", "train.py")
+    assert is_whole()
+
+
+def test_what_the_job_will_wait_for_is_said_at_once(real_cluster, namespace, muster, code):
+    flags = ("--run-volume=disk", "--data=corpus:/data", "--secret=key")
+    done = run(muster, namespace, code, "--name=early", *flags, "train.py")
+    for kind, name in (("persistentvolumeclaim", "corpus"), ("persistentvolumeclaim", "disk"), ("secret", "key")):
+        assert f'namespace {namespace} has no {kind} "{name}": the job waits until there is one' in done.stderr, done.stderr
+    for name in ("disk", "corpus"):
+        real_cluster.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": namespace},
+                            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
+    real_cluster.kubectl("create", "secret", "generic", "key", "--from-literal=K=v", "-n", namespace)
+    assert "has no" not in run(muster, namespace, code, "--name=late", *flags, "train.py").stderr
+
+
+def test_commands_that_are_proposed_lead_there(real_cluster, namespace, muster, code):
+    """Another namespace than the context's, and a sweep: every proposed command finds the job."""
+    done = run(muster, namespace, code, "--name=there", "--sweep=lr=1,2", "train.py", "--lr", "{lr}")
+    proposed = [line.split("#")[0].split() for line in done.stdout.splitlines() if line.startswith("  muster ")]
+    assert [words[1] for words in proposed] == ["logs", "get", "delete"]
+    for words in proposed:
+        assert words[-2:] == ["-n", namespace], words
+    assert f"`muster show there -n {namespace}` has their table" in done.stderr
+    muster.run(*proposed[1][1:])
+    for words in (("show", "there", "--best", "loss"), ("rerun", "there", "--failed")):
+        assert "the results of there are in the log of its instance, which is not there" in muster.run(*words, "-n", namespace, code=1).stderr
+    muster.run(*proposed[2][1:])
+    assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+
+
+def test_files_on_a_claim_are_said_to_be_there(namespace, muster, code):
+    run(muster, namespace, code, "--name=kept", "--run-volume=disk", "train.py")
+    for words in (("files", "kept"), ("cp", "kept:model.pt", ".")):
+        done = muster.run(*words, "-n", namespace, code=1)
+        assert "of the claim disk, not on this machine" in done.stderr, done.stderr
+        assert f"`muster attach kept -n {namespace} -- ls /muster/run`" in done.stderr, done.stderr
 
 
 def test_a_job_waits_for_another_where_the_operator_is_musters(real_cluster, namespace, muster, code, operator):

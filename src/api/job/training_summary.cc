@@ -139,22 +139,6 @@ base::Duration AgeOf(const text::Json& pod, base::Time now) {
   return (IsPodFinished(pod) && end ? *end : now) - *start;
 }
 
-InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time now) {
-  InstanceSummary out;
-  const bool is_pending = Phase(pod) == "Pending";
-  out.name = Name(pod);
-  out.status = PodStatusText(pod);
-  out.node = is_pending ? kNotAvailable : NodeName(pod);
-  out.node_ip = is_pending ? kNotAvailable : text::GetString(pod, {"status", "hostIP"});
-  out.pod_ip = text::GetString(pod, {"status", "podIP"});
-  out.is_chief = is_chief;
-  out.requested_gpus =
-      static_cast<double>(SumOfGpuLimits(pod) + SumOfLimits(pod, kSharedGpuResource));
-  out.created = CreatedAt(pod);
-  out.age = AgeOf(pod, now);
-  return out;
-}
-
 // Why the pod does not run; "" when it does not tell.
 std::string WhyWaiting(const text::Json& pod) {
   const text::Json* const scheduled = FindCondition(pod, "PodScheduled");
@@ -172,6 +156,53 @@ std::string WhyWaiting(const text::Json& pod) {
     }
   }
   return "";
+}
+
+// Of the container that was restarted most.
+std::string LastEndOf(const text::Json& pod) {
+  int most = 0;
+  std::string text;
+  for (const auto& statuses : {ContainerStatuses(pod), InitContainerStatuses(pod)}) {
+    for (const ContainerStatus& status : statuses) {
+      if (!status.last_terminated || status.restart_count <= most) continue;
+      most = status.restart_count;
+      const std::string_view reason = status.last_terminated->reason;
+      text = reason.empty() || reason == "Error"
+                 ? fmt::format("exit code {}", status.last_terminated->exit_code)
+                 : std::string(reason);
+    }
+  }
+  return text;
+}
+
+std::string WaitsOf(const text::Json& pod) {
+  if (IsPodFinished(pod) || IsDeleting(pod)) return "";
+  if (std::string why = WhyWaiting(pod); !why.empty()) return why;
+  for (const ContainerStatus& status : InitContainerStatuses(pod)) {
+    if (status.is_running && !status.has_started) {
+      return fmt::format("its init container {} has not ended", status.name);
+    }
+  }
+  return "";
+}
+
+InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time now) {
+  InstanceSummary out;
+  const bool is_pending = Phase(pod) == "Pending";
+  out.name = Name(pod);
+  out.status = PodStatusText(pod);
+  out.node = is_pending ? kNotAvailable : NodeName(pod);
+  out.node_ip = is_pending ? kNotAvailable : text::GetString(pod, {"status", "hostIP"});
+  out.pod_ip = text::GetString(pod, {"status", "podIP"});
+  out.is_chief = is_chief;
+  out.requested_gpus =
+      static_cast<double>(SumOfGpuLimits(pod) + SumOfLimits(pod, kSharedGpuResource));
+  out.created = CreatedAt(pod);
+  out.age = AgeOf(pod, now);
+  out.restarts = RestartCount(pod);
+  out.last_end = LastEndOf(pod);
+  out.waits = WaitsOf(pod);
+  return out;
 }
 
 // A pod of a running job whose program has ended and waits to be started again; "" when all run.

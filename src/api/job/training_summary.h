@@ -26,6 +26,11 @@ struct InstanceSummary {
   double requested_gpus = 0;
   base::Time created{};
   base::Duration age{};
+  int restarts = 0;      // in place, of all its containers
+  std::string last_end;  // how it ended before its last restart: "OOMKilled", "exit code 1"; "" if
+                         // it was never restarted
+  std::string waits;     // why it does not run yet, or not again; "" if it runs or has ended, and
+                         // if its status does not tell
 };
 
 struct TrainingSummary {

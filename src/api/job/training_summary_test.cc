@@ -308,6 +308,38 @@ TEST(RunningReason, SaysWhichProgramWaitsToBeStartedAgain) {
       << "the stall is the cause";
 }
 
+TEST(Instances, SayWhyTheyWaitAndHowTheyEndedBefore) {
+  const auto told = [](const char* statuses) {
+    text::Json job = MakeJob();
+    text::Json pod = MakePod("worker", 0);
+    text::Set(pod, {"status"}, *text::ParseJson(statuses));
+    return Summarize(job, {&pod}, kNow).instances.at(0);
+  };
+  const InstanceSummary killed = told(R"({"phase": "Running", "containerStatuses": [
+      {"name": "pytorch", "restartCount": 2, "state": {"running": {}},
+       "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}},
+      {"name": "side", "restartCount": 1, "state": {"running": {}},
+       "lastState": {"terminated": {"exitCode": 1}}}]})");
+  EXPECT_EQ(killed.restarts, 3);
+  EXPECT_EQ(killed.last_end, "OOMKilled") << "of the one that was restarted most";
+  EXPECT_EQ(killed.waits, "");
+  const InstanceSummary failed = told(R"({"phase": "Running", "containerStatuses": [
+      {"name": "pytorch", "restartCount": 1,
+       "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}},
+       "lastState": {"terminated": {"exitCode": 3, "reason": "Error"}}}]})");
+  EXPECT_EQ(failed.last_end, "exit code 3");
+  EXPECT_EQ(failed.waits, "CrashLoopBackOff: back-off 10s");
+  EXPECT_EQ(told(R"({"phase": "Pending", "initContainerStatuses": [
+      {"name": "init-pytorch", "restartCount": 0, "state": {"running": {}}}]})")
+                .waits,
+            "its init container init-pytorch has not ended");
+  EXPECT_EQ(told(R"({"phase": "Failed", "conditions": [
+      {"type": "PodScheduled", "status": "False", "message": "no node"}]})")
+                .waits,
+            "")
+      << "it has ended";
+}
+
 TEST(PendingReason, SaysThatNoOperatorIsThere) {
   text::Json job = MakeJob();
   EXPECT_EQ(Summarize(job, {}, kNow).reason,

@@ -1,4 +1,5 @@
-// The embedded cluster's messages, under the name by which the user called this program.
+// Commands in messages: under the name by which the user called this program, and with the flags
+// that lead to the same cluster.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,6 +21,18 @@ inline std::string UseProgramName(const Context& context, std::string text) {
     text.replace(at, kCommand.size(), command);
   }
   return text;
+}
+
+// " -n team --context prod": what the user gave, for a command that a message proposes. "" for
+// nothing.
+inline std::string FlagsOfPlace(const Context& context) {
+  std::string flags;
+  const GlobalFlags& given = context.flags;
+  if (!given.namespace_name.empty()) flags += " -n " + given.namespace_name;
+  if (!given.context.empty()) flags += " --context " + given.context;
+  if (!given.KubeconfigPath().empty()) flags += " --kubeconfig " + given.KubeconfigPath();
+  if (given.local) flags += " --local";
+  return flags;
 }
 
 }  // namespace arena

@@ -35,6 +35,8 @@ class Deletion {
   base::Result<std::optional<text::Json>> Find(const api::Resource& resource,
                                                const std::string& name);
   base::Status DeleteListed(std::string_view app);
+  // Whether the job and its pods are gone. False if the server does not say.
+  bool IsOver();
   void AwaitPods(Ending& ending);
 
   cluster::Client& client_;

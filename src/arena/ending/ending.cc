@@ -51,6 +51,7 @@ void Ending::Say(size_t count, const std::string& job) const {
 
 void Ending::Await(JobWatch& watch, const std::string& job,
                    const std::function<size_t(const JobWatch::Snapshot&)>& left) {
+  has_awaited_ = true;
   const auto end = context_.clock.Steady() + kPatience;
   SetWake([&watch] { watch.Wake(); });
   size_t count = 0;

@@ -32,6 +32,8 @@ class Ending {
   void Await(JobWatch& watch, const std::string& job,
              const std::function<size_t(const JobWatch::Snapshot&)>& left);
 
+  // Whether Await was called.
+  bool HasAwaited() const { return has_awaited_; }
   // Whether the user has stopped waiting.
   bool IsLeft() const { return is_left_; }
   // The command's exit code in that case.
@@ -48,6 +50,7 @@ class Ending {
   const Context& context_;
   const bool is_quiet_;
   std::atomic<bool> is_left_{false};
+  bool has_awaited_ = false;
   int interrupts_ = 0;  // used by signals_' thread only
   std::mutex mutex_;    // guards wake_
   std::function<void()> wake_;

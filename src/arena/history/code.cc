@@ -9,8 +9,10 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
+#include "arena/app/program_name.h"
 #include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
+#include "arena/run/run_volume.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -58,6 +60,14 @@ base::Result<int> RunCode(Context& context, const std::string& to, cli::Invocati
 // MUSTER_RUN_DIR.
 base::Result<std::string> FilesOf(const Context& context, const RunRecord& run) {
   std::string files = RunFilesOf(run.job.job, context.environment);
+  if (const auto volume = RunVolumeOf(run.job.job); files.empty() && volume) {
+    return Fail(
+        Code::kNotFound,
+        fmt::format("the files of {0} are in folder {1} of the claim {2}, not on this "
+                    "machine: mount it, or while the job runs `{3} attach {0}{4} -- ls {5}`",
+                    run.job.summary.name, volume->folder, volume->claim, context.program,
+                    FlagsOfPlace(context), volume->path));
+  }
   if (files.empty()) {
     return Fail(
         Code::kNotFound,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -11,16 +10,17 @@
 #include "arena/app/trainer.h"
 #include "arena/history/ranks.h"
 #include "arena/jobs/forecast.h"
+#include "arena/jobs/job_events.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/kueue.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
+#include "arena/jobs/pod_use.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/logs/log_progress.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "text/projection.h"
 
 namespace arena {
 namespace {
@@ -30,63 +30,42 @@ struct GetFlags {
   bool events = false, gpus = false, ranks = false;
 };
 
-base::Time EventTime(const text::Json& event) {
-  for (const std::string_view field : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
-    if (const auto time = base::ParseRfc3339(text::GetString(event, {field}))) return *time;
-  }
-  return base::ParseRfc3339(text::GetString(event, {"metadata", "creationTimestamp"}))
-      .value_or(base::Time{});
-}
-
-int64_t VersionOf(const text::Json& event) {
-  return base::ParseInt(text::GetString(event, {"metadata", "resourceVersion"})).value_or(0);
-}
-
-// Of the job itself and of its pods, oldest first.
-base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const Context& context,
-                                                const TrainingJob& job, base::Time now) {
-  std::set<std::string, std::less<>> uids = {job.summary.uid};
-  for (const text::Json& pod : job.pods) uids.emplace(text::GetString(pod, {"metadata", "uid"}));
-  cluster::ListOptions options;
-  options.namespace_name = job.summary.namespace_name;
-  // A namespace may have hundreds of thousands, of other jobs.
-  options.read = [&uids](std::string_view text) -> base::Result<text::Json> {
-    static const text::Projection kAbout{{"involvedObject", "uid"}};
-    TRY_ASSIGN(const text::Json event, text::ParsePart(text, kAbout));
-    const bool is_ours = uids.contains(text::GetString(event, {"involvedObject", "uid"}));
-    return is_ours ? text::ParseJson(text) : text::Json(nullptr);
-  };
-  TRY_ASSIGN(cluster::ObjectList list, client.List(api::kEvents, options));
-  std::erase_if(list.items, [](const text::Json& event) { return event.is_null(); });
-  // Many are of one second; those of a kind were written in the order of their versions.
-  std::stable_sort(
-      list.items.begin(), list.items.end(),
-      [](const text::Json& a, const text::Json& b) { return VersionOf(a) < VersionOf(b); });
-  std::vector<std::pair<base::Time, JobEvent>> found;
-  for (const text::Json& event : list.items) {
-    const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
-    const base::Time time = EventTime(event);
-    std::string message = UseProgramName(context, std::string(text::GetString(event, {"message"})));
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    found.emplace_back(
-        time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : job.summary.trainer,
-                                   text::GetString(event, {"involvedObject", "name"})),
-                       std::string(text::GetString(event, {"type"})),
-                       base::ShortDuration(std::max(now - time, base::Duration(0))),
-                       fmt::format("[{}] {}", text::GetString(event, {"reason"}), message)});
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<JobEvent> events;
-  for (auto& [time, event] : found) events.push_back(std::move(event));
-  return events;
-}
-
 // Arena's page ends with the TensorBoard's address: under its name a problem is told on stderr.
 std::string ProblemToShow(const Context& context, std::string problem) {
   if (context.program != "arena" || problem.empty()) return problem;
   base::LogWarn("the tensorboard does not run yet: {}", problem);
   return "";
+}
+
+// What is not in a Kubernetes cluster's data.
+void SayWhatIsMissing(const base::Status& measured, size_t unread) {
+  const std::string use =
+      measured ? "CPU and MEMORY are of the last minute, as metrics.k8s.io has them"
+      : measured.error().code == base::Code::kInvalidArgument
+          ? "CPU and MEMORY are not known: the cluster serves no metrics.k8s.io (metrics-server)"
+          : fmt::format("CPU and MEMORY are not known: {}", measured.error().message);
+  base::LogInfo("{}; what each rank is doing, and how late, is seen on this machine only", use);
+  if (unread > 0) {
+    base::LogInfo("the logs of {} other instances were not read: see `logs --rank`", unread);
+  }
+}
+
+base::Status PrintRanks(cluster::Client& client, const Context& context, const TrainingJob& job,
+                        Format format, cli::Output& out) {
+  const bool is_distant = !context.cluster_is_this_machine;
+  LookAtRanks look;
+  base::Status measured;
+  if (is_distant) {
+    auto uses = UseOfPods(client, job.summary.namespace_name, PodSelector(job.job));
+    if (!uses) measured = base::Fail(std::move(uses.error()));
+    if (uses) look.uses = *std::move(uses);
+  }
+  RankLogs logs;
+  const std::vector<RankState> ranks = RanksOf(client, context, job, logs, look);
+  if (IsForMachines(format)) return out.Write(RenderDocument(RanksToJson(ranks), format));
+  TRY(out.Write(is_distant ? RenderDistantRanks(ranks) : RenderRanks(ranks)));
+  if (is_distant) SayWhatIsMissing(measured, logs.unread());
+  return {};
 }
 
 base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocation& call) {
@@ -97,10 +76,9 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   const std::string namespace_name = context.Namespace();
   TRY_ASSIGN(TrainingJob job, FindJobOfType(*client, context, namespace_name, name, flags.type));
   AddWordsOfKueue(*client, job);
+  AddWordsOfEvents(*client, context, job);
   if (flags.ranks) {
-    const std::vector<RankState> ranks = RanksOf(*client, context, job);
-    TRY(call.out.Write(IsForMachines(format) ? RenderDocument(RanksToJson(ranks), format)
-                                             : RenderRanks(ranks)));
+    TRY(PrintRanks(*client, context, job, format, call.out));
     return 0;
   }
   GetExtras extras;
@@ -130,9 +108,9 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   extras.gpus = flags.gpus;
   extras.events = flags.events;
   if (context.program != "arena")
-    extras.logs_command = fmt::format("{} logs {}", context.program, name);
+    extras.logs_command = fmt::format("{} logs {}{}", context.program, name, FlagsOfPlace(context));
   if (flags.events) {
-    TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
+    TRY_ASSIGN(extras.event_rows, EventsOf(*client, context, job, now));
   }
   if (KeysFor(context) == Keys::kAll) {
     extras.progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, job, 0)));

@@ -4,16 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
 #include <thread>
 
 #include "answers/stall/stack.h"
 #include "api/object.h"
-#include "arena/logs/all_logs.h"
-#include "arena/logs/log_lines.h"
-#include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -26,8 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSample{500};
 constexpr std::chrono::milliseconds kAnswerWithin{1000};
-constexpr int64_t kLinesOfARank = 200;     // in which its step is looked for
-constexpr size_t kMostLogBytes = 4 << 20;  // of a pod's log
+constexpr size_t kLogsAtOnce = 8;  // of a cluster that is some way off
 
 // A process of the pod that is a rank, with what it used before the sample.
 struct Watched {
@@ -36,29 +30,6 @@ struct Watched {
   pid_t pid;
   answers::Activity before;
 };
-
-void ReadLog(cluster::Client& client, const Context& context, const TrainingJob& job,
-             const std::string& instance, const RankMap& map, std::vector<RankState>& ranks) {
-  cluster::LogOptions options;
-  const auto container = ContainerToRead(job, instance, "");
-  if (!container) return;
-  options.container = *container;
-  options.tail_lines = kLinesOfARank * map.processes;
-  options.timestamps = true;
-  const auto text = ReadPodLog(client, *job.Pod(instance), options, kMostLogBytes);
-  if (!text) return;
-  std::string last_time;
-  for (const TimedLine& line : SplitTimedLines(*text, last_time)) {
-    std::string_view words = line.text;
-    const auto rank = RankOf(map, instance, words);
-    if (!rank || static_cast<size_t>(*rank) >= ranks.size()) continue;
-    RankState& state = ranks[static_cast<size_t>(*rank)];
-    if (const auto time = base::ParseRfc3339(line.time + "Z"); time) {
-      state.quiet = std::max(context.clock.Now() - *time, base::Duration(0));
-    }
-    if (std::string step = StepIn(words); !step.empty()) state.step = std::move(step);
-  }
-}
 
 std::vector<Watched> ProcessesOf(const Context& context, const TrainingJob& job,
                                  std::vector<RankState>& ranks) {
@@ -144,6 +115,25 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
   }
 }
 
+void AddInstance(const api::InstanceSummary& instance, RankState& rank) {
+  rank.state = instance.status;
+  rank.restarts = instance.restarts;
+  rank.last_end = instance.last_end;
+  rank.waits = instance.waits;
+}
+
+void AddUse(const std::map<std::string, PodUse>& uses, int processes,
+            std::vector<RankState>& ranks) {
+  for (RankState& rank : ranks) {
+    const auto use = uses.find(rank.instance);
+    if (use == uses.end()) continue;
+    rank.instance_use = use->second;
+    if (processes > 1) continue;
+    rank.cpu = use->second.cpu;
+    rank.memory = use->second.memory;
+  }
+}
+
 // "12 ms, last 9 of 10"; "-" of a rank that is never the last.
 std::string LateText(const std::optional<answers::Lateness>& late) {
   if (!late || late->last == 0) return "-";
@@ -161,34 +151,34 @@ text::Json LateJson(const std::optional<answers::Lateness>& late) {
        std::chrono::duration_cast<std::chrono::microseconds>(late->median).count()}};
 }
 
+std::string QuietText(const RankState& rank) {
+  return rank.quiet ? base::ShortDuration(*rank.quiet) : "-";
+}
+
+std::string CpuText(const std::optional<double>& cpu) {
+  return cpu ? fmt::format("{:.0f}%", 100 * *cpu) : "-";
+}
+
+std::string MemoryText(const std::optional<int64_t>& memory) {
+  return memory ? fmt::format("{} MiB", *memory >> 20) : "-";
+}
+
+// "2 (OOMKilled)"
+std::string RestartsText(const RankState& rank) {
+  return rank.last_end.empty() ? std::to_string(rank.restarts)
+                               : fmt::format("{} ({})", rank.restarts, rank.last_end);
+}
+
 std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
 
 }  // namespace
 
-std::string StepIn(std::string_view line) {
-  constexpr std::array<std::string_view, 5> kWords = {"step", "iteration", "iter", "batch",
-                                                      "epoch"};
-  const std::string lower = base::ToLower(line);
-  for (const std::string_view word : kWords) {
-    for (size_t at = 0; (at = lower.find(word, at)) != std::string::npos; ++at) {
-      if (at > 0 && std::isalnum(static_cast<unsigned char>(lower[at - 1])) != 0) continue;
-      size_t digit = at + word.size();
-      while (digit < lower.size() &&
-             std::string_view(" :=#[(").find(lower[digit]) != std::string_view::npos) {
-        ++digit;
-      }
-      size_t end = digit;
-      while (end < lower.size() && std::isdigit(static_cast<unsigned char>(lower[end])) != 0) ++end;
-      if (end == digit || end - digit > 18) continue;
-      return fmt::format("{} {}", word, std::string_view(lower).substr(digit, end - digit));
-    }
-  }
-  return "";
-}
-
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
-                               const TrainingJob& job, RankLook look) {
+                               const TrainingJob& job, RankLogs& logs, const LookAtRanks& look) {
   const RankMap map = RankMap::Of(job.job);
+  const size_t at_once = context.cluster_is_this_machine ? 1 : kLogsAtOnce;
+  logs.Look(client, job, map, look.most_logs, at_once);
+  const base::Time now = context.clock.Now();
   std::vector<RankState> ranks;
   for (const std::string& instance : map.instances) {
     const auto known = std::find_if(
@@ -198,14 +188,18 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
       RankState& rank = ranks.emplace_back();
       rank.rank = static_cast<int>(ranks.size()) - 1;
       rank.instance = instance;
-      rank.state = known == job.summary.instances.end() ? "" : known->status;
+      if (known != job.summary.instances.end()) AddInstance(*known, rank);
+    }
+    for (const auto& [number, told] : logs.Of(instance)) {
+      RankState& rank = ranks[static_cast<size_t>(number)];
+      if (told.at) rank.quiet = std::max(now - *told.at, base::Duration(0));
+      rank.step = told.step;
+      rank.last_line = told.line;
     }
   }
-  for (const std::string& instance : map.instances) {
-    if (job.Pod(instance) != nullptr) ReadLog(client, context, job, instance, map, ranks);
-  }
+  AddUse(look.uses, map.processes, ranks);
   std::vector<Watched> watched = ProcessesOf(context, job, ranks);
-  LookAt(watched, look);
+  LookAt(watched, look.stacks);
   return ranks;
 }
 
@@ -216,10 +210,28 @@ std::string RenderRanks(const std::vector<RankState>& ranks) {
     std::string where = rank.place;
     if (!rank.doing.empty()) where += (where.empty() ? "" : ": ") + rank.doing;
     table.Row({std::to_string(rank.rank), rank.instance, OrDash(rank.state), OrDash(rank.step),
-               rank.quiet ? base::ShortDuration(*rank.quiet) : "-",
-               rank.cpu ? fmt::format("{:.0f}%", 100 * *rank.cpu) : "-",
-               rank.memory ? fmt::format("{} MiB", *rank.memory >> 20) : "-", LateText(rank.late),
+               QuietText(rank), CpuText(rank.cpu), MemoryText(rank.memory), LateText(rank.late),
                OrDash(where)});
+  }
+  return table.Render();
+}
+
+std::string RenderDistantRanks(const std::vector<RankState>& ranks) {
+  cli::Table table;
+  table.Row({"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"});
+  const std::string* above = nullptr;
+  for (const RankState& rank : ranks) {
+    // What several ranks of an instance use together stands beside the first of them.
+    const bool is_first = above == nullptr || *above != rank.instance;
+    above = &rank.instance;
+    const bool is_shared = rank.instance_use && !rank.cpu;
+    const PodUse use = rank.instance_use.value_or(PodUse());
+    table.Row(
+        {std::to_string(rank.rank), rank.instance, OrDash(rank.state), RestartsText(rank),
+         OrDash(rank.step), QuietText(rank),
+         is_shared ? (is_first ? CpuText(use.cpu) + " in all" : "") : CpuText(rank.cpu),
+         is_shared ? (is_first ? MemoryText(use.memory) + " in all" : "") : MemoryText(rank.memory),
+         OrDash(rank.waits.empty() ? rank.last_line : rank.waits)});
   }
   return table.Render();
 }
@@ -240,6 +252,12 @@ text::Json RanksToJson(const std::vector<RankState>& ranks) {
         {"pid", rank.pid ? text::Json(*rank.pid) : none},
         {"cpu", rank.cpu ? text::Json(*rank.cpu) : none},
         {"memoryBytes", rank.memory ? text::Json(*rank.memory) : none},
+        {"instanceCpu", rank.instance_use ? text::Json(rank.instance_use->cpu) : none},
+        {"instanceMemoryBytes", rank.instance_use ? text::Json(rank.instance_use->memory) : none},
+        {"restarts", rank.restarts},
+        {"lastEnd", rank.last_end},
+        {"waits", rank.waits},
+        {"lastLine", rank.last_line},
         {"late", LateJson(rank.late)},
         {"where", rank.place},
         {"doing", rank.doing}});

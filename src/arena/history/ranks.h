@@ -1,6 +1,7 @@
 // What each rank of a job is doing now (get --ranks).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +9,9 @@
 
 #include "answers/stall/recorder.h"
 #include "arena/app/app.h"
+#include "arena/history/rank_logs.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/pod_use.h"
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "text/json.h"
@@ -21,7 +24,13 @@ struct RankState {
   std::string state;                    // its pod's; "Stopped" if a signal stopped the process
   std::string step;                     // "step 12", the last one in its log; "" if there is none
   std::optional<base::Duration> quiet;  // since its last line
-  // About its process, if it runs on this machine and is Python.
+  std::string last_line{};              // RankLogs::Told::line
+  // Of its instance, as in api::InstanceSummary.
+  int restarts = 0;
+  std::string last_end{}, waits{};
+  std::optional<PodUse> instance_use{};  // of all its ranks together, if the cluster measures it
+  // About its process, if it runs on this machine and is Python; on Kubernetes, if it is the only
+  // rank of its instance, what that uses.
   std::optional<int> pid;
   std::optional<double> cpu;              // processors that it and its children use
   std::optional<int64_t> memory;          // bytes, resident
@@ -30,17 +39,24 @@ struct RankState {
   std::string doing;                      // "waits in all_reduce"; "" if unknown
 };
 
-// "step 12" from a line like "epoch 3, step 12: loss 0.5"; "" if it contains no step.
-std::string StepIn(std::string_view line);
-
 enum class RankLook { kWithStacks, kWithoutStacks };
+
+struct LookAtRanks {
+  RankLook stacks = RankLook::kWithStacks;
+  size_t most_logs = 256;  // how many instances' logs are read; a request each on Kubernetes
+  // What the instances use (UseOfPods), by name; on the embedded cluster the processes tell it.
+  std::map<std::string, PodUse> uses{};
+};
 
 // All ranks of the job, in order. Observes this machine's processes for half a second. With stacks,
 // makes them report `place` and `doing`.
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
-                               const TrainingJob& job, RankLook look = RankLook::kWithStacks);
+                               const TrainingJob& job, RankLogs& logs, const LookAtRanks& look);
 
 std::string RenderRanks(const std::vector<RankState>& ranks);
+// The same of a cluster whose processes are not on this machine: without what only they tell, but
+// with restarts, and why each waits or what it said last.
+std::string RenderDistantRanks(const std::vector<RankState>& ranks);
 // docs/reference/json.md, "get --ranks".
 text::Json RanksToJson(const std::vector<RankState>& ranks);
 

@@ -24,17 +24,15 @@ TEST(StepIn, WhatALineSaysOfProgress) {
 
 TEST(RenderRanks, ALineEachWithDashesForWhatIsNotKnown) {
   std::vector<RankState> ranks(2);
-  ranks[0] = {0,
-              "a-master-0",
-              "Running",
-              "step 3",
-              std::chrono::seconds(2),
-              7,
-              0.98,
-              3 << 20,
-              answers::Lateness{10, 9, std::chrono::microseconds(1500)},
-              "train.py:8",
-              "waits in all_reduce"};
+  ranks[0].instance = "a-master-0";
+  ranks[0].state = "Running";
+  ranks[0].step = "step 3";
+  ranks[0].quiet = std::chrono::seconds(2);
+  ranks[0].cpu = 0.98;
+  ranks[0].memory = 3 << 20;
+  ranks[0].late = answers::Lateness{10, 9, std::chrono::microseconds(1500)};
+  ranks[0].place = "train.py:8";
+  ranks[0].doing = "waits in all_reduce";
   ranks[1].rank = 1;
   ranks[1].instance = "a-worker-0";
   EXPECT_EQ(RenderRanks(ranks),
@@ -43,6 +41,32 @@ TEST(RenderRanks, ALineEachWithDashesForWhatIsNotKnown) {
             "train.py:8: waits "
             "in all_reduce\n"
             "1     a-worker-0  -        -       -      -    -       -                     -\n");
+}
+
+TEST(RenderRanks, OfAnotherClusterWithWaitsRestartsAndLastLines) {
+  std::vector<RankState> ranks(3);
+  for (int i = 0; i < 3; ++i) ranks[static_cast<size_t>(i)].rank = i;
+  ranks[0].instance = "a-master-0";
+  ranks[0].state = "Pending";
+  ranks[0].waits = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.";
+  ranks[0].last_line = "old";
+  for (size_t i = 1; i < 3; ++i) {
+    ranks[i].instance = "a-worker-0";
+    ranks[i].state = "Running";
+    ranks[i].restarts = 2;
+    ranks[i].last_end = "OOMKilled";
+    ranks[i].last_line = "step 3";
+    ranks[i].instance_use = PodUse{1.5, 7 << 20};
+  }
+  EXPECT_EQ(
+      RenderDistantRanks(ranks),
+      "RANK  INSTANCE    STATE    RESTARTS       STEP  QUIET  CPU          MEMORY        SAYS\n"
+      "0     a-master-0  Pending  0              -     -      -            -             0/3 "
+      "nodes are available: 3 Insufficient nvidia.com/gpu.\n"
+      "1     a-worker-0  Running  2 (OOMKilled)  -     -      150% in all  7 MiB in all  step "
+      "3\n"
+      "2     a-worker-0  Running  2 (OOMKilled)  -     -                                 step "
+      "3\n");
 }
 
 }  // namespace

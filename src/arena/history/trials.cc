@@ -46,9 +46,13 @@ base::Result<std::vector<TrialRow>> TrialsOf(cluster::Client& client, const RunR
                                   "there{}",
                                   job.summary.name, run.deleted ? " any more" : ""));
   }
-  TRY_ASSIGN(const std::string container, ContainerToRead(job, instance, ""));
+  const auto container = ContainerToRead(job, instance, "");
+  if (!container) {
+    return base::Fail(container.error().Wrap(
+        fmt::format("no trial of {} has ended, which its log would tell", job.summary.name)));
+  }
   cluster::LogOptions options;
-  options.container = container;
+  options.container = *container;
   TRY_ASSIGN(const auto log, client.Logs(job.summary.namespace_name, instance, options));
   TRY_ASSIGN(const std::string results, ReadResults(*log));
   return TrialsOfLog(results);

@@ -6,6 +6,7 @@
 #include "api/job/pytorch_job.h"
 #include "api/object.h"
 #include "arena/install/install_plan.h"
+#include "arena/install/installed_place.h"
 #include "arena/install/other_operator.h"
 #include "arena/objects/manifest_objects.h"
 #include "arena/objects/rollout.h"
@@ -76,18 +77,10 @@ base::Status Installation::CheckNamespaced() {
               "administrator runs `muster install --crd-only` first");
 }
 
-// Cluster-wide objects have one name, so they can exist for one namespace only.
 base::Status Installation::CheckElsewhere() {
   if (flags_.plan.is_namespaced || flags_.plan.is_crd_only) return {};
-  TRY_ASSIGN(const api::Resource* resource,
-             kinds_.Find("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"));
-  const auto binding = client_.Get(*resource, "", kOperatorName);
-  if (!binding && binding.error().code == Code::kNotFound) return {};
-  if (!binding) return Fail(binding.error());
-  const text::Array* const subjects = text::FindArray(*binding, {"subjects"});
-  if (subjects == nullptr || subjects->empty()) return {};
-  const std::string_view place = text::GetString(subjects->front(), {"namespace"});
-  if (place == flags_.plan.namespace_name) return {};
+  TRY_ASSIGN(const std::string place, PlaceOfOperator(client_, kinds_));
+  if (place.empty() || place == flags_.plan.namespace_name) return {};
   return Fail(Code::kInvalidArgument,
               fmt::format("the operator is installed in namespace {0} already: give -n {0}, or run "
                           "`muster uninstall -n {0}` first",
@@ -125,10 +118,17 @@ base::Result<bool> Installation::IsKept(const ManifestObject& wanted) {
               "is there and was not made by muster install: --force-conflicts takes it over");
 }
 
-// The error for a user without permission: its first line, because a refused role lists all its
-// rules.
+// The error with what to do about it; without permission its first line, because a refused role
+// lists all its rules.
 base::Error Installation::Explain(base::Error error, const ManifestObject& wanted) const {
-  if (error.code == Code::kPermissionDenied) {
+  const std::string& place = flags_.plan.namespace_name;
+  if (error.message.find("because it is being terminated") != std::string::npos) {
+    error.message +=
+        fmt::format(" (wait until it is gone: kubectl wait --for=delete namespace/{})", place);
+  } else if (error.code == Code::kNotFound && flags_.plan.is_namespaced) {
+    error.message += fmt::format(
+        " (an administrator of the cluster creates it: kubectl create namespace {})", place);
+  } else if (error.code == Code::kPermissionDenied) {
     error.message = error.message.substr(0, error.message.find('\n'));
     error.message += !flags_.plan.is_namespaced
                          ? " (installing takes a cluster administrator; --namespaced takes an "

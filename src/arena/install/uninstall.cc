@@ -7,6 +7,7 @@
 #include "api/job/pytorch_job.h"
 #include "api/object.h"
 #include "arena/install/install_plan.h"
+#include "arena/install/installed_place.h"
 #include "arena/objects/manifest_objects.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -35,6 +36,18 @@ base::Status CheckNoJobs(cluster::Client& client) {
               fmt::format("--crd: {} PyTorchJobs would be deleted with their definition, the first "
                           "is {}/{}: delete them first, or leave --crd out",
                           jobs->items.size(), api::Namespace(first), api::Name(first)));
+}
+
+// Another namespace's operator would lose its webhook and permissions.
+base::Status CheckPlace(cluster::Client& client, KindFinder& kinds, const InstallOptions& plan) {
+  if (plan.is_namespaced) return {};
+  TRY_ASSIGN(const std::string place, PlaceOfOperator(client, kinds));
+  if (place.empty() || place == plan.namespace_name) return {};
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("nothing is uninstalled: the operator is installed in namespace {0}: give "
+                  "-n {0}, or --namespaced for an operator of namespace {1} alone",
+                  place, plan.namespace_name));
 }
 
 // Deletes an object of ours and prints that. True when it existed.
@@ -78,6 +91,7 @@ base::Result<int> RunUninstall(Context& context, const UninstallFlags& flags,
   TRY_ASSIGN(auto objects, PlanInstall(plan));
   if (flags.deletes_definition) TRY(CheckNoJobs(*client));
   KindFinder kinds(*client, false);
+  TRY(CheckPlace(*client, kinds, plan));
   // The webhook is deleted first, so that no job is refused because nobody answers; the permissions
   // last.
   std::reverse(objects.begin(), objects.end());

@@ -153,7 +153,13 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   options.namespace_name = namespace_name;
   options.label_selector = PodSelector(found.job);
   TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
-  found.pods = std::move(pods.items);
+  return WithPods(context, std::move(found.job), std::move(pods.items));
+}
+
+TrainingJob WithPods(const Context& context, text::Json job, std::vector<text::Json> pods) {
+  TrainingJob found;
+  found.job = std::move(job);
+  found.pods = std::move(pods);
   std::erase_if(found.pods,
                 [&](const text::Json& pod) { return !api::IsPodOfJob(pod, found.job); });
   found.summary = api::Summarize(found.job, Pointers(found.pods), context.clock.Now());

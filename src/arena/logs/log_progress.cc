@@ -37,23 +37,39 @@ runs::History HistoryOf(std::string_view log, const std::string& source) {
   return history;
 }
 
+// The instances that may print the progress, most likely first: rank 0's; the last one's, where
+// pipelines know the loss; the second, whatever the others are. Those without a pod are left out.
+std::vector<const text::Json*> Tellers(const TrainingJob& job) {
+  const RankMap map = RankMap::Of(job.job);
+  std::vector<const text::Json*> tellers;
+  const auto add = [&](size_t index) {
+    if (index >= map.instances.size()) return;
+    const text::Json* const pod = job.Pod(map.instances[index]);
+    const bool is_new = std::find(tellers.begin(), tellers.end(), pod) == tellers.end();
+    if (pod != nullptr && is_new) tellers.push_back(pod);
+  };
+  add(0);
+  if (!map.instances.empty()) add(map.instances.size() - 1);
+  add(1);
+  return tellers;
+}
+
 }  // namespace
 
 text::Json ProgressWithLog(cluster::Client& client, const Context& context, const TrainingJob& job,
                            int64_t points, Times times) {
   text::Json known = ProgressJson(client, context, job.job, points, times);
-  const RankMap map = RankMap::Of(job.job);
-  if (context.cluster_is_this_machine || map.instances.empty()) return known;
-  const auto first = std::find_if(job.pods.begin(), job.pods.end(), [&map](const text::Json& pod) {
-    return api::Name(pod) == map.instances.front();
-  });
-  if (first == job.pods.end()) return known;
-  cluster::LogOptions options;
-  options.timestamps = true;
-  options.tail_lines = points > 0 ? kLinesOfCurves : kLinesOfLatest;
-  const auto log = ReadPodLog(client, *first, options, kMostOfLog);
-  if (!log) return known;
-  const runs::History history = HistoryOf(*log, runs::SourceOfLog(map.instances.front()));
+  if (context.cluster_is_this_machine) return known;
+  runs::History history;
+  for (const text::Json* const pod : Tellers(job)) {
+    cluster::LogOptions options;
+    options.timestamps = true;
+    options.tail_lines = points > 0 ? kLinesOfCurves : kLinesOfLatest;
+    const auto log = ReadPodLog(client, *pod, options, kMostOfLog);
+    if (!log) continue;
+    history = HistoryOf(*log, runs::SourceOfLog(std::string(api::Name(*pod))));
+    if (!history.is_empty()) break;
+  }
   if (history.is_empty()) return known;
   std::vector<runs::SourceProgress> sources = history.Latest();
   for (runs::SourceProgress& noted : SourcesIn(known)) sources.push_back(std::move(noted));

@@ -12,8 +12,9 @@
 
 namespace arena {
 
-// ProgressJson; on Kubernetes with what the log of the first instance tells, of its last 20,000
-// lines; without points of the last 1,000. Blocks while the log is read.
+// ProgressJson; on Kubernetes with what a log tells, of its last 20,000 lines; without points of
+// the last 1,000. The log is that of the first instance; if it tells nothing the last one's, else
+// the second's. Blocks while logs are read.
 text::Json ProgressWithLog(cluster::Client& client, const Context& context, const TrainingJob& job,
                            int64_t points, Times times = Times::kLeftOut);
 

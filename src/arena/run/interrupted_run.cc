@@ -10,6 +10,7 @@
 #include "api/job/training_summary.h"
 #include "api/job/wait_for.h"
 #include "api/object.h"
+#include "arena/app/program_name.h"
 #include "arena/ending/ending.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
@@ -85,10 +86,12 @@ void InterruptedRun::AwaitEnd() {
   std::this_thread::sleep_for(LogMerge::kWindow);
   TakeAwayLiveLines();
   if (has_ended) {
-    base::LogInfo("{0} is stopped: `{1} resume {0}` begins it again, `{1} delete {0}` removes it",
-                  name, context_.program);
+    base::LogInfo(
+        "{0} is stopped: `{1} resume {0}{2}` begins it again, `{1} delete {0}{2}` removes it", name,
+        context_.program, FlagsOfPlace(context_));
   } else {
-    base::LogWarn("{} is still stopping: `{} get {}` shows it", name, context_.program, name);
+    base::LogWarn("{} is still stopping: `{} get {}{}` shows it", name, context_.program, name,
+                  FlagsOfPlace(context_));
   }
   ::_exit(cli::kExitInterrupted);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
+#include "arena/app/program_name.h"
 #include "arena/folder/local_code.h"
 #include "arena/folder/run_folder.h"
 #include "arena/folder/run_note.h"
@@ -142,6 +144,17 @@ void RunVerb::Declare() {
   }
 }
 
+// Everywhere else -n is the namespace.
+base::Status CheckRanks(const std::string& nproc) {
+  const bool is_word = !nproc.empty() && std::isalpha(static_cast<unsigned char>(nproc[0])) != 0;
+  if (!is_word || nproc == "auto" || nproc == "cpu" || nproc == "gpu") return {};
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("-n {0}: -n is the number of ranks here (--nproc-per-node): auto, cpu, gpu "
+                  "or a number; a namespace is given as --namespace={0}",
+                  nproc));
+}
+
 base::Status RunVerb::CheckTogether() const {
   const auto misuse = [](std::string text) {
     return Fail(Code::kInvalidArgument, std::move(text));
@@ -236,6 +249,7 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
+  TRY(CheckRanks(flags_.nproc_per_node));
   // Else the first failure of rank 0's replica would be the last.
   if (flags_.retry > 0 && flags_.restart_policy.empty()) flags_.restart_policy = "OnFailure";
   TakeWords(call.args);
@@ -399,8 +413,8 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
   const std::string& name = options.flags.name;
   if (sweep_) {
     const size_t count = sweep_->trials.size();
-    base::LogInfo("{} trial{}; `{} show {}` has their table", count, count == 1 ? "" : "s",
-                  context_.program, name);
+    base::LogInfo("{} trial{}; `{} show {}{}` has their table", count, count == 1 ? "" : "s",
+                  context_.program, name, FlagsOfPlace(context_));
   }
   if (sweep_ && !context_.cluster_is_this_machine && run_.volume.empty()) {
     base::LogInfo(
@@ -409,13 +423,13 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
   }
   if (run_.is_detached) {
     const std::vector<std::string>& awaited = options.flags.wait_for;
-    const base::Status told =
-        out.Write(fmt::format("{1} {2}. Next:\n"
-                              "  {0} logs {1} -f    # follow it\n"
-                              "  {0} get {1}        # how it is, and why it failed\n"
-                              "  {0} delete {1}     # end it, and forget it\n",
-                              context_.program, name,
-                              awaited.empty() ? "runs" : "waits for " + base::Join(awaited, ", ")));
+    const base::Status told = out.Write(fmt::format(
+        "{1} {2}. Next:\n"
+        "  {0} logs {1} -f{3}    # follow it\n"
+        "  {0} get {1}{3}        # how it is, and why it failed\n"
+        "  {0} delete {1}{3}     # end it, and forget it\n",
+        context_.program, name, awaited.empty() ? "runs" : "waits for " + base::Join(awaited, ", "),
+        FlagsOfPlace(context_)));
     if (!told) return Fail(AfterCreation(told.error(), context_.program, name));
     return 0;
   }
@@ -461,6 +475,10 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   }
   if (prepared->client != nullptr) {
     TRY(CheckRunSecrets(*prepared->client, context_, run_.secrets));
+  }
+  if (prepared->client != nullptr && !run_.volume.empty()) {
+    WarnIfAbsent(*prepared->client, api::kPersistentVolumeClaims,
+                 prepared->submission.namespace_name, run_.volume);
   }
   if (!run_.resume_from.empty() && prepared->client != nullptr) {
     TRY(MountFilesOf(*prepared->client));

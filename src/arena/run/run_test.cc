@@ -155,6 +155,7 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
   refused({}, "there is nothing to run");
   refused({""}, "there is nothing to run");
   refused({"  "}, "there is nothing to run");
+  refused({"-n", "team", "train.py"}, "a namespace is given as --namespace=team");
   refused({"--timeout=-5s", "train.py"}, "--timeout is invalid");
   refused({"--notify=ftp://h/x", "train.py"}, "a URL is of http or https, not of ftp");
   refused({"nothere.py"}, "nothere.py is not in ");

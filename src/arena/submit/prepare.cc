@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "arena/app/ownership.h"
 #include "arena/app/program_name.h"
 #include "arena/submit/awaited.h"
 #include "arena/submit/place.h"
+#include "base/log.h"
 #include "base/uid.h"
 
 namespace arena {
@@ -49,11 +53,29 @@ base::Result<std::string> ImageOf(const SubmitFlags& flags, const Context& conte
   return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
 }
 
+void WarnOfAbsentObjects(cluster::Client& client, const SubmitOptions& options,
+                         const std::string& namespace_name) {
+  std::set<std::string> claims, secrets;
+  for (const DataMount& data : options.data) claims.insert(data.claim);
+  for (const SecretEnv& env : options.secret_env) secrets.insert(env.secret);
+  for (const std::string& name : claims) {
+    WarnIfAbsent(client, api::kPersistentVolumeClaims, namespace_name, name);
+  }
+  for (const std::string& name : secrets) {
+    WarnIfAbsent(client, api::kSecrets, namespace_name, name);
+  }
+}
+
 base::Status CheckOfCluster(const Prepared& prepared, const Context& context,
                             const SubmitOptions& options) {
   if (prepared.client == nullptr) return {};
   TRY(CheckPriorityClass(*prepared.client, options.flags.priority));
-  if (!context.cluster_is_this_machine) return {};
+  if (!context.cluster_is_this_machine) {
+    if (context.program != "arena") {
+      WarnOfAbsentObjects(*prepared.client, options, prepared.submission.namespace_name);
+    }
+    return {};
+  }
   base::Status found = CheckClaims(*prepared.client, options, prepared.submission.namespace_name);
   if (!found) found.error().message = UseProgramName(context, std::move(found.error().message));
   return found;
@@ -90,6 +112,15 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
 }
 
 }  // namespace
+
+void WarnIfAbsent(cluster::Client& client, const api::Resource& kind,
+                  const std::string& namespace_name, const std::string& name) {
+  const auto found = client.Get(kind, namespace_name, name);
+  // Who may not read it may still use it.
+  if (found || found.error().code != Code::kNotFound) return;
+  base::LogWarn("namespace {} has no {} \"{}\": the job waits until there is one", namespace_name,
+                kind.singular, name);
+}
 
 tl::expected<Prepared, Unprepared> PrepareSubmission(Context& context,
                                                      const SubmitOptions& options) {

@@ -151,8 +151,8 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
   const api::FailedReplica first = api::ReadFailure(reason);
   // `run` has just printed it.
   if (failed != FailedCode::kReplicas && !first.instance.empty()) {
-    base::LogInfo("`{} logs {}` prints the log of {}, which failed first", context.program, name,
-                  first.instance);
+    base::LogInfo("`{} logs {}{}` prints the log of {}, which failed first", context.program, name,
+                  FlagsOfPlace(context), first.instance);
   }
   if (context.program != "arena") SayWhy(client, context, name);
   const int code = first.exit_code.value_or(0);

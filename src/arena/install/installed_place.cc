@@ -1,0 +1,18 @@
+#include "arena/install/installed_place.h"
+
+#include "arena/install/install_plan.h"
+
+namespace arena {
+
+base::Result<std::string> PlaceOfOperator(cluster::Client& client, KindFinder& kinds) {
+  TRY_ASSIGN(const api::Resource* resource,
+             kinds.Find("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"));
+  const auto binding = client.Get(*resource, "", kOperatorName);
+  if (!binding && binding.error().code == base::Code::kNotFound) return std::string();
+  if (!binding) return base::Fail(binding.error());
+  const text::Array* const subjects = text::FindArray(*binding, {"subjects"});
+  if (subjects == nullptr || subjects->empty()) return std::string();
+  return std::string(text::GetString(subjects->front(), {"namespace"}));
+}
+
+}  // namespace arena
