@@ -116,7 +116,7 @@ void TrimFinishedPod(text::Json& pod) {
   object["status"] = std::move(status);
 }
 
-base::Result<text::Json> ReadUnfinishedPod(std::string_view text) {
+base::Result<text::Json> ReadUnfinishedPod(const text::Document& document) {
   static const text::Projection kParts{{"apiVersion"},
                                        {"kind"},
                                        {"metadata", "name"},
@@ -129,9 +129,9 @@ base::Result<text::Json> ReadUnfinishedPod(std::string_view text) {
                                        {"metadata", "ownerReferences"},
                                        {"status", "phase"},
                                        {"status", "startTime"}};
-  TRY_ASSIGN(text::Json pod, text::ParsePart(text, kParts));
+  TRY_ASSIGN(text::Json pod, document.Part(kParts));
   if (IsPodFinished(pod)) return pod;
-  return text::ParseJson(text);
+  return document.Whole();
 }
 
 bool IsPodReady(const text::Json& pod) { return TrueCondition(pod, "Ready") != nullptr; }

@@ -13,6 +13,7 @@
 #include "api/object.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "text/document.h"
 #include "text/json.h"
 
 namespace api {
@@ -27,7 +28,7 @@ bool IsPodFinished(const text::Json& pod);
 void TrimFinishedPod(text::Json& pod);
 // Parses a pod's text and reduces it in that way; of a pod that has ended nothing else is ever in
 // memory.
-base::Result<text::Json> ReadUnfinishedPod(std::string_view text);
+base::Result<text::Json> ReadUnfinishedPod(const text::Document& pod);
 // Whether the condition Ready is True.
 bool IsPodReady(const text::Json& pod);
 std::string_view NodeName(const text::Json& pod);          // "" while it is not bound

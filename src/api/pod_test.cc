@@ -192,11 +192,11 @@ TEST(ReadUnfinishedPod, SaysTheSameAsReadingAndTrimming) {
            R"({"metadata": {"name": "new"}})"}) {
     text::Json trimmed = Parsed(text);
     TrimFinishedPod(trimmed);
-    const auto read = ReadUnfinishedPod(text);
+    const auto read = ReadUnfinishedPod(text::Document(text));
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(*read, trimmed);
   }
-  EXPECT_FALSE(ReadUnfinishedPod(R"({"status": )"));
+  EXPECT_FALSE(ReadUnfinishedPod(text::Document(R"({"status": )")));
 }
 
 }  // namespace

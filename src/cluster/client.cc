@@ -29,6 +29,8 @@ constexpr size_t kMaxErrorBytes = 1 << 20;
 // The largest object of a list: many times what a server stores.
 constexpr size_t kMaxItemBytes = 64 << 20;
 
+base::Result<text::Json> ReadWhole(const text::Document& document) { return document.Whole(); }
+
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
 net::HttpRequest MakeRequest(std::string_view method, std::string target) {
@@ -42,6 +44,13 @@ net::HttpRequest MakeRequest(std::string_view method, std::string target) {
 void SetBody(net::HttpRequest& request, std::string body, std::string_view type = kJsonType) {
   request.headers.emplace_back("Content-Type", type);
   request.body = std::move(body);
+}
+
+// As text, or as it is.
+void SetBody(net::HttpRequest& request, const Transport& transport, const text::Json& value,
+             std::string_view type = kJsonType) {
+  SetBody(request, transport.TakesParsed() ? "" : text::ToJson(value), type);
+  if (transport.TakesParsed()) request.parsed = std::make_shared<const text::Json>(value);
 }
 
 QueryString ListQuery(const ListOptions& options) {
@@ -87,7 +96,8 @@ std::string DeleteBody(const DeleteOptions& options) {
   return text::ToJson(body);
 }
 
-base::Result<net::HttpRequest> CreateRequest(const api::Resource& resource,
+base::Result<net::HttpRequest> CreateRequest(const Transport& transport,
+                                             const api::Resource& resource,
                                              std::string_view namespace_name,
                                              const text::Json& object, bool dry_run) {
   if (namespace_name.empty()) namespace_name = text::GetString(object, {"metadata", "namespace"});
@@ -98,28 +108,30 @@ base::Result<net::HttpRequest> CreateRequest(const api::Resource& resource,
   QueryString query;
   query.Add("dryRun", dry_run ? "All" : "");
   auto request = MakeRequest("POST", CollectionPath(resource, namespace_name) + query.text());
-  SetBody(request, text::ToJson(object));
+  SetBody(request, transport, object);
   return request;
 }
 
-base::Result<net::HttpRequest> UpdateRequest(const api::Resource& resource,
+base::Result<net::HttpRequest> UpdateRequest(const Transport& transport,
+                                             const api::Resource& resource,
                                              const text::Json& object,
                                              std::string_view subresource) {
   TRY_ASSIGN(std::string path,
              ObjectPath(resource, text::GetString(object, {"metadata", "namespace"}),
                         text::GetString(object, {"metadata", "name"}), subresource));
   auto request = MakeRequest("PUT", std::move(path));
-  SetBody(request, text::ToJson(object));
+  SetBody(request, transport, object);
   return request;
 }
 
-base::Result<net::HttpRequest> PatchRequest(const api::Resource& resource,
+base::Result<net::HttpRequest> PatchRequest(const Transport& transport,
+                                            const api::Resource& resource,
                                             std::string_view namespace_name, std::string_view name,
                                             PatchType type, const text::Json& patch,
                                             std::string_view subresource) {
   TRY_ASSIGN(std::string path, ObjectPath(resource, namespace_name, name, subresource));
   auto request = MakeRequest("PATCH", std::move(path));
-  SetBody(request, text::ToJson(patch), PatchContentType(type));
+  SetBody(request, transport, patch, PatchContentType(type));
   return request;
 }
 
@@ -132,37 +144,39 @@ base::Result<net::HttpRequest> DeleteRequest(const api::Resource& resource,
   return request;
 }
 
-base::Result<net::HttpRequest> BindRequest(const api::Resource& resource,
+base::Result<net::HttpRequest> BindRequest(const Transport& transport,
+                                           const api::Resource& resource,
                                            std::string_view namespace_name, std::string_view name,
                                            const text::Json& binding) {
   TRY_ASSIGN(std::string path, ObjectPath(resource, namespace_name, name, "binding"));
   auto request = MakeRequest("POST", std::move(path));
-  SetBody(request, text::ToJson(binding));
+  SetBody(request, transport, binding);
   return request;
 }
 
-base::Result<net::HttpRequest> RequestOf(const BatchWrite& write) {
+base::Result<net::HttpRequest> RequestOf(const Transport& transport, const BatchWrite& write) {
   using Verb = BatchWrite::Verb;
   const api::Resource& resource = *write.resource;
   switch (write.verb) {
     case Verb::kCreate:
-      return CreateRequest(resource, write.namespace_name, write.object, false);
+      return CreateRequest(transport, resource, write.namespace_name, write.object, false);
     case Verb::kCreateWithOwned: {
-      TRY_ASSIGN(auto request, CreateRequest(resource, write.namespace_name, write.object, false));
+      TRY_ASSIGN(auto request,
+                 CreateRequest(transport, resource, write.namespace_name, write.object, false));
       request.target += "?withOwned=true";
       return request;
     }
     case Verb::kUpdate:
-      return UpdateRequest(resource, write.object, "");
+      return UpdateRequest(transport, resource, write.object, "");
     case Verb::kUpdateStatus:
-      return UpdateRequest(resource, write.object, "status");
+      return UpdateRequest(transport, resource, write.object, "status");
     case Verb::kPatch:
-      return PatchRequest(resource, write.namespace_name, write.name, PatchType::kMerge,
+      return PatchRequest(transport, resource, write.namespace_name, write.name, PatchType::kMerge,
                           write.object, "");
     case Verb::kDelete:
       return DeleteRequest(resource, write.namespace_name, write.name, write.delete_options);
     case Verb::kBind:
-      return BindRequest(resource, write.namespace_name, write.name, write.object);
+      return BindRequest(transport, resource, write.namespace_name, write.name, write.object);
   }
   return base::Fail(base::Code::kInternal, "unknown verb");
 }
@@ -194,7 +208,7 @@ base::Result<text::Json> Client::ParseAnswer(const net::HttpRequest& request,
                                              base::Result<net::HttpResponse> response,
                                              const ObjectReader& read) {
   TRY_ASSIGN(const net::HttpResponse answer, Check(request, std::move(response)));
-  auto json = read(answer.body);
+  auto json = read(text::Document(answer.body, answer.parsed.get()));
   if (!json) {
     return base::Fail(ErrorFromGarbage(request, answer.headers, answer.body, json.error().message));
   }
@@ -206,7 +220,7 @@ base::Result<text::Json> Client::ReadPage(const api::Resource& resource, const L
   const std::string api_version(resource.api_version());
   const ObjectReader& read = options.read_listed ? options.read_listed : options.read;
   text::MemberStream stream("items", kMaxItemBytes, [&](std::string_view text) -> base::Status {
-    TRY_ASSIGN(text::Json item, read(text));
+    TRY_ASSIGN(text::Json item, read(text::Document(text)));
     NameKind(item, api_version, resource.kind);
     if (options.trim) options.trim(item);
     list.items.push_back(std::move(item));
@@ -241,7 +255,7 @@ void Client::Warn(const net::Headers& headers) {
 
 base::Result<text::Json> Client::SendJson(base::Result<net::HttpRequest> request) {
   if (!request) return base::Fail(std::move(request.error()));
-  return ParseAnswer(*request, transport_->Send(*request), text::ParseJson);
+  return ParseAnswer(*request, transport_->Send(*request), ReadWhole);
 }
 
 base::Result<std::unique_ptr<net::BodyStream>> Client::OpenStream(const net::HttpRequest& request) {
@@ -287,7 +301,7 @@ base::Result<ObjectList> Client::List(const api::Resource& resource, const ListO
   const auto fetch = [&](const net::HttpRequest& request) {
     const bool reads_items = options.read || options.read_listed;
     return reads_items ? ReadPage(resource, options, request, list)
-                       : ParseAnswer(request, transport_->Send(request), text::ParseJson);
+                       : ParseAnswer(request, transport_->Send(request), ReadWhole);
   };
   const std::string accept =
       options.form.empty() ? std::string(kJsonType) : fmt::format(kOwnFormType, options.form);
@@ -327,7 +341,7 @@ base::Result<Table> Client::GetTable(const api::Resource& resource, const ListOp
     return {};
   };
   const auto fetch = [this](const net::HttpRequest& request) {
-    return ParseAnswer(request, transport_->Send(request), text::ParseJson);
+    return ParseAnswer(request, transport_->Send(request), ReadWhole);
   };
   TRY(ForEachPage(resource, options, kTableType, query, fetch, take));
   return table;
@@ -336,23 +350,24 @@ base::Result<Table> Client::GetTable(const api::Resource& resource, const ListOp
 base::Result<text::Json> Client::Create(const api::Resource& resource,
                                         std::string_view namespace_name, const text::Json& object,
                                         bool dry_run) {
-  return SendJson(CreateRequest(resource, namespace_name, object, dry_run));
+  return SendJson(CreateRequest(*transport_, resource, namespace_name, object, dry_run));
 }
 
 base::Result<text::Json> Client::Update(const api::Resource& resource, const text::Json& object) {
-  return SendJson(UpdateRequest(resource, object, ""));
+  return SendJson(UpdateRequest(*transport_, resource, object, ""));
 }
 
 base::Result<text::Json> Client::UpdateStatus(const api::Resource& resource,
                                               const text::Json& object) {
-  return SendJson(UpdateRequest(resource, object, "status"));
+  return SendJson(UpdateRequest(*transport_, resource, object, "status"));
 }
 
 base::Result<text::Json> Client::Patch(const api::Resource& resource,
                                        std::string_view namespace_name, std::string_view name,
                                        PatchType type, const text::Json& patch,
                                        std::string_view subresource) {
-  return SendJson(PatchRequest(resource, namespace_name, name, type, patch, subresource));
+  return SendJson(
+      PatchRequest(*transport_, resource, namespace_name, name, type, patch, subresource));
 }
 
 base::Result<text::Json> Client::Apply(const api::Resource& resource, const text::Json& object,
@@ -365,7 +380,7 @@ base::Result<text::Json> Client::Apply(const api::Resource& resource, const text
   query.Add("fieldManager", field_manager).AddFlag("force", force);
   query.Add("dryRun", dry_run ? "All" : "").Add("fieldValidation", field_validation);
   auto request = MakeRequest("PATCH", path + query.text());
-  SetBody(request, text::ToJson(object), PatchContentType(PatchType::kApply));
+  SetBody(request, *transport_, object, PatchContentType(PatchType::kApply));
   return SendJson(std::move(request));
 }
 
@@ -381,7 +396,7 @@ std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite
   std::vector<base::Result<text::Json>> results;
   std::vector<size_t> sent;  // indexes into `results`
   for (const BatchWrite& write : writes) {
-    auto request = RequestOf(write);
+    auto request = RequestOf(*transport_, write);
     if (request) {
       sent.push_back(results.size());
       requests.push_back(std::move(*request));
@@ -394,7 +409,7 @@ std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite
   for (size_t i = 0; i < responses.size(); ++i) {
     const auto read = writes[sent[i]].read;
     results[sent[i]] =
-        ParseAnswer(requests[i], std::move(responses[i]), read != nullptr ? read : text::ParseJson);
+        ParseAnswer(requests[i], std::move(responses[i]), read != nullptr ? read : ReadWhole);
   }
   return results;
 }

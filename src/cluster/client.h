@@ -2,6 +2,8 @@
 // Nothing above this class needs to know which.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,12 +17,13 @@
 #include "cluster/exec/exec.h"
 #include "cluster/exec/port_stream.h"
 #include "cluster/transport.h"
+#include "text/document.h"
 #include "text/json.h"
 
 namespace cluster {
 
-// Parses an object's text, or the part of it that its caller uses.
-using ObjectReader = std::function<base::Result<text::Json>(std::string_view object)>;
+// Reads an object, or the part of it that its caller uses.
+using ObjectReader = std::function<base::Result<text::Json>(const text::Document& object)>;
 
 struct ListOptions {
   std::string namespace_name{};  // "" for all
@@ -32,7 +35,7 @@ struct ListOptions {
   // Removes from an object what its caller does not use, page by page and event by event, so that a
   // long list is never in memory whole. List and Reflector call it.
   std::function<void(text::Json& object)> trim{};
-  // Parses objects for List and watches in place of ParseJson. What it leaves out is never in
+  // Reads objects for List and watches in place of Document::Whole. What it leaves out is never in
   // memory.
   ObjectReader read{};
   // The same for List only. It may keep what it needs from an object, and return null.
@@ -66,13 +69,17 @@ class Watch {
 
  private:
   base::Status ReadMore();
+  // What the object of the line at this offset of the buffer says, if it is known.
+  net::Parsed TakeParsed(size_t offset);
 
   std::unique_ptr<net::BodyStream> body_;
   const ObjectReader read_;
-  std::string buffer_;    // events not yet returned
-  size_t next_ = 0;       // where the first of them begins
-  size_t scanned_ = 0;    // there is no newline between next_ and here
-  bool is_over_ = false;  // the stream has ended
+  std::string buffer_;                  // events not yet returned
+  uint64_t gone_ = 0;                   // bytes before them
+  std::deque<net::ParsedLine> parsed_;  // of lines in the buffer, or yet to come
+  size_t next_ = 0;                     // where the first of them begins
+  size_t scanned_ = 0;                  // there is no newline between next_ and here
+  bool is_over_ = false;                // the stream has ended
 };
 
 struct LogOptions {
@@ -108,8 +115,8 @@ struct BatchWrite {
   std::string name{};   // not for kCreate*
   text::Json object{};  // kCreate*, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
   DeleteOptions delete_options{};
-  // Parses the answer in place of ParseJson.
-  base::Result<text::Json> (*read)(std::string_view answer) = nullptr;
+  // Reads the answer in place of Document::Whole.
+  base::Result<text::Json> (*read)(const text::Document& answer) = nullptr;
 };
 
 // A table as a Kubernetes server renders it (meta.k8s.io/v1 Table).

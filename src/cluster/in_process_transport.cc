@@ -51,7 +51,8 @@ class InProcessAnswer final : public net::BodyStream {
  public:
   InProcessAnswer(const net::HttpHandler& handler, net::HttpRequest request)
       : bell_(std::make_shared<Bell>()),
-        stream_(std::make_shared<net::ResponseStream>([bell = bell_] { bell->Ring(); })),
+        stream_(std::make_shared<net::ResponseStream>([bell = bell_] { bell->Ring(); },
+                                                      /*wants_parsed=*/true)),
         deadline_(std::chrono::steady_clock::now() + kAnswerTimeout) {
     handler(std::move(request), net::MakeResponder(stream_));
   }
@@ -66,6 +67,7 @@ class InProcessAnswer final : public net::BodyStream {
 
   int status() const override { return head_.status; }
   const net::Headers& headers() const override { return head_.headers; }
+  net::Parsed parsed() const { return head_.parsed; }
 
   base::Result<std::optional<std::string>> Read() override {
     while (unread_.pieces.empty()) {
@@ -81,6 +83,7 @@ class InProcessAnswer final : public net::BodyStream {
     stream_->Taken(bytes.size());
     return std::optional(std::move(bytes));
   }
+  std::vector<net::ParsedLine> TakeParsed() override { return std::exchange(unread_.parsed, {}); }
 
   void Cancel() override {
     bell_->Cancel();
@@ -105,7 +108,7 @@ class InProcessAnswer final : public net::BodyStream {
 
 base::Result<net::HttpResponse> ReadWhole(InProcessAnswer& answer) {
   TRY(answer.AwaitHead());
-  net::HttpResponse response{answer.status(), answer.headers(), ""};
+  net::HttpResponse response{answer.status(), answer.headers(), "", answer.parsed()};
   while (true) {
     TRY_ASSIGN(std::optional<std::string> bytes, answer.Read());
     if (!bytes) return response;
@@ -123,6 +126,8 @@ base::Result<net::HttpResponse> ReadWhole(InProcessAnswer& answer) {
 class InProcess final : public Transport {
  public:
   explicit InProcess(net::HttpHandler handler) : handler_(std::move(handler)) {}
+
+  bool TakesParsed() const override { return true; }
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     InProcessAnswer answer(handler_, request);

@@ -113,9 +113,9 @@ base::Result<std::string> Reflector::Impl::Replace(const std::stop_token& stop) 
   options.limit = kPageObjects;
   // A list of hundreds of pages is given up when the reflector ends.
   const ObjectReader& read = options_.read_listed ? options_.read_listed : options_.read;
-  options.read_listed = [&](std::string_view object) -> base::Result<text::Json> {
+  options.read_listed = [&](const text::Document& object) -> base::Result<text::Json> {
     if (stop.stop_requested()) return base::Fail(base::Code::kCancelled, "stopped");
-    return read ? read(object) : text::ParseJson(object);
+    return read ? read(object) : object.Whole();
   };
   TRY_ASSIGN(ObjectList list, client_.List(resource_, options));
   if (IsBefore(list.resource_version, newest_) && handler_.history_lost) handler_.history_lost();

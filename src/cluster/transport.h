@@ -20,6 +20,8 @@ namespace cluster {
 class Transport {
  public:
   virtual ~Transport() = default;
+  // Whether it takes requests with a value in place of a JSON body.
+  virtual bool TakesParsed() const { return false; }
   virtual base::Result<net::HttpResponse> Send(const net::HttpRequest& request) = 0;
   // As Send, but passes the body of a success to `take` as it comes, on this thread, and returns
   // the answer without it. An error of `take` ends the call.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -13,43 +15,78 @@ namespace {
 // The largest event: the largest object that a server accepts, escaped.
 constexpr size_t kMaxEventBytes = 64 << 20;
 
-// Parses {"type": "...", "object": {...}}; of the object only what its caller uses.
-base::Result<text::Json> ReadPart(std::string_view line, const ObjectReader& read) {
-  std::string_view object;
-  text::Object event;
-  TRY(text::VisitMembers(line, [&](std::string_view key, std::string_view value) -> base::Status {
+struct Line {
+  std::string type;
+  std::string_view object;  // its text; empty where there is none
+};
+
+// {"type":"...","object":{...}}, as servers write it: nothing of the object is looked at.
+std::optional<Line> TakeApart(std::string_view line) {
+  constexpr std::string_view kBegin = R"({"type":")";
+  constexpr std::string_view kMiddle = R"(","object":)";
+  if (!line.starts_with(kBegin) || !line.ends_with('}')) return std::nullopt;
+  line.remove_prefix(kBegin.size());
+  line.remove_suffix(1);
+  const size_t end = line.find('"');
+  if (end == std::string_view::npos || !line.substr(end).starts_with(kMiddle)) return std::nullopt;
+  return Line{std::string(line.substr(0, end)), line.substr(end + kMiddle.size())};
+}
+
+base::Result<Line> Scan(std::string_view text) {
+  Line line;
+  TRY(text::VisitMembers(text, [&](std::string_view key, std::string_view value) -> base::Status {
     if (key == "object") {
-      object = value;
+      line.object = value;
     } else if (key == "type") {
-      TRY_ASSIGN(event[key], text::ParseJson(value));
+      TRY_ASSIGN(const text::Json type, text::ParseJson(value));
+      line.type = text::GetString(type, {});
     }
     return {};
   }));
-  if (object.empty()) return event;
-  // The object of an error is a Status.
-  const bool is_error = event.contains("type") && event["type"] == "ERROR";
-  TRY_ASSIGN(event["object"], is_error ? text::ParseJson(object) : read(object));
+  return line;
+}
+
+base::Result<WatchEvent> ReadLine(const Line& line, const ObjectReader& read,
+                                  const net::Parsed& parsed) {
+  using Type = WatchEvent::Type;
+  if (line.object.empty()) {
+    return base::Fail(base::Code::kInternal, "watch event without an object");
+  }
+  const text::Document document(line.object, parsed.get());
+  if (line.type == "ERROR") {
+    TRY_ASSIGN(const text::Json status, document.Whole());
+    const int64_t code = text::GetInt(status, {"code"}).value_or(500);
+    return base::Fail(ErrorFromStatus(static_cast<int>(code), text::ToJson(status)));
+  }
+  WatchEvent event;
+  if (line.type == "ADDED") {
+    event.type = Type::kAdded;
+  } else if (line.type == "MODIFIED") {
+    event.type = Type::kModified;
+  } else if (line.type == "DELETED") {
+    event.type = Type::kDeleted;
+  } else if (line.type == "BOOKMARK") {
+    event.type = Type::kBookmark;
+  } else {
+    return base::Fail(base::Code::kInternal,
+                      fmt::format("watch event of unknown type \"{}\"", line.type));
+  }
+  auto object = read ? read(document) : document.Whole();
+  if (!object) return base::Fail(object.error().Wrap("watch event"));
+  event.object = std::move(*object);
   return event;
 }
 
-base::Result<WatchEvent> ParseEvent(std::string_view line, const ObjectReader& read) {
-  auto parsed = read ? ReadPart(line, read) : text::ParseJson(line);
-  if (!parsed) return base::Fail(parsed.error().Wrap("watch event"));
-  const std::string_view type = text::GetString(*parsed, {"type"});
-  text::Json* object = text::Find(*parsed, {"object"});
-  if (object == nullptr) {
-    return base::Fail(base::Code::kInternal, "watch event without an object");
+base::Result<WatchEvent> ParseEvent(std::string_view text, const ObjectReader& read,
+                                    const net::Parsed& parsed) {
+  if (const auto plain = TakeApart(text)) {
+    auto event = ReadLine(*plain, read, parsed);
+    // It may have more members after the object.
+    if (event || event.error().code != base::Code::kInvalidArgument) return event;
   }
-  if (type == "ERROR") {
-    const int64_t code = text::GetInt(*object, {"code"}).value_or(500);
-    return base::Fail(ErrorFromStatus(static_cast<int>(code), text::ToJson(*object)));
-  }
-  using Type = WatchEvent::Type;
-  if (type == "ADDED") return WatchEvent{Type::kAdded, std::move(*object)};
-  if (type == "MODIFIED") return WatchEvent{Type::kModified, std::move(*object)};
-  if (type == "DELETED") return WatchEvent{Type::kDeleted, std::move(*object)};
-  if (type == "BOOKMARK") return WatchEvent{Type::kBookmark, std::move(*object)};
-  return base::Fail(base::Code::kInternal, fmt::format("watch event of unknown type \"{}\"", type));
+  auto line = Scan(text);
+  if (!line) return base::Fail(line.error().Wrap("watch event"));
+  return ReadLine(*line, read, nullptr);
 }
 
 }  // namespace
@@ -57,6 +94,7 @@ base::Result<WatchEvent> ParseEvent(std::string_view line, const ObjectReader& r
 base::Status Watch::ReadMore() {
   // Waiting may take hours, so keep only what has not been returned.
   buffer_ = buffer_.substr(next_);
+  gone_ += next_;
   scanned_ -= next_;
   next_ = 0;
   TRY_ASSIGN(std::optional<std::string> bytes, body_->Read());
@@ -64,6 +102,8 @@ base::Status Watch::ReadMore() {
     is_over_ = true;
     return {};
   }
+  std::vector<net::ParsedLine> parsed = body_->TakeParsed();
+  std::move(parsed.begin(), parsed.end(), std::back_inserter(parsed_));
   if (buffer_.size() + bytes->size() > kMaxEventBytes) {
     return base::Fail(base::Code::kExhausted, "watch event too large");
   }
@@ -75,6 +115,15 @@ base::Status Watch::ReadMore() {
   return {};
 }
 
+net::Parsed Watch::TakeParsed(size_t offset) {
+  const uint64_t begin = gone_ + offset;
+  while (!parsed_.empty() && parsed_.front().begin < begin) parsed_.pop_front();
+  if (parsed_.empty() || parsed_.front().begin != begin) return nullptr;
+  net::Parsed object = std::move(parsed_.front().object);
+  parsed_.pop_front();
+  return object;
+}
+
 base::Result<std::optional<WatchEvent>> Watch::Next() {
   while (true) {
     const size_t newline = buffer_.find('\n', scanned_);
@@ -84,10 +133,12 @@ base::Result<std::optional<WatchEvent>> Watch::Next() {
       TRY(ReadMore());
       continue;
     }
-    const std::string_view line(buffer_.data() + next_, newline - next_);
+    const size_t begin = next_;
+    const std::string_view line =
+        base::Trim(std::string_view(buffer_).substr(begin, newline - begin));
     next_ = scanned_ = newline + 1;
-    if (base::Trim(line).empty()) continue;
-    TRY_ASSIGN(WatchEvent event, ParseEvent(line, read_));
+    if (line.empty()) continue;
+    TRY_ASSIGN(WatchEvent event, ParseEvent(line, read_, TakeParsed(begin)));
     return std::optional(std::move(event));
   }
   if (base::Trim(std::string_view(buffer_).substr(next_)).empty()) {

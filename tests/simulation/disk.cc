@@ -83,8 +83,8 @@ Disk* TheDisk() { return the_disk; }
 
 void PutInto(std::string& held, int64_t offset, std::string_view bytes) {
   const auto at = static_cast<size_t>(offset);
-  if (held.size() < at) held.resize(at);
-  held.replace(at, std::min(bytes.size(), held.size() - at), bytes);
+  if (held.size() < at + bytes.size()) held.resize(at + bytes.size());
+  bytes.copy(held.data() + at, bytes.size());
 }
 
 bool IsBroken(std::string_view what) {

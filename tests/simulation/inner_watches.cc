@@ -36,6 +36,7 @@ class Watching final : public net::BodyStream {
     if (is_cancelled_) return base::Fail(base::Code::kCancelled, "cancelled");
     return base::Fail(base::Code::kExpired, "too old resource version");
   }
+  std::vector<net::ParsedLine> TakeParsed() override { return real_->TakeParsed(); }
   void Cancel() override {
     is_cancelled_ = true;
     WakeAll(Wait::kCondition, this);
@@ -51,6 +52,7 @@ class Inner final : public cluster::Transport {
  public:
   explicit Inner(std::unique_ptr<cluster::Transport> real) : real_(std::move(real)) {}
 
+  bool TakesParsed() const override { return real_->TakesParsed(); }
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     return real_->Send(request);
   }

@@ -19,9 +19,9 @@ namespace {
 // together. `put` gets the reduced object and returns its key.
 void PutEach(const api::Resource& resource, cluster::ListOptions& list,
              std::function<text::Json(text::Json)> put) {
-  list.read_listed = [&resource, read = list.read, trim = list.trim,
-                      put = std::move(put)](std::string_view text) -> base::Result<text::Json> {
-    TRY_ASSIGN(text::Json object, read ? read(text) : text::ParseJson(text));
+  list.read_listed = [&resource, read = list.read, trim = list.trim, put = std::move(put)](
+                         const text::Document& document) -> base::Result<text::Json> {
+    TRY_ASSIGN(text::Json object, read ? read(document) : document.Whole());
     cluster::NameKind(object, resource.api_version(), resource.kind);
     trim(object);
     return put(std::move(object));

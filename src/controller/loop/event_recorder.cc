@@ -20,7 +20,7 @@ constexpr size_t kMaxRemembered = 4'096;
 constexpr size_t kMaxBatch = 64;
 
 // The server's version of an event is not needed.
-base::Result<text::Json> PassOver(std::string_view) { return text::Json(); }
+base::Result<text::Json> PassOver(const text::Document&) { return text::Json(); }
 
 // The texts of an event, in the order in which they are packed.
 template <typename WaitingEvent>

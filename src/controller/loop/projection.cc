@@ -198,7 +198,7 @@ void ProjectFiled(text::Json& child) {
   *metadata = std::move(kept);
 }
 
-base::Result<text::Json> ReadPod(std::string_view text) {
+base::Result<text::Json> ReadPod(const text::Document& pod) {
   static const text::Projection kParts(ChildParts(), {{"spec", "nodeName"},
                                                       {"status", "phase"},
                                                       {"status", "reason"},
@@ -207,20 +207,20 @@ base::Result<text::Json> ReadPod(std::string_view text) {
                                                       {"status", "conditions"},
                                                       {"status", "initContainerStatuses"},
                                                       {"status", "containerStatuses"}});
-  return text::ParsePart(text, kParts);
+  return pod.Part(kParts);
 }
 
-base::Result<text::Json> ReadService(std::string_view text) {
-  return text::ParsePart(text, ChildParts());
+base::Result<text::Json> ReadService(const text::Document& service) {
+  return service.Part(ChildParts());
 }
 
-base::Result<text::Json> ReadNode(std::string_view text) {
+base::Result<text::Json> ReadNode(const text::Document& node) {
   static const text::Projection kParts{{"metadata", "name"},
                                        {"metadata", "resourceVersion"},
                                        {"status", "conditions", "type"},
                                        {"status", "conditions", "status"},
                                        {"status", "conditions", "lastTransitionTime"}};
-  return text::ParsePart(text, kParts);
+  return node.Part(kParts);
 }
 
 void ProjectPodGroup(text::Json& group) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "text/document.h"
 #include "text/json.h"
 
 namespace controller {
@@ -25,10 +26,10 @@ void ProjectService(text::Json& service);
 // that is.
 void ProjectFiled(text::Json& child);
 // Parse only those parts of a pod's or a service's text that the projections keep, and its kind.
-base::Result<text::Json> ReadPod(std::string_view text);
-base::Result<text::Json> ReadService(std::string_view text);
+base::Result<text::Json> ReadPod(const text::Document& pod);
+base::Result<text::Json> ReadService(const text::Document& service);
 // Parses only the name and the conditions of a node.
-base::Result<text::Json> ReadNode(std::string_view text);
+base::Result<text::Json> ReadNode(const text::Document& node);
 // PodGroup: whole, except for managedFields, because updates replace the whole object; null when no
 // PyTorchJob controls it.
 void ProjectPodGroup(text::Json& group);

@@ -42,6 +42,8 @@ struct Event {
   int64_t version = 0;
   // The present state; kDeleted: the last state, with the deletion's resourceVersion.
   std::shared_ptr<const std::string> json;
+  // The same, parsed, until the watchers have been told; null later, unless one of them keeps it.
+  std::weak_ptr<const text::Json> object;
   // SelectablePart as JSON text: now, and (kModified) before the change.
   std::string selectable;
   std::string selectable_before;
@@ -107,6 +109,7 @@ struct Outcome {
   // The object after the write, the last state of a deleted one, or the unchanged one; nullptr when
   // there is none.
   std::shared_ptr<const std::string> json;
+  std::shared_ptr<const text::Json> object = nullptr;  // the same, parsed, if it was written now
 };
 
 }  // namespace local::store

@@ -104,6 +104,7 @@ class Writer::Session : public View {
 
   base::Result<Transaction> Begin() {
     events_.clear();
+    objects_.clear();
     version_ = durable_version_;
     is_lost_ = false;
     is_short_ = reserve_.IsShort();
@@ -122,6 +123,7 @@ class Writer::Session : public View {
     if (!outcome || mutation.dry_run) {
       TRY(undo_.Run());
       events_.resize(events_before);
+      objects_.resize(events_before);
       version_ = version_before;
     }
     TRY(release_.Run());
@@ -145,6 +147,9 @@ class Writer::Session : public View {
     return {};
   }
   std::vector<EventPtr> TakeEvents() { return std::exchange(events_, {}); }
+  std::vector<std::shared_ptr<const text::Json>> TakeObjects() {
+    return std::exchange(objects_, {});
+  }
   int64_t version() const { return durable_version_; }
 
  private:
@@ -227,6 +232,7 @@ class Writer::Session : public View {
     }
     outcome.version = current ? current->version : 0;
     outcome.json = std::make_shared<const std::string>(text::ToJson(object));
+    outcome.object = std::make_shared<const text::Json>(std::move(object));
     return outcome;
   }
 
@@ -274,7 +280,7 @@ class Writer::Session : public View {
                       release, created, *event->json));
     }
     if (previous) event->selectable_before = std::move(*previous);
-    return Emit(Next::Action::kPut, std::move(event));
+    return Emit(Next::Action::kPut, std::move(event), std::move(object));
   }
 
   base::Result<Outcome> Delete(const Key& key, text::Json object) {
@@ -285,7 +291,7 @@ class Writer::Session : public View {
       TRY(bury_.Run(text::GetString(object, {"metadata", "uid"})));
       TRY(KeepRun(key, object));
     }
-    return Emit(Next::Action::kDelete, std::move(event));
+    return Emit(Next::Action::kDelete, std::move(event), std::move(object));
   }
 
   // Skipped on a full disk, where a deletion has to make room.
@@ -309,8 +315,11 @@ class Writer::Session : public View {
     return event;
   }
 
-  Outcome Emit(Next::Action action, std::shared_ptr<Event> event) {
-    Outcome outcome{action, event->version, event->json};
+  Outcome Emit(Next::Action action, std::shared_ptr<Event> event, text::Json object) {
+    Outcome outcome{action, event->version, event->json,
+                    std::make_shared<const text::Json>(std::move(object))};
+    event->object = outcome.object;
+    objects_.push_back(outcome.object);
     events_.push_back(std::move(event));
     return outcome;
   }
@@ -324,6 +333,7 @@ class Writer::Session : public View {
   bool is_lost_ = false;
   bool is_short_ = false;  // disk space is short: nothing new is created
   std::vector<EventPtr> events_;
+  std::vector<std::shared_ptr<const text::Json>> objects_;  // of the events
 };
 
 Writer::Writer(History& history, Store::Options options)
@@ -422,6 +432,7 @@ base::Result<Writer::Committed> Writer::TryCommit(const std::vector<Job>& group,
   }
   TRY(session_->Commit(transaction));
   committed.events = session_->TakeEvents();
+  committed.objects = session_->TakeObjects();
   committed.version = session_->version();
   return committed;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -32,6 +33,7 @@ class Writer {
   struct Committed {
     std::vector<base::Result<Outcome>> outcomes;
     std::vector<EventPtr> events;
+    std::vector<std::shared_ptr<const text::Json>> objects;  // of the events
     int64_t version = 0;
   };
 

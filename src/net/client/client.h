@@ -31,6 +31,9 @@ class BodyStream {
   // Blocks until there are bytes, and returns them; empty at the end. kCancelled after Cancel(),
   // kUnavailable if the connection broke before the end.
   virtual base::Result<std::optional<std::string>> Read() = 0;
+  // Within this process: what some lines of the bytes say that Read has returned since the last
+  // call, in order.
+  virtual std::vector<ParsedLine> TakeParsed() { return {}; }
   // From any thread. A Read in progress returns.
   virtual void Cancel() = 0;
 };

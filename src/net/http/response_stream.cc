@@ -17,6 +17,9 @@ class StreamResponder final : public Responder {
   void Send(HttpResponse response) override { stream_->Send(std::move(response)); }
   void Start(int status, Headers headers) override { stream_->Start(status, std::move(headers)); }
   void Write(std::string chunk) override { stream_->Write(std::move(chunk)); }
+  void WriteLines(std::string chunk, std::vector<ParsedLine> parsed) override {
+    stream_->WriteLines(std::move(chunk), std::move(parsed));
+  }
   void Finish() override { stream_->Finish(); }
   void CutShort(std::string last) override { stream_->CutShort(std::move(last)); }
   void Upgrade(Headers headers, std::function<void(std::string_view)> receive) override {
@@ -54,6 +57,7 @@ ResponseStream::Output ResponseStream::Take(size_t room) {
     output.pieces.assign(std::make_move_iterator(pieces_.begin()), std::make_move_iterator(end));
     pieces_.erase(pieces_.begin(), end);
   }
+  output.parsed = std::exchange(parsed_, {});
   output.is_finished = phase_ == Phase::kFinished && pieces_.empty();
   output.is_cut_short = is_cut_short_;
   output.is_broken = phase_ == Phase::kBroken;
@@ -112,12 +116,14 @@ void ResponseStream::Used(size_t bytes) {
 void ResponseStream::Close() {
   std::vector<std::function<void()>> callbacks;
   std::vector<std::string> dropped;
+  std::vector<ParsedLine> dropped_values;
   std::shared_ptr<std::function<void(std::string_view)>> receive;
   {
     const std::lock_guard lock(mutex_);
     is_closed_.store(true, std::memory_order_release);
     callbacks.swap(on_close_);
     dropped.swap(pieces_);
+    dropped_values.swap(parsed_);
     receive.swap(receive_);
   }
   for (const auto& callback : callbacks) callback();
@@ -130,6 +136,7 @@ void ResponseStream::Send(HttpResponse response) {
     if (is_closed() || phase_ != Phase::kSilent) return;
     phase_ = Phase::kFinished;
     head_ = Head{response.status, std::move(response.headers)};
+    if (wants_parsed_) head_->parsed = std::move(response.parsed);
     pending_bytes_.fetch_add(response.body.size(), std::memory_order_relaxed);
     if (!response.body.empty()) pieces_.push_back(std::move(response.body));
     if (!Push()) return;
@@ -160,12 +167,17 @@ void ResponseStream::Upgrade(Headers headers, std::function<void(std::string_vie
   wake_();
 }
 
-void ResponseStream::Write(std::string chunk) {
+void ResponseStream::WriteLines(std::string chunk, std::vector<ParsedLine> parsed) {
   if (chunk.empty()) return;
   {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kStarted) return;
     pending_bytes_.fetch_add(chunk.size(), std::memory_order_relaxed);
+    for (ParsedLine& line : parsed) {
+      if (!wants_parsed_) break;
+      parsed_.push_back({written_ + line.begin, std::move(line.object)});
+    }
+    written_ += chunk.size();
     if (!pieces_.empty() && pieces_.back().size() + chunk.size() <= kSmallPiece) {
       pieces_.back() += chunk;
     } else {
@@ -193,6 +205,7 @@ void ResponseStream::CutShort(std::string last) {
     if (is_closed() || phase_ != Phase::kStarted) return;
     for (const std::string& piece : pieces_) pending_bytes_.fetch_sub(piece.size());
     pieces_.clear();
+    parsed_.clear();
     pending_bytes_.fetch_add(last.size(), std::memory_order_relaxed);
     if (!last.empty()) pieces_.push_back(std::move(last));
     phase_ = Phase::kFinished;

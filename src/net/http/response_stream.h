@@ -26,7 +26,9 @@ class ResponseStream {
  public:
   // `wake` is called on the producer's thread, without a lock held, when there is something new to
   // take and no wake-up is outstanding.
-  explicit ResponseStream(std::function<void()> wake) : wake_(std::move(wake)) {}
+  // `wants_parsed`: the consumer is in this process, and takes values instead of parsing.
+  explicit ResponseStream(std::function<void()> wake, bool wants_parsed = false)
+      : wake_(std::move(wake)), wants_parsed_(wants_parsed) {}
   ResponseStream(const ResponseStream&) = delete;
   ResponseStream& operator=(const ResponseStream&) = delete;
 
@@ -34,10 +36,12 @@ class ResponseStream {
     int status = 200;
     Headers headers;
     bool is_upgrade = false;
+    Parsed parsed = {};  // what the whole body says, if wanted
   };
   struct Output {
     std::optional<Head> head;         // once
     std::vector<std::string> pieces;  // of the body, in order, none empty
+    std::vector<ParsedLine> parsed;   // what lines of it say, if wanted
     bool is_finished = false;         // no more will come
     bool is_broken = false;           // the producer went away before the end
     bool is_cut_short = false;        // finished early, because the peer is too slow
@@ -62,7 +66,8 @@ class ResponseStream {
   // For the producer: see Responder.
   void Send(HttpResponse response);
   void Start(int status, Headers headers);
-  void Write(std::string chunk);
+  void Write(std::string chunk) { WriteLines(std::move(chunk), {}); }
+  void WriteLines(std::string chunk, std::vector<ParsedLine> parsed);
   void Finish();
   void CutShort(std::string last);
   void Upgrade(Headers headers, std::function<void(std::string_view)> receive);
@@ -84,6 +89,7 @@ class ResponseStream {
   void CallWhenTaken();
 
   const std::function<void()> wake_;
+  const bool wants_parsed_;
   std::atomic<size_t> pending_bytes_{0};
   std::atomic<size_t> unused_bytes_{0};
   std::atomic<bool> is_closed_{false};
@@ -95,6 +101,8 @@ class ResponseStream {
   bool is_cut_short_ = false;
   std::optional<Head> head_;
   std::vector<std::string> pieces_;
+  std::vector<ParsedLine> parsed_;
+  uint64_t written_ = 0;  // bytes of the body
   std::vector<std::function<void()>> on_close_;
   size_t taken_limit_ = 0;
   std::function<void()> when_taken_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +10,10 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace boost::json {
+class value;
+}
 
 namespace net {
 
@@ -23,11 +28,20 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // Case-insensitive; "" when absent.
 std::string_view FindHeader(const Headers& headers, std::string_view name);
 
+// What a JSON text says, for a peer in this process, who then does not parse it. Null: not known.
+using Parsed = std::shared_ptr<const boost::json::value>;
+struct ParsedLine {
+  uint64_t begin = 0;  // the offset of the line in the body
+  Parsed object;       // the line's `object`, as in a watch
+};
+
 struct HttpRequest {
   std::string method;  // "GET"
   std::string target;  // path and query, percent-encoded: "/api/v1/pods?watch=1"
   Headers headers;
   std::string body;
+  // Within this process in place of a JSON body.
+  Parsed parsed = {};
   // How long the whole answer may take. 0: no limit for a stream, the client's limit otherwise.
   // Nothing else notices a server that hangs behind a live connection.
   std::chrono::milliseconds lifetime{0};
@@ -37,6 +51,7 @@ struct HttpResponse {
   int status = 200;
   Headers headers;
   std::string body;
+  Parsed parsed = {};  // what the body says
 };
 
 // Answers one request. Every method may be called from any thread, and does nothing once the peer
@@ -49,6 +64,11 @@ class Responder {
   // Or a chunked answer, piece by piece.
   virtual void Start(int status, Headers headers) = 0;
   virtual void Write(std::string chunk) = 0;
+  // The same; `parsed` says what some of its lines do, each with its offset in the chunk.
+  virtual void WriteLines(std::string chunk, std::vector<ParsedLine> parsed) {
+    (void)parsed;
+    Write(std::move(chunk));
+  }
   virtual void Finish() = 0;
   // Finishes a stream whose peer does not read: `last` replaces the pieces that are not yet being
   // sent. A peer that does not take that soon is disconnected.

@@ -253,39 +253,45 @@ Decisions Membership::Disconnected(NodeId node, bool has_died, Moment now) {
   if (found == members_.end()) return out;
   const Moment fenced_at =
       has_died ? now + times_.death_grace : found->second.heard + SilenceLimit();
-  Lose(node, fenced_at, has_died ? "its agent has died" : "its connection broke", now, out);
+  Lose({node}, fenced_at, has_died ? "its agent has died" : "its connection broke", now, out);
   return out;
 }
 
-void Membership::Lose(NodeId node, Moment fenced_at, const std::string& how, Moment now,
-                      Decisions& out) {
-  Member& member = members_.at(node);
-  const Failure failure{member.request.host, -1, -1, 1,
-                        fmt::format("{} was lost: {}", Place(member), how)};
-  switch (member.state) {
-    case State::kLost:
-      return;
-    case State::kDone:
-      member.is_gone = true;
-      return;
-    case State::kWaiting:
-      members_.erase(node);
-      if (phase_ == Phase::kGathering) {
-        Progress(failure.text, out);
-        StartIfReady(now, out);
-      }
-      return;
-    case State::kRunning:
-    case State::kStopping:
-      break;
+// All of them, and then what follows: no generation starts with one that is lost, too.
+void Membership::Lose(const std::vector<NodeId>& nodes, Moment fenced_at, const std::string& how,
+                      Moment now, Decisions& out) {
+  std::optional<Failure> first;  // of those whose workers may run
+  bool has_left = false;
+  for (const NodeId node : nodes) {
+    Member& member = members_.at(node);
+    const Failure failure{member.request.host, -1, -1, 1,
+                          fmt::format("{} was lost: {}", Place(member), how)};
+    switch (member.state) {
+      case State::kLost:
+        break;
+      case State::kDone:
+        member.is_gone = true;
+        break;
+      case State::kWaiting:
+        members_.erase(node);
+        has_left = true;
+        if (phase_ == Phase::kGathering) Progress(failure.text, out);
+        break;
+      case State::kRunning:
+      case State::kStopping:
+        member.state = State::kLost;
+        member.fenced_at = fenced_at;
+        if (!first) first = failure;
+        break;
+    }
   }
-  member.state = State::kLost;
-  member.fenced_at = fenced_at;
-  if (phase_ == Phase::kRunning) {
-    Shrink(failure, StopReason::kNodeLost, now, out);
-  } else if (phase_ == Phase::kStopping) {
-    lost_ = failure;
+  if (first && phase_ == Phase::kRunning) {
+    Shrink(*first, StopReason::kNodeLost, now, out);
+  } else if (first && phase_ == Phase::kStopping) {
+    lost_ = first;
     AfterStop(now, out);
+  } else if (has_left && phase_ == Phase::kGathering) {
+    StartIfReady(now, out);
   }
 }
 
@@ -440,14 +446,13 @@ void Membership::NoteSilence(Moment now, Decisions& out) {
     }
   }
   for (const NodeId node : silent) {
-    if (phase_ == Phase::kEnded || !members_.contains(node)) return;
     Decision drop;
     drop.kind = Decision::Kind::kDrop;
     drop.node = node;
     out.push_back(std::move(drop));
-    Lose(node, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())),
-         now, out);
   }
+  Lose(silent, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())),
+       now, out);
 }
 
 void Membership::NoteStopTimeout(Moment now, Decisions& out) {

@@ -106,7 +106,8 @@ class Membership {
   void Start(const std::vector<NodeId>& chosen, Decisions& out);
   void StopAll(StopReason reason, std::optional<Failure> failure, Moment now, Decisions& out);
   void AfterStop(Moment now, Decisions& out);
-  void Lose(NodeId node, Moment fenced_at, const std::string& how, Moment now, Decisions& out);
+  void Lose(const std::vector<NodeId>& nodes, Moment fenced_at, const std::string& how, Moment now,
+            Decisions& out);
   void JoinRunning(NodeId node, Moment now, Decisions& out);
   // A member is lost, for good or for now: goes on without it, waits for it, or ends the job.
   void Shrink(const Failure& failure, StopReason reason, Moment now, Decisions& out);

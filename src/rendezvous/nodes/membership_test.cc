@@ -220,6 +220,17 @@ TEST(Membership, ANodeThatFallsSilentIsMissedAndFencedFirst) {
   EXPECT_EQ(job.Stopped("a"), "a starts 2:0/1 ranks 0..2 restarts 0\n");
 }
 
+TEST(Membership, NoGenerationStartsWithANodeThatIsSilentToo) {
+  Job job(1, 4, 5);
+  for (const char* host : {"a", "b", "c", "d"}) job.Join(host);
+  job.Failed("a");
+  for (const char* host : {"a", "c", "d"}) job.Stopped(host);
+  // b, which still stops, and d are lost in the same moment.
+  EXPECT_EQ(job.Pass(15, "bd"),
+            "b dropped\nd dropped\n"
+            "a starts 2:0/2 ranks 0..4 restarts 1\nc starts 2:1/2 ranks 2..4 restarts 1\n");
+}
+
 TEST(Membership, ABrokenConnectionIsFencedByTheHeartbeat) {
   Job job(1, 2);
   job.Join("a");

@@ -179,9 +179,10 @@ void Scheduling::Reflect(const api::Resource& resource, List list) {
   cluster::ListOptions options;
   if (list == List::kPods) options.read = SchedulingView::ReadPod;
   // Each object is put as it comes: of eighty thousand pods only the keys are in memory together.
-  options.read_listed = [this, list, key_of](std::string_view text) -> base::Result<text::Json> {
+  options.read_listed = [this, list,
+                         key_of](const text::Document& document) -> base::Result<text::Json> {
     TRY_ASSIGN(const text::Json object,
-               list == List::kPods ? SchedulingView::ReadPod(text) : text::ParseJson(text));
+               list == List::kPods ? SchedulingView::ReadPod(document) : document.Whole());
     const std::lock_guard lock(mutex_);
     Put(list, object);
     return text::Json(key_of(object));

@@ -141,7 +141,7 @@ std::vector<std::string> KeepListed(const std::vector<text::Json>& keys, Known& 
 
 }  // namespace
 
-base::Result<text::Json> SchedulingView::ReadPod(std::string_view text) {
+base::Result<text::Json> SchedulingView::ReadPod(const text::Document& pod) {
   static const text::Projection kParts{
       {"metadata", "name"},
       {"metadata", "namespace"},
@@ -164,7 +164,7 @@ base::Result<text::Json> SchedulingView::ReadPod(std::string_view text) {
       {"status", "qosClass"},
       {"status", "conditions"},
   };
-  return text::ParsePart(text, kParts);
+  return pod.Part(kParts);
 }
 
 bool SchedulingView::PutPod(const text::Json& object) {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "local/scheduler/scheduler.h"
+#include "text/document.h"
 #include "text/json.h"
 
 namespace local::daemon {
@@ -63,7 +64,7 @@ class SchedulingView {
   explicit SchedulingView(std::string node_name) : node_name_(std::move(node_name)) {}
 
   // Parses the fields that PutPod reads.
-  static base::Result<text::Json> ReadPod(std::string_view text);
+  static base::Result<text::Json> ReadPod(const text::Document& pod);
 
   // Each returns whether the change matters to the scheduler.
   bool PutPod(const text::Json& pod);

@@ -70,7 +70,9 @@ std::vector<std::string> Describe(const SchedulingView& view) {
 using Strings = std::vector<std::string>;
 
 // As the store returns it.
-text::Json Stored(const text::Json& pod) { return *SchedulingView::ReadPod(text::ToJson(pod)); }
+text::Json Stored(const text::Json& pod) {
+  return *SchedulingView::ReadPod(text::Document(text::ToJson(pod)));
+}
 
 struct Case {
   std::string name;

@@ -117,7 +117,7 @@ void JobSummaries::OnCommit(std::span<const store::EventPtr> events, int64_t ver
     if (key.resource == JobResource()) {
       state_.stale.emplace(key.namespace_name, key.name);
     } else if (key.resource == "pods") {
-      const auto pod = text::ParseJson(event->selectable);
+      const std::shared_ptr<const text::Json> pod = event->object.lock();
       if (!pod) continue;
       Position job(key.namespace_name, JobOf(*pod));
       if (!job.second.empty()) state_.stale.insert(std::move(job));

@@ -37,6 +37,7 @@ void Keep(const text::Json& old, text::Json& object, text::Path path) {
 }  // namespace
 
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what) {
+  if (http.parsed) return *http.parsed;
   const std::string type = base::ToLower(net::FindHeader(http.headers, "Content-Type"));
   const std::string_view media = base::Trim(std::string_view(type).substr(0, type.find(';')));
   if (media == "application/yaml" || media == "application/apply-patch+yaml") {

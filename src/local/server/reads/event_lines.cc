@@ -41,9 +41,10 @@ std::string EventLines::Existing(std::string_view json) {
   return selection_.MatchesText(json) ? Line("ADDED", Render(json)) : "";
 }
 
-std::string EventLines::Show(const Event& event) {
+std::string EventLines::Show(const Event& event, const text::Json* object) {
   if (selection_.IsAll()) return Line(TypeName(event.type), Render(*event.json));
-  const bool is_in = selection_.MatchesText(event.selectable);
+  const bool is_in =
+      object != nullptr ? selection_.Matches(*object) : selection_.MatchesText(event.selectable);
   const bool was_in =
       event.type == Event::Type::kModified && selection_.MatchesText(event.selectable_before);
   switch (event.type) {

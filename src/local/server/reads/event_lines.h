@@ -29,8 +29,10 @@ class EventLines {
   // The line for an existing object; "" when the selectors do not match it.
   std::string Existing(std::string_view json);
   // The event as this watcher sees it: an object that starts to match the selectors is added, one
-  // that stops is deleted.
-  std::string Show(const store::Event& event);
+  // that stops is deleted. `object` is the event's, parsed, or null.
+  std::string Show(const store::Event& event, const text::Json* object);
+  // Whether its lines have the objects as they are stored.
+  bool AreWhole() const { return form_ == Form::kObject; }
   std::string Bookmark(int64_t version, bool is_initial_end) const;
   // The client knows the table's columns.
   void ColumnsAreSent() { needs_columns_ = false; }

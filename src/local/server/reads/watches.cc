@@ -125,7 +125,15 @@ class WatchStream : public InitialLists::Watcher,
 
   size_t Tell(std::span<const EventPtr> events, int64_t version) {
     std::string lines;
-    for (const EventPtr& event : events) lines += lines_.Show(*event);
+    std::vector<net::ParsedLine> parsed;
+    for (const EventPtr& event : events) {
+      net::Parsed object = event->object.lock();
+      const std::string line = lines_.Show(*event, object.get());
+      if (!line.empty() && object && lines_.AreWhole()) {
+        parsed.push_back({lines.size(), std::move(object)});
+      }
+      lines += line;
+    }
     const size_t bytes = lines.size();
     if (bytes > 0 && responder_->PendingBytes() > kMaxWatchBacklogBytes) {
       PutOut();
@@ -136,7 +144,7 @@ class WatchStream : public InitialLists::Watcher,
     seen_ = version;
     if (bytes > 0) {
       told_ = events.back()->version;
-      responder_->Write(std::move(lines));
+      responder_->WriteLines(std::move(lines), std::move(parsed));
     }
     if (wants_bookmarks_ && seen_ > told_ && !is_bookmark_due_) {
       is_bookmark_due_ = true;

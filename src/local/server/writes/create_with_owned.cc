@@ -51,6 +51,7 @@ Answer<std::shared_ptr<Family>> ReadFamily(const Pending& request) {
     return Refuse(BadRequest(fmt::format("expected a List of 1 to {} items", kMaxOwned + 1)));
   }
   request->call.http.body.clear();
+  request->call.http.parsed.reset();
   auto family = std::make_shared<Family>();
   for (text::Json& item : *items) {
     const bool is_owner = family->owner.pending == nullptr;

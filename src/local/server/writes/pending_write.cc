@@ -29,6 +29,7 @@ void AnswerWrite(PendingWrite& pending, const base::Result<Outcome>& outcome, co
   } else {
     std::string text = body ? body(*outcome) : outcome->json ? *outcome->json : "{}";
     response = JsonResponse(pending.success_status, std::move(text));
+    if (!body) response.parsed = outcome->object;
   }
   for (const std::string& warning : pending.field_warnings) {
     response.headers.emplace_back("Warning", WarningHeader(warning));

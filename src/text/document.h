@@ -1,0 +1,32 @@
+// A JSON text whose value may be known already: then nobody parses it again.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "text/json.h"
+#include "text/projection.h"
+
+namespace text {
+
+// The part of a value that ParsePart reads from its text.
+Json PartOf(const Json& value, const Projection& parts);
+
+// Borrows both. Converts to its text, for readers that do without the value.
+class Document {
+ public:
+  // `value` is what the text says, or null.
+  explicit Document(std::string_view text, const Json* value = nullptr)
+      : text_(text), value_(value) {}
+
+  operator std::string_view() const { return text_; }
+  // A copy of the value, or the text parsed.
+  base::Result<Json> Whole() const;
+  base::Result<Json> Part(const Projection& parts) const;
+
+ private:
+  std::string_view text_;
+  const Json* value_;
+};
+
+}  // namespace text
