@@ -257,11 +257,12 @@ def test_bad_input(cluster):
 
 def test_every_class_is_in_the_manual():
     kinds = set()
-    for folder in ("src/answers", "src/answers/rules"):
-        for name in os.listdir(os.path.join(ROOT, folder)):
-            if name.endswith(".cc") and not name.endswith("_test.cc"):
-                with open(os.path.join(ROOT, folder, name)) as file:
-                    kinds |= set(re.findall(r'kind = "([a-z-]+)"', file.read()))
+    for name in os.listdir(os.path.join(ROOT, "src", "answers", "rules")):
+        with open(os.path.join(ROOT, "src", "answers", "rules", name)) as file:
+            kinds |= set(re.findall(r"^class (.*)", file.read(), re.MULTILINE))
+    for name in ("explain.cc", "finding.cc", "status.cc"):
+        with open(os.path.join(ROOT, "src", "answers", name)) as file:
+            kinds |= set(re.findall(r'kind = "([a-z-]+)"', file.read()))
     with open(os.path.join(ROOT, "docs", "explain.md")) as file:
         listed = set(re.findall(r"^\| `([a-z-]+)` \|", file.read(), re.MULTILINE))
     assert kinds - listed == {"peer-lost"}, "a consequence, which is never a verdict"

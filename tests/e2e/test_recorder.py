@@ -304,3 +304,28 @@ def test_of_a_rank_that_has_died_its_last_collective_is_told(tmp_path, warm):
         said = launch.await_line(r"muster-launch: rank 1, \d+\.\d s before its end, had (entered|finished) all_reduce #(\d+)", 120)
         assert launch.process.wait(60) != 0
     assert 1 <= int(said[2]) <= 61
+
+
+DIES = LATE.replace("STEPS", "10000").replace("for step", "print(os.getpid(), flush=True)\nfor step") + """\
+    if RANK == 1 and step == 60:
+        os.kill(os.getpid(), 9)
+"""
+
+
+@needs_newest
+def test_of_a_pod_whose_rank_has_died_its_last_collective_is_evidence(cluster):
+    path = cluster.path("home", "dies.py")
+    with open(path, "w") as file:
+        file.write(DIES)
+    os.chmod(path, 0o644)
+    cluster.submit("dies", f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    cluster.wait("dies", "FAILED", timeout=180)
+    said = ""
+    end = time.monotonic() + 30
+    while "flight recorder" not in said and time.monotonic() < end:
+        time.sleep(0.3)
+        said = cluster.run("explain", "dies").stdout
+    told = re.search(r"recorder: rank 1 had (?:entered|finished) all_reduce #(\d+).*recorder: rank 0 had (?:entered|finished) all_reduce #(\d+)",
+                     said, re.DOTALL)
+    assert told, said
+    assert 1 <= int(told[1]) <= 61 and abs(int(told[1]) - int(told[2])) <= 20

@@ -14,7 +14,9 @@
 #include "answers/loss_watch.h"
 #include "answers/read_log.h"
 #include "answers/rule.h"
+#include "answers/stall/recorder.h"
 #include "api/job/replica.h"
+#include "api/last_collectives.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -69,6 +71,7 @@ class Gathering {
   answers::Evidence Gather() {
     for (const PodOfRun& of : PodsOf(run_)) AddPod(*of.pod, of.is_gone);
     AddJob();
+    AddLastCollectives();
     AddEvents();
     return std::move(evidence_);
   }
@@ -170,6 +173,29 @@ class Gathering {
     if (failed == nullptr) return;
     evidence_.job_reason = text::GetString(*failed, {"reason"});
     evidence_.job_message = text::GetString(*failed, {"message"});
+  }
+
+  // What a rank that failed, and the others, had called last: of this attempt.
+  void AddLastCollectives() {
+    constexpr std::chrono::minutes kSameAttempt{1};
+    const std::vector<api::LastCollective> all =
+        api::ReadLastCollectives(api::Annotation(run_.job.job, api::kLastCollectivesAnnotation));
+    for (answers::Rank& rank : evidence_.ranks) {
+      const auto own = std::find_if(all.begin(), all.end(),
+                                    [&rank](const auto& one) { return rank.rank == one.rank; });
+      const bool is_asked = own != all.end() && rank.exit_code.value_or(0) != 0 && rank.ended &&
+                            *rank.ended - own->time < kSameAttempt;
+      if (!is_asked) continue;
+      std::map<std::string, std::vector<int>> others;
+      for (const api::LastCollective& one : all) {
+        if (one.rank != own->rank) others[one.text].push_back(one.rank);
+      }
+      const auto tell = [&rank, own](std::string who, std::string_view words) {
+        rank.witnesses.push_back({own->time, "flight recorder", fmt::format("{} {}", who, words)});
+      };
+      tell(fmt::format("rank {}", own->rank), own->text);
+      for (const auto& [words, ranks] : others) tell(answers::NameRanks(ranks), words);
+    }
   }
 
   // Where the embedded cluster looks for the job's programs.

@@ -12,7 +12,6 @@ namespace {
 // others between.
 constexpr std::chrono::seconds kShortest{5};
 constexpr int kPartsOfAge = 1000;
-constexpr std::chrono::milliseconds kTake{20};
 constexpr std::chrono::minutes kTextHolds{1};
 constexpr std::chrono::milliseconds kHalf{500};  // of a second
 
@@ -41,6 +40,7 @@ std::chrono::seconds SamplePeriod(std::chrono::seconds age) {
 std::optional<runs::WaitSpan> RankSampler::See(Instant now, base::Time wall,
                                                const std::vector<SampledRank>& ranks) {
   std::optional<runs::WaitSpan> found;
+  if (const auto traces = snapshots_.See(wall, ranks); !traces.empty()) watch_.See(traces);
   if (look_) {
     found = Read();
     JudgeLate(now, wall);
@@ -66,9 +66,6 @@ void RankSampler::Ask(base::Time wall, std::chrono::seconds period,
   }
   for (const auto& [folder, pids] : by_folder) {
     look.stacks.emplace_back(folder, pids);
-    if (ranks.size() < 2) continue;
-    turns_[folder].Finish(folder);
-    look.recorders.emplace_back(folder, witness::RecorderQuestion(folder, pids));
   }
 }
 
@@ -79,16 +76,6 @@ std::optional<runs::WaitSpan> RankSampler::Read() {
   for (const witness::Question& question : look.stacks) {
     for (auto& [pid, dump] : question.Answers()) dumps[look.ranks.at(pid)] = std::move(dump);
   }
-  std::map<int, answers::Trace> traces;
-  for (auto& [folder, question] : look.recorders) {
-    std::vector<pid_t> answered;
-    for (const auto& [pid, json] : question.Await(kTake)) {
-      answered.push_back(pid);
-      if (auto trace = answers::ReadTrace(json)) traces[look.ranks.at(pid)] = std::move(*trace);
-    }
-    turns_[folder].PassOn(folder, answered);
-  }
-  watch_.See(traces);
   for (const auto& [rank, dump] : dumps) places_[rank].See(dump);
   const auto bucket = BucketOf(answers::PhaseOfJob(dumps));
   if (!bucket) return std::nullopt;

@@ -1,5 +1,6 @@
-// Looks every few seconds at what the ranks of one job do: at their stacks, and at their flight
-// recorders. So it knows on what the job spends its time, and whether one rank is always late.
+// Looks at what the ranks of one job do: every few seconds at their stacks, and every second at
+// their flight recorders. So it knows on what the job spends its time, and whether one rank is
+// always late.
 #pragma once
 
 #include <chrono>
@@ -11,17 +12,11 @@
 
 #include "answers/stall/straggler.h"
 #include "base/clock.h"
+#include "local/daemon/rank_snapshots.h"
 #include "runs/progress/wait_span.h"
-#include "witness/recorder.h"
 #include "witness/stacks.h"
 
 namespace local::daemon {
-
-struct SampledRank {
-  int rank = 0;
-  pid_t pid = 0;
-  std::string folder;  // witness::FolderOfPod
-};
 
 // How long the time is for which one look stands, in a job of this age: so a job of any length
 // makes a few thousand of them.
@@ -44,6 +39,7 @@ class RankSampler {
   };
   // A rank that makes the others wait. Its text changes at most once a minute.
   const std::optional<Late>& late() const { return late_; }
+  std::vector<api::LastCollective> LastCollectives() const { return snapshots_.Last(); }
 
  private:
   struct Look {
@@ -51,7 +47,6 @@ class RankSampler {
     std::chrono::seconds period{};
     std::map<pid_t, int> ranks;
     std::vector<witness::Question> stacks;
-    std::vector<std::pair<std::string, witness::RecorderQuestion>> recorders;  // by folder
   };
   void Ask(base::Time wall, std::chrono::seconds period, const std::vector<SampledRank>& ranks);
   std::optional<runs::WaitSpan> Read();
@@ -59,8 +54,8 @@ class RankSampler {
 
   const Instant began_;
   std::optional<Instant> asked_;
-  std::optional<Look> look_;                             // whose answers are not read yet
-  std::map<std::string, witness::RecorderTurns> turns_;  // by folder
+  std::optional<Look> look_;  // whose answers are not read yet
+  RankSnapshots snapshots_;
   answers::StragglerWatch watch_;
   std::map<int, answers::Places> places_;
   std::optional<Late> late_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/last_collectives.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -101,19 +102,20 @@ void StallKeeper::Run() {
   while (!is_stopped_) {
     std::map<std::string, std::vector<StallPod>> jobs;
     std::set<std::string> running;
+    std::set<std::string> succeeded;  // folders
     for (const auto& [uid, pod] : pods_) {
       jobs[pod.job_uid].push_back(pod);
+      if (pod.has_succeeded) succeeded.insert(pod.folder);
       if (!pod.has_succeeded) running.insert(pod.job_uid);
     }
     std::erase_if(jobs, [&](const auto& job) { return !running.contains(job.first); });
-    if (jobs.empty()) {
-      jobs_.clear();
+    if (jobs.empty() && jobs_.empty()) {
       meter_.KeepOpen({});
       wake_.wait(lock);
       continue;
     }
     lock.unlock();
-    std::erase_if(jobs_, [&](const auto& job) { return !jobs.contains(job.first); });
+    Forget(running, succeeded);
     process::ProcessTree tree;
     for (const auto& [uid, pods] : jobs) Look(uid, pods, tree);
     meter_.KeepOpen(running);
@@ -156,7 +158,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
           {rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid, tree)});
       metered.push_back(
           {rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank)});
-      sampled.push_back({rank, process.pid, pod.folder});
+      sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
     }
   }
   meter_.See(uid, metered, clock_.Now());
@@ -170,6 +172,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     // Mostly the job ends with it: what has held the ranks up until then stays noted, for
     // `explain`.
     job.ranks.erase(failed);
+    NoteLast(job);
     return;
   }
   for (const auto& [rank, place] : job.ranks) {
@@ -204,6 +207,42 @@ void StallKeeper::Sample(const std::string& uid, Job& job, const std::vector<Sam
   const auto wait = job.sampler->See(clock_.Steady(), clock_.Now(),
                                      stands_still ? std::vector<SampledRank>() : ranks);
   if (wait) progress_.NoteWait(uid, *wait);
+}
+
+// The jobs that are not in `jobs` have ended, maybe because of a rank that ended badly since the
+// last look.
+void StallKeeper::Forget(const std::set<std::string>& jobs,
+                         const std::set<std::string>& succeeded) {
+  for (auto known = jobs_.begin(); known != jobs_.end();) {
+    if (jobs.contains(known->first)) {
+      ++known;
+      continue;
+    }
+    Job& job = known->second;
+    const bool has_failed =
+        std::any_of(job.ranks.begin(), job.ranks.end(), [&succeeded](const auto& rank) {
+          return !succeeded.contains(rank.second.first);
+        });
+    if (has_failed && job.sampler) {
+      job.sampler->See(clock_.Steady(), clock_.Now(), {});
+      NoteLast(job);
+    }
+    known = jobs_.erase(known);
+  }
+}
+
+void StallKeeper::NoteLast(const Job& job) {
+  const auto last =
+      job.sampler ? job.sampler->LastCollectives() : std::vector<api::LastCollective>();
+  if (last.empty()) return;
+  const auto patched = client_.Patch(
+      api::kPyTorchJobs, job.namespace_name, job.name, cluster::PatchType::kMerge,
+      text::Object{{"metadata", text::Object{{"annotations",
+                                              text::Object{{api::kLastCollectivesAnnotation,
+                                                            api::FormatLastCollectives(last)}}}}}});
+  if (!patched && patched.error().code != base::Code::kNotFound) {
+    base::LogWarn("job {}: {}", job.name, patched.error().message);
+  }
 }
 
 std::string StallKeeper::NoteOf(const Job& job) const {

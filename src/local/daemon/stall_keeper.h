@@ -67,6 +67,8 @@ class StallKeeper {
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
+  void NoteLast(const Job& job);
+  void Forget(const std::set<std::string>& jobs, const std::set<std::string>& succeeded);
 
   cluster::Client& client_;
   base::Clock& clock_;
