@@ -23,8 +23,8 @@ using Phase = ContainerState::Phase;
 
 // After running this long, a container starts its back-off again (kubelet's rule).
 constexpr std::chrono::minutes kStableRun{10};
-// A kubelet has no back-off for the first restart: its next look starts the container again.
-// Whoever follows the log meanwhile sees how it ended.
+// Before the first restart: a kubelet's next look, about a second later, makes it. Here it is a
+// back-off, too, because the job may have no restart left (reconcile/backoff_limit.cc).
 constexpr std::chrono::seconds kFirstWait{1};
 // Logs of older runs are removed, because a container may be restarted for months.
 constexpr int kKeptRuns = 10;
@@ -180,16 +180,14 @@ void PodRunner::ScheduleRestart(Slot& slot) {
     slot.backoff.Reset();
     slot.is_calm = true;
   }
-  const bool is_first = std::exchange(slot.is_calm, false);
-  const base::Duration wait =
-      is_first ? std::min<base::Duration>(kFirstWait, spec_.restart_backoff) : slot.backoff.Next();
+  const base::Duration wait = std::exchange(slot.is_calm, false)
+                                  ? std::min<base::Duration>(kFirstWait, spec_.restart_backoff)
+                                  : slot.backoff.Next();
   slot.end_before = std::exchange(slot.report.last_termination, ended);
-  if (!is_first) {
-    slot.report.state = Waiting(
-        "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
-                                        base::ShortDuration(wait), slot.spec.name, spec_.name,
-                                        spec_.namespace_name, spec_.uid));
-  }
+  slot.report.state = Waiting(
+      "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
+                                      base::ShortDuration(wait), slot.spec.name, spec_.name,
+                                      spec_.namespace_name, spec_.uid));
   slot.restart_timer = loop_.After(wait, [this, &slot] {
     ++slot.report.restart_count;
     StartSlot(slot);

@@ -181,17 +181,16 @@ TEST_F(ShimTest, KeepsTheLogsOfTheLatestRuns) {
   EXPECT_EQ(Log(spec, "pytorch", 12), "13\n");
 }
 
-TEST_F(ShimTest, WaitsInCrashLoopBackOffFromTheSecondEndOn) {
+TEST_F(ShimTest, WaitsInCrashLoopBackOffLongerFromTheSecondEndOn) {
   PodSpec spec = Pod({Shell("echo >> n; exit $(wc -l < n)")}, PodRestartPolicy::kAlways);
   spec.containers[0].cwd = root_;
   spec.restart_backoff = std::chrono::hours(1);
   ShimHandle handle = Start(spec);
   const PodReport report = AwaitReport(spec.directory, [](const PodReport& r) {
-    return r.containers[0].state.reason == "CrashLoopBackOff";
+    return r.containers[0].state.message.starts_with("back-off 1h restarting failed");
   });
   EXPECT_EQ(report.containers[0].state.phase, Phase::kWaiting);
-  EXPECT_TRUE(report.containers[0].state.message.starts_with("back-off 1h restarting failed"))
-      << report.containers[0].state.message;
+  EXPECT_EQ(report.containers[0].state.reason, "CrashLoopBackOff");
   EXPECT_FALSE(report.is_finished);
   ASSERT_TRUE(handle.Terminate(std::chrono::seconds(5)));
   const PodReport end = AwaitEnd(spec, handle);
