@@ -1,4 +1,5 @@
 """Arena's verbs of the real binary against a real API server, through a kubeconfig."""
+import base64
 import collections
 import json
 import os
@@ -221,6 +222,15 @@ def test_an_expired_client_certificate_is_told_from_others(real_cluster, muster_
     assert 'user "otto"' in line
     wrong = muster_as(real_cluster.write_kubeconfig("forged", {"token": "no-such-token"}))
     assert 'does not accept the token of user "forged"' in one_line(wrong.run("list", code=1))
+
+
+def test_an_expired_token_is_told_from_others(real_cluster, muster_as):
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": 1_500_000_000, "sub": "system:serviceaccount:a:b"}).encode())
+    for token, words in (("ey." + claims.decode().rstrip("=") + ".x", "the token, which expired at 2017-07-14T02:40:00Z, of"),
+                         ("wrong", "does not accept the token of")):
+        user = muster_as(real_cluster.write_kubeconfig("tokens", {"token": token}))
+        line = one_line(user.run("list", code=1))
+        assert words in line and line.endswith("log in again"), line
 
 
 def test_a_server_of_an_unknown_authority_is_refused(real_cluster, muster_as):

@@ -1,4 +1,5 @@
 """What can go wrong between muster and a Kubernetes API server: each is one clear line."""
+import collections
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import pytest
 
 from fake_servers import CannedServer, FakeKubelet, Proxy
 from real_kubernetes import Authority, free_ports
+from running_operator import wait_until
 from test_client import (exec_user, one_line, play_operator, submit, write_program)
 
 
@@ -263,3 +265,29 @@ def test_following_without_the_right_to_watch_ends_and_says_so(real_cluster, kub
     assert 'User "rita" cannot watch resource' in line, line
     line = submit(reader, "made", namespace, "--wait", code=1).stderr.splitlines()[-1]
     assert 'the job made is out of sight' in line and 'cannot watch resource' in line, line
+
+
+def test_following_all_instances_takes_one_watch_of_the_job_and_one_of_its_pods(real_cluster, kubelet, muster, muster_as, namespace):
+    submit(muster, "wide", namespace, "--workers=6")
+    play_operator(real_cluster, namespace, "wide")
+    pods = ["wide-master-0", *(f"wide-worker-{number}" for number in range(5))]
+    for pod in pods:
+        kubelet.write(namespace, pod, "pytorch", f"this is {pod}")
+    real_cluster.kubectl("create", "serviceaccount", "reader", "-n", namespace)
+    real_cluster.kubectl("create", "rolebinding", "reader", "-n", namespace, "--clusterrole=cluster-admin",
+                         f"--serviceaccount={namespace}:reader")
+    reader = muster_as(real_cluster.account_kubeconfig(namespace, "reader"))
+    following = reader.start("logs", "wide", "-n", namespace, "--all", "-f")
+    try:
+        assert [following.stdout.readline() for _ in range(2)] == [
+            "[0] this is wide-master-0\n", "[all but 0] this is wide-worker-0..4\n"]
+    finally:
+        following.terminate()
+        following.communicate(timeout=60)
+
+    def asked():
+        found = collections.Counter(request[:2] for request in real_cluster.requests_of(namespace, "reader"))
+        return found if found["watch", "pods"] else None
+    found = wait_until("the watch's end is in the audit log", asked)
+    assert found["watch", "pods"] == 1 and found["watch", "pytorchjobs.kubeflow.org"] <= 1, found
+    assert found["list", "pods"] <= 2 and found["list", "pytorchjobs.kubeflow.org"] == 1, found

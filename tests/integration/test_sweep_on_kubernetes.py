@@ -62,7 +62,7 @@ def table(muster, namespace, *args):
 def test_a_sweep_is_one_job_and_the_best_is_found(real_cluster, kubelet, namespace, muster, code, tmp_path):
     done = run(muster, namespace, code, "--name=rates", "--sweep=lr=1,2,3", "--parallel=2", "trial.py", "{lr}")
     assert "without --run-volume the trials' files end with the pod" in done.stderr
-    assert "3 trials; `muster show rates` has their table" in done.stderr
+    assert f"3 trials; `muster show rates -n {namespace}` has their table" in done.stderr
     play_operator(real_cluster, namespace, "rates", node=NODE)
     assert [line.split()[0] for line in muster.run("list", "-n", namespace).stdout.splitlines()] == ["NAME", "rates"]
     pod = Pod(real_cluster, namespace, "rates", str(tmp_path))

@@ -38,6 +38,7 @@ JobWatch::JobWatch(cluster::Client& client, const std::string& namespace_name,
 
 void JobWatch::ReplaceJob(std::vector<text::Json> items) {
   auto snapshot = snapshot_.Lock();
+  ++snapshot->version;
   snapshot->is_job_known = true;
   snapshot->job.reset();
   for (text::Json& item : items) {
@@ -48,6 +49,7 @@ void JobWatch::ReplaceJob(std::vector<text::Json> items) {
 
 void JobWatch::ReplacePods(std::vector<text::Json> items) {
   auto snapshot = snapshot_.Lock();
+  ++snapshot->version;
   snapshot->are_pods_known = true;
   snapshot->pods.clear();
   for (text::Json& item : items) {
@@ -60,6 +62,7 @@ void JobWatch::ReplacePods(std::vector<text::Json> items) {
 void JobWatch::ApplyJob(cluster::WatchEvent event) {
   if (NameOf(event.object) != job_name_) return;
   auto snapshot = snapshot_.Lock();
+  ++snapshot->version;
   if (event.type == cluster::WatchEvent::Type::kDeleted) {
     snapshot->job.reset();
   } else {
@@ -70,6 +73,7 @@ void JobWatch::ApplyJob(cluster::WatchEvent event) {
 
 void JobWatch::ApplyPod(cluster::WatchEvent event) {
   auto snapshot = snapshot_.Lock();
+  ++snapshot->version;
   std::string name = NameOf(event.object);
   if (event.type == cluster::WatchEvent::Type::kDeleted) {
     snapshot->pods.erase(name);

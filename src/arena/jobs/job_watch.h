@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,12 +21,14 @@ namespace arena {
 // How often a wait is interrupted to check that the server answers.
 inline constexpr std::chrono::seconds kProbeInterval{20};
 
-// Two reflectors' threads update it; Wait from one thread. Borrows the client.
+// Two reflectors' threads update it; thread safe, so that many may wait by one pair of watches.
+// Borrows the client.
 class JobWatch {
  public:
   struct Snapshot {
     std::optional<text::Json> job;
     std::map<std::string, text::Json> pods;  // by name
+    uint64_t version = 0;                    // another one whenever the job or a pod has changed
     bool is_job_known = false;               // the first list has come
     bool are_pods_known = false;
     std::optional<base::Error> refusal;

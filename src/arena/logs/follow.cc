@@ -1,11 +1,13 @@
 #include "arena/logs/follow.h"
 
+#include <cstdint>
+#include <optional>
+
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/stall.h"
 #include "arena/app/program_name.h"
-#include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"
 #include "base/backoff.h"
 #include "base/defer.h"
@@ -80,7 +82,11 @@ class Follower {
         context_(context),
         request_(request),
         out_(out),
-        watch_(client, request.namespace_name, request.job, request.pod_selector),
+        own_watch_(request.watch != nullptr
+                       ? nullptr
+                       : std::make_unique<JobWatch>(client, request.namespace_name, request.job,
+                                                    request.pod_selector)),
+        watch_(request.watch != nullptr ? *request.watch : *own_watch_),
         probe_(client, request.namespace_name, request.job),
         lines_(request.options.timestamps) {
     lines_.ShowOpenLine();
@@ -125,7 +131,8 @@ class Follower {
   const Context& context_;
   const FollowRequest& request_;
   cli::Output& out_;
-  JobWatch watch_;
+  const std::unique_ptr<JobWatch> own_watch_;
+  JobWatch& watch_;
   JobProbe probe_;
   LogLines lines_;
   std::string told_restart_;
@@ -167,12 +174,17 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
 
 base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const View&)>& done) {
   View view;
-  const auto look = [&](const JobWatch::Snapshot& snapshot) {
-    view = ViewOf(snapshot);
-    return done(view) || IsStopped();
-  };
-  while (!watch_.Wait(kProbeInterval, look)) TRY(probe_.Look(watch_));
-  return view;
+  for (;;) {
+    // A shared watch also wakes those whom nothing concerns.
+    std::optional<uint64_t> seen;
+    const auto look = [&](const JobWatch::Snapshot& snapshot) {
+      if (seen != snapshot.version) view = ViewOf(snapshot);
+      seen = snapshot.version;
+      return done(view) || IsStopped();
+    };
+    if (watch_.Wait(kProbeInterval, look)) return view;
+    TRY(own_watch_ ? probe_.Look(watch_) : watch_.Refusal());
+  }
 }
 
 void Follower::AwaitUsualStart() {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arena/app/app.h"
+#include "arena/jobs/job_watch.h"
 #include "cluster/client.h"
 
 namespace arena {
@@ -41,6 +42,9 @@ struct FollowRequest {
   const std::atomic<bool>* is_ending = nullptr;
   // Called with the unfinished line (a progress bar) as it grows. On Follow's thread.
   std::function<void(std::string_view)> on_open_line{};
+  // The job's watch, if the caller has one: it also checks that the server answers. Outlives the
+  // Follow. Null: it has its own.
+  JobWatch* watch = nullptr;
 };
 
 // Waits for the instance to start, and writes its log to `out` line by line, through restarts of

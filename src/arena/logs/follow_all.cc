@@ -210,6 +210,7 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
                         request_.options, instance.stop};
   request.options.timestamps = true;
   request.is_ending = request_.is_ending;
+  request.watch = &watch_;
   if (out_.IsTerminal()) {
     request.on_open_line = [this, name](std::string_view text) { inbox_.SetOpen(name, text); };
   }

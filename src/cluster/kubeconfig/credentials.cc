@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "cluster/kubeconfig/certificate.h"
+#include "cluster/kubeconfig/token.h"
 
 namespace cluster {
 namespace {
@@ -201,6 +202,14 @@ std::string Credentials::WhyRefused() {
         shown += fmt::format(", which is not valid before {},",
                              base::FormatRfc3339(certificate->not_before));
       }
+    }
+  }
+  constexpr std::string_view kBearer = "Bearer ";
+  if (shown_.authorization.starts_with(kBearer)) {
+    const auto expiry =
+        ExpiryOfToken(std::string_view(shown_.authorization).substr(kBearer.size()));
+    if (expiry && *expiry < clock_.Now()) {
+      shown += fmt::format(", which expired at {},", base::FormatRfc3339(*expiry));
     }
   }
   return fmt::format(
