@@ -37,7 +37,9 @@ std::string MountOf(std::string path) {
 DiskSpace DiskSpaceOf(const std::string& path) {
   constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
   struct statvfs disk{};
-  if (statvfs(ExistingPartOf(path).c_str(), &disk) != 0) return {kUnknown, kUnknown};
+  if (statvfs(path.c_str(), &disk) != 0 && statvfs(ExistingPartOf(path).c_str(), &disk) != 0) {
+    return {kUnknown, kUnknown};
+  }
   return {uint64_t{disk.f_blocks} * disk.f_frsize, uint64_t{disk.f_bavail} * disk.f_frsize};
 }
 

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <thread>
 
+#include "api/resources.h"
 #include "base/file.h"
+#include "cluster/client.h"
 #include "cluster/testing/fake_server.h"
 #include "net/http/server.h"
 
@@ -33,6 +35,20 @@ TEST(InProcessTransport, WaitsForAnAnswerFromAnotherThread) {
   EXPECT_EQ(response->status, 201);
   EXPECT_EQ(response->headers, (net::Headers{{"A", "b"}}));
   EXPECT_EQ(response->body, "done");
+}
+
+TEST(InProcessTransport, CarriesValuesInPlaceOfTexts) {
+  const text::Json object = text::Object{{"metadata", text::Object{{"name", "a"}}}};
+  Client client(InProcessTransport([&](const net::HttpRequest& request, const ResponderPtr& to) {
+    EXPECT_EQ(request.body, "");
+    ASSERT_TRUE(request.parsed);
+    EXPECT_EQ(*request.parsed, object);
+    const auto answer = std::make_shared<const text::Json>(text::Object{{"is", "known"}});
+    to->Send({201, {}, "not parsed", answer});
+  }));
+  const auto made = client.Create(api::kPods, "team", object);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(text::ToJson(*made), R"({"is":"known"})");
 }
 
 TEST(InProcessTransport, GathersAStreamedAnswerForSend) {

@@ -93,6 +93,39 @@ TEST_F(WatchTest, ReadsOfAnObjectWhatItsReaderWants) {
   }
 }
 
+TEST(WatchInThisProcess, ParsesOnlyWhatNobodyHasParsed) {
+  const std::string first = Event("ADDED", "a");
+  Client client(InProcessTransport([&](const net::HttpRequest&, const auto& responder) {
+    const auto known = std::make_shared<const text::Json>(
+        text::Object{{"metadata", text::Object{{"name", "known"}}}});
+    responder->Start(200, {});
+    responder->WriteLines(first + Event("MODIFIED", "b"), {{first.size(), known}});
+    responder->Write(Event("DELETED", "c"));
+    responder->Finish();
+  }));
+  const auto watch = client.OpenWatch(api::kPods, {});
+  ASSERT_TRUE(watch);
+  for (const char* name : {"a", "known", "c"}) {
+    const auto event = (*watch)->Next();
+    ASSERT_TRUE(event && event->has_value());
+    EXPECT_EQ(text::GetString((*event)->object, {"metadata", "name"}), name);
+  }
+  EXPECT_FALSE((*watch)->Next()->has_value());
+}
+
+TEST_F(WatchTest, ReadsMembersInWhateverOrder) {
+  server.QueueWhole(R"({"type":"ADDED","object":{"metadata":{"name":"a"}},"more":[{}]})"
+                    "\n"
+                    R"( { "object" : {"metadata":{"name":"b"}}, "type" : "DELETED" } )"
+                    "\n");
+  const auto watch = Open();
+  EXPECT_EQ(text::GetString((*watch->Next())->object, {"metadata", "name"}), "a");
+  const auto second = watch->Next();
+  ASSERT_TRUE(second && second->has_value());
+  EXPECT_EQ((*second)->type, Type::kDeleted);
+  EXPECT_EQ(text::GetString((*second)->object, {"metadata", "name"}), "b");
+}
+
 TEST_F(WatchTest, TellsAVersionThatIsTooOld) {
   server.QueueWhole(R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}})"
                     "\n");

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -98,6 +99,29 @@ struct Shard {
   int progress = -1;
 };
 
+double ProcessorSeconds(const timeval& user, const timeval& system) {
+  return static_cast<double>(user.tv_sec + system.tv_sec) +
+         static_cast<double>(user.tv_usec + system.tv_usec) / 1e6;
+}
+
+// A run of an hour or more says from time to time how far it is, for whoever cuts it off.
+constexpr uint64_t kSayEvery = 10'000;
+
+void SayHowFar(uint64_t begun, uint64_t wrong, const std::map<pid_t, Shard>& shards) {
+  rusage ended{};
+  ::getrusage(RUSAGE_CHILDREN, &ended);
+  double used = ProcessorSeconds(ended.ru_utime, ended.ru_stime);
+  for (const auto& [child, shard] : shards) {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(child, &clock) != 0 || ::clock_gettime(clock, &time) != 0) continue;
+    used += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+  }
+  std::printf("%llu seeds begun, %llu went wrong, %.0f s of processors\n",
+              static_cast<unsigned long long>(begun), static_cast<unsigned long long>(wrong), used);
+  std::fflush(stdout);
+}
+
 int RunAll(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const uint64_t end = options.first + options.seeds;
@@ -115,6 +139,7 @@ int RunAll(const Options& options) {
   };
   for (uint64_t i = 0; i < options.jobs; ++i) start(options.first + i);
   uint64_t wrong = 0;
+  uint64_t begun = 0;
   while (!shards.empty()) {
     // Whoever writes is behind; whoever has ended is read to its end.
     fd_set set;
@@ -135,6 +160,7 @@ int RunAll(const Options& options) {
       if (::read(shard.progress, &seed, sizeof seed) == sizeof seed) {
         shard.next = seed;
         ++it;
+        if (++begun % kSayEvery == 0) SayHowFar(begun, wrong, shards);
         continue;
       }
       int status = 0;
@@ -149,6 +175,7 @@ int RunAll(const Options& options) {
         std::printf(
             "seed %llu went wrong: %s\n", static_cast<unsigned long long>(last),
             WTERMSIG(status) == SIGALRM ? "it does not end" : ::strsignal(WTERMSIG(status)));
+        std::fflush(stdout);
       }
       if (++wrong < options.give_up_after) start(last + options.jobs);
     }
@@ -156,8 +183,7 @@ int RunAll(const Options& options) {
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
   rusage used{};
   ::getrusage(RUSAGE_CHILDREN, &used);
-  const auto cpu = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                   static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+  const double cpu = ProcessorSeconds(used.ru_utime, used.ru_stime);
   std::printf(
       "%llu seeds from %llu, %llu went wrong, %.1f s (%.1f s of processors: %.1f ms a seed)\n",
       static_cast<unsigned long long>(options.seeds),

@@ -14,6 +14,7 @@
 
 #include "cluster/transport.h"
 #include "net/http/types.h"
+#include "text/json.h"
 
 namespace cluster {
 
@@ -80,6 +81,8 @@ class FakeServer {
 
  private:
   void Serve(net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
+    // As a server outside of this process would get it.
+    if (request.parsed) request.body = text::ToJson(*std::exchange(request.parsed, nullptr));
     Answer answer = [](const std::shared_ptr<net::Responder>& r) {
       r->Send({503, {}, "nothing queued"});
     };

@@ -65,7 +65,7 @@ TEST(Projection, APartOfTheTextIsEnoughForIt) {
                              "state": {"waiting": {"reason": "w", "message": "m"}}}]}})";
   for (const auto& [read, project] :
        {std::pair{&ReadPod, &ProjectPod}, std::pair{&ReadService, &ProjectService}}) {
-    auto part = read(kWhole);
+    auto part = read(text::Document(kWhole));
     ASSERT_TRUE(part) << part.error().message;
     EXPECT_EQ(text::GetString(*part, {"kind"}), "Pod");
     EXPECT_EQ(text::Find(*part, {"metadata", "managedFields"}), nullptr);

@@ -120,6 +120,39 @@ class Seen {
   int64_t version_ = 0;
 };
 
+TEST(Store, TellsOfAnObjectWhatAReaderOfItsTextGets) {
+  const TempDir dir;
+  const auto store = OpenStore(dir.File("db"));
+  std::vector<text::Json> told;
+  const auto subscription =
+      store->Watch("pods", "", 1, [&told](std::span<const EventPtr> events, int64_t) {
+        for (const EventPtr& event : events) told.push_back(*event->object.lock());
+      });
+  ASSERT_TRUE(subscription);
+  for (const text::Json& value :
+       {text::Json(1.0), text::Json(uint64_t{7}), text::Json("\xff"), text::Json("\xc3\xa9"),
+        text::Json(text::Array{1, "a", nullptr}), text::Json(2.5)}) {
+    Mutation put = Put("p", 0);
+    put.apply = [&value](View&, std::optional<Record>) -> base::Result<Next> {
+      text::Json object = Object("p", 0);
+      text::Set(object, {"value"}, value);
+      return Next{Next::Action::kPut, std::move(object), {}};
+    };
+    const auto outcome = Write(*store, std::move(put));
+    ASSERT_TRUE(outcome && outcome->object);
+    const auto read = text::ParseJson(*outcome->json);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*outcome->object, *read);
+    EXPECT_EQ(text::Find(*outcome->object, {"value"})->kind(),
+              text::Find(*read, {"value"})->kind());
+  }
+  // The deletion is told of after its answer; that of the last change has come before it.
+  ASSERT_TRUE(Write(*store, Delete("p")));
+  ASSERT_GE(told.size(), 6U);
+  EXPECT_EQ(text::ToJson(*text::Find(told[0], {"value"})), "1");
+  EXPECT_TRUE(text::Find(told[0], {"value"})->is_int64());
+}
+
 TEST(Store, RemembersWhichPodsWereDeleted) {
   const TempDir dir;
   {

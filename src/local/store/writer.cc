@@ -35,6 +35,10 @@ std::string JobOf(const text::Json& object) {
   return std::string(job);
 }
 
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char byte) { return byte >= 0; });
+}
+
 // Whether objects of the kind have a folder of their own on the machine.
 bool HasFolder(std::string_view resource) {
   return resource == "pods" || resource == "pytorchjobs.kubeflow.org" ||
@@ -44,6 +48,20 @@ bool HasFolder(std::string_view resource) {
 int64_t CreatedOf(const text::Json& object) {
   const auto time = api::CreationTime(object);
   return time ? time->time_since_epoch().count() : 0;
+}
+
+// Whether a reader of its text gets this value again, and not 1 for 1.0, or a replaced byte.
+bool IsAsItsText(const text::Json& value) {
+  if (const text::Object* const object = value.if_object()) {
+    return std::all_of(object->begin(), object->end(), [](const auto& member) {
+      return IsAscii(member.key()) && IsAsItsText(member.value());
+    });
+  }
+  if (const text::Array* const array = value.if_array()) {
+    return std::all_of(array->begin(), array->end(), IsAsItsText);
+  }
+  if (value.is_string()) return IsAscii(value.get_string());
+  return !value.is_double() && !value.is_uint64();
 }
 
 }  // namespace
@@ -315,9 +333,14 @@ class Writer::Session : public View {
     return event;
   }
 
-  Outcome Emit(Next::Action action, std::shared_ptr<Event> event, text::Json object) {
-    Outcome outcome{action, event->version, event->json,
-                    std::make_shared<const text::Json>(std::move(object))};
+  base::Result<Outcome> Emit(Next::Action action, std::shared_ptr<Event> event, text::Json object) {
+    Outcome outcome{action, event->version, event->json};
+    if (IsAsItsText(object)) {
+      outcome.object = std::make_shared<const text::Json>(std::move(object));
+    } else {
+      TRY_ASSIGN(text::Json read, text::ParseJson(*event->json));
+      outcome.object = std::make_shared<const text::Json>(std::move(read));
+    }
     event->object = outcome.object;
     objects_.push_back(outcome.object);
     events_.push_back(std::move(event));

@@ -123,5 +123,26 @@ TEST(ResponseStream, TakesFromAnyThread) {
   EXPECT_LE(wakes.load(), 10'002);
 }
 
+TEST(ResponseStream, KeepsWhatLinesSayForAReaderInThisProcessOnly) {
+  for (const bool wants_parsed : {true, false}) {
+    ResponseStream stream([] {}, wants_parsed);
+    const auto owner = std::make_shared<int>(7);
+    const Parsed object(owner, reinterpret_cast<const boost::json::value*>(owner.get()));
+    stream.Start(200, {});
+    stream.Write("first\n");
+    stream.WriteLines("second\nthird\n", {{7, object}});
+    const ResponseStream::Output output = stream.Take();
+    ASSERT_EQ(output.parsed.size(), wants_parsed ? 1U : 0U);
+    EXPECT_EQ(owner.use_count(), wants_parsed ? 3 : 2);
+    if (!wants_parsed) continue;
+    EXPECT_EQ(output.parsed[0].begin, 13U);  // after "first\nsecond\n"
+    EXPECT_EQ(output.parsed[0].object, object);
+    // What is dropped with a slow reader's lines is not kept either.
+    stream.WriteLines("fourth\n", {{0, object}});
+    stream.CutShort("too slow\n");
+    EXPECT_TRUE(stream.Take().parsed.empty());
+  }
+}
+
 }  // namespace
 }  // namespace net

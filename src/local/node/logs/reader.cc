@@ -13,6 +13,8 @@ namespace local::node {
 namespace {
 
 constexpr size_t kBlock = 64 << 10;
+// Enough to see that a log has no hole.
+constexpr size_t kFirstLook = 4 << 10;
 // Far above kMaxLogPiece; a longer record was not written by us, and is shown in pieces.
 constexpr size_t kMaxRecord = 1 << 20;
 
@@ -28,8 +30,8 @@ base::Result<LogReader> LogReader::Open(const std::string& path) {
 }
 
 base::Result<uint64_t> LogReader::EndOfHole(uint64_t offset) const {
-  while (true) {
-    TRY_ASSIGN(const std::string block, ReadAt(offset, kBlock));
+  for (size_t look = kFirstLook;; look = kBlock) {
+    TRY_ASSIGN(const std::string block, ReadAt(offset, look));
     const size_t byte = block.find_first_not_of('\0');
     if (byte != std::string::npos) return offset + byte;
     if (block.empty()) return offset;
