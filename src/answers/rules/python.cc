@@ -142,6 +142,14 @@ std::vector<Rule> PythonRules() {
        .advice_text = "Correct the line. Python newer than the job's may accept it.",
        .exceptions = {"^SyntaxError", "^IndentationError", "^TabError"}},
       {.kind = "data-loader",
+       .title = "native code crashed in a data loader's worker process",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Try num_workers=0 and PYTHONFAULTHANDLER=1 to see where; suspect what decodes "
+           "the data.",
+       .exceptions = {"DataLoader worker (pid*) is killed by signal: Segmentation fault",
+                      "DataLoader worker (pid*) is killed by signal: Aborted"}},
+      {.kind = "data-loader",
        .title = "a data loader's worker process died",
        .advice = Advice::kFixFirst,
        .advice_text = "Try num_workers=0 to see its own error. A worker that was killed mostly had "

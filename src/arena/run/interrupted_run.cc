@@ -26,6 +26,12 @@
 #include "process/signals.h"
 
 namespace arena {
+namespace {
+
+constexpr std::chrono::milliseconds kSameRequest{100};
+
+}  // namespace
+
 InterruptedRun::InterruptedRun(cluster::Client& client, const Context& context,
                                const text::Json& job, int64_t grace_seconds)
     : client_(client),
@@ -58,8 +64,20 @@ void InterruptedRun::TakeSignals() {
     pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
     if (fds[1].revents != 0) return;
-    while (process::ReadSignal(signals_.get())) OnInterrupt();
+    while (const auto signal = process::ReadSignal(signals_.get())) {
+      // timeout(1) sends one request twice, to the process and to its group. What a terminal sends
+      // has no sender.
+      const auto second = signal->ssi_pid != 0 ? NextWithin(kSameRequest) : std::nullopt;
+      OnInterrupt();
+      if (second && second->ssi_pid != signal->ssi_pid) OnInterrupt();
+    }
   }
+}
+
+std::optional<signalfd_siginfo> InterruptedRun::NextWithin(std::chrono::milliseconds time) const {
+  pollfd fd{signals_.get(), POLLIN, 0};
+  ::poll(&fd, 1, static_cast<int>(time.count()));
+  return process::ReadSignal(signals_.get());
 }
 
 void InterruptedRun::OnInterrupt() {

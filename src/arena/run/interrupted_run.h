@@ -1,8 +1,12 @@
 // Ctrl-C while a run is followed: it stops the job.
 #pragma once
 
+#include <sys/signalfd.h>
+
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -30,6 +34,7 @@ class InterruptedRun {
 
  private:
   void TakeSignals();
+  std::optional<signalfd_siginfo> NextWithin(std::chrono::milliseconds time) const;
   void OnInterrupt();
   void Suspend();
   void Kill();
