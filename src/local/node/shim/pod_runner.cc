@@ -23,6 +23,9 @@ using Phase = ContainerState::Phase;
 
 // After running this long, a container starts its back-off again (kubelet's rule).
 constexpr std::chrono::minutes kStableRun{10};
+// The first comes without a back-off, as a kubelet's, which takes as long to see the end. Meanwhile
+// a job with no restarts left is ended, and the log of the failure stays the latest.
+constexpr std::chrono::seconds kFirstRestart{1};
 // Logs of older runs are removed, because a container may be restarted for months.
 constexpr int kKeptRuns = 10;
 // How long the end waits for processes that survive SIGKILL (uninterruptible I/O).
@@ -175,8 +178,11 @@ void PodRunner::ScheduleRestart(Slot& slot) {
   if (ended.started_at && ended.finished_at &&
       *ended.finished_at - *ended.started_at > kStableRun) {
     slot.backoff.Reset();
+    slot.was_restarted = false;
   }
-  const base::Duration wait = slot.backoff.Next();
+  const base::Duration wait = std::exchange(slot.was_restarted, true)
+                                  ? slot.backoff.Next()
+                                  : std::min<base::Duration>(kFirstRestart, spec_.restart_backoff);
   slot.end_before = std::exchange(slot.report.last_termination, ended);
   slot.report.state = Waiting(
       "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",

@@ -42,6 +42,7 @@ class PodRunner {
     ContainerReport report;
     std::optional<ContainerState> end_before;  // the last but one
     base::Backoff backoff;
+    bool was_restarted = false;  // since its last stable run
     std::unique_ptr<ContainerRun> run;
     bool is_running = false;  // its process has not been reaped yet
     bool is_active = false;   // started, and its end not reported yet
