@@ -8,6 +8,7 @@ export function toast(text, {line, bad, action} = {}) {
       h("div", null, text, line ? h("div", null, command(line)) : null),
       action ? h("button", {
         type: "button",
+        class: "undo",
         onclick: () => {
           element.remove();
           action.run();
@@ -20,6 +21,11 @@ export function toast(text, {line, bad, action} = {}) {
         "✕"));
   document.getElementById("toasts").append(element);
   setTimeout(() => element.remove(), bad || action ? 30000 : 8000);
+}
+
+// Of the last action that offers it.
+export function undo() {
+  [...document.querySelectorAll("#toasts .undo")].at(-1)?.click();
 }
 
 // Resolves to whether the person agreed.

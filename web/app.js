@@ -1,4 +1,5 @@
 // The page: who may see it, which screen it shows, the keys.
+import {undo} from "./actions.js";
 import {fill, h, setText} from "./dom.js";
 import {compareScreen, historyScreen} from "./history.js";
 import {jobScreen} from "./job.js";
@@ -104,7 +105,7 @@ function help() {
   const dialog = document.getElementById("dialog");
   const rows = [
     ["1, 2, 3", "Jobs, History, Machine"], ["t", "dark, light, as the system"], ["?", "this"],
-    ...(screen?.keys ?? [])
+    ["u", "undo, as long as it is offered"], ...(screen?.keys ?? [])
   ];
   fill(
       dialog, h("h2", {id: "dialog-title"}, "Keys"),
@@ -140,6 +141,8 @@ function onKey(event) {
     help();
   else if (event.key === "t")
     nextTheme();
+  else if (event.key === "u")
+    undo();
   else
     isTaken = Boolean(screen?.key(event));
   if (isTaken) event.preventDefault();
@@ -170,6 +173,10 @@ async function begin() {
   setTheme(THEMES.includes(theme) ? theme : "auto");
   document.getElementById("theme").addEventListener("click", nextTheme);
   document.getElementById("help").addEventListener("click", help);
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();  // the page's address is its screen's
+    main.focus();
+  });
   const link = location.hash.startsWith("#/") ? "" : location.hash.slice(1);
   try {
     if (link) {

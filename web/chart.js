@@ -7,7 +7,8 @@ const LEFT = 52;  // for the numbers beside the curve
 const BELOW = 18;
 // Told apart also without colour, by dashes.
 const DASHES = [[], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3]];
-const COLOURS = ["--running", "--bad", "--good", "--waiting", "--muted"];
+// None of them means that something is bad.
+const COLOURS = ["--running", "--waiting", "--good", "--text", "--muted"];
 
 const short = (value) =>
     (value === 0                                          ? "0" :
@@ -46,7 +47,8 @@ export class Chart {
     this.title = title;
     this.unit = unit;  // of x: "step" or "time"
     this.series = [];
-    this.canvas = h("canvas", {role: "img"});
+    this.canvas = h("canvas", {role: "img", tabindex: "0"});
+    this.at = -1;  // which point of the first series the keys are at
     this.says = h("span", {class: "muted", role: "status"});
     this.keys = h("span", {class: "legend"});
     this.element =
@@ -56,6 +58,7 @@ export class Chart {
           this.canvas);
     this.canvas.addEventListener("pointermove", (event) => this.#point(event.offsetX));
     this.canvas.addEventListener("pointerleave", () => this.#point(null));
+    this.canvas.addEventListener("keydown", (event) => this.#key(event));
     this.close = whenLooksChange(this.element, () => this.draw());
   }
 
@@ -74,7 +77,16 @@ export class Chart {
             .join(", ");
     this.canvas.setAttribute("aria-label", `${this.title}: ${last}`);
     this.draw();
-    this.#point(null);
+    this.#pointAgain();
+  }
+
+  // What is read by keys goes on being read when values come.
+  #pointAgain() {
+    const points = this.series[0]?.points ?? [];
+    const isRead =
+        this.at >= 0 && points.length && this.scales && document.activeElement === this.canvas;
+    this.at = isRead ? Math.min(this.at, points.length - 1) : -1;
+    this.#point(isRead ? this.scales.toX(points[this.at][0]) : null);
   }
 
   #scales() {
@@ -174,6 +186,17 @@ export class Chart {
     // What is no number any more stands as a cross at the foot.
     pen.textAlign = "center";
     for (const x of broken.slice(0, 200)) pen.fillText("×", toX(x), HEIGHT - BELOW - 2);
+  }
+
+  #key(event) {
+    const count = this.series[0]?.points.length ?? 0;
+    const steps = {ArrowLeft: -1, ArrowRight: 1, Home: -count, End: count};
+    if (!(event.key in steps) || count === 0 || !this.scales) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const from = this.at < 0 ? count : this.at;
+    this.at = Math.min(count - 1, Math.max(0, from + steps[event.key]));
+    this.#point(this.scales.toX(this.series[0].points[this.at][0]));
   }
 
   #point(offset) {

@@ -335,6 +335,6 @@ export function compareScreen(app, namespace, ids) {
       return true;
     },
     leaveField() {},
-    keys: [["Esc", "back to the history"]],
+    keys: [["arrows", "read the curve that has the focus"], ["Esc", "back to the history"]],
   };
 }

@@ -532,7 +532,9 @@ export function jobScreen(app, kind, namespace, run) {
     },
     keys: [
       ["l or /", "search the log"], ["r", "look closer at the ranks"], ["e", "open a shell"],
-      ["s", "suspend or resume"], ["a", "run again"], ["d", "delete"], ["Esc", "back"]
+      ["s", "suspend or resume"], ["a", "run again"], ["d", "delete"],
+      ["arrows", "read the curve, the ranks or the lines that have the focus"],
+      ["Shift+Tab", "leave the shell"], ["Esc", "back"]
     ],
   };
 }

@@ -99,13 +99,26 @@ export class List {
     while (this.drawn.length > Math.max(0, last - first)) this.drawn.pop().element.remove();
     this.above.firstChild.style.height = `${first * height}px`;
     this.below.firstChild.style.height = `${Math.max(0, this.rows.length - last) * height}px`;
+    const hadFocus = this.drawn.some(({element}) => element === document.activeElement);
+    this.hasSelected = this.rows.some((row) => row.key === this.selected);
     this.drawn.forEach((drawn, i) => this.#drawRow(drawn, first + i, now));
+    // The elements stay where they are when rows move: the focus goes with its row.
+    if (hadFocus && this.hasSelected) this.#focusSelected();
+  }
+
+  #focusSelected() {
+    const drawn = this.drawn.find(({row}) => row.key === this.selected);
+    if (drawn && drawn.element !== document.activeElement)
+      drawn.element.focus({preventScroll: true});
   }
 
   #addRow() {
     const cells = this.columns.map((column) => h("td", {class: column.className}));
     const element = h("tr", {tabindex: "-1"}, cells);
     const drawn = {element, cells, row: null};
+    element.addEventListener("focus", () => {
+      if (this.selected !== drawn.row.key) this.select(drawn.row.key);
+    });
     element.addEventListener("click", (event) => {
       if (event.target.closest("a, button, input")) return;
       this.select(drawn.row.key);
@@ -121,7 +134,7 @@ export class List {
     drawn.element.setAttribute("aria-rowindex", index + 2);
     const isSelected = row.key === this.selected;
     drawn.element.setAttribute("aria-selected", isSelected);
-    drawn.element.tabIndex = isSelected || (this.selected === null && index === 0) ? 0 : -1;
+    drawn.element.tabIndex = isSelected || (!this.hasSelected && index === 0) ? 0 : -1;
     this.columns.forEach((column, i) => column.draw(drawn.cells[i], row, now));
   }
 
@@ -148,9 +161,7 @@ export class List {
     if (bottom > this.element.scrollTop + this.element.clientHeight)
       this.element.scrollTop = bottom - this.element.clientHeight;
     this.draw();
-    this.drawn.find((drawn) => drawn.row.key === this.selected)?.element.focus({
-      preventScroll: true
-    });
+    this.#focusSelected();
   }
 
   // Whether the key was the list's.

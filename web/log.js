@@ -232,11 +232,16 @@ export class Log {
     const what = h("span", {class: "what"});
     const element = h("div", {class: "log-line"}, who, at, what);
     const drawn = {element, who, at, what, line: null};
-    element.addEventListener("click", () => {
+    const readOn = () => {
       if (!this.marks || !drawn.line.at || String(getSelection())) return;
+      this.box.focus();
       this.#part(
           `From ${drawn.line.at.slice(0, 19)}Z on`,
           {since: drawn.line.at.slice(0, 19) + "Z", limit: "5000"});
+    };
+    element.addEventListener("click", readOn);
+    element.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") readOn();
     });
     this.pad.append(element);
     this.drawn.push(drawn);
@@ -255,6 +260,10 @@ export class Log {
       this.#mark(drawn.what, text);
     else
       setText(drawn.what, text);
+    if (this.marks && line.at)
+      drawn.element.tabIndex = 0;
+    else
+      drawn.element.removeAttribute("tabindex");
     drawn.element.className =
         `log-line${BAD.test(text) ? " bad" : ""}${this.marks ? " found" : ""}`;
   }

@@ -98,6 +98,38 @@ TEST(Explain, ARankThatWasDoneEarly) {
   EXPECT_EQ(verdict.rank, 0u);
 }
 
+TEST(Explain, TheLaunchersWordsAreNoPartOfItsException) {
+  const std::string log =
+      "[rank0]:" + kPeer.substr(0, kPeer.find('\n')) +
+      "\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
+      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
+      "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
+      "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n";
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).kind, "ended-early");
+}
+
+TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 139, 3, "step 1 loss 2\n")}}).line,
+            "ended by signal 11 (SIGSEGV)");
+  Rank killed = RankOf(1, 137, 3, "step 1 loss 2\n");
+  killed.reason = "OOMKilled";
+  killed.message = "step 1 loss 2\ncontainer pytorch was killed: it used 720 MiB\n";
+  EXPECT_EQ(Explain({.ranks = {killed}}).line,
+            "OOMKilled: container pytorch was killed: it used 720 MiB");
+}
+
+TEST(Explain, AWorkerThatCrashedDidNotLackMemory) {
+  const std::string before =
+      "Traceback (most recent call last):\n  File \"/w/t.py\", line 8, in f\n"
+      "RuntimeError: DataLoader worker (pid 31) is killed by signal: ";
+  const auto advice = [&](const char* signal) {
+    return Explain({.ranks = {RankOf(0, 1, 5, before + signal + ". \n")}}).advice_text;
+  };
+  EXPECT_EQ(advice("Segmentation fault").find("oom-kill"), std::string::npos);
+  EXPECT_NE(advice("Killed").find("oom-kill"), std::string::npos);
+}
+
 TEST(Explain, ARankThatItsJobHasEndedIsNoCause) {
   Rank ended = RankOf(0, 137, 1, "step 3 loss 1\n");
   ended.was_ended_by_us = true;

@@ -526,6 +526,12 @@ Finding ReadExit(const Rank& rank) {
   if (code < kSignalBase) finding.line = LastWords(rank);
   if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
   if (finding.line.empty()) finding.line = LastWords(rank);
+  const auto crashed_by = [&](std::string_view signal) {
+    finding.level = Level::kDeciding;
+    finding.confidence = Confidence::kMedium;
+    // What it printed before tells nothing of it.
+    if (rank.end_words.empty()) finding.line = fmt::format("ended by {}", signal);
+  };
   switch (code - kSignalBase) {
     case SIGSEGV:
       finding.kind = "native-crash";
@@ -534,16 +540,14 @@ Finding ReadExit(const Rank& rank) {
       finding.advice_text =
           "Set PYTHONFAULTHANDLER=1 for the Python stack; suspect extensions that "
           "were built for another torch.";
-      finding.level = Level::kDeciding;
-      finding.confidence = Confidence::kMedium;
+      crashed_by("signal 11 (SIGSEGV)");
       break;
     case SIGILL:
       finding.kind = "python-mismatch";
       finding.title = "the program has an instruction that this processor lacks (SIGILL)";
       finding.advice = Advice::kRetryElsewhere;
       finding.advice_text = "Use packages built for this machine, or a newer machine.";
-      finding.level = Level::kDeciding;
-      finding.confidence = Confidence::kMedium;
+      crashed_by("signal 4 (SIGILL)");
       break;
     case SIGBUS:
       finding.title = "it was killed by SIGBUS: a full /dev/shm or a file cut short does that";

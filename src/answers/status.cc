@@ -173,8 +173,12 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
       finding.advice = rule->advice;
       finding.advice_text = rule->advice_text;
     }
-    finding.line = std::string(reason) + (reason.empty() || message.empty() ? "" : ": ");
-    finding.line += message.substr(0, 400);
+    // Of a container that was killed the message is the end of its log, where the killer spoke
+    // last.
+    std::string_view told = base::Trim(message);
+    if (reason == "OOMKilled") told = told.substr(told.rfind('\n') + 1);
+    finding.line = std::string(reason) + (reason.empty() || told.empty() ? "" : ": ");
+    finding.line += told.substr(0, 400);
     return finding;
   }
   return std::nullopt;

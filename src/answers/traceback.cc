@@ -14,6 +14,8 @@ constexpr std::string_view kDuring =
     "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kDirect =
     "The above exception was the direct cause of the following exception:";
+// Begins muster-launch's own words, below torchrun's exception and table.
+constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
@@ -128,7 +130,8 @@ class Reader {
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
       const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
-                           !ReadFrame(more).file.empty() || IsOfLauncher(more);
+                           !ReadFrame(more).file.empty() || IsOfLauncher(more) ||
+                           more.find(kExplains) != std::string_view::npos;
       if (more.empty() || is_next || IsCauseBelow(raised, more)) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);

@@ -6,12 +6,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include "base/block_signals.h"
 
 namespace process {
+namespace {
+
+constexpr std::chrono::milliseconds kOneRequest{100};
+
+}  // namespace
 
 base::Result<base::Fd> OpenSignalFd(std::initializer_list<int> signals) {
   sigset_t set;
@@ -60,11 +67,19 @@ SignalThread::~SignalThread() {
 }
 
 void SignalThread::Run() {
+  uint32_t sender = 0;
+  std::chrono::steady_clock::time_point until;
   for (;;) {
     pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
     if (fds[1].revents != 0) return;
-    while (ReadSignal(signals_.get())) taken_();
+    while (const auto signal = ReadSignal(signals_.get())) {
+      const auto now = std::chrono::steady_clock::now();
+      const bool is_same = signal->ssi_pid != 0 && signal->ssi_pid == sender && now < until;
+      sender = signal->ssi_pid;
+      until = now + kOneRequest;
+      if (!is_same) taken_();
+    }
   }
 }
 

@@ -24,7 +24,8 @@ std::optional<signalfd_siginfo> ReadSignal(int fd);
 void IgnoreSignal(int signal);
 
 // Calls `taken` on a thread of its own for each of these signals, while it exists; afterwards they
-// do again what they did. For the main thread.
+// do again what they did. Two of one sender within 100 ms are one: timeout(1) sends to the process
+// and to its group. (What a terminal sends has no sender.) For the main thread.
 class SignalThread {
  public:
   // If it cannot have a thread, the signals do what they did.

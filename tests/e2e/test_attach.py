@@ -13,7 +13,7 @@ import pytest
 from embedded_api import Api
 from terminals import Terminal
 
-HELLO = "Hello! Arena attach the container pytorch of instance j-master-0\n"
+HELLO = "Attached to the container pytorch of instance j-master-0\n"
 NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
 USERS = pytest.mark.parametrize("user", ["cluster", "nobody_cluster"])
 

@@ -118,13 +118,22 @@ def test_after_ctrl_c_no_status_line_is_left(cluster):
 
 
 def test_a_program_that_starts_again_is_not_up_meanwhile(cluster):
-    with on_terminal(cluster, "run", "--name=again", "--retry=5", "--grace=1", "echo up; exit 3") as terminal:
-        terminal.expect("\nup\r\n")
+    with on_terminal(cluster, "run", "--name=again", "--retry=2", "--grace=1", "echo up; exit 3") as terminal:
+        terminal.expect("again-master-0 exited with code 3, starts again (restart 1)")
         terminal.expect("\r0 of 1 rank up")
-        terminal.expect("exited with code 3, starts again (restart ")
+        terminal.expect("exited with code 3, starts again (restart 2)")
         terminal.type("\x03")
         code, _ = rest_of(terminal)
         assert code == 130
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_pipe_hears_that_a_program_starts_again(cluster, nodes):
+    done = cluster.run("run", "--name=again", f"--nodes={nodes}", "--retry=1", 'test "$RANK" = 0 && exit 3; sleep 60', code=3)
+    told = [line for line in done.stderr.splitlines() if "starts again" in line]
+    # Of two replicas each may be restarted once, and it may be the same one.
+    assert [line.split("] ")[1] for line in told] == [
+        f"again-master-0 exited with code 3, starts again (restart {number})" for number in range(1, nodes + 1)]
 
 
 def test_a_second_ctrl_c_kills_and_says_nothing_of_waits(cluster):

@@ -88,7 +88,6 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     assert made["ledger"]["attempts"] == 2
     # Steps 6 to 10, and all twenty of them that stayed.
     assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8, seconds
-    assert seconds["recovery"] < 3, "the first restart follows soon"
 
 
 # Rank 1 comes to the rendezvous late; then most of a step is waiting for its batch.

@@ -12,7 +12,7 @@ from fake_servers import Proxy, StreamingKubelet
 from terminals import Terminal
 from test_client import EDIT_RULES, one_line, play_operator, submit
 
-HELLO = "Hello! Arena attach the container pytorch of instance {}\n"
+HELLO = "Attached to the container pytorch of instance {}\n"
 NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
 
 

@@ -63,6 +63,9 @@ constexpr std::string_view kTransportFailed = "fatal: Could not read from remote
 constexpr std::string_view kPeerHasGone[] = {
     "Connection closed by peer", "Connection reset by peer", "Broken pipe", "he node of rank "};
 
+// In the first line of what muster-launch says below torchrun's table.
+constexpr std::string_view kExplains = " failed first (local rank ";
+
 // How muster-launch begins the line in its report that tells why, among others at the end of its
 // log.
 constexpr std::string_view kWhy = "why       : ";
@@ -146,8 +149,12 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
     return DescribeSignal(signal, terminated).append(colon).append(line);
   }
   std::string text = fmt::format("exited with code {}", terminated.exit_code);
+  // The launcher begins with the exit code where it knows no more: it is not said twice.
+  const std::string code = fmt::format("exit code {}", terminated.exit_code);
+  if (line == code) return text;
   if (!line.empty()) {
-    text += fmt::format(": {}", line);
+    const bool has_more = line.starts_with(code + ", ");
+    text += fmt::format(": {}", has_more ? line.substr(code.size() + 2) : line);
   } else if (!terminated.reason.empty() && terminated.reason != "Error") {
     text += fmt::format(": {}", OneLine(terminated.reason));
   }
@@ -195,7 +202,9 @@ std::string DescribeInit(const text::Json& pod, std::string_view container,
 std::optional<std::string> DescribePod(const text::Json& pod) {
   const std::string_view reason = text::GetString(pod, {"status", "reason"});
   const std::string_view message = text::GetString(pod, {"status", "message"});
-  if (Phase(pod) != "Failed" || (reason.empty() && message.empty())) {
+  // A disk that was too full for the log did not end the program.
+  const bool is_of_log = message.find("log truncated: ") != std::string_view::npos;
+  if (Phase(pod) != "Failed" || (reason.empty() && (message.empty() || is_of_log))) {
     const auto disruption = DisruptionOf(pod);
     return disruption ? std::optional(OneLine(DescribeDisruption(*disruption))) : std::nullopt;
   }
@@ -216,7 +225,7 @@ const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_l
 // The rank that a launcher in the container says has failed first (LauncherReport); nullopt where
 // it says none. The pod's own rank is that of its first process.
 std::optional<int> SaidRank(std::string_view log) {
-  const size_t end = log.rfind(" failed first (local rank ");
+  const size_t end = log.rfind(kExplains);
   const size_t begin = end == std::string_view::npos ? end : log.rfind(": rank ", end);
   if (begin == std::string_view::npos) return std::nullopt;
   const std::string_view said = log.substr(begin + 7, end - begin - 7);  // "1 of 2"
@@ -325,7 +334,12 @@ std::string LastLines(std::string_view log) {
   for (size_t lines = 0; lines < kMaxLastLines && begin != std::string_view::npos; ++lines) {
     begin = begin == 0 ? std::string_view::npos : log.rfind('\n', begin - 1);
   }
-  return std::string(begin == std::string_view::npos ? log : log.substr(begin + 1));
+  if (begin != std::string_view::npos) log.remove_prefix(begin + 1);
+  // The launcher's explanation says all that is in the table above it.
+  const size_t explains = log.find(kExplains);
+  const size_t line = explains == std::string_view::npos ? explains : log.rfind('\n', explains);
+  if (line != std::string_view::npos) log.remove_prefix(line + 1);
+  return std::string(log);
 }
 
 }  // namespace

@@ -205,14 +205,22 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
   return out;
 }
 
+}  // namespace
+
+std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart) {
+  return fmt::format("{} exited with code {}, starts again (restart {})", Name(pod),
+                     ended.exit_code, restart);
+}
+
+namespace {
+
 // A pod of a running job whose program has ended and waits to be started again; "" when all run.
 std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
   for (const text::Json* const pod : pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
     for (const ContainerStatus& status : ContainerStatuses(*pod)) {
       if (!status.is_waiting || !status.last_terminated) continue;
-      return fmt::format("{} exited with code {}, starts again (restart {})", Name(*pod),
-                         status.last_terminated->exit_code, status.restart_count + 1);
+      return DescribeRestart(*pod, *status.last_terminated, status.restart_count + 1);
     }
   }
   return "";

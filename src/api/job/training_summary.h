@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/job/failure_cause.h"
+#include "api/pod.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "text/json.h"
@@ -57,6 +58,10 @@ struct TrainingSummary {
   std::vector<InstanceSummary> instances;
   std::string trainer = "pytorchjob";  // the job's kind, in lower case
 };
+
+// "pt-master-0 exited with code 1, starts again (restart 1)": of a program that is started in its
+// pod for the `restart`th time after the first.
+std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart);
 
 // In the message of Created: separates its own text from the API server's, while the server refuses
 // to create a pod or service of the job.

@@ -376,6 +376,21 @@ TEST_F(FailedReason, NamesTheRankThatEndedFirst) {
   EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 3: ValueError: no data");
 }
 
+TEST_F(FailedReason, IsNotTheDiskThatTheLogDidNotFitOn) {
+  Terminate(pods_[1], 4, kCreated, "last line");
+  text::Set(pods_[1], {"status", "message"}, "pytorch: log truncated: the disk is nearly full");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 4: last line");
+}
+
+TEST_F(FailedReason, SaysTheExitCodeOfALaunchersReportOnce) {
+  const std::string head = "x.py: rank 1 of 2 failed first (local rank 1, host h)\n  why       : ";
+  Terminate(pods_[1], 3, kCreated, head + "exit code 3, its last line: no data\n");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 3: its last line: no data");
+  pods_[1] = MakePod("worker", 0, "Failed");
+  Terminate(pods_[1], 3, kCreated, head + "exit code 3\n");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 3");
+}
+
 TEST_F(FailedReason, CountsRanksWithoutAMaster) {
   text::Set(job_, {"spec", "pytorchReplicaSpecs"}, {{"Worker", text::Object()}});
   pods_ = {MakePod("worker", 1, "Failed")};

@@ -45,7 +45,8 @@ class LogReader {
     if (!time) return;
     const auto label = api::ReadRankLabel(line.text);
     if (label && rank_.empty()) rank_ = label->name;
-    if (label && label->name != rank_) return;
+    // Beside lines of ranks those without a label are their launcher's.
+    if ((label ? label->name : std::string_view()) != rank_) return;
     tracker_.See(runs::ToMillis(*time), label ? label->text : line.text);
   }
 

@@ -148,16 +148,23 @@ base::Status AddLeavingPods(cluster::Client& client, RunRecord& run) {
   return {};
 }
 
+// Of the deleted pods the last of each name.
+std::vector<text::Json> LastPods(const RunRecord& run) {
+  std::map<std::string, const text::Json*> last;
+  for (const text::Json& pod : run.past_pods) last[std::string(api::Name(pod))] = &pod;
+  std::vector<text::Json> pods;
+  for (const auto& [name, pod] : last) pods.push_back(*pod);
+  return pods;
+}
+
 base::Result<RunRecord> GoneRun(cluster::Client& client, const Context& context, text::Json job,
                                 base::Time deleted) {
   RunRecord run;
   run.job.job = std::move(job);
   run.deleted = deleted;
   TRY(AddPastPods(client, context, run));
-  std::map<std::string, const text::Json*> last;
-  for (const text::Json& pod : run.past_pods) last[std::string(api::Name(pod))] = &pod;
-  for (const auto& [name, pod] : last) run.job.pods.push_back(*pod);
-  if (last.empty() && context.cluster_is_this_machine) TRY(AddLeavingPods(client, run));
+  run.job.pods = LastPods(run);
+  if (run.job.pods.empty() && context.cluster_is_this_machine) TRY(AddLeavingPods(client, run));
   Summarize(context, run);
   return run;
 }
@@ -242,6 +249,17 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
                       : "; of this cluster only the jobs that are there are, and the ones that "
                         "this machine submitted",
                   context.program));
+}
+
+base::Result<TrainingJob> WithPastPods(cluster::Client& client, const Context& context,
+                                       TrainingJob job) {
+  if (!context.cluster_is_this_machine || !job.pods.empty()) return job;
+  RunRecord run;
+  run.job = std::move(job);
+  TRY(AddPastPods(client, context, run));
+  run.job.pods = LastPods(run);
+  run.job.summary = api::Summarize(run.job.job, Pointers(run.job.pods), context.clock.Now());
+  return std::move(run.job);
 }
 
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,

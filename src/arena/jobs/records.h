@@ -43,6 +43,11 @@ inline constexpr std::string_view kDeletedStatus = "DELETED";
 base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
                                 const std::string& run);
 
+// The job with the last deleted pod of each name in place of those that it does not have: what is
+// left of a suspended one. On another cluster the job as it is.
+base::Result<TrainingJob> WithPastPods(cluster::Client& client, const Context& context,
+                                       TrainingJob job);
+
 // A deleted run of that name or id; nullopt if there is none.
 base::Result<std::optional<RunRecord>> FindGoneRun(cluster::Client& client, const Context& context,
                                                    const std::string& run);

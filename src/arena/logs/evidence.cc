@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -38,6 +39,7 @@ constexpr int64_t kMostLines = 2000;     // of each log
 constexpr size_t kMostLogs = 64;         // of pods that failed
 constexpr size_t kMostBytes = 16 << 20;  // of each file
 constexpr size_t kMostFiles = 4096;
+constexpr int kKilled = 128 + SIGKILL;
 
 // How its program ended: a container that failed comes before one that did not.
 std::optional<api::Terminated> EndOf(const text::Json& pod) {
@@ -53,11 +55,13 @@ std::optional<api::Terminated> EndOf(const text::Json& pod) {
   return end;
 }
 
-// Only a launcher sees that a rank was done, or stood still, while others waited for it.
+// Only a launcher sees that a rank was done, or stood still, while others waited for it; that a
+// loss is not a number any more, muster says itself.
 bool Decides(const answers::Rank& launcher) {
   return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
     const answers::Rule* const rule = answers::RuleForLine(line.text);
-    return rule != nullptr && (rule->kind == "ended-early" || rule->kind == "hang");
+    return rule != nullptr &&
+           (rule->kind == "ended-early" || rule->kind == "hang" || rule->kind == "nan");
   });
 }
 
@@ -98,6 +102,10 @@ class Gathering {
         rank.reason = end->reason;
         rank.message = end->message;
       }
+    } else if (is_gone && api::Phase(pod) == "Running") {
+      // It was killed and removed at once: nobody noted its end.
+      rank.exit_code = kKilled;
+      rank.was_ended_by_us = true;
     } else if (api::Phase(pod) != "Failed" && rank.reason.empty()) {
       AddWaiting(pod);
       if (api::Phase(pod) == "Running") {  // it may be the one that held the others up
@@ -145,6 +153,11 @@ class Gathering {
       rank.witnesses.insert(rank.witnesses.end(), of.witnesses.begin(), of.witnesses.end());
     }
     if (read.ranks.empty()) {
+      evidence_.ranks.push_back(std::move(rank));
+      return;
+    }
+    if (has_ranks && rank.reason == "OOMKilled") {
+      rank.rank.reset();  // all of them had the memory, and ended by one kill
       evidence_.ranks.push_back(std::move(rank));
       return;
     }

@@ -117,7 +117,6 @@ class Follower {
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
   // Until the container runs again, or will not; says why it does not.
-  base::Status AwaitRestart();
   // Stopped: what there is by now, and no more.
   base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }
@@ -135,7 +134,6 @@ class Follower {
   JobWatch& watch_;
   JobProbe probe_;
   LogLines lines_;
-  std::string told_restart_;
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
 
@@ -299,21 +297,7 @@ base::Status Follower::Run() {
     };
     const base::Duration moment = backoff_.Next();
     if (!watch_.Wait(std::chrono::ceil<milliseconds>(moment), has_ended)) continue;
-    TRY(AwaitRestart());
-  }
-}
-
-base::Status Follower::AwaitRestart() {
-  for (;;) {
-    const auto is_restart = [this](const View& now) {
-      return !now.reason.empty() && now.reason != told_restart_ && !IsEnding();
-    };
-    TRY_ASSIGN(const View view, WaitFor([&](const View& now) {
-                 return now.is_running || now.stage != Stage::kRunning || is_restart(now);
-               }));
-    if (view.is_running || view.stage != Stage::kRunning || !is_restart(view)) return {};
-    told_restart_ = view.reason;
-    base::LogWarn("{}", told_restart_);
+    TRY(WaitFor([](const View& now) { return now.is_running || now.stage != Stage::kRunning; }));
   }
 }
 

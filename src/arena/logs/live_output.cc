@@ -10,8 +10,10 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/program_name.h"
+#include "arena/logs/restart_news.h"
 #include "arena/logs/status_text.h"
 #include "base/guarded.h"
+#include "base/log.h"
 #include "base/log_writer.h"
 
 namespace arena {
@@ -20,6 +22,9 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kTick{1};
+constexpr seconds kUntilNews{3600};
+constexpr seconds kJustBefore{10};  // on a busy machine a job is followed so long after it began
+constexpr std::chrono::milliseconds kUntilItEnds{500};
 constexpr size_t kMostBars = 8;
 
 // Its programs run: none has ended and waits to be started again.
@@ -30,17 +35,23 @@ bool IsUp(const text::Json& pod) {
                       [](const api::ContainerStatus& status) { return status.is_waiting; });
 }
 
+std::vector<const text::Json*> PodsOf(const JobWatch::Snapshot& now, const std::string& job) {
+  std::vector<const text::Json*> pods;
+  for (const auto& [name, pod] : now.pods) {
+    if (api::ControllerUid(pod) == job) pods.push_back(&pod);
+  }
+  return pods;
+}
+
 // Without the times, which go on by themselves.
-FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid, const RankMap& ranks,
+FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid,
+                   const std::vector<const text::Json*>& pods, const RankMap& ranks,
                    base::Time time, std::optional<base::Time>& start) {
   FollowedJob job;
   job.ranks = ranks.size();
   if (!now.job || api::Uid(*now.job) != uid) return job;
-  std::vector<const text::Json*> pods;
-  for (const auto& [name, pod] : now.pods) {
-    if (api::ControllerUid(pod) != uid) continue;
-    pods.push_back(&pod);
-    if (IsUp(pod)) job.up += ranks.processes;
+  for (const text::Json* const pod : pods) {
+    if (IsUp(*pod)) job.up += ranks.processes;
   }
   api::TrainingSummary summary = api::Summarize(*now.job, pods, time);
   job.reason = std::move(summary.reason);
@@ -62,13 +73,15 @@ LiveOutput::LiveOutput(cluster::Client& client, const Context& context, const te
       out_(out),
       uid_(api::Uid(job)),
       ranks_(RankMap::Of(job)),
+      since_(context.clock.Now() - kJustBefore),
       begun_(context.clock.Steady()),
       bottom_(out),
       last_output_(begun_) {
-  if (!out.IsTerminal()) return;
-  base::SetLogWriter([this](std::string_view line) { LogAbove(line); });
-  *Shown().Lock() = this;
-  // Arena has no such line.
+  if (out.IsTerminal()) {
+    base::SetLogWriter([this](std::string_view line) { LogAbove(line); });
+    *Shown().Lock() = this;
+  }
+  // Arena has no such lines.
   if (context.program == "arena") return;
   watch_ = std::make_unique<JobWatch>(client, std::string(api::Namespace(job)),
                                       std::string(api::Name(job)), PodSelector(job));
@@ -76,10 +89,10 @@ LiveOutput::LiveOutput(cluster::Client& client, const Context& context, const te
 }
 
 LiveOutput::~LiveOutput() {
-  if (!out_.IsTerminal()) return;
   is_over_ = true;
   if (watch_) watch_->Wake();
   if (thread_.joinable()) thread_.join();
+  if (!out_.IsTerminal()) return;
   *Shown().Lock() = nullptr;
   base::SetLogWriter({});
   bottom_.Clear();
@@ -132,15 +145,32 @@ void LiveOutput::LogAbove(std::string_view line) {
   DrawLocked();
 }
 
+// Whether a program's end was the job's, as nothing is left of its restarts: the job says so a
+// moment later.
+bool LiveOutput::EndsSoon() {
+  return watch_->Wait(kUntilItEnds, [this](const JobWatch::Snapshot& now) {
+    return is_over_ || !now.job || api::IsJobFinished(*now.job);
+  });
+}
+
 void LiveOutput::Run() {
   std::optional<base::Time> start;
   FollowedJob job;
+  RestartNews news(since_);
+  std::vector<Restart> restarts;
+  const bool is_terminal = out_.IsTerminal();
   while (!is_over_ && watch_->Refusal()) {
-    watch_->Wait(kTick, [&](const JobWatch::Snapshot& now) {
-      job = LookAt(now, uid_, ranks_, context_.clock.Now(), start);
-      return is_over_.load();
+    watch_->Wait(is_terminal ? kTick : kUntilNews, [&](const JobWatch::Snapshot& now) {
+      const auto pods = PodsOf(now, uid_);
+      restarts = news.See(pods);
+      if (is_terminal) job = LookAt(now, uid_, pods, ranks_, context_.clock.Now(), start);
+      return is_over_ || !restarts.empty();
     });
+    for (const Restart& restart : restarts) {
+      if (!restart.is_to_come || !EndsSoon()) base::LogWarn("{}", restart.text);
+    }
     if (is_over_) return;
+    if (!is_terminal) continue;
     const auto steady = context_.clock.Steady();
     job.reason = UseProgramName(context_, std::move(job.reason));
     job.elapsed = start ? context_.clock.Now() - *start

@@ -18,10 +18,10 @@
 
 namespace arena {
 
-// Passes on what is written. On a terminal it shows below it the ranks' progress bars, and a line
-// with the number of running ranks, the elapsed time and since when they are quiet, which a thread
-// of its own updates each second; log messages of the command go above. Otherwise adds nothing.
-// Thread safe. Borrows everything but the job.
+// Passes on what is written, and says on stderr that a program has ended and starts again. On a
+// terminal it shows below it the ranks' progress bars, and a line with the number of running ranks,
+// the elapsed time and since when they are quiet, which a thread of its own updates each second;
+// log messages of the command go above. Thread safe. Borrows everything but the job.
 class LiveOutput : public cli::Output {
  public:
   LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
@@ -43,6 +43,7 @@ class LiveOutput : public cli::Output {
 
  private:
   void Run();
+  bool EndsSoon();
   void LogAbove(std::string_view line);
   void DrawLocked();
 
@@ -50,6 +51,7 @@ class LiveOutput : public cli::Output {
   cli::Output& out_;
   const std::string uid_;
   const RankMap ranks_;
+  const base::Time since_;  // restarts before it are no news
   const std::chrono::steady_clock::time_point begun_;
   std::mutex mutex_;
   cli::BottomLines bottom_;  // this and what follows: under the mutex
@@ -59,7 +61,7 @@ class LiveOutput : public cli::Output {
   bool is_taken_away_ = false;
   std::chrono::steady_clock::time_point last_output_;
   std::atomic<bool> is_over_{false};  // read under the watch's lock
-  std::unique_ptr<JobWatch> watch_;   // on a terminal
+  std::unique_ptr<JobWatch> watch_;   // null under the name arena
   std::thread thread_;
 };
 

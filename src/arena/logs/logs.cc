@@ -195,12 +195,35 @@ base::Status PrintKeptLines(const TrainingJob& job, cli::Output& out) {
   return out.Write(job.summary.last_lines + "\n");
 }
 
+// Of pods that were deleted, which are the job's.
+base::Result<int> PrintLogsOfPast(cluster::Client& client, const Context& context,
+                                  const TrainingJob& job, const LogFlags& flags,
+                                  cluster::LogOptions options, cli::Output& out) {
+  options.follow = false;
+  if (flags.all) {
+    AllLogsRequest request = RequestOf(context, job, flags, options, out);
+    request.is_gone = true;
+    TRY(PrintAllLogs(client, request, out));
+    return 0;
+  }
+  std::string instance = flags.instance.empty() ? DefaultInstance(context, job) : flags.instance;
+  if (flags.instance.empty() && job.Pod(instance) == nullptr) {
+    instance = api::Name(job.pods.front());
+  }
+  const text::Json* const pod = job.Pod(instance);
+  if (pod == nullptr) {
+    return Fail(Code::kNotFound, fmt::format("{} had no instance {}", job.summary.name, instance));
+  }
+  options.pod_uid = api::Uid(*pod);
+  TRY(PrintLog(client, job, instance, options, out));
+  return 0;
+}
+
 // Of a run whose job was deleted.
 base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
                                 const RunRecord& run, const LogFlags& flags,
-                                cluster::LogOptions options, cli::Output& out) {
+                                const cluster::LogOptions& options, cli::Output& out) {
   const TrainingJob& job = run.job;
-  options.follow = false;
   if (!context.cluster_is_this_machine) {
     if (HasKeptLines(job, flags)) {
       TRY(PrintKeptLines(job, out));
@@ -216,21 +239,7 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
   if (job.pods.empty()) {
     return Fail(Code::kNotFound, fmt::format("no instance of {} had begun", job.summary.name));
   }
-  if (flags.all) {
-    AllLogsRequest request = RequestOf(context, job, flags, options, out);
-    request.is_gone = true;
-    TRY(PrintAllLogs(client, request, out));
-    return 0;
-  }
-  std::string instance = flags.instance.empty() ? DefaultInstance(context, job) : flags.instance;
-  if (instance.empty()) instance = api::Name(job.pods.front());
-  const text::Json* const pod = job.Pod(instance);
-  if (pod == nullptr) {
-    return Fail(Code::kNotFound, fmt::format("{} had no instance {}", job.summary.name, instance));
-  }
-  options.pod_uid = api::Uid(*pod);
-  TRY(PrintLog(client, job, instance, options, out));
-  return 0;
+  return PrintLogsOfPast(client, context, job, flags, options, out);
 }
 
 // Calls `print` with flags and an output for the ranks and the text that were asked for.
@@ -337,6 +346,18 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     return 0;
   }
   if (!found) return Fail(std::move(found.error()));
+  const bool may_have_past =
+      found->pods.empty() && !options.follow && found->summary.status == "SUSPENDED";
+  if (may_have_past && context.program != "arena") {
+    TRY_ASSIGN(const TrainingJob past, WithPastPods(*client, context, *found));
+    if (!past.pods.empty()) {
+      base::LogInfo("{0} is suspended: this is its log until then", name);
+      return WithChoice(*client, context, past, flags, call.out,
+                        [&](const LogFlags& chosen, cli::Output& out) {
+                          return PrintLogsOfPast(*client, context, past, chosen, options, out);
+                        });
+    }
+  }
   return WithChoice(*client, context, *found, flags, call.out,
                     [&](const LogFlags& chosen, cli::Output& out) {
                       return PrintLogs(*client, context, *found, chosen, options, out);

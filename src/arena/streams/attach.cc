@@ -32,8 +32,11 @@ base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Inv
   const bool is_input_terminal = ::isatty(STDIN_FILENO) == 1;
   // A terminal would put carriage returns into a file.
   options.has_tty = is_input_terminal && call.out.IsTerminal();
-  TRY(call.err.Write(fmt::format("Hello! Arena attach the container {} of instance {}\n",
-                                 options.container, place.instance)));
+  TRY(call.err.Write(context.program == "arena"
+                         ? fmt::format("Hello! Arena attach the container {} of instance {}\n",
+                                       options.container, place.instance)
+                         : fmt::format("Attached to the container {} of instance {}\n",
+                                       options.container, place.instance)));
   if (!is_input_terminal) {
     TRY(call.err.Write(
         "Unable to use a TTY - input is not a terminal or the right kind of file\n"));

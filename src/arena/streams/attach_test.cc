@@ -67,6 +67,13 @@ TEST_F(Attach, CarriesACommandInTheMaster) {
             "stdin=true&stdout=true&stderr=true");
 }
 
+TEST_F(Attach, GreetsAsArenaOnlyUnderItsName) {
+  MakeRunning();
+  script_->SayStatus(0);
+  EXPECT_TRUE(Run({"attach", "x"}, "", "muster")
+                  .log.starts_with("Attached to the container pytorch of instance x-master-0\n"));
+}
+
 TEST_F(Attach, TakesTheCommandWithAndWithoutADash) {
   MakeRunning();
   script_->SayStatus(0);

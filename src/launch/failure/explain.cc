@@ -159,7 +159,9 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
   // The program had not begun: no traceback.
   const std::string last = LastLine(root.stderr_tail);
   if (last.starts_with("SyntaxError: ") || last.starts_with("IndentationError: ")) return last;
-  return fmt::format("exit code {}", ExitCodeOf(root));
+  const std::string code = fmt::format("exit code {}", ExitCodeOf(root));
+  // As sys.exit("words") prints it: a guess, and so said as what it is.
+  return last.empty() ? code : fmt::format("{}, its last line: {}", code, base::OneLine(last, 300));
 }
 
 base::JsonValue Object() {

@@ -75,6 +75,11 @@ void RefineEnd(Life& life) {
   for (const StepMark& mark : life.steps) told(mark.at);
   for (const Span& span : life.spans) told(span.end);
   life.ended = latest;
+  for (ReplicaLife& replica : life.lives) {
+    const bool is_same_second =
+        replica.ended && *replica.ended < latest && latest < *replica.ended + kResolution;
+    if (is_same_second) replica.ended = latest;
+  }
 }
 
 Ledger LedgerOf(const Life& life) {

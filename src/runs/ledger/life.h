@@ -54,7 +54,8 @@ struct Life {
   std::vector<Span> spans;
 };
 
-// Kubernetes rounds ends down to the second: raises `ended` to the last event within that second.
+// Kubernetes rounds ends down to the second: raises `ended`, and the replicas' ends in that second,
+// to the last event within it.
 void RefineEnd(Life& life);
 
 // Until `ended`, or `now` while the job runs.

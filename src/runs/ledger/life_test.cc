@@ -118,6 +118,17 @@ TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
   EXPECT_EQ(life.ended, 30'900);
 }
 
+TEST(RefineEnd, AReplicaThatEndedInThatSecondHadNotEndedBefore) {
+  Life life = Finished(0);
+  life.lives = {Replica("a", 0, 0)};
+  life.spans = {{20, 40, Bucket::kSteps, true, "trials"}, {60, 90, Bucket::kSteps, true, "trials"}};
+  RefineEnd(life);
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(life.ended, 90);
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 50);
+  EXPECT_EQ(Of(ledger, Bucket::kEnding), 0);
+}
+
 TEST(LedgerOf, AJobThatNeverGotItsPlaceWasQueued) {
   Life life;
   life.now = 50 * kSecond;

@@ -3,6 +3,8 @@
 namespace runs {
 namespace {
 
+constexpr size_t kMostRanks = 1024;  // whose tracebacks are followed
+
 // Whether "rank3" comes before another rank; a line without a label is of none.
 bool IsLowerRank(std::string_view label, std::string_view than) {
   if (label.empty()) return false;
@@ -17,12 +19,22 @@ LogReading::Told LogReading::See(Millis at, std::string_view rank, std::string_v
   if (const size_t over = text.rfind('\r'); over != std::string_view::npos) {
     text.remove_prefix(over + 1);
   }
+  if (IsSource(rank, text)) return told;
   if (!rank_ || *rank_ == rank) told.checkpoint = checkpoints_.See(at, text);
   auto progress = ProgressIn(text);
   if (!progress || !IsOfTraining(*progress)) return told;
   if (!rank_ || IsLowerRank(rank, *rank_)) rank_ = rank;
   if (*rank_ == rank) told.progress = std::move(progress);
   return told;
+}
+
+bool LogReading::IsSource(std::string_view rank, std::string_view text) {
+  auto known = sources_.find(rank);
+  if (known == sources_.end()) {
+    if (sources_.size() >= kMostRanks) return false;
+    known = sources_.try_emplace(std::string(rank)).first;
+  }
+  return known->second.Contain(text);
 }
 
 }  // namespace runs

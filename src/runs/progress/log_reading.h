@@ -1,12 +1,14 @@
 // What the lines of one log tell of a training's progress. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "runs/progress/checkpoint_line.h"
 #include "runs/progress/line.h"
+#include "runs/progress/source_line.h"
 #include "runs/progress/step_mark.h"
 
 namespace runs {
@@ -23,7 +25,10 @@ class LogReading {
   Told See(Millis at, std::string_view rank, std::string_view text);
 
  private:
+  bool IsSource(std::string_view rank, std::string_view text);
+
   std::optional<std::string> rank_;
+  std::map<std::string, SourceLines, std::less<>> sources_;  // by rank
   Checkpoints checkpoints_;
 };
 

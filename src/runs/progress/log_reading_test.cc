@@ -21,6 +21,16 @@ TEST(LogReading, OfABarTheLastThatWasDrawnCounts) {
   EXPECT_FALSE(log.See(2, "", "Downloading:  10%|#  | 1/10 [00:01<00:09, 1.0it/s]").progress);
 }
 
+TEST(LogReading, TheSourceInATracebackTellsNothing) {
+  LogReading log;
+  EXPECT_EQ(log.See(1, "rank0", "step 2 loss 0.3").progress->step, 2);
+  EXPECT_FALSE(log.See(2, "rank0", "  File \"/x/train.py\", line 4, in <module>").progress);
+  EXPECT_FALSE(log.See(2, "rank1", "  File \"/x/train.py\", line 5, in <module>").progress);
+  EXPECT_FALSE(log.See(3, "rank0", "    step(100)").progress);
+  EXPECT_FALSE(log.See(3, "rank1", "    step(100)").progress);
+  EXPECT_EQ(log.See(4, "rank0", "step 3 loss 0.2").progress->step, 3);
+}
+
 TEST(LogReading, ACheckpointIsOfTheSameRank) {
   LogReading log;
   EXPECT_TRUE(log.See(1, "rank0", "step 1 loss 2").progress);

@@ -45,6 +45,7 @@ void Merge(const LineProgress& from, LineProgress& into) {
 }  // namespace
 
 void Tracker::See(Millis at, std::string_view line) {
+  if (source_.Contain(line)) return;
   while (!line.empty()) {
     const size_t end = std::min(line.find('\r'), line.size());
     SeePart(at, line.substr(0, end));

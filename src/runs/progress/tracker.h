@@ -11,6 +11,7 @@
 
 #include "runs/progress/checkpoint_line.h"
 #include "runs/progress/line.h"
+#include "runs/progress/source_line.h"
 #include "runs/progress/step_mark.h"
 
 namespace runs {
@@ -50,6 +51,7 @@ class Tracker {
   std::map<std::pair<std::string, int64_t>, Series> series_;
   LineProgress latest_;
   std::optional<Millis> latest_at_, first_line_;
+  SourceLines source_;
   Checkpoints checkpoint_;
   std::vector<CheckpointSpan> checkpoints_;
 };

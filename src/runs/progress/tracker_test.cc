@@ -24,6 +24,16 @@ TEST(Tracker, KeepsTheStepsOfTheLinesThatTellTheMost) {
   EXPECT_EQ(tracker.latest().scalars[0].first, "loss");
 }
 
+TEST(Tracker, TheSourceInATracebackIsNoStep) {
+  Tracker tracker;
+  for (const char* line : {"step 2 loss 0.5", "Traceback (most recent call last):",
+                           "  File \"/x/train.py\", line 4, in <module>", "    step(100)"}) {
+    tracker.See(1, line);
+  }
+  ASSERT_EQ(tracker.steps().size(), 1u);
+  EXPECT_EQ(tracker.steps()[0].step, 2);
+}
+
 TEST(Tracker, SeesEachPartOfALineThatWasDrawnOver) {
   Tracker tracker;
   tracker.See(5, "  1%|  | 1/100 [00:10<00:15, 1it/s]\r  2%|  | 2/100 [00:10<00:15, 1it/s]");

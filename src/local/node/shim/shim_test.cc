@@ -189,6 +189,7 @@ TEST_F(ShimTest, WaitsInCrashLoopBackOffLongerFromTheSecondEndOn) {
   const PodReport report = AwaitReport(spec.directory, [](const PodReport& r) {
     return r.containers[0].state.message.starts_with("back-off 1h restarting failed");
   });
+  EXPECT_EQ(report.containers[0].restart_count, 1);
   EXPECT_EQ(report.containers[0].state.phase, Phase::kWaiting);
   EXPECT_EQ(report.containers[0].state.reason, "CrashLoopBackOff");
   EXPECT_FALSE(report.is_finished);
