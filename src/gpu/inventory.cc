@@ -1,5 +1,7 @@
 #include "gpu/inventory.h"
 
+#include <fmt/format.h>
+
 #include "gpu/vendor.h"
 
 namespace gpu {
@@ -24,6 +26,28 @@ std::vector<Unit> Inventory::Units() const {
     }
   }
   return units;
+}
+
+std::vector<std::string> TroublesOf(const Device& device, const Device* before) {
+  const std::string who = fmt::format("GPU {} ({}): ", device.index, device.name);
+  const Health& health = device.health;
+  std::vector<std::string> troubles;
+  if (before != nullptr && health.uncorrected && before->health.uncorrected &&
+      *health.uncorrected > *before->health.uncorrected) {
+    troubles.push_back(fmt::format(
+        "{}{} uncorrected memory errors while the job ran, {} since the driver was loaded", who,
+        *health.uncorrected - *before->health.uncorrected, *health.uncorrected));
+  }
+  if (health.is_remap_pending) {
+    troubles.push_back(who + "a part of its memory is to be replaced at its next reset");
+  }
+  if (health.has_remap_failed) {
+    troubles.push_back(who + "a part of its memory is broken, and there is no spare one");
+  }
+  for (const std::string_view slowdown : health.slowdowns) {
+    troubles.push_back(fmt::format("{}its clocks are slowed ({})", who, slowdown));
+  }
+  return troubles;
 }
 
 Places Places::Of(const base::Environment& environment) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/environment.h"
@@ -13,6 +14,15 @@ namespace gpu {
 
 struct Vendor;
 extern const Vendor kNvidia;
+
+// What a driver has counted of a GPU's troubles; empty where it does not tell.
+struct Health {
+  std::optional<int64_t> uncorrected;  // memory errors since the driver was loaded
+  std::optional<int64_t> uncorrected_in_life;
+  bool is_remap_pending = false;  // of rows or pages of its memory, at the next reset
+  bool has_remap_failed = false;
+  std::vector<std::string_view> slowdowns;  // of its clocks, now: "thermal slowdown"
+};
 
 struct MigInstance {
   std::string uuid;  // "MIG-..."
@@ -30,7 +40,12 @@ struct Device {
   std::optional<int> utilisation_percent;
   bool is_mig_enabled = false;
   std::vector<MigInstance> mig_instances;
+  Health health;
 };
+
+// "GPU 1 (NVIDIA H100): 2 uncorrected memory errors while the job ran": one for each trouble.
+// `before`: the same device when the job began; nullptr if nobody looked, and no error counts then.
+std::vector<std::string> TroublesOf(const Device& device, const Device* before);
 
 struct Unit {
   std::string uuid;

@@ -55,6 +55,42 @@ TEST(ReadNvidia, NoneOneEight) {
   EXPECT_EQ(eight.Units()[7].uuid, "GPU-00000000-fake-0008");
 }
 
+TEST(ReadNvidia, TroublesOfGpus) {
+  using Troubles = std::vector<std::string>;
+  const Inventory worn = ReadFake("worn");
+  EXPECT_EQ(TroublesOf(worn.devices[0], nullptr),
+            (Troubles{"GPU 0 (NVIDIA Fake 80GB): a part of its memory is broken, and there is no "
+                      "spare one",
+                      "GPU 0 (NVIDIA Fake 80GB): its clocks are slowed (hardware slowdown)",
+                      "GPU 0 (NVIDIA Fake 80GB): its clocks are slowed (thermal slowdown by "
+                      "hardware)"}));
+  const Troubles waits{
+      "GPU 1 (NVIDIA Fake 80GB): a part of its memory is to be replaced at its next reset"};
+  EXPECT_EQ(TroublesOf(worn.devices[1], nullptr), waits);
+  EXPECT_EQ(TroublesOf(ReadFake("old").devices[0], nullptr).size(), 1u);
+  EXPECT_FALSE(ReadFake("1").devices[0].health.uncorrected) << "it has no ECC";
+}
+
+TEST(ReadNvidia, OnlyErrorsWhileTheJobRanAreItsTrouble) {
+  const std::string path = testing::TempDir() + "/errors";
+  const auto read = [&path](const char* count) {
+    EXPECT_TRUE(base::WriteFileAtomic(path, count, 0644, base::Durability::kNone));
+    ::setenv("MUSTER_FAKE_NVML_ERRORS", path.c_str(), 1);
+    Inventory inventory = ReadFake("1");
+    ::unsetenv("MUSTER_FAKE_NVML_ERRORS");
+    return inventory.devices.at(0);
+  };
+  const Device before = read("3");
+  EXPECT_EQ(before.health.uncorrected, 3);
+  EXPECT_EQ(before.health.uncorrected_in_life, 103);
+  EXPECT_TRUE(TroublesOf(before, &before).empty());
+  const Device after = read("5");
+  EXPECT_EQ(TroublesOf(after, &before),
+            std::vector<std::string>{"GPU 0 (NVIDIA Fake 80GB): 2 uncorrected memory errors while "
+                                     "the job ran, 5 since the driver was loaded"});
+  EXPECT_TRUE(TroublesOf(after, nullptr).empty()) << "nobody knows when they happened";
+}
+
 TEST(ReadNvidia, MigInstancesAreUnitsAndKnownByUuid) {
   const Inventory inventory = ReadFake("mig");
   ASSERT_EQ(inventory.devices.size(), 2u);

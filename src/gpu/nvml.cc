@@ -19,6 +19,16 @@ constexpr size_t kUuidBytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
 constexpr size_t kNameBytes = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr size_t kVersionBytes = 80;
 constexpr unsigned kMaxDevices = 256;
+constexpr int kUncorrected = 1;  // nvmlMemoryErrorType_t
+constexpr int kVolatile = 0;     // nvmlEccCounterType_t
+constexpr int kAggregate = 1;
+
+// nvmlClocksEventReasons: those that no program asks for.
+constexpr auto kSlowdowns = std::to_array<std::pair<unsigned long long, std::string_view>>(
+    {{0x08, "hardware slowdown"},
+     {0x20, "thermal slowdown by software"},
+     {0x40, "thermal slowdown by hardware"},
+     {0x80, "power brake"}});
 
 template <typename F>
 bool Load(void* library, const char* name, F*& function) {
@@ -54,6 +64,7 @@ class Nvml {
 
   base::Result<Device> ReadDevice(unsigned index);
   std::vector<MigInstance> ReadMigInstances(void* device);
+  Health ReadHealth(void* device);
   std::string Words(int code) const;
 
   void* library_;
@@ -87,6 +98,11 @@ struct Nvml::Functions {
   int (*max_mig_devices)(Handle, unsigned*) = nullptr;
   int (*mig_device_by_index)(Handle, unsigned, Handle*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
+  int (*ecc_errors)(Handle, int type, int counter, unsigned long long*) = nullptr;
+  int (*remapped_rows)(Handle, unsigned* corrected, unsigned* uncorrected, unsigned* is_pending,
+                       unsigned* has_failed) = nullptr;
+  int (*retirement_pending)(Handle, int*) = nullptr;
+  int (*clock_reasons)(Handle, unsigned long long*) = nullptr;
 
   bool LoadFrom(void* library) {
     Load(library, "nvmlDeviceGetUtilizationRates", device_utilization);
@@ -94,6 +110,13 @@ struct Nvml::Functions {
     Load(library, "nvmlDeviceGetMaxMigDeviceCount", max_mig_devices);
     Load(library, "nvmlDeviceGetMigDeviceHandleByIndex", mig_device_by_index);
     Load(library, "nvmlSystemGetDriverVersion", driver_version);
+    Load(library, "nvmlDeviceGetTotalEccErrors", ecc_errors);
+    Load(library, "nvmlDeviceGetRemappedRows", remapped_rows);
+    Load(library, "nvmlDeviceGetRetiredPagesPendingStatus", retirement_pending);
+    // R535 gave it another name.
+    if (!Load(library, "nvmlDeviceGetCurrentClocksEventReasons", clock_reasons)) {
+      Load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", clock_reasons);
+    }
     return Load(library, "nvmlInit_v2", init) && Load(library, "nvmlShutdown", shutdown) &&
            Load(library, "nvmlErrorString", error_string) &&
            Load(library, "nvmlDeviceGetCount_v2", device_count) &&
@@ -178,6 +201,7 @@ base::Result<Device> Nvml::ReadDevice(unsigned index) {
       functions_->device_utilization(handle, &utilization) == kSuccess) {
     device.utilisation_percent = static_cast<int>(utilization.gpu);
   }
+  device.health = ReadHealth(handle);
   unsigned current = 0, pending = 0;
   if (functions_->mig_mode != nullptr &&
       functions_->mig_mode(handle, &current, &pending) == kSuccess && current == kMigEnabled) {
@@ -185,6 +209,41 @@ base::Result<Device> Nvml::ReadDevice(unsigned index) {
     device.mig_instances = ReadMigInstances(handle);
   }
   return device;
+}
+
+// GPUs of before Ampere retire pages, later ones remap rows; those without ECC do neither.
+Health Nvml::ReadHealth(void* device) {
+  Health health;
+  const auto errors = [&](int counter) -> std::optional<int64_t> {
+    unsigned long long count = 0;
+    if (functions_->ecc_errors == nullptr ||
+        functions_->ecc_errors(device, kUncorrected, counter, &count) != kSuccess) {
+      return std::nullopt;
+    }
+    return static_cast<int64_t>(count);
+  };
+  health.uncorrected = errors(kVolatile);
+  health.uncorrected_in_life = errors(kAggregate);
+  unsigned corrected = 0, uncorrected = 0, is_pending = 0, has_failed = 0;
+  if (functions_->remapped_rows != nullptr &&
+      functions_->remapped_rows(device, &corrected, &uncorrected, &is_pending, &has_failed) ==
+          kSuccess) {
+    health.is_remap_pending = is_pending != 0;
+    health.has_remap_failed = has_failed != 0;
+  }
+  int is_retired = 0;
+  if (functions_->retirement_pending != nullptr &&
+      functions_->retirement_pending(device, &is_retired) == kSuccess && is_retired != 0) {
+    health.is_remap_pending = true;
+  }
+  unsigned long long reasons = 0;
+  if (functions_->clock_reasons != nullptr &&
+      functions_->clock_reasons(device, &reasons) == kSuccess) {
+    for (const auto& [bit, name] : kSlowdowns) {
+      if ((reasons & bit) != 0) health.slowdowns.push_back(name);
+    }
+  }
+  return health;
 }
 
 std::vector<MigInstance> Nvml::ReadMigInstances(void* device) {

@@ -57,6 +57,43 @@ def test_a_gang_gets_all_its_gpus_or_waits(gpu_cluster):
     until(gpu_cluster, "6/8 (75%)", "top", "node")
 
 
+@pytest.fixture
+def counting_cluster():
+    """One GPU, whose uncorrected memory errors a file counts."""
+    made = Cluster()
+    made.show_gpus("1")
+    path = made.path("home", "errors")
+    with open(path, "w") as file:
+        file.write("3")
+    os.chmod(path, 0o666)
+    made.env["MUSTER_FAKE_NVML_ERRORS"] = path
+    made.run("up")
+    yield made
+    made.close()
+
+
+CUDA_ERROR = ("python3 -c \"print('began', flush=True); import time; time.sleep(2); {}"
+              "raise RuntimeError('CUDA error: an illegal memory access was encountered')\"")
+
+
+def test_memory_errors_while_a_job_ran_decide_what_its_kernels_do_not(counting_cluster):
+    errors = counting_cluster.path("home", "errors")
+    until(counting_cluster, "0/1 (0%)", "top", "node")
+    counting_cluster.submit("sound", CUDA_ERROR.format(""), "--gpus=1")
+    counting_cluster.wait("sound", "FAILED")
+    counting_cluster.submit("worn", CUDA_ERROR.format(f"open('{errors}', 'w').write('5'); "), "--gpus=1")
+    counting_cluster.wait("worn", "FAILED")
+    said = until(counting_cluster, "gpu-hardware", "explain", "worn")
+    assert "GPU's driver: GPU 0 (NVIDIA Fake 80GB): 2 uncorrected memory errors while the job ran" in said.replace("\n", " ")
+    assert "(cuda-error)" in counting_cluster.run("explain", "sound").stdout
+
+
+@pytest.mark.parametrize("gpu_cluster", ["worn"], indirect=True)
+def test_a_gpu_that_waits_for_its_reset_is_told_by_doctor(gpu_cluster):
+    found = gpu_cluster.run("doctor").stdout
+    assert "GPU 1 (NVIDIA Fake 80GB): a part of its memory is to be replaced at its next reset" in " ".join(found.split())
+
+
 @pytest.mark.parametrize("gpu_cluster", ["mismatch"], indirect=True)
 def test_a_broken_driver_is_no_gpu_and_jobs_run_on_the_cpu(gpu_cluster):
     gpu_cluster.submit("cpu", "true", "--gpus=1")

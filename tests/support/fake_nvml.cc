@@ -4,8 +4,12 @@
 //   mig        two GPUs, the second divided into two MIG instances
 //   mig-empty  one GPU with MIG enabled and no instance
 //   lost       three GPUs, the second of which does not answer
+//   worn       two GPUs: the first has no spare rows left and is hot, the second waits for its
+//   reset old        one GPU of the time before rows were remapped, which waits to retire a page
 //   mismatch   the driver was updated and not reloaded: initialisation fails
 //   unset      as 0
+//
+// The file that MUSTER_FAKE_NVML_ERRORS names has the first GPU's count of uncorrected errors.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,8 +42,8 @@ const char* Mode() {
 bool Is(const char* mode) { return std::strcmp(Mode(), mode) == 0; }
 
 unsigned Count() {
-  if (Is("mig")) return 2;
-  if (Is("mig-empty")) return 1;
+  if (Is("mig") || Is("worn")) return 2;
+  if (Is("mig-empty") || Is("old")) return 1;
   if (Is("lost")) return 3;
   return static_cast<unsigned>(std::atoi(Mode()));
 }
@@ -126,6 +130,39 @@ int nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* m
   // With a hole between the two, as after an instance was destroyed.
   if (!Is("mig") || !HasMig(ValueOf(device)) || (index != 0 && index != 2)) return kNotFound;
   *mig = HandleOf(1000 * ValueOf(device) + 1 + index);
+  return kSuccess;
+}
+
+int nvmlDeviceGetTotalEccErrors(Device device, int, int counter, unsigned long long* count) {
+  const char* const path = std::getenv("MUSTER_FAKE_NVML_ERRORS");
+  if (path == nullptr || ValueOf(device) != 1) return kNotSupported;
+  *count = counter == 1 ? 100 : 0;
+  if (FILE* const file = std::fopen(path, "r")) {
+    unsigned long long more = 0;
+    if (std::fscanf(file, "%llu", &more) == 1) *count += more;
+    std::fclose(file);
+  }
+  return kSuccess;
+}
+
+int nvmlDeviceGetRemappedRows(Device device, unsigned* corrected, unsigned* uncorrected,
+                              unsigned* is_pending, unsigned* has_failed) {
+  if (Is("old")) return kNotSupported;
+  *corrected = 0;
+  *uncorrected = Is("worn") ? 1 : 0;
+  *is_pending = Is("worn") && ValueOf(device) == 2 ? 1 : 0;
+  *has_failed = Is("worn") && ValueOf(device) == 1 ? 1 : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetRetiredPagesPendingStatus(Device, int* is_pending) {
+  if (!Is("old")) return kNotSupported;
+  *is_pending = 1;
+  return kSuccess;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
+  *reasons = 0x1 | 0x4 | (Is("worn") && ValueOf(device) == 1 ? 0x8 | 0x40 : 0);
   return kSuccess;
 }
 

@@ -16,6 +16,7 @@
 #include "answers/read_log.h"
 #include "answers/rule.h"
 #include "answers/stall/recorder.h"
+#include "api/gpu_troubles.h"
 #include "api/job/replica.h"
 #include "api/last_collectives.h"
 #include "api/names.h"
@@ -102,6 +103,7 @@ class Gathering {
         rank.reason = end->reason;
         rank.message = end->message;
       }
+      AddGpus(pod, rank);
     } else if (is_gone && api::Phase(pod) == "Running") {
       // It was killed and removed at once: nobody noted its end.
       rank.exit_code = kKilled;
@@ -115,6 +117,14 @@ class Gathering {
       return;
     }
     AddLog(pod, is_gone, rank);
+  }
+
+  static void AddGpus(const text::Json& pod, answers::Rank& rank) {
+    const auto troubles = api::ReadGpuTroubles(api::Annotation(pod, api::kGpuTroublesAnnotation));
+    if (!troubles) return;
+    for (const std::string& text : troubles->texts) {
+      rank.witnesses.push_back({troubles->time, "GPU's driver", text});
+    }
   }
 
   // "ErrImagePull" and the like, of a pod that has not failed by itself.

@@ -131,6 +131,15 @@ Finding CheckGpus(const base::Environment& environment) {
   }
   const std::string text = fmt::format("{} ({}), driver {}", inventory.devices.size(),
                                        inventory.devices.front().name, inventory.driver_version);
+  std::vector<std::string> troubles;
+  for (const gpu::Device& device : inventory.devices) {
+    std::vector<std::string> one = gpu::TroublesOf(device, nullptr);
+    std::move(one.begin(), one.end(), std::back_inserter(troubles));
+  }
+  if (!troubles.empty()) {
+    return {State::kPoor, "gpus", text,
+            fmt::format("{}: have it looked at before it gets work", fmt::join(troubles, "; "))};
+  }
   if (inventory.reason.empty()) return {State::kGood, "gpus", text, ""};
   return {State::kPoor, "gpus", text, inventory.reason};
 }

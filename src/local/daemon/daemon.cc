@@ -33,6 +33,7 @@
 #include "local/daemon/embedded_cluster.h"
 #include "local/daemon/forecaster.h"
 #include "local/daemon/gpu_metrics.h"
+#include "local/daemon/gpu_witness.h"
 #include "local/daemon/listener.h"
 #include "local/daemon/notifier.h"
 #include "local/daemon/path_keeper.h"
@@ -340,8 +341,10 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
       },
       kFirstNotices);
   StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines);
+  GpuWitness gpu_witness(client, clock, gpu::Places::Of(environment));
   const JobPods job_pods(client, {std::bind_front(&ProgressKeeper::OnPod, progress_keeper.get()),
-                                  std::bind_front(&StallKeeper::OnPod, &stalls)});
+                                  std::bind_front(&StallKeeper::OnPod, &stalls),
+                                  std::bind_front(&GpuWitness::OnPod, &gpu_witness)});
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
   handover.SayReady();

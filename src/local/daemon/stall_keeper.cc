@@ -219,10 +219,9 @@ void StallKeeper::Forget(const std::set<std::string>& jobs,
       continue;
     }
     Job& job = known->second;
-    const bool has_failed =
-        std::any_of(job.ranks.begin(), job.ranks.end(), [&succeeded](const auto& rank) {
-          return !succeeded.contains(rank.second.first);
-        });
+    const bool has_failed = std::any_of(
+        job.ranks.begin(), job.ranks.end(),
+        [&succeeded](const auto& rank) { return !succeeded.contains(rank.second.first); });
     if (has_failed && job.sampler) {
       job.sampler->See(clock_.Steady(), clock_.Now(), {});
       NoteLast(job);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/gpu_troubles.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
@@ -18,6 +19,8 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
                                          {"metadata", "name"},
                                          {"metadata", "uid"},
                                          {"metadata", "labels"},
+                                         {"metadata", "annotations", api::kGpusAnnotation},
+                                         {"metadata", "annotations", api::kGpuTroublesAnnotation},
                                          {"metadata", "ownerReferences"},
                                          {"metadata", "resourceVersion"},
                                          {"metadata", "deletionTimestamp"},
