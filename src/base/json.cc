@@ -163,6 +163,13 @@ class JsonReader {
 
 }  // namespace
 
+JsonValue::JsonValue() = default;
+JsonValue::~JsonValue() = default;
+JsonValue::JsonValue(const JsonValue& other) = default;
+JsonValue::JsonValue(JsonValue&& other) noexcept = default;
+JsonValue& JsonValue::operator=(const JsonValue& other) = default;
+JsonValue& JsonValue::operator=(JsonValue&& other) noexcept = default;
+
 const JsonValue* JsonValue::Find(std::string_view name) const {
   const auto found = std::find_if(members.begin(), members.end(),
                                   [&](const auto& member) { return member.first == name; });

@@ -17,6 +17,14 @@ struct JsonValue {
   std::vector<JsonValue> items;
   std::vector<std::pair<std::string, JsonValue>> members;  // in order
 
+  // Defined where the pairs are complete, which clang asks for.
+  JsonValue();
+  ~JsonValue();
+  JsonValue(const JsonValue& other);
+  JsonValue(JsonValue&& other) noexcept;
+  JsonValue& operator=(const JsonValue& other);
+  JsonValue& operator=(JsonValue&& other) noexcept;
+
   // nullptr when there is none, or this is not an object.
   const JsonValue* Find(std::string_view name) const;
   JsonValue* Find(std::string_view name);

@@ -172,7 +172,7 @@ def test_packages_wait_for_another_apt(tmp_path):
     ("exit 3", "exit 0", 60, 2, None),
     ("exit 0", "exit 3", 60, 2, None),
     ("exit 0", "exit 0", 0, 1, "RED: the sanitizers have not run"),
-    ("exit 0", "cat idle", 1, 1, "RED: the sanitizers have not finished"),
+    ("exit 0", "cat idle", 5, 1, "RED: the sanitizers have not finished"),
 ], ids=["all runs", "tests fail", "sanitizers fail", "no time", "too little time"])
 def test_ci_is_green_only_when_the_sanitizers_have_run(tmp_path, tests, sanitizers, seconds, code, says):
     (tmp_path / ".ci").mkdir()

@@ -29,7 +29,7 @@ std::string NameFrame(const answers::Frame& frame) {
 std::string PlaceInDump(std::string_view dump) {
   const auto stacks = answers::ReadStacks(dump);
   if (stacks.empty() || stacks[0].frames.empty()) return "";
-  const std::string innermost = NameFrame(stacks[0].frames[0]);
+  std::string innermost = NameFrame(stacks[0].frames[0]);
   const answers::Frame own = answers::WhatItDoes(stacks[0].frames).own;
   if (own.file.empty() || NameFrame(own) == innermost) return innermost;
   return fmt::format("{}, called from {}", innermost, NameFrame(own));
@@ -91,6 +91,7 @@ std::vector<rendezvous::StuckWait> Agent::StuckWaits(const Places& places) const
   const rendezvous::StoreSnapshot snapshot = store_ ? store_->Snapshot() : rendezvous_->Snapshot();
   if (snapshot.waiters.empty()) return {};
   std::vector<uint16_t> ports;
+  ports.reserve(snapshot.clients.size());
   for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
   const auto ranks = DescribeRanks(places);
   const auto pid_of_port = rendezvous::FindPortOwners(ports, group_->Pids());

@@ -157,7 +157,7 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
     if (found != lines.end()) return *found;
   }
   // The program had not begun: no traceback.
-  const std::string last = LastLine(root.stderr_tail);
+  std::string last = LastLine(root.stderr_tail);
   if (last.starts_with("SyntaxError: ") || last.starts_with("IndentationError: ")) return last;
   const std::string code = fmt::format("exit code {}", ExitCodeOf(root));
   // As sys.exit("words") prints it: a guess, and so said as what it is.

@@ -40,13 +40,13 @@ std::vector<std::string> Words(std::string_view line) {
 
 struct Answer {
   std::vector<std::string> addresses;
-  bool is_certain = true;  // a server has answered, if only that there is no such name
+  bool is_certain = true;  // a server has answered, or none need be asked: no such name can be
 };
 
 Answer Ask(res_state state, const std::string& host, ns_type type) {
   std::array<unsigned char, 4096> packet;
   const int size = ::res_nsearch(state, host.c_str(), ns_c_in, type, packet.data(), packet.size());
-  if (size < 0) return {{}, state->res_h_errno == HOST_NOT_FOUND || state->res_h_errno == NO_DATA};
+  if (size < 0) return {{}, state->res_h_errno != TRY_AGAIN};
   Answer answer;
   ns_msg message;
   if (::ns_initparse(packet.data(), std::min<int>(size, packet.size()), &message) != 0)

@@ -111,6 +111,8 @@ TEST(AskServers, FindsAddressesBehindAnAliasByTheSearchList) {
 TEST(AskServers, ANameThatTheServerDoesNotKnowIsNotFound) {
   NameServer server;
   EXPECT_EQ(AskServers(server.state(), "b").error().code, base::Code::kNotFound);
+  EXPECT_EQ(AskServers(server.state(), std::string(64, 'x')).error().code, base::Code::kNotFound)
+      << "no label is that long";
 }
 
 }  // namespace
