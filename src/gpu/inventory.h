@@ -40,7 +40,7 @@ struct Device {
   std::optional<int> utilisation_percent;
   bool is_mig_enabled = false;
   std::vector<MigInstance> mig_instances;
-  Health health;
+  Health health{};
 };
 
 // "GPU 1 (NVIDIA H100): 2 uncorrected memory errors while the job ran": one for each trouble.

@@ -213,7 +213,7 @@ base::Result<Device> Nvml::ReadDevice(unsigned index) {
 
 // GPUs of before Ampere retire pages, later ones remap rows; those without ECC do neither.
 Health Nvml::ReadHealth(void* device) {
-  Health health;
+  Health health{};
   const auto errors = [&](int counter) -> std::optional<int64_t> {
     unsigned long long count = 0;
     if (functions_->ecc_errors == nullptr ||
