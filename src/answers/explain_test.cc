@@ -46,18 +46,27 @@ TEST(Explain, NamesTheUsersLine) {
 }
 
 TEST(Explain, AProgramThatTheUsersLineRanIsNoLauncher) {
-  const auto raised_in = [](const std::string& file) {
+  const auto raised_in = [](const std::string& file, const std::string& program = "python3") {
     return "Traceback (most recent call last):\n  File \"" + file +
            "\", line 7, in <module>\n    run(command)\n"
            "  File \"/usr/lib/python3.11/subprocess.py\", line 571, in run\n"
-           "subprocess.CalledProcessError: Command '['make']' returned non-zero exit status 2.\n";
+           "subprocess.CalledProcessError: Command '['" +
+           program + "', 'x']' returned non-zero exit status 2.\n";
+  };
+  const auto kind_of = [&](const std::string& file, const std::string& program) {
+    return Explain({.ranks = {RankOf(0, 1, 5, raised_in(file, program))}}).kind;
   };
   const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 5, raised_in("/w/train.py"))}});
   EXPECT_EQ(verdict.kind, "exception");
   EXPECT_EQ(verdict.file, "/w/train.py");
   EXPECT_EQ(verdict.file_line, 7);
   for (const char* launcher : {"/usr/local/bin/accelerate", "/v/site-packages/torch/launch.py"}) {
-    EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 5, raised_in(launcher))}}).kind, kUnknown);
+    EXPECT_EQ(kind_of(launcher, "/usr/bin/python3.11"), kUnknown);
+    EXPECT_EQ(kind_of(launcher, "accelerate"), kUnknown);
+  }
+  // What a library compiles is nobody's launch.
+  for (const char* compiler : {"/usr/bin/gcc", "x86_64-linux-gnu-g++-12", "ninja", "make"}) {
+    EXPECT_EQ(kind_of("/v/bin/train-it", compiler), "exception") << compiler;
   }
 }
 
@@ -360,6 +369,46 @@ TEST(Explain, OfAParentAndItsChildTheChildsWordDecides) {
   EXPECT_EQ(line_of("loading\n").substr(0, 29), "subprocess.CalledProcessError");
   EXPECT_EQ(OfLog("fatal: Remote branch nosuch not found in upstream origin\n" + parent).kind,
             "git");
+}
+
+TEST(Explain, OfACompilersWordsTheOneThatARuleKnowsDecides) {
+  const std::string parent =
+      "Traceback (most recent call last):\n  File \"/v/bin/train-it\", line 9, in <module>\n"
+      "  File \"/usr/lib/python3.11/subprocess.py\", line 413, in check_call\n"
+      "subprocess.CalledProcessError: Command '['cc', 'k.c']' returned non-zero exit status 1.\n";
+  const std::string linker = "/usr/bin/ld: cannot find -lfoo: No such file or directory\n";
+  const std::string end = "collect2: error: ld returned 1 exit status\n";
+  EXPECT_EQ(OfLog(linker + end + parent).kind, "file-missing");
+  EXPECT_EQ(OfLog(linker + end + parent).line + "\n", linker);
+  EXPECT_EQ(OfLog("k.c:3:9: error: 'x' undeclared\n" + parent).kind, "exception");
+  // Who asks whether a library is there goes on without it.
+  EXPECT_EQ(OfLog(linker + end + kBoom).line, "ValueError: boom");
+}
+
+TEST(Explain, AShellsStatusTellsAProgramFromAFile) {
+  const std::string file = "job.sh: line 4: /opt/x/start: No such file or directory\n";
+  EXPECT_EQ(OfLog(file + "srun: error: n1: task 0: Exited with exit code 127\n").kind,
+            "program-missing");
+  EXPECT_EQ(OfLog("zsh: no such file or directory: /opt/x/start\nexit status 127\n").kind,
+            "program-missing");
+  const std::string bash = "bash: line 4: /opt/x/list: No such file or directory\n";
+  EXPECT_EQ(OfLog(bash + "exit status 127\n").kind, "program-missing");
+  EXPECT_EQ(OfLog(bash + "exit status 1\n").kind, "file-missing");
+  EXPECT_NE(OfLog(file + "exit status 1\n").kind, "program-missing");
+}
+
+TEST(Explain, WordsInJsonAreRead) {
+  EXPECT_EQ(OfLog("message: \"exec: \\\"trainx\\\": executable file not found in $PATH\"\n").kind,
+            "program-missing");
+}
+
+TEST(Explain, OfAMessageOfSeveralLinesTheOneThatTheRuleKnowsDecides) {
+  const Verdict verdict = OfLog(
+      "Traceback (most recent call last):\n  File \"/w/t.py\", line 3, in f\n"
+      "pkg.ActorDiedError: The actor died.\n"
+      "\tclass_name: W\n\tthe actor's node was preempted: wanted back\n");
+  EXPECT_EQ(verdict.kind, "preempted");
+  EXPECT_EQ(verdict.line, "the actor's node was preempted: wanted back");
 }
 
 TEST(Explain, WhatALaunchersReportQuotesDecidesWhereNothingElseIsSaid) {

@@ -20,6 +20,7 @@ constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
 constexpr int kSignalBase = 128;
+constexpr int kNoProgram = 127;  // of a shell
 
 // Raised and caught in the course of things.
 bool IsEveryday(std::string_view type) {
@@ -137,21 +138,25 @@ class RankReader {
     return chain.raised.size() == 1 && chain.raised.back().Type() == "CalledProcessError";
   }
 
-  // What the child has said last before that: a line of an error, without a traceback.
+  // What the child has said before that: the last line of an error, without a traceback, that a
+  // rule knows, or the last.
   std::optional<Finding> ReadChild(const Chain& parent) const {
     constexpr size_t kFarthest = 20;
+    std::optional<Finding> last;
     for (size_t i = parent.begin; i-- > 0 && parent.begin - i <= kFarthest && !IsInChain(i);) {
       const std::string_view text = base::Trim(rank_.lines[i].text);
       if (!IsErrorLine(text) || IsWarning(text)) continue;
       const Rule* const rule = RuleForWords(text);
       const bool is_known = rule != nullptr && rule->level == Level::kDeciding;
+      if (last && !is_known) continue;
       Finding found = is_known ? TakeLine(i, *rule) : OwnException();
       found.confidence = Confidence::kMedium;
       found.line = text.substr(0, 400);
       Place(found, i);
-      return found;
+      last = std::move(found);
+      if (is_known) break;
     }
-    return std::nullopt;
+    return last;
   }
 
   bool IsInChain(size_t line) const {
@@ -286,7 +291,7 @@ class RankReader {
   }
 
   // The first; of NCCL's report what it calls its last error; of a heading the line below it; of a
-  // type alone the line below that the rule knows.
+  // type alone, and of a first line that the rule does not know, the line below that it knows.
   static std::string DecidingLine(std::string_view text, const Rule* rule) {
     constexpr std::string_view kLast = "\nLast error:\n";
     const std::string_view first = text.substr(0, text.find('\n'));
@@ -298,7 +303,9 @@ class RankReader {
       below = text.substr(std::min(first.size() + 1, text.size()));
     }
     below = base::Trim(below.substr(0, below.find('\n')));
-    if (rule != nullptr && first.ends_with(':') && first.find(' ') == std::string_view::npos) {
+    const bool is_type = first.ends_with(':') && first.find(' ') == std::string_view::npos;
+    const bool is_known = rule == nullptr || MatchesAny(first, rule->exceptions);
+    if (rule != nullptr && (is_type || (below.empty() && !is_known))) {
       for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
         if (MatchesAny(line, rule->exceptions)) return std::string(base::Trim(line));
       }
@@ -338,6 +345,7 @@ class RankReader {
   // Of the lines before `end`.
   std::optional<Finding> ReadLines(size_t end) const {
     std::optional<Finding> best;
+    const size_t no_program_until = NoProgramUntil();
     for (size_t i = 0; i < end; ++i) {
       const std::string& text = rank_.lines[i].text;
       const bool is_kernels = text.find("NVRM: ") != std::string::npos;
@@ -347,7 +355,12 @@ class RankReader {
         continue;
       }
       const Rule* rule = RuleForLine(text);
+      if (rule == nullptr) rule = RuleForEscaped(text);
       if (rule == nullptr) rule = RuleForCarried(i);
+      const bool may_be_file = rule == nullptr || rule->kind == "file-missing";
+      if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
+        rule = &RuleNamed("program-missing");
+      }
       if (rule == nullptr) continue;
       const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
       if (!is_better) continue;
@@ -358,6 +371,21 @@ class RankReader {
       }
     }
     return best;
+  }
+
+  // A program's words as a value in somebody's JSON.
+  static const Rule* RuleForEscaped(std::string_view text) {
+    constexpr std::string_view kQuote = "\\\"";
+    if (text.find(kQuote) == std::string_view::npos) return nullptr;
+    return RuleForLine(base::ReplaceAll(text, kQuote, "\""));
+  }
+
+  // Before which a shell's status tells that it has not found a program; 0 where none does.
+  size_t NoProgramUntil() const {
+    if (rank_.exit_code == kNoProgram) return rank_.lines.size();
+    size_t until = rank_.lines.size();
+    while (until > 0 && !TellsOfNoProgram(rank_.lines[until - 1].text)) --until;
+    return until;
   }
 
   // A scheduler's word is the last of a job: unless the program tells that it went well, or the

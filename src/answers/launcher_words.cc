@@ -168,6 +168,7 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"Global rank ", "exited with code "},  // Composer
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
+    {"(first noticed rank ", "terminated with signal "},  // jsrun
 });
 
 std::optional<LauncherRow> ReadPhrase(std::string_view line) {

@@ -23,6 +23,7 @@ constexpr LaunchersWord kLaunchersWords[] = {
     {"ERROR:composer.cli.launcher:Rank 1 crashed with exit code -9.", 1, 137},
     {"mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).", 1,
      137},
+    {"ERROR:  One or more process (first noticed rank 5) terminated with signal 11", 5, 139},
     {"E0302 10:11:12.0 41 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: "
      "-11) local_rank: 3 (pid: 42) of binary: /usr/bin/python3",
      3, 139},

@@ -8,6 +8,30 @@
 #include "base/strings.h"
 
 namespace answers {
+namespace {
+
+// "Command '['/usr/bin/gcc', ...": of a library that compiles what it needs.
+bool IsOfCompiler(std::string_view text) {
+  static constexpr auto kCompilers =
+      std::to_array<std::string_view>({"cc", "gcc", "g++", "c++", "clang", "clang++", "nvcc",
+                                       "hipcc", "ptxas", "ld", "ninja", "make", "cmake"});
+  constexpr std::string_view kCommand = "Command ";
+  const size_t at = text.find(kCommand);
+  if (at == std::string_view::npos) return false;
+  const size_t begin = text.find_first_not_of("'[\"", at + kCommand.size());
+  if (begin == std::string_view::npos) return false;
+  std::string_view program = text.substr(begin);
+  program = program.substr(0, program.find_first_of(" '\""));
+  program = program.substr(program.rfind('/') + 1);  // 0 where there is none
+  const size_t version = program.find_last_not_of("0123456789.-");
+  program = program.substr(0, version == std::string_view::npos ? 0 : version + 1);
+  return std::any_of(kCompilers.begin(), kCompilers.end(), [program](std::string_view each) {
+    return program == each || (program.ends_with(each) &&
+                               program.substr(0, program.size() - each.size()).ends_with('-'));
+  });
+}
+
+}  // namespace
 
 bool IsOfLauncher(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
@@ -22,6 +46,22 @@ bool TellsOfExit(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
        "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
+  return HasAny(text, kWords);
+}
+
+bool IsMissingOfShell(std::string_view text) {
+  constexpr std::string_view kMissing = ": No such file or directory";
+  static constexpr auto kShells = std::to_array<std::string_view>({"sh: ", ": line "});
+  const size_t at = text.rfind(kMissing);
+  return text.find("zsh: no such file or directory: ") != std::string_view::npos ||
+         (at != std::string_view::npos && HasAny(text.substr(0, at), kShells));
+}
+
+bool TellsOfNoProgram(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"xit code 127", "xit code: 127", "xitcode: 127", "xitcode  : 127", "xit status 127",
+       "xit status: 127", "status of 127", "return code = 127", "exited with code 127",
+       "exited with 127", "terminated with code 127"});
   return HasAny(text, kWords);
 }
 
@@ -111,16 +151,18 @@ bool IsErrorLine(std::string_view text) {
       {"Error: ", "ERROR: ", "error: ", "fatal: ", "Fatal: ", "FATAL: ", "Fatal error: "});
   return std::any_of(kBegins.begin(), kBegins.end(),
                      [text](std::string_view begin) { return text.starts_with(begin); }) ||
-         text.substr(0, 60).find(": error: ") != std::string_view::npos;
+         text.substr(0, 60).find(": error: ") != std::string_view::npos ||
+         text.find(": fatal error: ") != std::string_view::npos ||
+         text.find("ld: cannot find ") != std::string_view::npos;
 }
 
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
   if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
-  // A program's own subprocess.run raises it, too; those of `accelerate` and `deepspeed` are
-  // installed programs.
-  return type == "CalledProcessError" &&
+  // A program's own subprocess.run raises it, too, and a library that compiles; those of
+  // `accelerate` and `deepspeed` are installed programs.
+  return type == "CalledProcessError" && !IsOfCompiler(last.text) &&
          std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
            return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
          });

@@ -15,6 +15,13 @@ bool IsOfLauncher(std::string_view line);
 // A launcher's last words of a process that has ended by itself, and not by a signal.
 bool TellsOfExit(std::string_view line);
 
+// "x.sh: line 3: /opt/x: No such file or directory", of a shell: a program, or a file that it
+// should read.
+bool IsMissingOfShell(std::string_view line);
+
+// A status of 127, by which a shell says that it has not found a program.
+bool TellsOfNoProgram(std::string_view line);
+
 // "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": by somebody, or by srun, when a task
 // had ended badly.
 bool IsEndOfStep(std::string_view line);
