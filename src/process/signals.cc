@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/block_signals.h"
@@ -16,7 +15,7 @@
 namespace process {
 namespace {
 
-constexpr std::chrono::milliseconds kOneRequest{100};
+constexpr int kOneRequestMillis = 100;
 
 }  // namespace
 
@@ -67,18 +66,18 @@ SignalThread::~SignalThread() {
 }
 
 void SignalThread::Run() {
-  uint32_t sender = 0;
-  std::chrono::steady_clock::time_point until;
   for (;;) {
     pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
     if (fds[1].revents != 0) return;
     while (const auto signal = ReadSignal(signals_.get())) {
-      const auto now = std::chrono::steady_clock::now();
-      const bool is_same = signal->ssi_pid != 0 && signal->ssi_pid == sender && now < until;
-      sender = signal->ssi_pid;
-      until = now + kOneRequest;
-      if (!is_same) taken_();
+      std::optional<signalfd_siginfo> second;
+      if (signal->ssi_pid != 0) {
+        ::poll(fds, 1, kOneRequestMillis);
+        second = ReadSignal(signals_.get());
+      }
+      taken_();
+      if (second && second->ssi_pid != signal->ssi_pid) taken_();
     }
   }
 }

@@ -116,8 +116,8 @@ def test_secrets_and_runs_that_are_not_there(cluster, code):
 
 
 def test_ranks(cluster, code):
-    for ranks in ("0", "two"):
-        refused(cluster, code, "--nproc-per-node is invalid: it is auto, cpu, gpu or a number", "-n", ranks, "train.py")
+    refused(cluster, code, "--nproc-per-node is invalid: it is auto, cpu, gpu or a number", "-n", "0", "train.py")
+    refused(cluster, code, "a namespace is given as --namespace=two", "-n", "two", "train.py")
     for flag in ("--nproc-per-node=1000000", "--nodes=100000"):
         line = refused(cluster, code, "take fewer by --nproc-per-node, --nodes or --workers", flag, "train.py", exit_code=FAILURE)
         assert "00000 processes (replicas times nprocPerNode), and this machine with" in line

@@ -446,6 +446,7 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "creationTimestamp"},
       {"metadata", "deletionTimestamp"},
       {"metadata", "labels"},
+      {"metadata", "annotations", kCreatedAnnotation},
       {"metadata", "annotations", kFailureAnnotation},
       {"metadata", "annotations", kProgressAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},

@@ -89,9 +89,9 @@ base::Result<int> RunUninstall(Context& context, const UninstallFlags& flags,
   if (!context.flags.namespace_name.empty()) plan.namespace_name = context.flags.namespace_name;
   if (plan.is_namespaced) plan.namespace_name = context.Namespace();
   TRY_ASSIGN(auto objects, PlanInstall(plan));
-  if (flags.deletes_definition) TRY(CheckNoJobs(*client));
   KindFinder kinds(*client, false);
   TRY(CheckPlace(*client, kinds, plan));
+  if (flags.deletes_definition) TRY(CheckNoJobs(*client));
   // The webhook is deleted first, so that no job is refused because nobody answers; the permissions
   // last.
   std::reverse(objects.begin(), objects.end());

@@ -115,12 +115,12 @@ class AllFollower {
       : client_(client),
         context_(context),
         request_(request),
-        out_(client, context, request.job.job, out),
         namespace_(request.job.summary.namespace_name),
         name_(request.job.summary.name),
         selector_(PodSelector(request.job.job)),
-        lines_(request),
         watch_(client, namespace_, name_, selector_),
+        out_(client, context, request.job.job, out, &watch_),
+        lines_(request),
         inbox_(watch_) {}
   ~AllFollower() {
     for (const auto& [name, instance] : instances_) instance.stop->Stop();
@@ -149,13 +149,13 @@ class AllFollower {
   cluster::Client& client_;
   const Context& context_;
   const AllLogsRequest& request_;
-  LiveOutput out_;
   const std::string namespace_;
   const std::string name_;
   const std::string selector_;
+  JobWatch watch_;
+  LiveOutput out_;
   MergedLines lines_;
   LogMerge merge_;
-  JobWatch watch_;
   Inbox inbox_;
   std::optional<View> view_;
   bool has_told_ = false;                      // that there is nothing yet

@@ -68,7 +68,7 @@ base::Guarded<LiveOutput*>& Shown() {
 }  // namespace
 
 LiveOutput::LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
-                       cli::Output& out)
+                       cli::Output& out, JobWatch* watch)
     : context_(context),
       out_(out),
       uid_(api::Uid(job)),
@@ -83,14 +83,17 @@ LiveOutput::LiveOutput(cluster::Client& client, const Context& context, const te
   }
   // Arena has no such lines.
   if (context.program == "arena") return;
-  watch_ = std::make_unique<JobWatch>(client, std::string(api::Namespace(job)),
-                                      std::string(api::Name(job)), PodSelector(job));
+  if (watch == nullptr) {
+    own_watch_ = std::make_unique<JobWatch>(client, std::string(api::Namespace(job)),
+                                            std::string(api::Name(job)), PodSelector(job));
+  }
+  watch_ = watch != nullptr ? watch : own_watch_.get();
   thread_ = std::thread([this] { Run(); });
 }
 
 LiveOutput::~LiveOutput() {
   is_over_ = true;
-  if (watch_) watch_->Wake();
+  if (watch_ != nullptr) watch_->Wake();
   if (thread_.joinable()) thread_.join();
   if (!out_.IsTerminal()) return;
   *Shown().Lock() = nullptr;

@@ -21,11 +21,12 @@ namespace arena {
 // Passes on what is written, and says on stderr that a program has ended and starts again. On a
 // terminal it shows below it the ranks' progress bars, and a line with the number of running ranks,
 // the elapsed time and since when they are quiet, which a thread of its own updates each second;
-// log messages of the command go above. Thread safe. Borrows everything but the job.
+// log messages of the command go above. Thread safe. Borrows everything but the job. `watch`: of
+// the job and its pods; without it, it has its own.
 class LiveOutput : public cli::Output {
  public:
   LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
-             cli::Output& out);
+             cli::Output& out, JobWatch* watch = nullptr);
   ~LiveOutput() override;
   LiveOutput(const LiveOutput&) = delete;
   LiveOutput& operator=(const LiveOutput&) = delete;
@@ -61,7 +62,8 @@ class LiveOutput : public cli::Output {
   bool is_taken_away_ = false;
   std::chrono::steady_clock::time_point last_output_;
   std::atomic<bool> is_over_{false};  // read under the watch's lock
-  std::unique_ptr<JobWatch> watch_;   // null under the name arena
+  std::unique_ptr<JobWatch> own_watch_;
+  JobWatch* watch_ = nullptr;  // null under the name arena
   std::thread thread_;
 };
 

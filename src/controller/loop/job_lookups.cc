@@ -65,8 +65,11 @@ base::Status JobWorker::CheckIsThere(const text::Json& job) {
   if (text::Find(job, {"status"}) == nullptr) return {};
   const auto now = client_.Get(api::kPyTorchJobs, text::GetString(job, {"metadata", "namespace"}),
                                api::Name(job));
-  if (now ? api::Uid(*now) == api::Uid(job) : now.error().code != base::Code::kNotFound) return {};
-  return base::Fail(base::Code::kConflict, "the job is gone: nothing is made for it any more");
+  const bool may_have_children = now ? api::Uid(*now) == api::Uid(job) && !api::IsDeleting(*now)
+                                     : now.error().code != base::Code::kNotFound;
+  if (may_have_children) return {};
+  return base::Fail(base::Code::kConflict,
+                    "the job is gone, or being deleted: nothing is made for it any more");
 }
 
 // Clean-up follows the policy that a finished job has now, even if it was changed after the end.

@@ -249,6 +249,21 @@ TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasToldYet)
   EXPECT_EQ(worker.LookAtQueue().waiting, 0U);
 }
 
+TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsBeingDeletedThoughNobodyHasToldYet) {
+  server.CreateJob(OneWorkerJob("a"));
+  WorkUntilQuiet();
+  ASSERT_EQ(Pods(), "a-worker-0 ");
+  server.Patch(
+      SimKind::kJob, "a",
+      text::Object{{"metadata", text::Object{{"deletionTimestamp", "2026-07-30T10:00:00Z"}}}});
+  server.Remove(SimKind::kPod, "a-worker-0");
+  HearOfChildren(SimKind::kPod, ChildKind::kPod, ProjectPod);
+  clock.Advance(std::chrono::minutes(2));
+  while (worker.WorkOneNow()) {
+  }
+  EXPECT_EQ(Pods(), "");
+}
+
 TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {
   server.CreateJob(ElasticJob("a"));
   Hear();

@@ -177,8 +177,8 @@ std::string UsageLine(std::string_view program) {
 std::string HelpText(std::string_view program) {
   std::string text = UsageLine(program);
   text += fmt::format(
-      "\nStarts, watches and restarts the processes of a distributed PyTorch program, with\n"
-      "torchrun's flags. Flags come before the script; what follows it is the script's.\n\n"
+      "\nStarts, watches and restarts the processes of a distributed PyTorch program,\n"
+      "with torchrun's flags. They come before the script; its own words follow it.\n\n"
       "  {0} --nproc-per-node=4 train.py --lr 0.1    4 processes here\n"
       "  {0} --nproc-per-node=gpu -m package.train   one per GPU, a module\n"
       "  {0} --nnodes=2 --node-rank=0 --master-addr=HOST train.py\n"

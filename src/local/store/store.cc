@@ -247,7 +247,7 @@ class SqliteStore : public Store {
   base::Result<std::vector<Kept>> ListKept(const KeptQuery& query) override {
     TRY_ASSIGN(const auto reader, readers_.Take());
     std::string sql = KeptSql(query, "uid, run, resource, namespace, name, created, deleted, json");
-    // Creation is known to the second. Of two of one name, the later is deleted later.
+    // Of pods, creation is known to the second. Of two of one name, the later is deleted later.
     sql += query.run.empty() ? " ORDER BY created DESC, deleted DESC, uid DESC"
                              : " ORDER BY created, deleted, uid";
     if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);

@@ -40,6 +40,7 @@ const text::Projection& RowParts() {
                                        {"metadata", "creationTimestamp"},
                                        {"metadata", "deletionTimestamp"},
                                        {"metadata", "labels"},
+                                       {"metadata", "annotations", api::kCreatedAnnotation},
                                        {"metadata", "annotations", api::kWaitForAnnotation},
                                        {"metadata", "annotations", api::kStallAnnotation},
                                        {"spec", "runPolicy", "suspend"},
@@ -60,6 +61,10 @@ std::string CompactMetadata(const text::Json& job) {
   for (const char* key : {"name", "namespace", "uid", "resourceVersion", "generation",
                           "creationTimestamp", "deletionTimestamp", "labels"}) {
     if (const text::Json* value = text::Find(job, {"metadata", key})) metadata[key] = *value;
+  }
+  if (const std::string_view exact = api::Annotation(job, api::kCreatedAnnotation);
+      !exact.empty()) {
+    metadata["annotations"] = text::Object{{api::kCreatedAnnotation, exact}};
   }
   return text::ToJson(metadata);
 }

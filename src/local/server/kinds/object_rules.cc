@@ -151,10 +151,6 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   }
   text::Set(metadata, {"uid"}, text::Json(base::NewUid()));
   text::Set(metadata, {"creationTimestamp"}, text::Json(base::FormatRfc3339(now)));
-  if (&resource == &api::kPyTorchJobs) {
-    text::Set(metadata, {"annotations", api::kCreatedAnnotation},
-              text::Json(base::FormatRfc3339Micro(now)));
-  }
   const KindRules& rules = RulesOf(resource);
   if (rules.has_generation) text::Set(metadata, {"generation"}, 1);
 
@@ -164,7 +160,11 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   if (rules.begin != nullptr) rules.begin(object);
 }
 
-void FillIn(const api::Resource& resource, text::Json& object) {
+void FillIn(const api::Resource& resource, base::Time now, text::Json& object) {
+  if (&resource == &api::kPyTorchJobs) {
+    text::Set(object, {"metadata", "annotations", api::kCreatedAnnotation},
+              text::Json(base::FormatRfc3339Micro(now)));
+  }
   if (const auto fill_in = RulesOf(resource).fill_in) fill_in(object);
 }
 

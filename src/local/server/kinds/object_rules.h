@@ -29,7 +29,7 @@ Check CheckMetadata(const api::Resource& resource, const text::Json& object);
 // Gives a new object its uid, creationTimestamp, first generation, initial status and defaults.
 void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& object);
 // Sets the fields that no manager owns; called after managedFields were recorded.
-void FillIn(const api::Resource& resource, text::Json& object);
+void FillIn(const api::Resource& resource, base::Time now, text::Json& object);
 // Checks for the minimum that an object needs (pods: containers with name and image).
 Check CheckSpec(const api::Resource& resource, const text::Json& object);
 

@@ -118,7 +118,7 @@ Answer<Next> CreateObject(PendingWrite& pending, text::Json object, View& view) 
   PrepareCreate(resource, now, object);
   if (auto fine = CheckSpec(resource, object); !fine) return Refuse(fine.error());
   SetManagedFields(pending, nullptr, std::move(sent), object);
-  FillIn(resource, object);
+  FillIn(resource, now, object);
   auto warnings = Admit(pending.backend->admission, Operation::kCreate, resource, pending.call.http,
                         pending.validation, object, nullptr);
   if (!warnings) return Refuse(std::move(warnings.error()));
