@@ -159,9 +159,10 @@ export function jobScreen(app, kind, namespace, run) {
 
   // Why it waits, and how often it was restarted.
   function lifeOf(instance) {
-    const restarts = !instance.restarts ? "" :
+    const restarts = !instance.restarts ?
+        "" :
         `, restarted ${instance.restarts === 1 ? "once" : `${instance.restarts} times`}${
-              instance.lastEnd ? ` (${instance.lastEnd})` : ""}`;
+            instance.lastEnd ? ` (${instance.lastEnd})` : ""}`;
     return `${restarts}${instance.waits ? `: ${instance.waits}` : ""}`;
   }
 
@@ -187,8 +188,8 @@ export function jobScreen(app, kind, namespace, run) {
               h("td", {class: "number"}, rank.cpu === null ? "–" : percent(rank.cpu)),
               h("td", {class: "number"}, rank.memoryBytes === null ? "–" : bytes(rank.memoryBytes)),
               h("td", {class: "mono"},
-                [rank.where, rank.doing].filter(Boolean).join(": ") || rank.waits || rank.lastLine ||
-                    "–")));
+                [rank.where, rank.doing].filter(Boolean).join(": ") || rank.waits ||
+                    rank.lastLine || "–")));
       const head = ["Rank", "State", "Step", "Quiet", "CPU", "Memory", "Where"];
       fill(
           closer,

@@ -128,9 +128,9 @@ class JobWorker {
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
   // Nullopt when the job does not exist or has no work left.
   base::Result<std::optional<JobCache::Snapshot>> LookUp(const std::string& key);
-  // kConflict: the job is gone or being deleted, which the watch has not told yet. What would be made for it would
-  // be collected at once, and be missed and made again until then. Asks the API server where the
-  // job has had a status before; a first one's own status says so soon enough.
+  // kConflict: the job is gone or being deleted, which the watch has not told yet. What would be
+  // made for it would be collected at once, and be missed and made again until then. Asks the API
+  // server where the job has had a status before; a first one's own status says so soon enough.
   base::Status CheckIsThere(const text::Json& job);
   base::Status RecallChildren(const std::string& key, const text::Json& job);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
