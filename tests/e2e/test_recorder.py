@@ -29,6 +29,15 @@ def said_of(tmp_path, text, *flags, **variables):
         return launch.await_line(r"muster-launch: stalled \d+ s: .* #\d.*", 120).group(0)
 
 
+def submit(cluster, name, text, file=None):
+    """A job of two instances that run the program."""
+    path = cluster.path("home", file or f"{name}.py")
+    with open(path, "w") as program:
+        program.write(text)
+    os.chmod(path, 0o644)
+    cluster.submit(name, f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+
+
 @needs_newest
 @pytest.mark.parametrize("flags", [(), ("--warm",)])
 def test_the_number_of_the_collective_is_told(tmp_path, warm, flags):
@@ -97,11 +106,7 @@ while True:
 
 @needs_newest
 def test_who_comes_late_to_collectives_is_told_by_get_ranks(cluster):
-    path = cluster.path("home", "late.py")
-    with open(path, "w") as file:
-        file.write(STRAGGLER)
-    os.chmod(path, 0o644)
-    cluster.submit("late", f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    submit(cluster, "late", STRAGGLER)
     end = time.monotonic() + 90
     while time.monotonic() < end:
         ranks = json.loads(cluster.run("get", "late", "--ranks", "-o", "json").stdout)
@@ -173,11 +178,7 @@ for step in range(100000):
 
 
 def train(cluster, name, late):
-    path = cluster.path("home", f"{name}.py")
-    with open(path, "w") as file:
-        file.write(TRAINS.replace("LATE", late))
-    os.chmod(path, 0o644)
-    cluster.submit(name, f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    submit(cluster, name, TRAINS.replace("LATE", late))
 
 
 @needs_newest
@@ -208,11 +209,7 @@ def test_a_rank_that_is_always_late_is_told_by_get_and_list_and_none_that_is_lat
 @needs_newest
 def test_in_pods_the_number_is_told_by_get_and_list(cluster):
     text, fault, wait = faults.program("late-rank")
-    path = cluster.path("home", "train.py")
-    with open(path, "w") as file:
-        file.write(text)
-    os.chmod(path, 0o644)
-    cluster.submit("held", f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    submit(cluster, "held", text, "train.py")
     reason = ""
     end = time.monotonic() + 90
     while "stalled" not in reason and time.monotonic() < end:
@@ -314,11 +311,7 @@ DIES = LATE.replace("STEPS", "10000").replace("for step", "print(os.getpid(), fl
 
 @needs_newest
 def test_of_a_pod_whose_rank_has_died_its_last_collective_is_evidence(cluster):
-    path = cluster.path("home", "dies.py")
-    with open(path, "w") as file:
-        file.write(DIES)
-    os.chmod(path, 0o644)
-    cluster.submit("dies", f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    submit(cluster, "dies", DIES)
     cluster.wait("dies", "FAILED", timeout=180)
     said = ""
     end = time.monotonic() + 30

@@ -6,6 +6,7 @@
 #include "ads/oci/service_error.h"
 #include "ads/oci/signature.h"
 #include "check.h"
+#include "text/web_token.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ads::oci;  // NOLINT(google-build-using-namespace)
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                                  profile->fingerprint.size() == 47);
   }
 
-  (void)TokenExpiry(input);
+  (void)text::ExpiryOfToken(input);
   if (const auto token = TokenOf(input)) fuzz::Hold("a token says something", !token->empty());
   if (const auto identity = InstanceIdentity::Read(input, Secret(), input); !identity) {
     fuzz::Hold("an error says something", !identity.error().message.empty());

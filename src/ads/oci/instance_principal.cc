@@ -8,6 +8,7 @@
 #include "ads/oci/instance_identity.h"
 #include "ads/oci/service_error.h"
 #include "base/strings.h"
+#include "text/web_token.h"
 
 namespace ads::oci {
 namespace {
@@ -110,7 +111,7 @@ base::Result<Principal::Credential> LoadInstancePrincipal(const Metadata& metada
   }
   auto token = TokenOf(answer.body);
   if (!token) return Fail(token.error().Wrap("get_security_token of auth"));
-  return Principal::Credential{"ST$" + *token, std::move(session_key), TokenExpiry(*token)};
+  return Principal::Credential{"ST$" + *token, std::move(session_key), text::ExpiryOfToken(*token)};
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "ads/oci/profile.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "text/json.h"
+#include "text/web_token.h"
 
 namespace ads::oci {
 namespace {
@@ -48,7 +48,7 @@ base::Result<Credential> LoadApiKey(const Profile& profile) {
 
 Credential TokenCredential(std::string_view token, std::shared_ptr<const PrivateKey> key) {
   token = base::Trim(token);
-  return {"ST$" + std::string(token), std::move(key), TokenExpiry(token)};
+  return {"ST$" + std::string(token), std::move(key), text::ExpiryOfToken(token)};
 }
 
 base::Result<Credential> LoadSecurityToken(const Profile& profile) {
@@ -142,23 +142,6 @@ base::Result<std::unique_ptr<Principal>> OpenProfile(const PrincipalOptions& opt
 }
 
 }  // namespace
-
-std::optional<base::Time> TokenExpiry(std::string_view token) {
-  const std::vector<std::string> parts = base::Split(token, '.');
-  if (parts.size() != 3) return std::nullopt;
-  std::string claims = parts[1];  // base64url, without padding
-  std::replace(claims.begin(), claims.end(), '-', '+');
-  std::replace(claims.begin(), claims.end(), '_', '/');
-  claims.append((4 - claims.size() % 4) % 4, '=');
-  const auto json = base::Base64Decode(claims);
-  if (!json) return std::nullopt;
-  const auto value = text::ParseJson(*json);
-  if (!value) return std::nullopt;
-  const auto seconds = text::GetInt(*value, {"exp"});
-  constexpr int64_t kLatest = 253402300799;  // the end of the year 9999
-  if (!seconds || *seconds < 0 || *seconds > kLatest) return std::nullopt;
-  return base::Time(std::chrono::seconds(*seconds));
-}
 
 base::Result<Credential> Principal::Show() {
   const std::lock_guard lock(mutex_);

@@ -15,9 +15,6 @@
 
 namespace ads::oci {
 
-// When a session token (a JWT) expires: its `exp`. Pure. Nullopt when it cannot be parsed.
-std::optional<base::Time> TokenExpiry(std::string_view token);
-
 // Thread safe.
 class Principal {
  public:

@@ -147,13 +147,5 @@ TEST_F(PrincipalTest, OfAResourceSaysWhatIsMissing) {
             "resource_principal or instance_principal");
 }
 
-TEST(TokenExpiry, IsNothingOfWhatIsNoToken) {
-  for (const char* token :
-       {"", "a.b", "a.b.c.d", "e30.e30.e30", "e30.!!.e30", "..", "e30.eyJleHAiOiJ4In0.x"}) {
-    EXPECT_FALSE(TokenExpiry(token)) << token;
-  }
-  EXPECT_EQ(TokenExpiry(TokenUntil(2'000'000'000)), kNow);
-}
-
 }  // namespace
 }  // namespace ads::oci

@@ -116,7 +116,6 @@ class Follower {
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
-  // Until the container runs again, or will not; says why it does not.
   // Stopped: what there is by now, and no more.
   base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "cluster/kubeconfig/certificate.h"
-#include "cluster/kubeconfig/token.h"
+#include "text/web_token.h"
 
 namespace cluster {
 namespace {
@@ -207,7 +207,7 @@ std::string Credentials::WhyRefused() {
   constexpr std::string_view kBearer = "Bearer ";
   if (shown_.authorization.starts_with(kBearer)) {
     const auto expiry =
-        ExpiryOfToken(std::string_view(shown_.authorization).substr(kBearer.size()));
+        text::ExpiryOfToken(std::string_view(shown_.authorization).substr(kBearer.size()));
     if (expiry && *expiry < clock_.Now()) {
       shown += fmt::format(", which expired at {},", base::FormatRfc3339(*expiry));
     }
