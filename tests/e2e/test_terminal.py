@@ -94,13 +94,15 @@ def test_no_line_of_any_help_is_wider_than_80_columns(done, tmp_path):
     assert not wide
 
 
-def test_muster_alone_starts_nothing():
+def test_muster_alone_starts_nothing_and_names_what_to_do_about_a_failure():
     fresh = Cluster()
     try:
         text = shown(fresh, "--color=never")
         assert "Daemon:   not running; the first command starts it\n" in text
-        assert "Next:     muster submit pytorch --name=first" in text
+        assert "Next:     muster run train.py\n" in text
         assert fresh.daemon_pid() is None
+        fresh.run("run", "--name=bad", "exit 3", code=3)
+        assert "Next:     muster explain bad\n" in shown(fresh, "--color=never")
     finally:
         fresh.close()
 

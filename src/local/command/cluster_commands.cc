@@ -27,8 +27,7 @@ namespace {
 
 // With --force, a daemon that does not answer `down` within this time is ended.
 constexpr std::chrono::seconds kDownTimeout{20};
-constexpr std::string_view kFirstJob =
-    "muster submit pytorch --name=first --workers=1 \"python train.py\"";
+constexpr std::string_view kFirstJob = "muster run train.py";
 constexpr std::chrono::seconds kStateTimeout{3};
 // With --force, a hanging daemon is ended within ten seconds: this is its time to answer, and its
 // time to end.
@@ -158,7 +157,7 @@ std::string NextStep(const CountedJobs& jobs) {
   };
   if (!newest("RUNNING").empty()) return "muster logs -f " + newest("RUNNING");
   if (!newest("PENDING").empty()) return "muster get -e " + newest("PENDING");
-  if (!newest("FAILED").empty()) return "muster get " + newest("FAILED");
+  if (!newest("FAILED").empty()) return "muster explain " + newest("FAILED");
   if (!jobs.counts.empty()) return "muster list";
   return std::string(kFirstJob);
 }
