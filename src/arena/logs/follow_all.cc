@@ -24,10 +24,10 @@ using base::Code;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How often a wait is interrupted to check that the server answers.
+// A wait for something to happen is interrupted that often to see whether the server is there.
 constexpr seconds kServerProbeInterval{20};
 
-// What the followers' threads pass to the one that prints.
+// What the followers' threads hand to the one that prints.
 class Inbox {
  public:
   explicit Inbox(JobWatch& watch) : watch_(watch) {}
@@ -49,7 +49,7 @@ class Inbox {
     Ring();
   }
   std::map<std::string, std::string> Open() { return *open_.Lock(); }
-  // Something has happened that needs a look.
+  // Something happened that is to be looked at.
   void Ring() {
     is_rung_ = true;
     watch_.Wake();
@@ -73,7 +73,7 @@ class Inbox {
   base::Guarded<std::map<std::string, std::string>> open_;  // lines without an end
 };
 
-// Receives what Follow prints for one instance.
+// Takes what Follow prints of one instance.
 class InstanceOutput : public cli::Output {
  public:
   InstanceOutput(Inbox& inbox, std::string instance, std::string printed_to)
@@ -81,7 +81,7 @@ class InstanceOutput : public cli::Output {
 
   base::Status Write(std::string_view text) override {
     std::vector<TimedLine> lines = SplitTimedLines(text, last_time_);
-    // What has been printed already, for an instance that is followed again.
+    // Of an instance that is followed once more: what has been printed.
     std::erase_if(lines, [&](const TimedLine& line) {
       return !printed_to_.empty() && line.time <= printed_to_;
     });
@@ -224,7 +224,7 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
 void AllFollower::FollowNewPods() {
   for (const auto& [name, uid] : view_->pods) {
     const auto known = instances_.find(name);
-    // An instance that is still followed continues with the new pod by itself.
+    // One that is followed still goes on with the new pod by itself.
     const bool is_new =
         known == instances_.end() || (known->second.is_done && known->second.uid != uid);
     if (is_new) Begin(name, uid);
@@ -248,7 +248,7 @@ base::Status AllFollower::Print() {
     lines_.Add(line.instance, std::move(line.line), now);
   }
   const std::string text = lines_.Take(is_over ? std::nullopt : std::optional(now));
-  // First, because a bar that has become a line must not be drawn below it.
+  // First, for a bar that has become a line is not to be drawn below it.
   out_.SetBars(is_over ? std::vector<std::string>() : lines_.Bars(inbox_.Open()));
   return text.empty() ? base::Status() : out_.Write(text);
 }

@@ -13,7 +13,7 @@ constexpr std::string_view kServiceAccount = "system:serviceaccount:";
 constexpr std::string_view kPodName = "authentication.kubernetes.io/pod-name";
 constexpr std::string_view kPodUid = "authentication.kubernetes.io/pod-uid";
 
-// From user.extra, whose values are lists.
+// Of user.extra, whose values are lists.
 std::string_view ExtraOf(const text::Json& review, std::string_view key) {
   const text::Array* values = text::FindArray(review, {"status", "user", "extra", key});
   const bool is_one = values != nullptr && values->size() == 1 && values->front().is_string();
@@ -31,7 +31,7 @@ text::Json TokenReviewOf(std::string_view token) {
 
 std::optional<TokenPod> ReadTokenReview(const text::Json& review) {
   if (!text::GetBool(review, {"status", "authenticated"}).value_or(false)) return std::nullopt;
-  // A server without audiences leaves them out, and has not checked them.
+  // A server that knows no audiences leaves them out, and has not checked them.
   const text::Array* audiences = text::FindArray(review, {"status", "audiences"});
   const bool is_for_us = audiences != nullptr &&
                          std::any_of(audiences->begin(), audiences->end(), [](const auto& one) {

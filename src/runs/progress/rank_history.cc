@@ -18,7 +18,7 @@ constexpr int64_t kMostField = 1LL << 40;  // of any field
 constexpr int64_t kLatestLook = 5;         // times as far from the one before as it should be
 constexpr int kHighestRank = 1'000'000;
 
-// Takes a number and the following blank off the front.
+// Takes a number and the blank behind it off the front.
 std::optional<int64_t> TakeNumber(std::string_view& text) {
   int64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -50,7 +50,7 @@ std::optional<RankSample> ReadSample(std::string_view line) {
   return sample;
 }
 
-// The samples of one rank.
+// Several looks at one rank.
 struct Sum {
   int64_t cpu = 0, io = 0, count = 0;
   RankSample most;
@@ -170,12 +170,12 @@ text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns) {
   const int64_t between = SecondsBetweenLooks(ranks.size());
   const int64_t step = std::max(between, (span + columns - 1) / columns);
   Sums sums;
-  std::map<int, int64_t> before;  // the previous sample, by rank
+  std::map<int, int64_t> before;  // the look before, by rank
   for (const RankSample& sample : samples) {
     const int64_t column = (sample.at - from) / step;
     sums[{column, sample.rank}].Add(sample);
     const auto known = before.find(sample.rank);
-    // A sample stands for the time since the previous one; a late sample leaves no gap.
+    // A look tells of the time since the one before; one that comes late leaves no gap.
     if (known != before.end() && sample.at - known->second <= kLatestLook * between) {
       for (int64_t i = (known->second - from) / step + 1; i < column; ++i) {
         sums[{i, sample.rank}].Add(sample);

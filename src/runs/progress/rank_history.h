@@ -1,9 +1,12 @@
-// What each rank of a run used while it ran: a sample per second for an hour, one per ten seconds
-// for ten hours, then one per minute. Pure.
+// What each rank of a run used while it ran: a look a second for an hour, one of ten seconds for
+// ten hours, then one a minute. Pure.
+//
 // Its file is text:
-//   t 1764000000        the time of the samples that follow, in seconds
+//
+//   t 1764000000        the time of the looks that follow, in seconds
 //   3 98 2100 40 1 l    rank, CPU in hundredths of a processor, memory in MiB, I/O in KiB a second,
-//                       seconds since its last line ("-": not known), the StallRole ("" for kNone)
+//                       seconds since its last line ("-": not known), what StallRole says ("" of
+//                       kNone)
 #pragma once
 
 #include <cstdint>
@@ -16,18 +19,18 @@
 
 namespace runs {
 
-// In addition to kMostBytesOfAnHour of scalars: a megabyte for an hour of a job.
+// Beside kMostBytesOfAnHour of scalars: a megabyte for an hour of a job.
 inline constexpr size_t kMostRankBytesOfAnHour = 600'000;
 inline constexpr int64_t kMostColumns = 240;   // of a grid
 inline constexpr size_t kMostCells = 100'000;  // of a grid, each with five values
 
-// A rank's role in a stall (answers/stall).
+// What a stall (answers/stall) makes of a rank.
 enum class StallRole : char { kNone = '-', kLate = 'l', kWaits = 'w' };
 
 struct RankSample {
   int64_t at = 0;  // seconds since the epoch
   int rank = 0;
-  int64_t cpu = 0;     // hundredths of a processor, since the previous sample
+  int64_t cpu = 0;     // hundredths of a processor, since the look before
   int64_t memory = 0;  // MiB, resident
   int64_t io = 0;      // KiB a second that it read and wrote
   std::optional<int64_t> quiet;
@@ -35,14 +38,14 @@ struct RankSample {
   bool operator==(const RankSample&) const = default;
 };
 
-// Seconds between two samples of that many ranks: one, if kMostRankBytesOfAnHour permits it.
+// Seconds between two looks at so many ranks: one, where kMostRankBytesOfAnHour permits it.
 int64_t SecondsBetweenLooks(size_t ranks);
 
 // The lines of samples that are sorted by time.
 std::string RankLines(const std::vector<RankSample>& samples);
-// Sorted by time. Skips malformed lines: the last one may be cut.
+// Sorted by time. Lines that are malformed are passed over: the last one may be cut.
 std::vector<RankSample> ReadRankLines(std::string_view file);
-// The same, with old samples merged: averages of CPU and I/O, the maximum of the others.
+// The same, of old looks fewer: averages of CPU and I/O, the most of the others.
 std::vector<RankSample> Thinned(const std::vector<RankSample>& samples);
 
 // docs/reference/json.md, "ranks over time": all ranks on one grid of time, of at most `columns`.

@@ -1,4 +1,4 @@
-// Reads progress from the logs and the event files of running jobs.
+// Reads the logs and the event files of jobs that run for what they tell of their progress.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +25,7 @@ struct ProgressPod {
   std::string name;
   std::string uid;
   std::string container;   // whose log it is
-  std::string run_folder;  // of a `muster run`: the folder of its code and files; "" without one
+  std::string run_folder;  // of a `muster run`: what holds its code and files; "" is none
 };
 // Nullopt for a pod that has no job, or does not run. Pure.
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
