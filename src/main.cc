@@ -1,4 +1,5 @@
-// The one binary: dispatches by the name under which it was called, and by sub-command.
+// The entry point of `muster`: dispatches by the name under which it was called, and by
+// sub-command.
 #include <signal.h>
 #include <unistd.h>
 

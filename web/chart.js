@@ -1,13 +1,13 @@
-// Curves on a canvas: a few series of numbers over steps or time, made for what trainings tell. A
-// library for this would be larger than all of the page.
+// Curves on a canvas: a few series of numbers over steps or time, made for trainings. A library for
+// this would be larger than the whole page.
 import {colourOf, h, setText, whenLooksChange} from "./dom.js";
 
 const HEIGHT = 150;
 const LEFT = 52;  // for the numbers beside the curve
 const BELOW = 18;
-// Told apart also without colour, by dashes.
+// They differ by dashes, too, so that colour is not needed.
 const DASHES = [[], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3]];
-// None of them means that something is bad.
+// None of them stands for something bad.
 const COLOURS = ["--running", "--waiting", "--good", "--text", "--muted"];
 
 const short = (value) =>
@@ -28,7 +28,7 @@ function ticks(low, high, most) {
   return list;
 }
 
-// The middle of the values, less the few that are far out: one spike does not flatten the rest.
+// The middle of the values, without the few that are far out: one spike does not flatten the rest.
 function rangeOf(values) {
   if (values.length === 0) return [0, 1];
   const sorted = Float64Array.from(values).sort();
@@ -80,7 +80,7 @@ export class Chart {
     this.#pointAgain();
   }
 
-  // What is read by keys goes on being read when values come.
+  // A point that was chosen with the keys stays chosen when new values come.
   #pointAgain() {
     const points = this.series[0]?.points ?? [];
     const isRead =
@@ -183,7 +183,7 @@ export class Chart {
     if (series.points.length === 1 && broken.length === 0) {
       pen.fillRect(toX(series.points[0][0]) - 2, toY(series.points[0][1]) - 2, 4, 4);
     }
-    // What is no number any more stands as a cross at the foot.
+    // A value that is no longer a number is a cross at the bottom.
     pen.textAlign = "center";
     for (const x of broken.slice(0, 200)) pen.fillText("×", toX(x), HEIGHT - BELOW - 2);
   }

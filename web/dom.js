@@ -24,7 +24,8 @@ export function svg(tag, attributes, ...children) {
   return element;
 }
 
-// A canvas knows no light-dark(): an element is asked for the colour of that name.
+// A canvas does not know light-dark(), so an element's computed style gives the colour of that
+// name.
 export function colourOf(element, name) {
   element.style.color = `var(${name})`;
   const colour = getComputedStyle(element).color;
@@ -32,7 +33,8 @@ export function colourOf(element, name) {
   return colour;
 }
 
-// Draws again when the element has another size, or the page other colours. Returns what ends that.
+// Draws again when the element's size or the page's colours change. Returns a function that ends
+// that.
 export function whenLooksChange(element, draw) {
   const sizes = new ResizeObserver(draw);
   sizes.observe(element);
@@ -44,7 +46,7 @@ export function whenLooksChange(element, draw) {
   };
 }
 
-// What the program's texts mark as code, `so`, is.
+// Shows the parts that the program's texts mark as code, `so`, as code.
 export function withCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? h("code", null, part) : part));
 }
@@ -55,7 +57,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-// Only where it is not so already: the browser does nothing then.
+// Only if it differs, so that the browser has nothing to do otherwise.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -90,7 +92,7 @@ export function wordOf(status) {
   return word === word.toUpperCase() ? word.charAt(0) + word.slice(1).toLowerCase() : word;
 }
 
-// The command that says the same, to be copied.
+// The command that does the same, to be copied.
 export function command(line) {
   const copy =
       h("button", {

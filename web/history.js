@@ -1,4 +1,4 @@
-// The History screen: what ran, deleted jobs too; two to five of them compared.
+// The History screen: all runs, deleted jobs too; two to five of them compared.
 import {rerun} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, setText, showState} from "./dom.js";
@@ -228,7 +228,7 @@ export function historyScreen(app) {
   };
 }
 
-// Of a scalar that several sources tell, the first that has steps.
+// If several sources have a scalar, the first that has steps.
 function firstOfEach(series) {
   const hasSteps = (each) => each.points.some(([, step]) => step !== null);
   const sorted = [...series].sort((a, b) => hasSteps(b) - hasSteps(a));

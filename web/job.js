@@ -1,4 +1,4 @@
-// One run: a job that is there, or what the history knows of one that was.
+// One run: an existing job, or the record of one that was deleted.
 import {isOver, remove, rerun, resume, suspend} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, kindOf, setText, showState, withCode, wordOf} from "./dom.js";
@@ -166,7 +166,7 @@ export function jobScreen(app, kind, namespace, run) {
     return `${restarts}${instance.waits ? `: ${instance.waits}` : ""}`;
   }
 
-  // Of a job that failed the rank that was first stands out: the others ended because of it.
+  // For a failed job the first rank to fail stands out: the others ended because of it.
   function kindOfRank(rank, instance) {
     const kind_ = kindOf(instance.status);
     const first = jobs.rows.get(key);
@@ -401,7 +401,7 @@ export function jobScreen(app, kind, namespace, run) {
     showStrip(ranksOverTime);
   };
 
-  // What was told since goes to the end of the curves.
+  // Later points are added at the end of the curves.
   const onProgress = () => {
     const news = jobs.progress.get(page?.run.uid);
     if (!news) return;
@@ -444,7 +444,7 @@ export function jobScreen(app, kind, namespace, run) {
     }
   }
 
-  // What is read anew when the job is not as it was.
+  // What is read again when the job has changed.
   let shape = "";
   const changed = () => {
     const row = jobs.rows.get(key);

@@ -1,4 +1,4 @@
-// The Jobs screen: every job, why it is as it is, and how far it has come.
+// The Jobs screen: every job, why it is in its state, and how far it has come.
 import {isOver, remove, resume, suspend, targetOf} from "./actions.js";
 import {h, setText, showState} from "./dom.js";
 import {ago, duration, moment} from "./format.js";
@@ -27,7 +27,7 @@ function drawUp(cell, row) {
   setText(text, isOn ? `${row.ranksUp}/${row.ranks}` : String(row.ranks));
 }
 
-// "12% · 5m left"; "step 120" where the end is not known.
+// "12% · 5m left"; "step 120" if the end is not known.
 function describe(told) {
   if (!told) return "";
   const left = told.secondsLeft !== null ? ` · ${duration(1000 * told.secondsLeft)} left` : "";

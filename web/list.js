@@ -1,4 +1,4 @@
-// A table that draws only the rows that are seen: a thousand jobs cost what thirty do.
+// A table that draws only the visible rows: a thousand jobs cost as much as thirty.
 import {fill, h} from "./dom.js";
 
 const MARGIN = 8;  // rows above and below
@@ -102,7 +102,7 @@ export class List {
     const hadFocus = this.drawn.some(({element}) => element === document.activeElement);
     this.hasSelected = this.rows.some((row) => row.key === this.selected);
     this.drawn.forEach((drawn, i) => this.#drawRow(drawn, first + i, now));
-    // The elements stay where they are when rows move: the focus goes with its row.
+    // Elements keep their places when rows move; the focus goes with its row.
     if (hadFocus && this.hasSelected) this.#focusSelected();
   }
 

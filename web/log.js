@@ -1,6 +1,6 @@
 // The merged log of a job. At most MOST lines are held, whatever the log's length: its end as it
-// grows, or a part that was searched for; the server reads the rest. Only the lines that are seen
-// are elements.
+// grows, or a part that was searched for; the server reads the rest. Only visible lines have
+// elements.
 import {command, fill, h, setText} from "./dom.js";
 import {plural} from "./format.js";
 import {getText, stream} from "./server.js";

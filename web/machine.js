@@ -1,4 +1,4 @@
-// The Machine screen: what each node has, who holds it, and who waits.
+// The Machine screen: each node's GPUs, the pods that hold them, and the jobs that wait.
 import {command, fill, h} from "./dom.js";
 import {ago, bytes, cores, percent} from "./format.js";
 import {get, jobs} from "./server.js";

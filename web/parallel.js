@@ -1,5 +1,4 @@
-// Trials or runs as lines over parallel axes: what was set on the left, what came of it on the
-// right.
+// Trials or runs as lines over parallel axes: the settings on the left, the results on the right.
 import {h, setText, svg} from "./dom.js";
 
 const HEIGHT = 200;
@@ -89,7 +88,7 @@ export class Parallel {
     const x = (i) => SIDE + (width - 2 * SIDE) * i / (this.#axes.length - 1);
     const y = (share) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - share);
     this.lines = this.#rows.map((row, index) => {
-      // An axis on which it has no value is passed by.
+      // An axis on which it has no value is skipped.
       const points = this.#axes.map(({name, to}, i) => [x(i), to(row.values[name])])
                          .filter(([, share]) => share !== null)
                          .map(([at, share]) => `${at.toFixed(1)},${y(share).toFixed(1)}`);
@@ -150,7 +149,7 @@ export class Parallel {
   }
 }
 
-// {names, rows} of trials (docs/reference/json.md): what was set, then the metrics, losses last.
+// {names, rows} of trials (docs/reference/json.md): settings first, then the metrics, losses last.
 export function linesOf(trials, titleOf, kindOf) {
   const namesOf = (field) => [...new Set(trials.flatMap((each) => Object.keys(each[field] ?? {})))];
   const metrics = namesOf("metrics").sort((a, b) => /loss/i.test(a) - /loss/i.test(b));

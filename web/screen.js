@@ -18,7 +18,7 @@ const PLAIN = Object.freeze({});
 const blank = (style) => ({text: " ", style});
 
 export class Screen {
-  // `answer`(text): what the terminal itself says to the program.
+  // `answer`(text): receives the terminal's own replies to the program.
   constructor(columns, rows, answer) {
     this.answer = answer;
     this.columns = columns;
@@ -67,7 +67,7 @@ export class Screen {
         line.length = Math.min(line.length, columns);
         while (line.length < columns) line.push(blank(PLAIN));
       }
-      // What is above the cursor leaves, so that the cursor stays.
+      // Lines above the cursor leave, so that the cursor stays.
       const gone = Math.max(0, Math.min(lines.length - rows, this.y - rows + 1));
       const left = lines.splice(0, gone);
       lines.length = Math.min(lines.length, rows);

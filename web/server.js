@@ -1,4 +1,4 @@
-// What this page asks of `muster dash`, and the one stream of events that it listens to.
+// The page's requests to `muster dash`, and its one stream of events.
 
 export class Refusal extends Error {
   constructor(status, message) {
@@ -47,7 +47,7 @@ export async function post(path, body) {
       .json();
 }
 
-// The jobs as the last events have them, and who wants to know.
+// The jobs of the last events, and the listeners.
 class Jobs extends EventTarget {
   rows = new Map();
   progress = new Map();  // of those that run, by uid
@@ -69,8 +69,8 @@ class Jobs extends EventTarget {
 export const jobs = new Jobs();
 export const progressOf = (row) => jobs.progress.get(row.uuid) ?? null;
 
-// One stream a tab. A tab that is not seen closes it, and is told everything when it is seen again:
-// browsers open six connections to a server, and a day's events are nobody's to read.
+// One stream per tab. A hidden tab closes it, and gets everything when it is shown again: browsers
+// open six connections to a server, and events that nobody sees are not worth one.
 class Stream extends EventTarget {
   #source = null;
   #wish = "";

@@ -53,7 +53,7 @@ function showStyle(element, style) {
   const [fg, bg] = style.inverse ? [style.bg ?? "var(--term)", style.fg ?? "var(--on-term)"] :
                                    [style.fg, style.bg];
   if (fg !== undefined) element.style.color = colourOf(fg);
-  // Black text is grey, to be seen; a black ground is the terminal's own.
+  // Black text becomes grey, so that it can be seen; a black background becomes the terminal's own.
   if (bg !== undefined) element.style.backgroundColor = bg === 0 ? "var(--term)" : colourOf(bg);
   if (style.bold) element.style.fontWeight = "700";
   if (style.dim) element.style.opacity = "0.7";
@@ -280,7 +280,7 @@ export class Shell {
 
   #paste(event) {
     event.preventDefault();
-    // What ends the mark would let the rest be run.
+    // Without the sequence that ends a paste: it would let the rest be executed.
     const text = event.clipboardData.getData("text").replaceAll("\x1b", "").replace(/\r?\n/g, "\r");
     this.#type(this.screen.isPasteMarked ? `\x1b[200~${text}\x1b[201~` : text);
   }

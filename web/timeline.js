@@ -1,4 +1,4 @@
-// Attempts as bars on one time: a row an instance, a bar a run of it.
+// Attempts as bars on one time axis: a row per instance, a bar per run of it.
 import {h, svg} from "./dom.js";
 import {duration, moment} from "./format.js";
 
@@ -56,7 +56,7 @@ function draw(bars, scale, begin, end, endedAt, now) {
   return picture;
 }
 
-// Who was told to end did not fail.
+// A program that was told to end did not fail.
 function kindOfEnd(exitCode) {
   if (exitCode === null || exitCode === undefined) return "running";
   return exitCode === 0 ? "good" : exitCode === SIGTERM ? "off" : "bad";
@@ -80,7 +80,7 @@ function rectangle(from, to, kind, text, isThin = false) {
   return rect;
 }
 
-// Which colour a bucket of the ledger has: steps, what leads to them, what was lost, who waits.
+// The colour of each bucket of the ledger: steps, what leads to them, losses, waits.
 const BUCKETS = {
   steps: "good",
   "first step": "running",

@@ -10,7 +10,7 @@
 namespace answers {
 namespace {
 
-// The next word, which is taken off.
+// Removes the next word from the text and returns it.
 std::string_view TakeWord(std::string_view& text) {
   text = base::Trim(text);
   const size_t end = std::min(text.find_first_of(" \t"), text.size());
@@ -25,8 +25,8 @@ bool IsName(std::string_view word) {
   });
 }
 
-// "2m  Warning  FailedScheduling  pod/x  0/8 nodes are available"; of describe without the object.
-// What a scheduler does on purpose, it calls normal.
+// "2m  Warning  FailedScheduling  pod/x  0/8 nodes are available"; describe prints it without the
+// object. Events of a scheduler's own decisions are Normal.
 std::optional<Event> ReadEventRow(std::string_view line) {
   std::string_view rest = line;
   for (int column = 0; column < 3; ++column) {
@@ -104,8 +104,8 @@ std::optional<std::string_view> FieldValue(std::string_view line, std::string_vi
   return line;
 }
 
-// What stands beside the reason in lines[at]: below it in a description, above it in YAML, by the
-// alphabet, and there maybe over several lines.
+// The message that belongs to the reason in lines[at]: in a description it is below, in YAML above,
+// because keys are sorted, and may span several lines.
 std::optional<std::string> MessageNear(const std::vector<std::string_view>& lines, size_t at) {
   constexpr size_t kFarthest = 8;
   const auto indent_of = [](std::string_view line) { return line.find_first_not_of(" \t-"); };

@@ -1,4 +1,4 @@
-// What kubectl prints of pods, in files beside logs.
+// The output of kubectl about pods, in files beside logs.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace answers {
 
-// What `kubectl get events`, `describe`, `get pods`, `get -o yaml`, and an error of the API server
-// say of why pods failed; only reasons that decide a class. Pure.
+// The reasons for pods' failures in the output of `kubectl get events`, `describe`, `get pods`,
+// `get -o yaml`, and in an error of the API server; only reasons that decide a class. Pure.
 std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines);
 
 }  // namespace answers

@@ -1,5 +1,5 @@
-// What a worker under torchrun or `muster launch` writes to TORCHELASTIC_ERROR_FILE when @record
-// sees its exception. Pure.
+// The file that a worker under torchrun or `muster launch` writes to TORCHELASTIC_ERROR_FILE when
+// @record sees its exception. Pure.
 #pragma once
 
 #include <cstdint>

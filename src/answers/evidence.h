@@ -1,4 +1,4 @@
-// What is known of a job that failed: each fact as its source gives it.
+// The known facts about a failed job, as their sources give them.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,20 @@ struct Line {
 
 // A process or a container, with the end of its log.
 struct Rank {
-  std::optional<int> rank;  // of a container with several: of its first
+  std::optional<int> rank;  // if a container has several ranks: of its first
   std::string name;         // a pod, or the file that the lines are from
   std::string host;
   int attempt = 0;               // those before it
   std::optional<int> exit_code;  // as containers report it: 128 + a signal
-  std::string reason;            // of its end: "OOMKilled", "Evicted"; "" is not known
+  std::string reason;            // of its end: "OOMKilled", "Evicted"; "" if unknown
   std::string message;           // that came with it
   std::optional<base::Time> ended;
-  std::string end_words;  // its launcher's, of its end: "traceback : Signal 11 (SIGSEGV) received"
+  // its launcher's text about its end: "traceback : Signal 11 (SIGSEGV) received"
+  std::string end_words;
   bool was_ended_by_us = false;  // with its job, or because somebody deleted it
   bool has_log = true;
   std::vector<Line> lines;      // the oldest first
-  std::vector<Fact> witnesses;  // what its machine told when it had failed (witness_line.h)
+  std::vector<Fact> witnesses;  // what its machine reported after its failure (witness_line.h)
 };
 
 struct Event {
@@ -47,12 +48,12 @@ struct Event {
 struct Evidence {
   std::vector<Rank> ranks{};
   std::vector<Event> events{};
-  std::string job_reason{}, job_message{};  // of the condition that ended the job; "" of none
+  std::string job_reason{}, job_message{};  // of the condition that ended the job; "" without one
   // Which rank held the others up when the job ended, since when: "stalled rank 1 has not entered
   // all_reduce (train.py:88)" (stall/stall.h).
   std::optional<Fact> stall{};
   std::string search_path{};        // the job's PATH; "" if it is not known
-  std::optional<int> first_rank{};  // that failed first, as torchrun says where no times tell
+  std::optional<int> first_rank{};  // that failed first, according to torchrun, if no times tell
 };
 
 }  // namespace answers

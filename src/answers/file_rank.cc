@@ -30,7 +30,8 @@ std::optional<int> NamedRank(std::string_view path) {
   return std::nullopt;
 }
 
-// A folder of a number alone, and what stands before it. torchrun's are below its attempts'.
+// A folder whose name is a number, and the path before it. torchrun's are below the folders of its
+// attempts.
 struct NumberedFolder {
   std::string before;
   int number = 0;
@@ -68,7 +69,7 @@ std::optional<int> RankOfJobSet(std::string_view pod) {
   return RankNumber(index.substr(0, dash));
 }
 
-// A path around its last number that may be a rank's.
+// A path, divided at its last number that may be a rank.
 struct Numbered {
   std::string before, behind;
   int number = 0;
@@ -82,7 +83,7 @@ std::optional<Numbered> ReadNumbered(std::string_view path) {
   if (last == std::string_view::npos || last < name) return std::nullopt;
   size_t begin = last;
   while (begin > name && base::IsDigit(path[begin - 1])) --begin;
-  constexpr int kMost = 4096;  // a greater one is a job's
+  constexpr int kMost = 4096;  // a larger number is a job's
   const auto number = NumberAt(path, begin);
   if (!number || *number >= kMost) return std::nullopt;
   const size_t word_end = path.substr(0, begin).find_last_not_of("-_.") + 1;
@@ -117,7 +118,7 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     const auto folder = ReadNumberedFolder(path);
     if (folder) siblings[folder->before].insert(folder->number);
     if (!rank && folder && folder->is_torchruns) rank = folder->number;
-    // Of a pod itself its job knows better.
+    // A job knows the ranks of its own pods better.
     const bool is_file = path.find('.') != std::string_view::npos;
     if (!rank && is_file) rank = RankOfPod(StemOf(path), has_master);
     if (!rank && is_file) rank = RankOfJobSet(StemOf(path));
@@ -127,7 +128,7 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
   }
   for (size_t i = 0; i < paths.size(); ++i) {
     const auto folder = ranks[i] ? std::nullopt : ReadNumberedFolder(paths[i]);
-    // A year's or a job's folder is no rank's: those are counted from 0 on.
+    // Folders of years or jobs are not ranks: those count from 0.
     const auto size = folder ? siblings[folder->before].size() : 0;
     if (size > 1 && *siblings[folder->before].rbegin() + 1 == static_cast<int>(size)) {
       ranks[i] = folder->number;

@@ -20,7 +20,8 @@ constexpr std::string_view kNumerals = "0123456789";
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The size of what begins `text` and differs from `shape` in numbers alone; 0 when nothing does.
+// The length of the beginning of `text` that differs from `shape` only in numbers; 0 if there is
+// none.
 size_t SizeOfShape(std::string_view text, std::string_view shape) {
   size_t at = 0;
   for (size_t i = 0; i < shape.size();) {
@@ -38,7 +39,7 @@ size_t SizeOfShape(std::string_view text, std::string_view shape) {
   return at;
 }
 
-// Python indents, and torchrun's table and loaders of data put words before.
+// Python indents these words, and torchrun's table and data loaders put words before them.
 bool MayBePrefix(std::string_view before) {
   return !before.empty() && before.size() <= kMostBefore &&
          before.find_first_not_of(" \t|>") != std::string_view::npos &&
@@ -46,7 +47,7 @@ bool MayBePrefix(std::string_view before) {
          before.find_first_of("\"\\") == std::string_view::npos;
 }
 
-// What stands before a line whose words begin there.
+// The text before the words of a line.
 std::string_view PrefixOf(std::string_view line) {
   for (const std::string_view words : {kTracebackHeader, kFrame, kTable}) {
     const size_t at = line.find(words);
@@ -57,7 +58,7 @@ std::string_view PrefixOf(std::string_view line) {
   return "";
 }
 
-// Whether what a traceback goes on with stands behind it in a line below.
+// Whether a line below contains, after the same prefix, the text that continues a traceback.
 bool ComesAgain(const std::vector<std::string_view>& lines, size_t from, std::string_view prefix) {
   const size_t end = std::min(lines.size(), from + kLookAhead);
   const std::string_view first = lines[from].substr(prefix.size());
@@ -87,7 +88,7 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
   return std::nullopt;
 }
 
-// The words that have more letters than digits.
+// The words with more letters than digits.
 std::string SourceOf(std::string_view prefix) {
   std::string source;
   for (const std::string& word : base::Split(prefix, ' ')) {

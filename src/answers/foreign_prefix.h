@@ -1,4 +1,4 @@
-// What nobody has on a list, and yet stands before each line of a log.
+// Prefixes of log lines that are in no list.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 namespace answers {
 
 struct ForeignPrefix {
-  size_t size = 0;  // of the line's text; 0 where none stands
+  size_t size = 0;  // length of the prefix; 0 without one
   std::optional<int> rank, local_rank;
-  std::string source;  // what of it names a process: no times, no numbers alone
+  std::string source;  // the part of it that names a process: without times and plain numbers
 };
 
-// The words of a traceback, and of torchrun's table, are fixed: what stands before the first line,
-// or before its frames, and again before the lines that follow, stands before the log's lines, with
-// other numbers. One for each line; sources only where there are several. Pure.
+// The words of a traceback, and of torchrun's table, are fixed. Text before the first line, or
+// before its frames, that is repeated before the following lines with other numbers is therefore a
+// prefix of the log's lines. Returns one for each line; sources only if there are several. Pure.
 std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_view>& lines);
 
 }  // namespace answers

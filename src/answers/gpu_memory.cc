@@ -8,7 +8,7 @@
 namespace answers {
 namespace {
 
-// "20.00 GiB" in MiB; 0 when it is none.
+// "20.00 GiB" in MiB; 0 for other text.
 double MebibytesOf(std::string_view text) {
   const std::string number(text.substr(0, 24));
   char* end = nullptr;
@@ -40,7 +40,7 @@ bool IsTakenByOthers(std::string_view text) {
        at = text.find("Process ", at + 1)) {
     others += SizeBehind(text.substr(at, 64), " has ");
   }
-  // Where it runs in a namespace of pids it knows its own number by no other's: what PyTorch holds
+  // In a pid namespace a process does not find its own number in the message: the memory of PyTorch
   // is this process's.
   const double held = SizeBehind(text, "Of the allocated memory ");
   if (own == 0 && others > 0 && held > others / 2) return false;

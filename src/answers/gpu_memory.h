@@ -1,4 +1,4 @@
-// Who holds a GPU's memory, by what CUDA's allocator says when there is none left. Pure.
+// Which programs hold a GPU's memory, according to CUDA's allocator when none is left. Pure.
 #pragma once
 
 #include <string_view>

@@ -40,7 +40,7 @@ std::optional<int> ExitCode(std::optional<int> code) {
   return code && *code < 0 ? std::optional(kShellSignals - *code) : code;
 }
 
-// Of what strsignal and signal(7) call it, "Killed" or "SIGKILL".
+// A signal by the text of strsignal or by its name in signal(7): "Killed" or "SIGKILL".
 std::optional<int> ExitOfSignal(std::string_view words) {
   static constexpr auto kSignals =
       std::to_array<std::pair<std::string_view, int>>({{"SIGKILL", 9},
@@ -61,8 +61,8 @@ std::optional<int> ExitOfSignal(std::string_view words) {
   return std::nullopt;
 }
 
-// "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1"; of several nodes' lines in one file
-// nobody knows whose the others are.
+// "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1"; nullopt if the lines are of several
+// nodes, because the others' cannot be told apart.
 std::optional<NodeRanks> ReadNodeRanks(const std::vector<std::string_view>& lines) {
   constexpr std::string_view kBegin = "muster-launch: node ";
   std::optional<NodeRanks> ranks;
@@ -102,8 +102,8 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   }
 }
 
-// The rows of the tables of all nodes' agents; the earliest root cause is the job's, of those
-// without times the last.
+// The rows of the tables of all nodes' agents; the earliest root cause is the job's, or the last
+// one if they have no times.
 void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
   enum class Part { kNone, kFailures, kRoot } part = Part::kNone;
   std::vector<size_t> roots;
@@ -126,7 +126,8 @@ void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words
   }
 }
 
-// "srun: error: gpu-03: task 5: Exited with exit code 1"; of several tasks nobody knows the first.
+// "srun: error: gpu-03: task 5: Exited with exit code 1"; if there are several tasks, which was
+// first is unknown.
 std::optional<LauncherRow> ReadSrun(std::string_view line) {
   if (!line.starts_with("srun: error: ")) return std::nullopt;
   const auto task = NumberBehind(line, ": task ");
@@ -141,8 +142,7 @@ std::optional<LauncherRow> ReadSrun(std::string_view line) {
   return row;
 }
 
-// "Process name: [[29973,1],3]" of mpirun, "Process name: 3" of Horovod, and below it the exit
-// code.
+// mpirun's "Process name: [[29973,1],3]", Horovod's "Process name: 3", with the exit code below.
 std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& lines, size_t at) {
   const auto name = TableValue(lines[at], "Process name");
   if (!name || at + 1 == lines.size()) return std::nullopt;
@@ -156,7 +156,8 @@ std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& 
   return row.rank ? std::optional(std::move(row)) : std::nullopt;
 }
 
-// In one line: the words before the rank, and before the exit code; "" where a signal's name tells.
+// In one line: the words before the rank, and before the exit code; "" if a signal's name takes its
+// place.
 struct Phrase {
   std::string_view rank, code;
 };
@@ -192,8 +193,8 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
   return std::nullopt;
 }
 
-// "Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1": how many
-// ended; of one that ended so, too, nobody knows whether it was the first.
+// "Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1", and how many
+// ended; if one task ended in the same way, which was first is unknown.
 std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
   std::set<std::string_view> ends;
   for (const std::string_view line : lines) {
@@ -217,7 +218,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   const std::set<std::string_view> ends_of_many = EndsOfMany(lines);
   ReadTables(lines, words);
   words.ranks = ReadNodeRanks(lines);
-  std::optional<LauncherRow> agents;  // the local rank alone: right on one node
+  std::optional<LauncherRow> agents;  // only the local rank: correct on one node
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     auto row = ReadSrun(line);

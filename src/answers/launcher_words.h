@@ -1,4 +1,4 @@
-// Reads which rank failed from what launchers say in the logs of their ranks.
+// Finds the rank that failed in the messages of launchers in their ranks' logs.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct LauncherRow {
   std::optional<int> exit_code;  // 128 + a signal
   std::optional<int> pid;
   std::string host;
-  std::string words;               // that tell how it ended
+  std::string words;               // text about how it ended
   std::string error_file;          // "" if the worker wrote none
   std::optional<base::Time> time;  // of the launcher's clock
 };
@@ -29,16 +29,16 @@ struct NodeRanks {
 
 struct LauncherWords {
   std::vector<LauncherRow> rows;  // in the order of the lines
-  std::optional<int> first_rank;  // that failed first, as the launcher saw it
+  std::optional<int> first_rank;  // that failed first, according to the launcher
   std::optional<base::Time> first_time;
-  std::optional<NodeRanks> ranks;  // of the launcher's node, where one alone speaks
+  std::optional<NodeRanks> ranks;  // of the launcher's node, if there is only one
 };
 
-// torchrun's table, srun's "task 5: Killed", and what mp.spawn, Lightning, Composer and mpirun say
-// of a process that ended. Pure.
+// torchrun's table, srun's "task 5: Killed", and the messages of mp.spawn, Lightning, Composer and
+// mpirun about a process that ended. Pure.
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines);
 
-// The rank whose output follows, after Composer's headings: -1 when none does any more.
+// The rank whose output follows one of Composer's headings: -1 when its output ends.
 std::optional<int> ReadSection(std::string_view line);
 
 }  // namespace answers

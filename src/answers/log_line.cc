@@ -210,7 +210,7 @@ LogLine ReadStamps(std::string_view text) {
   return line;
 }
 
-// What somebody who passed the lines on has put before all of them: blanks, or "> ".
+// A margin that somebody put before all lines: blanks, or "> ".
 void TakeMargin(std::vector<std::string_view>& lines) {
   size_t marked = 0;
   size_t full = 0;
@@ -236,7 +236,7 @@ void TakeMargin(std::vector<std::string_view>& lines) {
   }
 }
 
-// The host that stands before a line, as pdsh and DeepSpeed's launcher put it; "" of none.
+// The host before a line, as pdsh and DeepSpeed's launcher print it; "" without one.
 std::string_view HostOf(std::string_view text) {
   const std::string_view line = ReadStamps(text).text;
   const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
@@ -248,7 +248,7 @@ std::string_view HostOf(std::string_view text) {
   return (has_digit && has_letter) || host == "localhost" ? host : "";
 }
 
-// Each line's host: only where most lines have one, of hosts that come again.
+// Each line's host, if most lines have one and the hosts repeat.
 std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lines) {
   constexpr size_t kFewest = 3;
   std::vector<std::string_view> hosts;
@@ -267,7 +267,7 @@ std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lin
   return hosts;
 }
 
-// What `text` has, and else what is known of the line that it is a part of.
+// The parts found in `text`, otherwise those of the line to which it belongs.
 LogLine Within(const LogLine& outer, std::string_view text) {
   LogLine line = ReadLogLine(text);
   if (outer.time) line.time = outer.time;
@@ -296,7 +296,7 @@ std::string WithoutEscapes(std::string_view text) {
     size_t end = is_whole ? 2 : 1;
     while (end < std::min(text.size(), kLongest) && is_in_sequence(text[end])) ++end;
     const char last = end < text.size() ? text[end] : ' ';
-    const bool is_colour = last == 'm' && end > 1;  // what is left of one that somebody has copied
+    const bool is_colour = last == 'm' && end > 1;  // the remains of a copied escape sequence
     const bool is_any = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
     if (is_whole ? is_any : is_colour) {
       text.remove_prefix(end + 1);

@@ -20,13 +20,13 @@ struct LogLine {
   std::string_view text;
 };
 
-// Takes off, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
+// Removes, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
 // stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix), "[NAME-master-0] " (muster logs
 // --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
 // (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "worker-1  | " (docker
 // compose), "a-worker-0 pytorch " (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02
 // 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or the same without brackets
-// (loggers). Stamps of other loggers are read and stay.
+// (loggers). Stamps of other loggers are read and kept.
 // The text is a part of `line`.
 LogLine ReadLogLine(std::string_view line);
 
@@ -34,12 +34,12 @@ LogLine ReadLogLine(std::string_view line);
 // character: "[31m".
 std::string WithoutEscapes(std::string_view text);
 
-// The same of all lines of a file, also without what is known by many of them alone: a margin of
-// blanks or "> " that somebody put before all, and "HOST: " (pdsh, DeepSpeed's launcher), where
-// most lines have one of hosts that come again; a host is the line's `pod`.
+// The same for all lines of a file, also without prefixes that only many lines reveal: a margin of
+// blanks or "> " before all lines, and "HOST: " (pdsh, DeepSpeed's launcher) if most lines have one
+// and the hosts repeat; a host is the line's `pod`.
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines);
 
-// Takes off what no list has, and tracebacks show (foreign_prefix.h).
+// Removes prefixes that are in no list, but that tracebacks reveal (foreign_prefix.h).
 void TakeForeignPrefixes(std::vector<LogLine>& lines);
 
 }  // namespace answers

@@ -1,4 +1,4 @@
-// Sees in what a program prints that its loss has become NaN or infinite.
+// Notices in the output of a program that its loss has become NaN or infinite.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@ namespace answers {
 // `val_loss=inf`.
 bool HasLostLoss(std::string_view line);
 
-// Of one stream, as it is read. Not thread safe.
+// For one stream, as it is read. Not thread safe.
 class LossWatch {
  public:
-  // The first line that has lost its loss and is complete with these bytes. Ignores lines that are
-  // longer than 64 KiB.
+  // The first line with such a loss that these bytes complete. Ignores lines that are longer than
+  // 64 KiB.
   std::optional<std::string> Add(std::string_view bytes);
 
  private:

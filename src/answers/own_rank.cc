@@ -8,7 +8,7 @@
 namespace answers {
 namespace {
 
-// What stands before the number, and right behind it.
+// The text before the number, and directly after it.
 struct Naming {
   std::string_view before, behind;
 };

@@ -1,4 +1,4 @@
-// Which rank a process calls itself in what it says, where no prefix tells.
+// The rank that a process names in its own messages, if no prefix tells.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace answers {
 
-// Of PyTorch's and Megatron's messages: "[1] is setting up NCCL communicator", "did not receive
-// grad for rank 1". Nullopt where none names one, or they name several. Pure.
+// From messages of PyTorch and Megatron: "[1] is setting up NCCL communicator", "did not receive
+// grad for rank 1". Nullopt if none names a rank, or if they name several. Pure.
 std::optional<int> OwnRankIn(const std::vector<Line>& lines);
 
 }  // namespace answers

@@ -18,7 +18,7 @@ struct Date {
   int year = kNoYear, month = 0, day = 0;
 };
 
-// Of digits alone.
+// Only digits.
 int DigitsOf(std::string_view digits) {
   int number = -1;
   const char* const end = digits.data() + digits.size();
@@ -43,7 +43,7 @@ std::optional<Date> ReadDigits(std::string_view word) {
   return std::nullopt;
 }
 
-// glog's "I0302", and c10's "E302" that leaves out the first zero.
+// glog's "I0302", and c10's "E302", which omits the first zero.
 std::optional<Date> ReadGlog(std::string_view word) {
   if (word.size() != 4 && word.size() != 5) return std::nullopt;
   if (std::string_view("IWEFDC").find(word[0]) == std::string_view::npos) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<Date> ReadGlog(std::string_view word) {
   return Date{kNoYear, DigitsOf(word.substr(1, day - 1)), DigitsOf(word.substr(day))};
 }
 
-// What ends `text`, before the clock.
+// The last word of `text`, before the clock.
 std::optional<Date> ReadDateBefore(std::string_view text) {
   const size_t end = text.find_last_not_of(' ');
   if (end == std::string_view::npos) return std::nullopt;

@@ -12,8 +12,8 @@
 namespace answers {
 namespace {
 
-// Whether a number comes soon behind one of `words`: "step 10", "Epoch [3/10]", "'loss': 1.2"; not
-// "batch_size: 4" of a list of settings.
+// Whether a number follows soon after one of `words`: "step 10", "Epoch [3/10]", "'loss': 1.2"; not
+// "batch_size: 4" in a list of settings.
 bool HasCount(std::string_view text, std::span<const std::string_view> words) {
   constexpr std::string_view kBetween = " :=[(#'\"\t";
   for (const std::string_view word : words) {
@@ -25,8 +25,8 @@ bool HasCount(std::string_view text, std::span<const std::string_view> words) {
   return false;
 }
 
-// "gpu-1:311:402 [1] init.cc:521 NCCL WARN ..."; the oldest leave out their name, and copies what
-// stands before it.
+// "gpu-1:311:402 [1] init.cc:521 NCCL WARN ..."; the oldest versions omit "NCCL", and copies omit
+// the beginning.
 bool IsOfNccl(std::string_view line) {
   const size_t at = line.find("WARN ");
   if (at == std::string_view::npos) return false;
@@ -73,7 +73,7 @@ bool IsProgress(std::string_view text) {
   static constexpr auto kNoRates = std::to_array<std::string_view>({"?it/s", "?s/it"});
   if (HasAny(text, kNoRates)) return false;
   if (TellsOfSuccess(text)) return true;
-  // wandb sums up the run when it has failed, too.
+  // wandb also prints its summary when the run has failed.
   return text.size() < 400 && !text.starts_with(' ') && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
          std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
@@ -94,7 +94,7 @@ std::string_view CarriedException(std::string_view line) {
     const size_t at = line.find(words);
     if (at != std::string_view::npos) return line.substr(at + words.size());
   }
-  // Of a worker's error file, which torchrun prints when it finds another in its place.
+  // The content of a worker's error file, which torchrun prints when another one takes its place.
   constexpr std::string_view kMessage = "\"message\": \"";
   const std::string_view trimmed = base::Trim(line);
   if (!trimmed.starts_with(kMessage)) return "";

@@ -1,4 +1,4 @@
-// A rank's number in a text of others.
+// A rank's number within a text.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace answers {
 
-// Nullopt for text that is not a number, or one greater than any rank's. Pure.
+// Nullopt for text that is not a number, and for a number that is too large for a rank. Pure.
 inline std::optional<int> RankNumber(std::string_view digits) {
   constexpr int kMostRanks = 100'000;
   const auto number = base::ParseInt(digits);

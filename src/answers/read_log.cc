@@ -36,12 +36,13 @@ struct File {
   const LogFile* log = nullptr;
   std::optional<int> rank;  // by its name
   std::vector<Split> lines;
-  std::optional<std::string> trial;     // of a sweep's log, of whose first failed trial they are
+  // in a sweep's log: of the first failed trial to which they belong
+  std::optional<std::string> trial;
   std::vector<std::string_view> texts;  // the lines'
   LauncherWords words;
 };
 
-// Of which stamps of programs the times are made, where carriers of the lines add none.
+// The kind of programs' stamps from which times are taken if the lines' carriers add none.
 enum class OwnClock { kNone, kDates, kDaysOfAnyYear };
 
 // The last `limit` lines, the oldest first.
@@ -58,8 +59,8 @@ std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
   return lines;
 }
 
-// Where the log of torch's error handler shows what it writes to an error file, the traceback in
-// it, and of one that is cut its message, take the place of these lines.
+// If the log of torch's error handler contains what it writes to an error file, the traceback in
+// it, or the message of one that is cut, replaces these lines.
 void UnfoldErrorReports(std::vector<Split>& lines) {
   constexpr size_t kMostOfReport = 40;
   constexpr std::string_view kMessage = "\"message\": \"";
@@ -98,7 +99,7 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
   lines = std::move(unfolded);
 }
 
-// Of a sweep's log those of one trial, about which `trial` then tells.
+// For a sweep's log, the lines of one trial, which `trial` then describes.
 std::vector<Split> SplitLines(std::string_view text, size_t limit,
                               std::optional<std::string>& trial) {
   const bool has_escapes =
@@ -134,13 +135,13 @@ int TakeAttempt(std::string& name) {
   return static_cast<int>(*number);
 }
 
-// PyTorch's agent begins again with all ranks.
+// PyTorch's agent starts again with all ranks.
 bool IsRestart(std::string_view line) {
   return line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
 }
 
-// Whether the agent says that a later try of its workers, and so its job, went well.
+// Whether the agent says that a later attempt of its workers, and so its job, succeeded.
 bool HasRecovered(const File& file) {
   const auto restart = std::find_if(file.lines.rbegin(), file.lines.rend(),
                                     [](const Split& split) { return IsRestart(split.line.text); });
@@ -156,8 +157,8 @@ bool HasRecovered(const File& file) {
          !tells({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
 }
 
-// Whether watchdogs speak in lines that have no prefix: in a file of somebody's, or those of
-// several ranks; of a pod of one rank its job knows better.
+// Whether watchdogs print in lines without a prefix: in a file of unknown origin, or one of several
+// ranks. A job knows better which pod has only one rank.
 bool HasWatchdogs(const File& file) {
   std::set<int> ranks;
   for (const Split& split : file.lines) {
@@ -172,7 +173,7 @@ bool HasCarriersTimes(const File& file) {
                      [](const Split& split) { return split.line.time.has_value(); });
 }
 
-// A line without a stamp is of the time of the one before.
+// A line without a stamp has the time of the line before.
 void TakeOwnTimes(File& file, OwnClock clock) {
   if (clock == OwnClock::kNone || HasCarriersTimes(file)) return;
   const auto time_of = [clock](const Split& split) -> std::optional<base::Time> {
@@ -188,8 +189,8 @@ void TakeOwnTimes(File& file, OwnClock clock) {
   }
 }
 
-// Programs' stamps compare where all files have some of one kind; in one file the order of lines
-// is better.
+// Programs' stamps are comparable if all files have stamps of one kind; within one file the order
+// of lines is better.
 OwnClock ClockOf(const std::vector<File>& files) {
   if (files.size() < 2) return OwnClock::kNone;
   bool have_dates = true;
@@ -210,13 +211,13 @@ OwnClock ClockOf(const std::vector<File>& files) {
   return have_days ? OwnClock::kDaysOfAnyYear : OwnClock::kNone;
 }
 
-// Whether it is of this node: a table also names the rank of another that failed first.
+// Whether the row is of this node: a table also names a rank of another node that failed first.
 bool IsHere(const LauncherRow& row, const LauncherWords& words) {
   return !row.rank || !words.ranks ||
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
-// The ranks of a node's local ones, by what lines and its agent's table say of both.
+// The global ranks of a node's local ranks, from lines and from its agent's table.
 class LocalRanks {
  public:
   LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) : node_(words.ranks) {
@@ -248,7 +249,8 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   return texts;
 }
 
-// Whose process the kernel has killed, by what launchers of all files say of pids.
+// The rank whose process the kernel has killed, by the pids in the launchers' messages of all
+// files.
 class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
@@ -273,7 +275,7 @@ class KilledRanks {
   std::map<int64_t, int> ranks_;
 };
 
-// By launchers' tables, which name the file; else by its own name.
+// By launchers' tables, which name the file; otherwise by the file's own name.
 std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs) {
   for (const File& log : logs) {
     for (const LauncherRow& row : log.words.rows) {
@@ -328,7 +330,7 @@ class Sorter {
     AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
   }
 
-  // Before the logs, so that what launchers say of these ranks finds them.
+  // Before the logs, so that launchers' messages about these ranks find them.
   void AddErrorFile(const File& file, std::optional<int> number) {
     std::string name = file.log->name;
     const int attempt = TakeAttempt(name);
@@ -353,7 +355,7 @@ class Sorter {
   }
 
  private:
-  // Of a rank that has printed its exception, too, the error file tells when.
+  // The error file has the time also for a rank that has printed its exception.
   void JoinReports() {
     std::vector<size_t> joined;
     for (const auto& [place, report] : reports_) {
@@ -376,7 +378,7 @@ class Sorter {
     }
   }
 
-  // Files of one folder; else by the number, unless the folders of several nodes have it.
+  // By the files' folder; otherwise by the number, unless the folders of several nodes have it.
   bool IsOfOneProcess(const Rank& rank, const Rank& of) const {
     if (rank.attempt != of.attempt) return false;
     const size_t slash = of.name.rfind('/');
@@ -406,7 +408,7 @@ class Sorter {
     return evidence_.ranks[found->second];
   }
 
-  // What launchers and kubectl say in these lines.
+  // The messages of launchers and kubectl in these lines.
   void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
                 const std::string& name, int attempt) {
     for (const LauncherRow& row : words.rows) {
@@ -444,7 +446,7 @@ class Sorter {
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // of evidence_.first_rank
   std::map<std::tuple<std::string, int, int>, size_t> places_;
-  std::map<size_t, ErrorReport> reports_;  // by the place of the Rank that one alone makes
+  std::map<size_t, ErrorReport> reports_;  // by the place of the Rank that has only this file
   size_t before_ = 0;
 };
 
@@ -476,12 +478,12 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.rank = ranks[i];
     file.lines = SplitLines(files[i].text, kMostLines, file.trial);
   }
-  for (File& file : read) {  // where their lines stay
+  for (File& file : read) {  // the storage of their lines
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
   }
-  // Programs' stamps, of an unknown time zone, do not compare to the times of error files.
+  // Programs' stamps, of an unknown time zone, are not comparable to the times of error files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
   const KilledRanks killed(read);
   Sorter sorter(has_master, killed);

@@ -22,7 +22,7 @@ class Screen {
  public:
   explicit Screen(size_t width) : room_(std::max(width, kLeastWidth) - kIndent) {}
 
-  // What does not fit is cut.
+  // Text that does not fit is cut.
   void Add(std::string_view name, std::string_view value) {
     if (value.empty()) return;
     text_ += fmt::format("{:<{}}{}\n", name.empty() ? "" : fmt::format("{}:", name), kIndent,
@@ -49,7 +49,7 @@ class Screen {
   std::string Take() { return std::move(text_); }
 
  private:
-  // No control characters, no more than there is room.
+  // Without control characters, and not longer than the room.
   std::string OneLine(std::string_view text) const {
     std::string line;
     for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
@@ -87,7 +87,7 @@ std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_al
   screen.AddParagraph(verdict.kind == kUnknown ? "Last line" : "Why", verdict.line);
   screen.Add("Where", Where(verdict));
 
-  // How it ended, and then the end of what it said.
+  // How it ended, and then the end of its output.
   const std::vector<Fact>& facts = verdict.evidence;
   const size_t left_out =
       has_all || facts.size() <= kShownWords + 1 ? 0 : facts.size() - kShownWords - 1;

@@ -55,7 +55,7 @@ bool Overrules(std::string_view kind, std::string_view other) {
 }
 
 const Rule* RuleForException(std::string_view text) {
-  const Rule* undecided = nullptr;  // what NCCL calls a failure says less than what it was
+  const Rule* undecided = nullptr;  // NCCL's name for a failure says less than the failure itself
   for (const Rule& rule : AllRules()) {
     if (!MatchesAny(text, rule.exceptions)) continue;
     if (rule.level != Level::kUndecided) return &rule;

@@ -1,6 +1,6 @@
-// What says that something has failed, and not why: words of those who saw a program end or have
-// ended it, and of who ran it. What programs say themselves of what others did to them has a rule
-// with a level (rule.h). Pure.
+// Messages that say that something has failed, but not why: from observers that saw a program end
+// or ended it, and from its launchers. If a program itself reports what others did to it, that has
+// a rule with a level (rule.h). Pure.
 #pragma once
 
 #include <string_view>
@@ -9,47 +9,48 @@
 
 namespace answers {
 
-// A line of a launcher, an agent or a process group about the job's end: no work of the program.
+// A line of a launcher, an agent or a process group about the job's end: not work of the program.
 bool IsOfLauncher(std::string_view line);
 
-// A launcher's last words of a process that has ended by itself, and not by a signal.
+// A launcher's last message about a process that ended by itself, and not by a signal.
 bool TellsOfExit(std::string_view line);
 
-// "x.sh: line 3: /opt/x: No such file or directory", of a shell: a program, or a file that it
-// should read.
+// A shell's "x.sh: line 3: /opt/x: No such file or directory": a program, or a file that it should
+// read.
 bool IsMissingOfShell(std::string_view line);
 
-// A status of 127, by which a shell says that it has not found a program.
+// A status of 127, by which a shell reports that it has not found a program.
 bool TellsOfNoProgram(std::string_view line);
 
-// "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": by somebody, or by srun, when a task
-// had ended badly.
+// "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": cancelled by somebody, or by srun after
+// a task had failed.
 bool IsEndOfStep(std::string_view line);
 
-// The word of a scheduler, or of a kubelet, that ends a job or a task of it: what the program
-// prints behind it was on its way already, or is what the time to save allows.
+// The message of a scheduler, or of a kubelet, that ends a job or one of its tasks: output of the
+// program after it was on its way already, or comes from the time that it has for saving.
 bool IsOfScheduler(std::string_view line);
 
-// Of srun, which then ends the step: a task has ended badly.
+// srun's message that a task has failed, after which it ends the step.
 bool EndsStep(std::string_view line);
 
-// The last word of a program that did not end well, or of who saw it end; not a heading of them.
+// The last message of a program that failed, or of an observer; not its heading.
 bool IsLastWord(std::string_view line);
 
-// Anybody's words of something that did not go well.
+// Any message about something that went wrong.
 bool TellsOfFailure(std::string_view line);
 
-// What stands before the traceback of what went wrong when the end was known already, or is
-// nobody's concern: in a destructor, or when an agent's peers were gone.
+// The line before the traceback of an error that occurred after the end was certain, or that does
+// not matter: in a destructor, or after an agent's peers were gone.
 bool IsBeforeAside(std::string_view line);
 
-// "Error: boom", "fatal: boom", "x: error: boom": a program's last word, of which it may be any.
+// "Error: boom", "fatal: boom", "x: error: boom": the last message of any program.
 bool IsErrorLine(std::string_view line);
 
-// Of a launcher, which says again what a rank has said.
+// A launcher's repetition of a rank's message.
 bool IsReport(const Chain& chain);
 
-// Of who ran the program, elsewhere or as a child: it has failed. Some carry its words.
+// A message from what ran the program, elsewhere or as a child, that it has failed. Some contain
+// its message.
 bool TellsOfAnother(const Raised& raised);
 
 }  // namespace answers

@@ -37,18 +37,18 @@ bool NamesException(std::string_view text) {
            c == '.';
   });
   const bool is_of_module = type.find('.') != std::string_view::npos && type.size() < text.size();
-  const char first = type[type.rfind('.') + 1];  // of the whole, where there is no dot
+  const char first = type[type.rfind('.') + 1];  // of the whole word, if it has no dot
   return is_name && (is_of_module || (first >= 'A' && first <= 'Z') || first == '_');
 }
 
-// "ValueError: boom": what a program prints on purpose mostly does not begin so.
+// "ValueError: boom": text that a program prints on purpose rarely begins like this.
 bool EndsTraceback(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
   return NamesException(text) && type.size() < text.size() && !type.starts_with("nccl") &&
          (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
 }
 
-// "CRITICAL Uncaught ValueError: boom": from the type on; "" of another line.
+// The text after the type in "CRITICAL Uncaught ValueError: boom"; "" for another line.
 std::string_view UncaughtIn(std::string_view text) {
   for (const std::string_view words :
        {"Uncaught exception: ", "Unhandled exception: ", "uncaught exception: ",
@@ -110,8 +110,8 @@ class Reader {
  private:
   std::string_view Text(size_t index) const { return lines_[index].text; }
 
-  // From the frames on. `at_` is behind the exception's line, or where the traceback is cut.
-  // `indent`: of the exception's line.
+  // Reads from the frames on. `at_` is then behind the exception's line, or where the traceback is
+  // cut. `indent`: of the exception's line.
   bool ReadRaised(Raised& raised, size_t indent = 0) {
     const auto is_end = [this, indent](std::string_view text) {
       return indent > 0 && text.find_first_not_of(' ') == indent &&
@@ -125,7 +125,7 @@ class Reader {
     if (!is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
     raised.text = base::Trim(Text(at_++));
-    // "ImportError: ", and its whole text in the lines below.
+    // "ImportError: ", with its whole text in the lines below.
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
@@ -139,7 +139,7 @@ class Reader {
     return true;
   }
 
-  // "BackendCompilerFailed: backend='inductor' raised:", and below it what was raised.
+  // "BackendCompilerFailed: backend='inductor' raised:", with the raised exception below it.
   static bool IsCauseBelow(const Raised& raised, std::string_view below) {
     return raised.text.ends_with(':') && raised.text.find(' ') != std::string::npos &&
            EndsTraceback(below);
@@ -159,7 +159,7 @@ class Reader {
     size_t i = at_;
     for (size_t blanks = 0; i < lines_.size() && blanks < 3; ++i) {
       const std::string_view text = Text(i);
-      // Of a data loader's worker; of another rank of torch.distributed.checkpoint.
+      // From a data loader's worker, or from another rank of torch.distributed.checkpoint.
       if (text.find("Original Traceback") != std::string_view::npos ||
           (text.starts_with(kTracebackHeader) && text.find("(RANK ") != std::string_view::npos)) {
         is_inner_ = true;
@@ -194,17 +194,17 @@ class Reader {
     return chain;
   }
 
-  // The exception whose header is here. False where it is cut.
+  // The exception whose header is here. False if it is cut.
   bool ReadUnderHeader(Chain& chain) {
     const bool is_inner = is_inner_;
     Raised raised;
     raised.is_aside = is_aside_;
     is_inner_ = is_linked_ = is_aside_ = false;
-    // torchrun's table has the whole traceback two blanks to the right.
+    // torchrun's table indents the whole traceback by two blanks.
     const bool is_in_table = Text(at_).starts_with(kInTable);
     ++at_;
     if (!ReadRaised(raised, is_in_table ? 2 : 0)) return false;
-    // What another process raised is the cause of what this one says of it.
+    // An exception raised in another process is the cause of this process's exception about it.
     const size_t place =
         is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
     chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place), std::move(raised));
@@ -239,7 +239,7 @@ class Reader {
     return chain;
   }
 
-  // An exception's line alone: of the traceback the log has nothing, or rich has drawn it.
+  // An exception's line by itself: the traceback is missing, or rich has drawn it.
   Chain ReadEnd() {
     Chain chain;
     chain.begin = at_;
@@ -256,7 +256,7 @@ class Reader {
     return chain;
   }
 
-  // The exception in a logger's line, of a hook that takes what nobody has caught.
+  // An exception in a logger's line, from a hook for uncaught exceptions.
   Chain ReadUncaught() {
     Chain chain;
     chain.begin = at_;
@@ -268,7 +268,7 @@ class Reader {
     return chain;
   }
 
-  // As debuggers show it: the type in a line, and what it says in the next.
+  // A debugger's form: the type in one line, and the message in the next.
   Chain ReadDebuggers() {
     Chain chain;
     chain.begin = at_;

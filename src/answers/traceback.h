@@ -1,4 +1,4 @@
-// Exceptions in what a Python program has printed.
+// Exceptions in the output of a Python program.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct Frame {
   std::string_view file;
   int line = 0;
   std::string_view function;
-  // Of the program's own code: not of Python, nor of what is installed into it.
+  // Whether it is the program's own code: neither Python's nor an installed package's.
   bool IsUsers() const;
 };
 
@@ -34,21 +34,21 @@ struct Raised {
 struct Chain {
   size_t begin = 0;
   size_t end = 0;              // the index after its last line
-  std::vector<Raised> raised;  // not empty; the cause before what came of it
+  std::vector<Raised> raised;  // not empty; causes come before their consequences
 };
 
-// In the order of the log; SyntaxError has no header, and counts too.
+// In the order of the log; a SyntaxError has no header, and counts too.
 std::vector<Chain> FindChains(std::span<const Line> lines);
 
-// Whether a message that is in `before` goes on in `line`, which is not indented: "... the
-// following error:", and what NCCL says of its own failures, up to its "Last error:".
+// Whether a message that is in `before` continues in `line`, which is not indented: "... the
+// following error:", and NCCL's reports about its own failures, up to their "Last error:".
 bool GoesOn(std::string_view before, std::string_view line);
 
-// What a report says of an exception, as the value of a word: `ErrorMessage "pkg.Err: boom"`,
-// `error="pkg.Err: boom"`. "" of another line.
+// The text of an exception in a report, as the value of a key: `ErrorMessage "pkg.Err: boom"`,
+// `error="pkg.Err: boom"`. "" for another line.
 std::string_view ReportedIn(std::string_view line);
 
-// "  File "x.py", line 3, in f"; a Frame without a file when it is none.
+// "  File "x.py", line 3, in f"; a Frame without a file for another line.
 Frame ReadFrame(std::string_view line);
 
 }  // namespace answers

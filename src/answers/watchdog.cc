@@ -15,7 +15,7 @@
 namespace answers {
 namespace {
 
-// One line of one rank's.
+// One line, from one rank.
 struct Report {
   int rank = -1;
   std::string_view group;           // "PG ID 0 PG GUID 0(default_pg)"; "" in older torch
@@ -43,7 +43,7 @@ std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text)
   report.rank = *rank;
   report.group = Between(text.substr(file), "[PG ", "]");
   report.group = report.group.substr(0, report.group.rfind(" Rank "));
-  // The end of a log may cut a line: what is left of it would differ from all others.
+  // The end of a log may cut a line, whose rest would differ from all others.
   if (text.find("Timeout(ms)=") != std::string_view::npos) {
     report.sequence = base::ParseInt(Between(text, "WorkNCCL(SeqNum=", ","));
   }
@@ -56,7 +56,7 @@ std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text)
   return report.sequence || report.enqueued ? std::optional(report) : std::nullopt;
 }
 
-// Where all ranks give and get as much.
+// If all ranks give and get the same amount.
 bool TakesTheSame(std::string_view call) {
   static constexpr auto kCalls =
       std::to_array<std::string_view>({"ALLREDUCE", "BROADCAST", "REDUCE", "BARRIER"});
@@ -110,7 +110,7 @@ void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
   found.line = last->text;
 }
 
-// Who waited in an earlier call than all others, who were in one and the same.
+// The rank that waited in an earlier call than all others, which were in one and the same.
 void FindEarlier(const std::vector<Report>& reports, Watchdogs& found) {
   std::map<int64_t, std::set<int>> waiting;
   const Report* first = nullptr;
@@ -133,7 +133,7 @@ std::optional<int> RankOfWatchdog(std::string_view line) {
   const size_t file = line.find("ProcessGroupNCCL.cpp");
   if (file == std::string_view::npos) return std::nullopt;
   if (const auto rank = RankNumber(Between(line.substr(0, file), "[rank", "]"))) return rank;
-  // Of another group than the default one, it is not the job's rank.
+  // In a group other than the default one, it is not the job's rank.
   const std::string_view group = Between(line.substr(file), "[PG ", "]");
   if (!group.empty() && !group.starts_with("ID 0 ") && !group.starts_with("0 ")) {
     return std::nullopt;
@@ -157,7 +157,8 @@ Watchdogs ReadWatchdogs(const Evidence& evidence) {
       if (const auto report = ReadReport(rank.rank, line.text)) reports.push_back(*report);
     }
   }
-  // Numbers count by group: where lines name several, those that name none could be of any.
+  // Numbers count within a group: if lines name several groups, those without one could belong to
+  // any.
   std::set<std::string_view> groups;
   for (const Report& report : reports) groups.insert(report.group);
   groups.erase("");

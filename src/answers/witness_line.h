@@ -1,7 +1,5 @@
-// What the machine tells of a program that has failed, as lines at the end of its log:
-//
+// What the machine reports about a failed program, as lines at the end of its log:
 //   muster: witness: 2026-07-30T10:00:05Z kernel's log: Out of memory: Killed process 42 (python3)
-//
 // Pure. A program can print such a line, too: it deserves no more trust than the rest of its log.
 #pragma once
 
@@ -16,13 +14,14 @@ namespace answers {
 inline constexpr std::string_view kKernelLog = "kernel's log";
 inline constexpr std::string_view kFileSystem = "file system";
 inline constexpr std::string_view kCgroup = "cgroup";
-inline constexpr std::string_view kLimits = "limits";  // of a program that still ran
+inline constexpr std::string_view kLimits = "limits";  // of a program that was still running
 
-// How the text of a witness begins that could not be asked: it decides nothing, and is missing.
+// The beginning of the text for a witness that could not be asked: it decides nothing, and counts
+// as missing.
 inline constexpr std::string_view kCannotBeRead = "cannot be read: ";
 
 std::string FormatWitness(const Fact& fact);
-// Nullopt of any other line. Without a time, when it has none.
+// Nullopt for any other line. The time is empty if the line has none.
 std::optional<Fact> ReadWitness(std::string_view line);
 
 }  // namespace answers

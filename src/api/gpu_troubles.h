@@ -1,4 +1,4 @@
-// The annotation of a pod that failed, with what the driver told of its GPUs then
+// The annotation of a failed pod with what the driver reported about its GPUs then
 // (gpu/inventory.h): a line with the time, and one for each trouble.
 #pragma once
 
@@ -19,7 +19,7 @@ struct GpuTroubles {
 };
 
 std::string FormatGpuTroubles(const GpuTroubles& troubles);
-// Nullopt where there are none, or they are malformed.
+// Nullopt if there are none, or they are malformed.
 std::optional<GpuTroubles> ReadGpuTroubles(std::string_view text);
 
 }  // namespace api

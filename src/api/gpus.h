@@ -1,5 +1,5 @@
-// GPUs in objects of the cluster. Each maker's have a name of their own (gpu/vendor.h); here they
-// are one thing.
+// GPUs in objects of the cluster. Each vendor's have a resource name of their own (gpu/vendor.h);
+// here they are one thing.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace api {
 
-// What the limits of the pod's containers ask for.
+// The sum that the limits of the pod's containers ask for.
 int64_t SumOfGpuLimits(const text::Json& pod);
 
-// What a node calls its GPUs; kGpuResource of one that has none.
+// The name under which a node offers its GPUs; kGpuResource if it has none.
 std::string_view GpuResourceOf(const text::Json& node);
 
 }  // namespace api

@@ -1,7 +1,6 @@
 // The annotation that tells which collective call each rank of a job had entered last, before one
-// failed (kLastCollectivesAnnotation). A line for each rank:
-//
-//   1 2026-07-30T10:00:05Z had entered all_reduce #41 and finished #40
+// of them failed (kLastCollectivesAnnotation). A line for each rank:
+//   1 2026-07-30T10:00:05Z had entered all_reduce #40 and finished #40
 #pragma once
 
 #include <string>
@@ -16,7 +15,7 @@ inline constexpr std::string_view kLastCollectivesAnnotation = "muster.dev/last-
 
 struct LastCollective {
   int rank = 0;
-  base::Time time{};  // when it told so
+  base::Time time{};  // when it reported this
   std::string text;
 };
 

@@ -1,4 +1,4 @@
-// What a launcher in a pod puts before the lines of its ranks.
+// The labels that a launcher in a pod puts before the lines of its ranks.
 #pragma once
 
 #include <optional>

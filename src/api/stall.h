@@ -11,8 +11,8 @@
 
 namespace api {
 
-// The kind of a note of a rank that makes the others wait at each step: the job goes on, and does
-// not count as stalled.
+// The kind of a note about a rank that makes the others wait at each step: the job continues, and
+// does not count as stalled.
 inline constexpr std::string_view kSlowed = "slowed";
 
 // `kind`: "stalled", "waiting" or kSlowed.
@@ -34,12 +34,13 @@ struct PastStall {
 };
 inline constexpr size_t kMostPastStalls = 64;
 
-// The value of kStallsAnnotation with the stall that `note` tells of and that ended at `end`: a
-// "BEGIN/END" each, the latest kMostPastStalls of them. `past` as it is, when the note is
-// malformed, or of kSlowed.
+// The value of kStallsAnnotation with the stall that `note` describes and that ended at `end`
+// added: a "BEGIN/END" each, the latest kMostPastStalls of them. Returns `past` unchanged if the
+// note is malformed, or of kSlowed.
 std::string WithPastStall(std::string_view past, std::string_view note, base::Time end);
 
-// When ranks were held up, the one that lasts until `now` too; what is malformed is left out.
+// When ranks were held up, including the present stall, which lasts until `now`; malformed entries
+// are left out.
 std::vector<PastStall> StallsOf(const text::Json& job, base::Time now);
 
 }  // namespace api

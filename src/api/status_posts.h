@@ -1,7 +1,5 @@
-// The endpoint to which programs post how far they are, as Kubeflow Trainer 2.3 has it: its
+// The endpoint to which programs post their progress, as Kubeflow Trainer 2.3 has it: its
 // variables, its path, and the words of its refusals. Pure.
-//
-//   POST /apis/trainer.kubeflow.org/v1alpha1/namespaces/<namespace>/trainjobs/<job>/status
 //   Authorization: Bearer <token>
 #pragma once
 
@@ -16,15 +14,15 @@ inline constexpr std::string_view kStatusUrlVariable = "KUBEFLOW_TRAINER_SERVER_
 inline constexpr std::string_view kStatusTokenVariable = "KUBEFLOW_TRAINER_SERVER_TOKEN";  // a path
 // A path, too; empty for plain HTTP.
 inline constexpr std::string_view kStatusAuthorityVariable = "KUBEFLOW_TRAINER_SERVER_CA_CERT";
-// A program that has one of them reports elsewhere already.
+// A program that has one of them already reports elsewhere.
 inline constexpr std::array kStatusVariables = {kStatusUrlVariable, kStatusTokenVariable,
                                                 kStatusAuthorityVariable};
 
-// On Kubernetes. Of a pod: the certificates, in PEM, by which its programs know the endpoint.
+// On Kubernetes, for a pod: the certificates, in PEM, by which its programs recognise the endpoint.
 inline constexpr std::string_view kStatusAuthorityAnnotation = "muster.dev/status-authority";
-// Of a job: the latest of each source, as runs::ProgressToJson writes them, in an array.
+// For a job: the latest progress of each source, as runs::ProgressToJson writes it, in an array.
 inline constexpr std::string_view kProgressAnnotation = "muster.dev/progress";
-// Of the pods' tokens.
+// The audience of the pods' tokens.
 inline constexpr std::string_view kStatusAudience = "muster.dev/status";
 
 // `base`: "http://127.0.0.1:40123".
@@ -37,7 +35,7 @@ struct PostedJob {
 // Nullopt for a request that is not a post of a status.
 std::optional<PostedJob> JobOfStatusPost(std::string_view method, std::string_view target);
 
-// Of the header Authorization; "" without the scheme "Bearer".
+// From the header Authorization; "" without the scheme "Bearer".
 std::string_view BearerToken(std::string_view authorization);
 
 struct PostRefusal {

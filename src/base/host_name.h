@@ -5,7 +5,7 @@
 
 namespace base {
 
-// As the kernel has it in this namespace; "localhost" where it has none.
+// As the kernel has it in this namespace; "localhost" if it has none.
 std::string HostName();
 
 }  // namespace base

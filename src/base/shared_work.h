@@ -1,4 +1,4 @@
-// Work on many things, shared out among the processors.
+// Distributes work on many items among the processors.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace base {
 
-// Calls `work` for parts that cover 0 to `size`, none smaller than `least` but the last: the first
-// part in this thread, each other in one of its own. Blocks until all have ended; the error of the
-// first part that has one.
+// Calls `work` for ranges that cover 0 to `size`, each at least `least` long except the last: the
+// first range on this thread, each other on a thread of its own. Blocks until all have ended;
+// returns the error of the first range that has one.
 Status ShareWork(size_t size, size_t least,
                  const std::function<Status(size_t from, size_t count)>& work);
 

@@ -50,7 +50,7 @@ std::string RefuseInPflagsWords(const Refusal& refusal) {
   return fmt::format("required flag(s) {} not set", Listed(refusal.names, '"'));
 }
 
-// pflag says of a value what Go's libraries say of it.
+// pflag passes on what Go's libraries say about a value.
 std::string RefuseInPlainWords(const Refusal& refusal) {
   Refusal plain = refusal;
   const auto end_at = [&plain](std::string_view go, std::string_view words) {

@@ -34,7 +34,7 @@ class Executor {
   Outcome Call(const Found& found, ParsedArgs parsed);
   Outcome CallNothing(Command& command, const ParsedArgs& parsed);
   base::Result<Command*> Topic(const std::vector<std::string>& path) const;
-  // Help or the version, where it was asked for.
+  // Prints help or the version, if it was asked for.
   Outcome Print(std::string_view text) {
     if (base::Status status = out_.Write(text); !status) {
       return {kExitFailure, std::move(status.error())};
@@ -54,7 +54,8 @@ class Executor {
 
 namespace {
 
-// The flag whose value is the next word; nullptr where `word` has it, or is none that takes one.
+// The flag whose value is the next word; nullptr if `word` contains the value, or is not a flag
+// that takes one.
 const Flag* TakesNext(std::string_view word, const std::vector<Flag*>& flags) {
   const auto found = std::find_if(flags.begin(), flags.end(), [word](const Flag* flag) {
     return !flag->is_bool() && flag->IsSpelt(word);
@@ -197,7 +198,7 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
       Joined(command.OwnFlags(), command.InheritedFlags()),
       [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); },
       command.unknown_flag_hint_, DialectOf(command));
-  // A word that names no command is told before the flags behind it, which would be the command's.
+  // An unknown command is reported before the flags after it, which would be the command's.
   const bool is_group = !command.children_.empty() && (command.is_click() || !command.run_);
   const bool stops = is_group || (!command.is_click() && command.stops_at_first_arg_);
   TRY_ASSIGN(*parsed, parser.Parse(args, !stops));
@@ -228,7 +229,7 @@ Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
                                                  command.Path(), Suggest(command, name));
     return UsageFailure(command, {base::Code::kInvalidArgument, std::move(message), 0});
   }
-  // As Click since 8.2: help on stderr, for nothing was asked for.
+  // As Click since 8.2: help goes to stderr, because nobody asked for it.
   (void)(is_click ? err_ : out_).Write(command.HelpText());
   return {is_click ? kExitUsage : 0, std::nullopt};
 }
@@ -289,8 +290,8 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
-  // What is typed so far tells where to look. An incomplete line may not parse: the parsed part is
-  // enough.
+  // The words so far tell which command completes. An incomplete line may not parse: the parsed
+  // part is enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);
   const Flag* const asked = found.args.empty() ? nullptr : TakesNext(found.args.back(), flags);

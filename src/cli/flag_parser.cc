@@ -15,7 +15,8 @@ std::string WithUnderscores(std::string name) {
   return name;
 }
 
-// As argparse tells flags from values: a negative number is a value, and so is what holds a blank.
+// argparse's rule for telling flags from values: a negative number is a value, and so is a word
+// with a blank.
 bool LooksLikeFlag(std::string_view word) {
   if (word.size() < 2 || word[0] != '-' || word.find(' ') != std::string_view::npos) return false;
   const std::string_view number = word.substr(1);
@@ -78,7 +79,7 @@ base::Status FlagParser::Take(Flag& flag, Refusal words, std::optional<std::stri
   return Set(flag, std::move(words), (*args_)[next_++]);
 }
 
-// nullptr of one that is not known. An abbreviation must fit one spelling of one flag: --nproc fits
+// nullptr if it is unknown. An abbreviation must match one spelling of one flag: --nproc matches
 // two, --nproc- and --stan one.
 base::Result<Flag*> FlagParser::FindLong(const Refusal& words, std::string_view name) const {
   for (Flag* flag : flags_) {

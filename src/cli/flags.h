@@ -39,9 +39,9 @@ class Flag {
   Flag& SingleDash(std::string name);
   // The value that the flag has when none comes after it.
   Flag& OptionalValue(std::string otherwise);
-  // What stands behind it is not looked at: help.
+  // Everything after it is ignored: help.
   Flag& Eager();
-  // No abbreviation stands for it.
+  // It cannot be abbreviated.
   Flag& Unabbreviated();
 
   const std::string& name() const { return name_; }
@@ -135,7 +135,7 @@ class FlagParser {
   using Notice = std::function<void(std::string_view line)>;
 
   // `flags` in order of precedence. `notice` gets the deprecation lines. `hint` is added to the
-  // refusal of an unknown flag that stands behind a positional, or may be that of one to come.
+  // error about an unknown flag that follows a positional, or may belong to one that follows.
   FlagParser(std::vector<Flag*> flags, Notice notice, std::string hint = "",
              const Dialect& dialect = kPflag)
       : flags_(std::move(flags)),

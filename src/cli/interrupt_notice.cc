@@ -27,7 +27,7 @@ void EndWith(const std::string& words) {
 }
 
 void OnInterrupt(int) {
-  // In this order: Release reads them in the opposite one.
+  // Written in this order, because Release reads them in the reverse order.
   const bool is_first = !g_has_come.exchange(true);
   if (!g_is_held) EndWith(*g_words);
   if (!is_first) EndWith(*g_in_doubt);

@@ -79,7 +79,7 @@ std::string BottomLines::ToTop() const {
   return text;
 }
 
-// What a terminal that is gone makes of it concerns nobody, so errors of Write are dropped here.
+// Errors of Write are dropped here: if the terminal is gone, nobody misses these lines.
 void BottomLines::Draw(const std::vector<std::string>& lines) {
   if (lines == drawn_) return;
   if (lines.empty()) return Clear();

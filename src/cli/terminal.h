@@ -55,15 +55,14 @@ std::string Painted(const Output& output, Paint paint, std::string_view text);
 // A state of a job, an instance or a node, coloured by its meaning.
 std::string PaintedState(const Output& output, std::string_view state);
 
-// Lines at the bottom of a terminal, which are drawn over and over. Not for anything else than a
-// terminal.
+// Lines at the bottom of a terminal that are redrawn again and again. For terminals only.
 class BottomLines {
  public:
   explicit BottomLines(Output& output) : output_(output) {}
 
-  // Replaces the lines that stand; each is shortened in the middle to the terminal's width.
+  // Replaces the current lines; each is shortened in the middle to the terminal's width.
   void Draw(const std::vector<std::string>& lines);
-  // Takes them away; what is written next begins where they began.
+  // Removes them; the next output begins where they began.
   void Clear();
   bool has_lines() const { return !drawn_.empty(); }
 

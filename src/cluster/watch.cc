@@ -17,10 +17,10 @@ constexpr size_t kMaxEventBytes = 64 << 20;
 
 struct Line {
   std::string type;
-  std::string_view object;  // its text; empty where there is none
+  std::string_view object;  // its text; empty if there is none
 };
 
-// {"type":"...","object":{...}}, as servers write it: nothing of the object is looked at.
+// {"type":"...","object":{...}}, as servers write it; does not look into the object.
 std::optional<Line> TakeApart(std::string_view line) {
   constexpr std::string_view kBegin = R"({"type":")";
   constexpr std::string_view kMiddle = R"(","object":)";

@@ -1,5 +1,5 @@
-// AMD's GPUs, by the topology that its kernel driver (amdkfd) shows in /sys, what ROCm counts, and
-// by what amdgpu shows of each.
+// AMD's GPUs, from the topology that its kernel driver (amdkfd) shows in /sys, which is what ROCm
+// counts, and from what amdgpu shows of each.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 1> kAmdNames = {"GPU-"};
 
 using Properties = std::map<std::string, uint64_t>;
 
-// "simd_count 304" a line. Empty where a container is not given the device: it may not be read.
+// "simd_count 304" per line. Empty if a container does not get the device: the file cannot be read
+// then.
 Properties PropertiesIn(const std::string& path) {
   Properties properties;
   const auto text = base::ReadFile(path, kMaxFile);
@@ -49,7 +50,7 @@ std::string AddressOf(const Properties& properties) {
                      place >> 3 & 0x1f, place & 0x7);
 }
 
-// Those that this process may use, in the order of the nodes, which is ROCm's.
+// The GPUs that this process may use, in the order of the nodes, which is ROCm's.
 std::vector<Properties> NodesIn(const std::string& root) {
   std::map<int64_t, Properties> found;
   std::error_code failed;
@@ -58,7 +59,7 @@ std::vector<Properties> NodesIn(const std::string& root) {
        std::filesystem::directory_iterator(root + "/sys/class/kfd/kfd/topology/nodes", failed)) {
     const auto number = base::ParseInt(entry.path().filename().string());
     Properties properties = PropertiesIn(entry.path().string() + "/properties");
-    // Processors are nodes too, without vector units.
+    // Processors are nodes too, but have no vector units.
     if (!number || Get(properties, "simd_count") == 0) continue;
     const uint64_t minor = Get(properties, "drm_render_minor");
     const bool is_given =
@@ -77,7 +78,7 @@ std::vector<std::string> AmdGpus(const std::string& root) {
   return addresses;
 }
 
-// ROCr leaves some, and HIP counts those: by its own variable, else by CUDA's.
+// ROCr filters them first; then HIP filters the rest: by its own variable, else by CUDA's.
 int VisibleAmdGpus(int installed, const base::Environment& environment) {
   int left = installed;
   if (const std::string* list = DeviceList(environment, "ROCR_VISIBLE_DEVICES")) {
@@ -88,7 +89,7 @@ int VisibleAmdGpus(int installed, const base::Environment& environment) {
   return list != nullptr ? CountKnown(*list, left, kAmdNames) : left;
 }
 
-// HIP counts anew what ROCr leaves, so that both have to be said.
+// HIP counts the rest from 0 again, so both variables have to be set.
 Variables ShowAmdGpus(const std::vector<std::string>& units) {
   std::vector<std::string> places;
   for (size_t i = 0; i < units.size(); ++i) places.push_back(std::to_string(i));
@@ -119,7 +120,7 @@ Device ReadAmdDevice(const std::string& root, const Properties& node, int index)
       fmt::format("{}/sys/class/drm/renderD{}/device", root, Get(node, "drm_render_minor"));
   Device device;
   device.index = index;
-  // Cards of some series have no number of their own: where it is plugged in tells it apart.
+  // Cards of some series have no serial number: their slot identifies them.
   const uint64_t id = Get(node, "unique_id");
   device.uuid =
       id != 0 ? fmt::format("GPU-{:016x}", id)

@@ -7,8 +7,8 @@
 namespace gpu {
 
 std::vector<Unit> Inventory::Units() const {
-  // A runtime counts the GPUs that it can use; where the driver's count has holes the indices
-  // differ, and only the uuid is safe. Else the index: more programs understand it.
+  // A runtime counts only the GPUs that it can use. If the driver's numbers have gaps, the indices
+  // differ, and only the uuid is safe; otherwise the index, which more programs understand.
   bool has_holes = false;
   for (size_t i = 0; i < devices.size(); ++i) {
     has_holes |= devices[i].index != static_cast<int>(i) || devices[i].is_mig_enabled;

@@ -1,5 +1,5 @@
-// What GPUs the machine has, of one maker. A pod is given units: whole GPUs, or the parts of a GPU
-// that is divided (NVIDIA's MIG). A unit's place in Inventory::Units() is its index.
+// The GPUs of the machine, of one vendor. A pod gets units: whole GPUs, or the parts of a divided
+// GPU (NVIDIA's MIG). A unit's position in Inventory::Units() is its index.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace gpu {
 struct Vendor;
 extern const Vendor kNvidia;
 
-// What a driver has counted of a GPU's troubles; empty where it does not tell.
+// A driver's counts of a GPU's troubles; empty if it does not report them.
 struct Health {
   std::optional<int64_t> uncorrected;  // memory errors since the driver was loaded
   std::optional<int64_t> uncorrected_in_life;
-  bool is_remap_pending = false;  // of rows or pages of its memory, at the next reset
+  bool is_remap_pending = false;  // of rows or pages of its memory, pending until the next reset
   bool has_remap_failed = false;
   std::vector<std::string_view> slowdowns;  // of its clocks, now: "thermal slowdown"
 };
@@ -32,7 +32,7 @@ struct MigInstance {
 };
 
 struct Device {
-  int index = 0;     // in the order of the maker's runtime
+  int index = 0;     // in the order of the vendor's runtime
   std::string uuid;  // "GPU-..."
   std::string name;
   int64_t memory_total = 0;  // bytes
@@ -43,8 +43,9 @@ struct Device {
   Health health{};
 };
 
-// "GPU 1 (NVIDIA H100): 2 uncorrected memory errors while the job ran": one for each trouble.
-// `before`: the same device when the job began; nullptr if nobody looked, and no error counts then.
+// "GPU 1 (NVIDIA H100): 2 uncorrected memory errors while the job ran": one line for each trouble.
+// `before`: the same device when the job began; nullptr if that is unknown, and then error counts
+// are left out.
 std::vector<std::string> TroublesOf(const Device& device, const Device* before);
 
 struct Unit {
@@ -52,7 +53,7 @@ struct Unit {
   std::string name;
   int64_t memory_total = 0;
   int device = 0;       // Device::index
-  std::string visible;  // what the variable calls it that shows a program its GPUs
+  std::string visible;  // its name in the variable that selects a program's GPUs
 };
 
 struct Inventory {
@@ -64,17 +65,17 @@ struct Inventory {
   std::vector<Unit> Units() const;
 };
 
-// Where the makers' drivers are looked for.
+// Where the vendors' drivers are looked for.
 struct Places {
   std::string nvml_folder{};  // of NVIDIA's library; "" is the loader's search path
-  std::string root{};         // of the files that the kernel shows; "" is the machine's own
+  std::string root{};         // parent of the files that the kernel shows; "" is the machine's own
 
   // MUSTER_NVML and MUSTER_GPU_ROOT.
   static Places Of(const base::Environment& environment);
 };
 
-// The GPUs of the first maker that has any. Whatever goes wrong is an inventory without devices and
-// a reason. Blocks, for seconds when a driver has to wake its GPUs.
+// The GPUs of the first vendor that has any. Every failure results in an inventory without devices
+// and a reason. Blocks, for seconds when a driver has to wake its GPUs.
 Inventory Read(const Places& places);
 
 }  // namespace gpu

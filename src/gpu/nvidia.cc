@@ -1,4 +1,4 @@
-// NVIDIA's GPUs, by what its driver shows in /proc and /dev; nvml.cc reads them.
+// NVIDIA's GPUs, from what its driver shows in /proc and /dev; nvml.cc reads them.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kNvidiaNames = {"GPU-", "MIG-"};
 
-// In the order of CUDA_DEVICE_ORDER=PCI_BUS_ID. Where the driver lists none, as in some containers,
+// In the order of CUDA_DEVICE_ORDER=PCI_BUS_ID. If the driver lists none, as in some containers,
 // /dev/nvidia0 and so on are counted.
 std::vector<std::string> NvidiaGpus(const std::string& root) {
   std::vector<std::string> found;

@@ -23,7 +23,7 @@ constexpr int kUncorrected = 1;  // nvmlMemoryErrorType_t
 constexpr int kVolatile = 0;     // nvmlEccCounterType_t
 constexpr int kAggregate = 1;
 
-// nvmlClocksEventReasons: those that no program asks for.
+// The reasons of nvmlClocksEventReasons that no program asks for.
 constexpr auto kSlowdowns = std::to_array<std::pair<unsigned long long, std::string_view>>(
     {{0x08, "hardware slowdown"},
      {0x20, "thermal slowdown by software"},
@@ -211,7 +211,7 @@ base::Result<Device> Nvml::ReadDevice(unsigned index) {
   return device;
 }
 
-// GPUs of before Ampere retire pages, later ones remap rows; those without ECC do neither.
+// GPUs before Ampere retire pages, later ones remap rows; those without ECC do neither.
 Health Nvml::ReadHealth(void* device) {
   Health health{};
   const auto errors = [&](int counter) -> std::optional<int64_t> {
@@ -255,7 +255,7 @@ std::vector<MigInstance> Nvml::ReadMigInstances(void* device) {
   }
   for (unsigned index = 0; index < max; ++index) {
     void* handle = nullptr;
-    // Instances may leave holes: each index is asked for.
+    // The instances' indices may have gaps, so each index is tried.
     if (functions_->mig_device_by_index(device, index, &handle) != kSuccess) continue;
     std::array<char, kUuidBytes> uuid{};
     std::array<char, kNameBytes> name{};

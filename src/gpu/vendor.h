@@ -1,4 +1,4 @@
-// The makers of GPUs. Each is one file beside this one, which says how its GPUs are counted, shown
+// The vendors of GPUs. Each has a file beside this one, which says how its GPUs are counted, shown
 // to a program and read, and its lines here.
 #pragma once
 
@@ -18,17 +18,17 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct Vendor {
   std::string_view name;
-  std::string_view resource;       // as pods ask for its GPUs: "nvidia.com/gpu"
-  std::string_view product_label;  // of a node: the name of what it has
+  std::string_view resource;       // the resource that pods request: "nvidia.com/gpu"
+  std::string_view product_label;  // of a node: the label or resource that names its GPUs
   // PCI addresses ("0000:41:00.0") in the order of the runtime's own numbers, of the GPUs that this
   // process may use; "" of one whose address is not told. `root`: "" is the machine's own, tests
   // have theirs.
   std::vector<std::string> (*installed)(const std::string& root);
-  // How many of so many the environment leaves.
+  // How many of them the environment leaves visible.
   int (*visible)(int installed, const base::Environment& environment);
-  // What a program's environment says so that it sees these units (Unit::visible) and no others.
+  // The variables that make a program see these units (Unit::visible) and no others.
   Variables (*shown)(const std::vector<std::string>& units);
-  // The same of one that is to see none; empty where it says itself which it sees.
+  // The variables that make a program see none; empty if the program sees none by default.
   Variables (*hidden)(const base::Environment& environment);
 };
 
@@ -37,28 +37,27 @@ extern const Vendor kAmd;  // ROCm
 
 inline constexpr std::array<const Vendor*, 2> kVendors = {&kNvidia, &kAmd};
 
-// Reads what the machine has of one maker. Whatever goes wrong is an inventory without devices and
-// a reason; the reason of a later maker counts, and may be "" where there is no sign of one.
+// Reads the machine's GPUs of one vendor. Every failure results in an inventory without devices and
+// a reason; the reason of a later vendor wins, and may be "" if nothing suggests that it has any.
 using Reader = Inventory (*)(const Places& places);
 Inventory ReadNvidia(const Places& places);
 Inventory ReadAmd(const Places& places);
 
 inline constexpr std::array<Reader, 2> kReaders = {ReadNvidia, ReadAmd};
 
-// The first maker that has any; nullptr of none.
+// The first vendor that has any; nullptr if none does.
 const Vendor* InstalledVendor(const std::string& root = "");
 
-// Whether pods ask for some maker's GPUs by this name.
+// Whether pods request some vendor's GPUs by this name.
 bool IsResource(std::string_view name);
 
-// GPUs that programs of this process will see.
+// The GPUs that programs started by this process will see.
 int UsableGpus(const base::Environment& environment, const std::string& root = "");
 
-// What a variable says, "" with it, which hides all; nullptr of one that is not set.
+// The value of a variable; "" hides all GPUs; nullptr if it is not set.
 const std::string* DeviceList(const base::Environment& environment, const std::string& variable);
 
-// Devices of `list` up to the first one that is not known: by number, or by a name that begins as
-// one of `names`.
+// The devices in `list` up to the first unknown one: by number, or by a prefix of one of `names`.
 int CountKnown(std::string_view list, int installed, std::span<const std::string_view> names);
 
 }  // namespace gpu

@@ -39,8 +39,8 @@ void Print(int fd, std::string_view text) {
   }
 }
 
-// Else the launcher's own files would take the numbers of streams that its caller has closed, and
-// the workers would read and write those.
+// Otherwise the launcher's own files would get the numbers of streams that its caller has closed,
+// and the workers would read and write those.
 void OpenClosedStreams() {
   for (const int fd : {0, 1, 2}) {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
@@ -59,7 +59,8 @@ int RefuseValue(const std::string& name, const base::Environment& environment,
   return 1;
 }
 
-// Where the program lies, links not followed: an environment's bin has its python beside it.
+// The folder of the program, without following links: the bin of an environment has its python
+// beside it.
 std::string DirectoryOf(const std::string& argv0) {
   std::error_code failed;
   if (argv0.find('/') != std::string::npos) {
@@ -125,7 +126,7 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
     auto made = std::make_unique<Agent>(std::move(*options), environment, std::move(*executable),
                                         std::move(side), std::move(keeper), base::SystemClock());
     const int code = made->Run();
-    // The process ends here. Its output thread may be in a write that nobody will read.
+    // The process ends here. Its output thread may be in a write to a reader that never reads.
     (void)made.release();
     return code;
   };

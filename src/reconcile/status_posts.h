@@ -1,4 +1,4 @@
-// What a pod needs to post how far its program is: variables, and files with a token of its own and
+// What a pod needs to post the progress of its program: variables, and files with its own token and
 // the authority of the endpoint (api/status_posts.h). Kubeflow's training operator has none of it.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace reconcile {
 namespace {
 
-// On the version that was seen: whoever suspends the job meanwhile is not overruled.
+// For the version that was read, so that whoever suspends the job meanwhile is not overruled.
 Write StartJob(const JobState& state) {
   Write write;
   write.verb = Write::Verb::kPatch;

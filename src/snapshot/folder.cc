@@ -146,7 +146,7 @@ class Lister {
   }
 
   base::Status Add(const std::string& path, const struct stat& info) {
-    // The work tree may be the whole home folder, which contains it.
+    // The work tree may be the whole home folder, which contains the state folder.
     if (is_above_state_ && (root_ + "/" + path).starts_with(state_ + "/")) return {};
     Entry entry{path, info, ""};
     if (S_ISLNK(info.st_mode)) {
@@ -154,7 +154,7 @@ class Lister {
     } else if (!S_ISREG(info.st_mode)) {
       return {};  // sockets and pipes are not code
     } else {
-      // The kernel need not be asked about one's own.
+      // No need to ask the kernel about one's own files.
       const bool is_own = info.st_uid == user_ && (info.st_mode & S_IRUSR) != 0;
       if (!is_own && ::access((root_ + "/" + path).c_str(), R_OK) != 0) {
         return Fail(base::Errno(errno, "read " + path));
@@ -204,7 +204,7 @@ class Lister {
   }
 
   const std::string root_, state_;
-  const bool is_above_state_;  // the root is, as is one's home
+  const bool is_above_state_;  // the root was resolved, and so is the home folder
   const ListLimits limits_;
   const uid_t user_ = ::geteuid();
   const base::Environment& environment_;

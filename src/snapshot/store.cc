@@ -133,7 +133,7 @@ class Seen {
   std::string text_;
 };
 
-// The file of an entry; its hash is "" where it was not seen like this before.
+// The file of an entry; its hash is "" if it was not seen in this state before.
 File FileOf(const Seen& seen, const Entry& entry) {
   if (S_ISLNK(entry.info.st_mode)) {
     return {entry.path, File::Kind::kLink, Hex(base::Sha256(entry.link)),
@@ -144,7 +144,8 @@ File FileOf(const Seen& seen, const Entry& entry) {
           seen.HashOf(entry), entry.info.st_size};
 }
 
-// The files of a folder if each is as it was seen, without the snapshot's hash; else nullopt.
+// The files of a folder if each is unchanged since it was seen, without the snapshot's hash; else
+// nullopt.
 std::optional<Snapshot> Unchanged(const Seen& seen, const std::vector<Entry>& entries) {
   Snapshot snapshot;
   for (const Entry& entry : entries) {
@@ -173,8 +174,8 @@ base::Status Copy(const std::string& from, const std::string& to, mode_t mode) {
   return base::CopyContent(source.get(), target.get(), to);
 }
 
-// Puts these files of `directory` on disk. Many of them with all of its file system: that takes a
-// fraction of the time, but waits for what other programs have written there.
+// Puts these files of `directory` on disk. For many files, syncs the whole file system: that takes
+// a fraction of the time, but also waits for what other programs have written there.
 base::Status Sync(const std::vector<std::string>& files, const std::string& directory) {
   constexpr size_t kFew = 64;
   if (files.size() > kFew) {
@@ -220,13 +221,13 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   Seen seen(directory_ + "/seen/" + base::Md5Hex(root));
   if (auto unchanged = Unchanged(seen, entries)) {
     unchanged->hash = Hex(base::Sha256(ListOf(unchanged->files)));
-    // Whatever is listed is stored. Touched: Prune keeps what is in use.
+    // All listed files are stored. Their times are updated, because Prune keeps what is in use.
     if (::utimensat(AT_FDCWD, ListPath(unchanged->hash).c_str(), nullptr, 0) == 0) {
       return *std::move(unchanged);
     }
   }
   Snapshot taken;
-  std::vector<std::string> objects;  // that no list on disk vouches for
+  std::vector<std::string> objects;  // files that no list on disk vouches for
   for (const Entry& entry : entries) {
     File file = FileOf(seen, entry);
     if (file.kind == File::Kind::kLink) {
@@ -249,7 +250,8 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   taken.hash = Hex(base::Sha256(list));
   const std::string path = ListPath(taken.hash);
   if (::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0) {
-    // A list on disk means that its files are, whoever wrote them. Those seen before were listed.
+    // If a list is on disk, so are its files, whoever wrote them. Files that were seen before were
+    // listed.
     TRY(Sync(objects, directory_));
     TRY(base::WriteFileAtomic(path, list, 0400, base::Durability::kSync));
   }
@@ -339,7 +341,8 @@ base::Status Store::WriteFiles(const Snapshot& snapshot, const std::string& targ
     const std::string folder = base::DirectoryOf(target + "/" + file.path);
     if (folders.insert(folder).second) TRY(base::MakeDirs(folder, folder_mode));
   }
-  // Most of a file's time is the kernel's: it makes files in several folders at once.
+  // Most of a file's time is spent in the kernel, which can create files in several folders at
+  // once.
   const std::span<const File> all(snapshot.files);
   return base::ShareWork(all.size(), kFilesAThread, [&](size_t from, size_t count) {
     return WriteSome(all.subspan(from, count), target);

@@ -1,4 +1,4 @@
-// What a JSON Web Token says of itself.
+// The claims of a JSON Web Token.
 #pragma once
 
 #include <optional>

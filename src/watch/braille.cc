@@ -20,8 +20,8 @@ std::string Glyph(unsigned bits) {
   return text;
 }
 
-// Values for so many dots: of many each is the mean of equally many neighbours, few are joined by
-// lines.
+// Values for that many dots: each dot is the mean of equally many neighbours; if there are fewer
+// values, lines join them.
 std::vector<double> Spread(const std::vector<double>& values, size_t count) {
   if (values.size() < 2 || values.size() == count) return values;
   if (values.size() < count) {

@@ -215,7 +215,7 @@ const text::Json& Feed::RanksOverTime(const std::string& job_uid) {
   return ranks_over_time_;
 }
 
-// Asked each time of the daemon; where the log has to be read for it, more seldom.
+// Asked of the daemon each time; less often if the log has to be read for it.
 const text::Json& Feed::Progress(const arena::TrainingJob& job) {
   const auto now = context_.clock.Steady();
   const bool is_due = context_.cluster_is_this_machine || job.summary.uid != progress_uid_ ||
@@ -340,7 +340,7 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
   return view;
 }
 
-// Events cannot be watched by what they are about, so they are read now and then.
+// Events cannot be watched by their object, so they are read now and then.
 void Feed::AddWaits(arena::TrainingJob& job) {
   const auto now = context_.clock.Steady();
   const bool is_first = events_asked_ == std::chrono::steady_clock::time_point{};

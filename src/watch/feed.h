@@ -54,12 +54,12 @@ class Feed {
   void WatchJobs();
   void ListJobs();
   void LookAtJob();
-  // Of the embedded cluster by a request, of another one from a watch.
+  // From the embedded cluster by a request, from others by a watch.
   base::Result<arena::TrainingJob> Find(const std::string& namespace_name, const std::string& name);
   base::Result<arena::TrainingJob> FindWatched(const std::string& namespace_name,
                                                const std::string& name);
   std::vector<arena::RankState> Ranks(const arena::TrainingJob& job);
-  // What the instances use, at most every kUseTick; also notes it for RankRow::used.
+  // What the instances use, requested at most every kUseTick; also recorded for RankRow::used.
   const std::map<std::string, arena::PodUse>& Uses(const arena::TrainingJob& job);
   void AddPastUse(JobView& view) const;
   void AddWaits(arena::TrainingJob& job);
@@ -70,7 +70,7 @@ class Feed {
   cluster::Client& client_;
   const arena::Context& context_;
   const std::string namespace_name_;
-  // Of the job that is shown; used by its thread only.
+  // For the job that is shown; used by its thread only.
   text::Json progress_;
   std::string progress_uid_;
   std::chrono::steady_clock::time_point progress_asked_{};
@@ -82,7 +82,7 @@ class Feed {
   arena::RankLogs logs_;
   std::map<std::string, arena::PodUse> uses_;
   std::chrono::steady_clock::time_point uses_asked_{}, events_asked_{};
-  std::map<std::string, std::string> waits_;  // what events told of instances
+  std::map<std::string, std::string> waits_;  // what events say about instances
   // Processors of each instance, one for each time that they were asked for.
   std::map<std::string, std::deque<std::optional<double>>> past_use_;
   base::Fd news_;  // eventfd

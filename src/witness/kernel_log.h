@@ -23,23 +23,24 @@ struct KernelRecord {
 // Lines that are not records are left out.
 std::vector<KernelRecord> ReadKernelLog(std::string_view text);
 
-// Whether it may tell why a program failed, which ones of a GPU or its link do.
+// What a record is about, which tells whether it may explain a failure; records about a GPU or its
+// link can do so only if the program has GPUs.
 enum class Telling { kNothing, kOfMemory, kOfPrograms, kOfDisks, kOfGpus };
 Telling WhatItTells(std::string_view text);
 
-// Of a record of a kill by the out-of-memory killer, or of a program's fault: whose; nullopt of
-// others.
+// The pid in a record about a kill by the out-of-memory killer, or about a program's fault; nullopt
+// for other records.
 std::optional<int> PidIn(std::string_view text);
 
-// A pod's program, as records may be about it.
+// The facts about a pod's program by which records are matched.
 struct Program {
-  std::string_view cgroup;  // a part of its cgroup's path that no other has: the pod's uid
+  std::string_view cgroup;  // a part of its cgroup's path that no other cgroup has: the pod's uid
   int pid = 0;
-  std::string_view words;  // its last ones: they may name a pid of a child that was killed
+  std::string_view words;  // the last lines of its output: they may name the pid of a killed child
 };
 
-// Of each text, whether it is about the program. One that names no process is: a disk's failure is
-// everybody's.
+// For each text, whether it is about the program. One that names no process is: a disk's failure
+// may concern everybody.
 std::vector<bool> AreAbout(const Program& program, const std::vector<std::string_view>& texts);
 
 }  // namespace witness

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMostRecords = 16;
 constexpr size_t kMostText = 16 << 20;
-// The kernel stamps its log by another clock, which drifts against this one.
+// The kernel stamps its log with another clock, which drifts against this one.
 constexpr std::chrono::seconds kDrift{1};
 constexpr uint64_t kFullBytes = 1 << 20;
 constexpr uint64_t kFullShare = 100;

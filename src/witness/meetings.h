@@ -1,6 +1,7 @@
-// How long ranks and launchers have waited for each other, as they note it themselves: each process
-// of a pod appends a line to <folder>/meetings when such a wait is over (warm/python/meeting.py),
-// "ranks BEGIN END" or "launchers BEGIN END" in milliseconds since 1970. `folder`: stacks.h.
+// How long ranks and launchers have waited for each other, as they record it themselves: each
+// process of a pod appends a line to <folder>/meetings when such a wait is over
+// (warm/python/meeting.py), "ranks BEGIN END" or "launchers BEGIN END" in milliseconds since 1970.
+// `folder`: stacks.h.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Meeting {
   bool is_of_launchers = false;
 };
 
-// Lines that are malformed are left out. Of those that overlap, one is made. Pure.
+// Leaves out malformed lines, and merges overlapping waits. Pure.
 std::vector<Meeting> ReadMeetings(std::string_view lines);
 
 // The file of one folder. One thread.
@@ -26,8 +27,8 @@ class MeetingsFile {
  public:
   explicit MeetingsFile(const std::string& folder);
 
-  // Of whole lines that are new since the last call, at most 64 KiB in all: a program may write
-  // what it likes.
+  // From the whole lines that are new since the last call, at most 64 KiB in all, because a program
+  // may write anything there.
   std::vector<Meeting> ReadNew();
 
  private:
@@ -35,7 +36,7 @@ class MeetingsFile {
   uint64_t read_ = 0;  // bytes
 };
 
-// What a launcher notes; the folder may not be there yet. Best effort.
+// Appends a launcher's wait; the folder may not exist yet. Best effort.
 void NoteMeeting(const std::string& folder, base::Time begin, base::Time end);
 
 }  // namespace witness

@@ -91,7 +91,7 @@ void NearLimits::Look(pid_t program, const std::vector<std::string>& folders, ba
                                                      kShareOfTime * (clock.Steady() - begin));
 }
 
-// Of a process that has ended since, what was seen last stays.
+// For a process that has ended since, what was seen last stays.
 void NearLimits::LookAtDescriptors(pid_t pid, base::Time now) {
   const int64_t open = static_cast<int64_t>(process::OpenDescriptors(pid));
   const int64_t limit = LimitIn(ReadProc(pid, "limits"), "Max open files");

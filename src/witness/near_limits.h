@@ -1,5 +1,5 @@
-// What the processes of a program were about to run out of when they were last seen: once they have
-// ended, nobody can count their descriptors and threads any more.
+// The limits that the processes of a program had almost reached when they were last seen: after
+// their end, nobody can count their descriptors and threads any more.
 #pragma once
 
 #include <sys/types.h>
@@ -19,11 +19,11 @@ namespace witness {
 class NearLimits {
  public:
   // Counts for `program` and its descendants: open descriptors, threads against the limits of
-  // cgroup and user, and looks for file systems of `folders` that are full. At most once a second,
-  // and so seldom that looks take half a percent of the time; otherwise does nothing.
+  // cgroup and user; also looks for full file systems of `folders`. At most once a second, and so
+  // rarely that it takes half a percent of the time; otherwise does nothing.
   void Look(pid_t program, const std::vector<std::string>& folders, base::Clock& clock);
 
-  // What was used to nine tenths when it was last seen, each with its time.
+  // The limits of which nine tenths were used when they were last seen, each with its time.
   std::vector<answers::Fact> facts() const;
 
  private:

@@ -35,8 +35,8 @@ constexpr suseconds_t kPingTime = 5000;  // microseconds
 constexpr int kMostThreads = 16;
 constexpr std::string_view kServersThread = "pt_workerserver";
 
-// By the folder's descriptor: a path may be longer than a socket's address holds. With
-// SOCK_NONBLOCK in `flags` it does not wait, else at most kPingTime until the server takes it.
+// By the folder's descriptor, because a path may be longer than a socket's address. With
+// SOCK_NONBLOCK in `flags` it does not wait, else at most kPingTime until the server accepts.
 base::Fd Connect(const base::Fd& folder, pid_t pid, std::string_view request, int flags) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -53,14 +53,14 @@ base::Fd Connect(const base::Fd& folder, pid_t pid, std::string_view request, in
   return fd;
 }
 
-// The body of a whole answer of 200; "" of any other.
+// The body of a complete answer with status 200; "" for any other.
 std::string BodyOf(std::string_view text) {
   const size_t end = text.find("\r\n\r\n");
   if (end == std::string_view::npos || !text.starts_with("HTTP/1.1 200")) return "";
   return std::string(text.substr(end + 4));
 }
 
-// As the head says. The server need not close the connection.
+// By Content-Length, because the server need not close the connection.
 bool IsWhole(std::string_view text) {
   const size_t end = text.find("\r\n\r\n");
   if (end == std::string_view::npos) return false;
@@ -130,7 +130,7 @@ int AnsweringThreads(pid_t pid) {
     return name && base::Trim(*name) == kServersThread;
   };
   const std::vector<std::string> threads = base::EntriesOf(tasks);
-  // One of them only takes connections.
+  // One of the threads only accepts connections.
   return std::max(0,
                   static_cast<int>(std::count_if(threads.begin(), threads.end(), is_servers)) - 1);
 }

@@ -1,6 +1,6 @@
-// Asks ranks for PyTorch's flight recorder, where the start-up hook has begun torch's own worker
-// server (warm/python/recorder.py): each listens at a Unix socket in the folder that MUSTER_STACKS
-// names. The server answers in C++, also while the interpreter hangs.
+// Asks ranks for PyTorch's flight recorder. The start-up hook has started torch's own worker server
+// in them (warm/python/recorder.py): each listens at a Unix socket in the folder that MUSTER_STACKS
+// names. The server answers in C++, even while the interpreter hangs.
 #pragma once
 
 #include <sys/types.h>
@@ -15,24 +15,24 @@
 
 namespace witness {
 
-// One round: all are asked at once. One thread.
+// One round: all ranks are asked at once. One thread.
 class RecorderQuestion {
  public:
-  // Asks who listens, without blocking. Other processes, and ranks that do not take it, give no
+  // Sends the requests, without blocking. Other processes, and ranks that do not accept, give no
   // answer.
   RecorderQuestion(const std::string& folder, const std::vector<pid_t>& pids);
 
-  // The JSON that has come whole, by pid. Blocks until all have answered, at most for `limit`; may
-  // be called again. An answer beyond 8 MiB, or one that cannot be read, is dropped.
+  // The JSON of complete answers, by pid. Blocks until all have answered, at most for `limit`; may
+  // be called again. An answer beyond 8 MiB, or an unreadable one, is dropped.
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
-  // Whether somebody who took the question has not answered it yet.
+  // Whether a process that accepted the request has not answered yet.
   bool LacksAnswers() const;
 
  private:
   struct Asked {
     base::Fd fd;
-    std::string text;  // as it comes, with HTTP's head
+    std::string text;  // as it arrives, with HTTP's head
     bool is_over = false;
   };
   void Read(Asked& asked);
@@ -40,28 +40,28 @@ class RecorderQuestion {
   std::map<pid_t, Asked> asked_;
 };
 
-// Of a process's worker server, by the names of its threads.
+// The number of a process's worker server threads, by their names.
 int AnsweringThreads(pid_t pid);
 
-// A worker server has several threads that answer in turn, and each keeps the memory that its
-// largest answer took: eight keep 6 MB. Whoever asks again and again passes the turn on after each
-// answer, by pings, so that it comes back to the thread that answered. One thread.
+// A worker server has several threads that answer in turn, and each keeps the memory of its largest
+// answer: eight keep 6 MB. A client that asks again and again therefore passes the turn on after
+// each answer, by pings, so that it comes back to the same thread. One thread.
 class RecorderTurns {
  public:
-  using ThreadsOf = std::function<int(pid_t)>;  // how many answer in turn; 0 is not known
+  using ThreadsOf = std::function<int(pid_t)>;  // how many threads answer in turn; 0: unknown
   explicit RecorderTurns(ThreadsOf threads_of = AnsweringThreads);
 
-  // Call it when the answers of these have been read. It does not wait for the pings' answers. A
-  // rank that does not take a ping within some milliseconds gets no more of them,
+  // Call it when these answers have been read. Does not wait for the pings' answers. A rank that
+  // does not accept a ping within some milliseconds gets no more of them,
   void PassOn(const std::string& folder, const std::vector<pid_t>& pids);
-  // but here: call it before the next question.
+  // except here: call it before the next request.
   void Finish(const std::string& folder);
 
  private:
   void Ping(const std::string& folder);
 
   ThreadsOf threads_of_;
-  std::map<pid_t, int> owed_;     // pings that are not sent yet, by process
+  std::map<pid_t, int> owed_;     // pings that have not been sent yet, by process
   std::map<pid_t, int> threads_;  // by process
   std::vector<base::Fd> pings_;   // of the last call
 };

@@ -17,11 +17,11 @@ enum class Phase {
   kLoad,
 };
 
-// Of one thread; the innermost frame first.
+// For one thread; the innermost frame first.
 Phase PhaseOf(const std::vector<Frame>& frames);
 
-// Of the job. `dumps`: of stacks (stack.h), by rank. The lowest rank tells; where it waits for
-// others in a collective, it is data that it waits for if one of them waits for data.
+// For the job. `dumps`: stacks (stack.h), by rank. The lowest rank decides; if it waits for others
+// in a collective, and one of those waits for data, the job waits for data.
 Phase PhaseOfJob(const std::map<int, std::string>& dumps);
 
 }  // namespace answers

@@ -40,7 +40,7 @@ bool IsOwn(const Frame& frame) {
                              "torch/serialization.py", "torch/cuda/"});
 }
 
-// Of calls that stand between a program and what it has called.
+// Frames between a program and what it has called.
 bool IsWrapper(std::string_view function) {
   static constexpr auto kWrappers = std::to_array<std::string_view>(
       {"wrapper", "inner", "_call_impl", "_wrapped_call_impl", "decorate_context", "_fn",
@@ -48,7 +48,7 @@ bool IsWrapper(std::string_view function) {
   return std::find(kWrappers.begin(), kWrappers.end(), function) != kWrappers.end();
 }
 
-// What a frame waits for when nothing below it goes on; "" of a frame that waits for no rank.
+// What a frame waits for if no frame below it is active; "" if it does not wait for a rank.
 std::string WaitOf(const Frame& frame) {
   if (Holds(frame.file, {"torch/nn/parallel/distributed.py"})) {
     return frame.function == "__init__" ? "DistributedDataParallel()"
@@ -106,13 +106,13 @@ std::string Render(const std::vector<ThreadStack>& stacks, bool has_all_threads)
 std::vector<ThreadStack> ReadStacks(std::string_view text) {
   std::vector<ThreadStack> stacks;
   ThreadStack* open = nullptr;
-  // A thread that has not got its turn yet is cut off: what ends without a line's end is left out.
+  // A thread may still be writing: a last line without a newline is left out.
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     if (end == std::string_view::npos) break;
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
-    // Python escapes what is not ASCII; nobody else is to write to a terminal.
+    // Python escapes characters that are not ASCII; no other bytes may reach a terminal.
     if (std::any_of(line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; })) continue;
     ThreadStack stack;
     if (ReadHeader(line, stack)) {
@@ -148,7 +148,7 @@ Doing WhatItDoes(const std::vector<Frame>& frames) {
   const auto own = std::find_if(frames.begin(), frames.end(), IsOwn);
   for (auto frame = frames.begin(); frame != own; ++frame) {
     if (doing.kind == Doing::Kind::kOwn) doing.kind = KindOf(*frame);
-    // The outermost is what the program has called by name.
+    // The outermost frame is the function that the program called.
     std::string wait = WaitOf(*frame);
     if (!wait.empty()) doing.what = std::move(wait);
   }

@@ -12,14 +12,15 @@
 namespace answers {
 namespace {
 
-constexpr size_t kMostMeetings = 8000;  // that are remembered
+constexpr size_t kMostMeetings = 8000;  // that are kept
 constexpr size_t kMostOpen = 2000;
 constexpr size_t kLeastSteps = 50;
 constexpr std::chrono::nanoseconds kLeastTime = std::chrono::seconds(20);
-constexpr int kOthers = 10;  // one of so many may be another's
+constexpr int kOthers = 10;  // one in this many may be another rank's
 constexpr std::chrono::milliseconds kLeastLate{5};
-constexpr int kLeastPart = 10;          // of a step
-constexpr size_t kOddCollectives = 50;  // one of so many may break the pattern: an evaluation's
+constexpr int kLeastPart = 10;  // of a step
+// one in this many may break the pattern, such as an evaluation
+constexpr size_t kOddCollectives = 50;
 constexpr size_t kMostPlaces = 20;
 constexpr size_t kLeastPlaces = 3;
 
@@ -58,7 +59,7 @@ void StragglerWatch::Add(int rank, const GroupTrace& trace, Group& group) {
   }
 }
 
-// Those which all have entered. What one rank's recorder no longer has is passed over.
+// The collectives that all ranks have entered. Those that a recorder has lost are skipped.
 void StragglerWatch::Close(Group& group) {
   if (group.members < 2) return;
   for (auto open = group.open.begin(); open != group.open.end();) {
@@ -82,7 +83,7 @@ void StragglerWatch::Close(Group& group) {
   }
 }
 
-// How many collectives a step has: after so many their kinds repeat. 0 when they do not.
+// The number of collectives in a step: after that many, their kinds repeat. 0 if they do not.
 size_t StragglerWatch::CycleOf(const std::deque<Meeting>& all) {
   for (size_t cycle = 1; kLeastSteps * cycle <= all.size(); ++cycle) {
     size_t odd = 0, compared = 0, before = 0;
@@ -98,7 +99,7 @@ size_t StragglerWatch::CycleOf(const std::deque<Meeting>& all) {
   return 0;
 }
 
-// Whether the rank has most of the lateness at the last collectives: cheap to know.
+// Whether the rank has most of the lateness at the last collectives: a cheap check.
 bool StragglerWatch::IsSuspect(const std::deque<Meeting>& all, int rank) {
   int64_t own = 0, sum = 0;
   for (auto meeting = all.end() - kLeastSteps; meeting != all.end(); ++meeting) {
@@ -118,8 +119,8 @@ std::optional<Straggler> StragglerWatch::StragglerOf(const std::deque<Meeting>& 
   if (!IsSuspect(all, found.rank)) return std::nullopt;
   const auto cycle = static_cast<int64_t>(CycleOf(all));
   if (cycle == 0) return std::nullopt;
-  // The collective of each step at which others waited longest tells who made them wait: after it
-  // all go on together. From the last step on.
+  // In each step, the collective at which others waited longest tells which rank made them wait:
+  // after it all continue together. Begins at the last step.
   std::vector<int64_t> late, steps;
   int64_t newest_ns = 0, next_ns = 0, next_number = 0;
   for (auto meeting = all.rbegin(); meeting != all.rend();) {

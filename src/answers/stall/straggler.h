@@ -21,8 +21,8 @@ namespace answers {
 
 struct Straggler {
   int rank = 0;
-  int last = 0;                     // in so many steps it made the others wait longest
-  int of = 0;                       // of so many
+  int last = 0;                     // the number of steps in which it made the others wait longest
+  int of = 0;                       // of this many steps
   std::chrono::nanoseconds late{};  // the median time after the first rank
   std::chrono::nanoseconds step{};  // the median time of a step
 };
@@ -30,12 +30,14 @@ struct Straggler {
 // For one attempt of a job. Used by one thread.
 class StragglerWatch {
  public:
-  // The recorders of the ranks that have answered, by rank; every few seconds, so that what one
-  // call has is followed by what the next one has. Compares clocks: the ranks are on one machine.
+  // The recorders of the ranks that have answered, by rank; call it every few seconds, so that the
+  // collectives of one call continue those of the previous one. Compares clocks: the ranks are on
+  // one machine.
   void See(const std::map<int, Trace>& traces);
 
-  // The rank for which the others waited longest in nine tenths of the last 50 steps, or of those
-  // of the last 20 s if they are more, by 5 ms and a tenth of a step. Nullopt if there is none.
+  // The rank for which the others waited longest in nine tenths of the last 50 steps (of those of
+  // the last 20 s if they are more), by at least 5 ms and a tenth of a step. Nullopt if there is
+  // none.
   std::optional<Straggler> straggler() const;
 
  private:
@@ -67,13 +69,13 @@ class StragglerWatch {
 // "rank 1 is late at collectives: the last in 48 of 50 steps, by 140 ms of 900 ms each"
 std::string Say(const Straggler& straggler);
 
-// Where a rank is while it does not wait for others, counted over looks at its stack.
+// Where a rank is while it does not wait for others, counted over samples of its stack.
 class Places {
  public:
-  // A dump of its stacks (stack.h). One in which it waits for others does not count.
+  // Adds a dump of its stacks (stack.h). One in which it waits for others does not count.
   void See(const std::string& dump);
-  // "mostly at loader.py:31, in get (queues.py:113)": the most frequent place of the user's code
-  // of at least three looks; "" before, or if no place has half of them.
+  // "mostly at loader.py:31, in get (queue.py:113)": the most frequent place of the user's code in
+  // at least three samples; "" before that, or if no place has half of them.
   std::string Say() const;
 
  private:

@@ -214,7 +214,7 @@ std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int6
 
 namespace {
 
-// A pod of a running job whose program has ended and waits to be started again; "" when all run.
+// A pod of a running job whose program has ended and waits to be restarted; "" if all run.
 std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
   for (const text::Json* const pod : pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
@@ -226,7 +226,7 @@ std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
   return "";
 }
 
-// "prepare, base"; "" of a job that waits for none.
+// "prepare, base"; "" for a job that waits for none.
 std::string NamesOfAwaited(const text::Json& job) {
   std::string names;
   for (const AwaitedJob& awaited : AwaitedBy(job)) {
@@ -235,7 +235,7 @@ std::string NamesOfAwaited(const text::Json& job) {
   return names;
 }
 
-// An operator takes a job at once.
+// An operator takes over a job at once.
 constexpr std::chrono::seconds kUntaken{10};
 
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods,

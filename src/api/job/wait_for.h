@@ -1,4 +1,4 @@
-// A job that starts when others have succeeded: kWaitForAnnotation on one that is suspended.
+// A job that starts when other jobs have succeeded: kWaitForAnnotation on a suspended job.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace api {
 
-// Of a suspended job: the jobs that have to succeed before it starts.
+// For a suspended job: the jobs that have to succeed before it starts.
 inline constexpr std::string_view kWaitForAnnotation = "muster.dev/wait-for";
 
-// Behind the name of such a job in the reason of one that has failed with it.
+// Follows the name of such a job in the reason of a job that failed because of it.
 inline constexpr std::string_view kAwaitedMark = ", which this one waited for, ";
 
-// By its uid: another job of that name, made later, is not the one that was meant.
+// By uid, because a later job of the same name is not the one that was meant.
 struct AwaitedJob {
   std::string name, uid;
 
   bool operator==(const AwaitedJob&) const = default;
 };
 
-// What is written on the job: "prepare=UID,base=UID".
+// The annotation's value: "prepare=UID,base=UID".
 std::string WriteAwaited(const std::vector<AwaitedJob>& jobs);
-// Whom a job waits for; none unless it is suspended too: one that was resumed waits no more.
+// The jobs for which a job waits; none unless it is suspended, too: a resumed job no longer waits.
 std::vector<AwaitedJob> AwaitedBy(const text::Json& job);
 
 }  // namespace api

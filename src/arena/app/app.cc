@@ -28,13 +28,13 @@ void AddGlobalFlags(cli::Command& root, Context& context) {
   set.String(&flags.arena_namespace, "arena-namespace", "arena-system",
              "namespace of Arena's own configuration");
   set.Bool(&flags.local, "local", false, "use the embedded cluster of this machine");
-  // Arena's switches for how it works inside: taken, and without meaning here.
+  // Arena's switches for its internals: accepted, without effect here.
   for (const char* name : {"helm-binary", "pprof", "trace"}) {
     set.Bool(&flags.ignored, name, false, "accepted for compatibility").Hidden();
   }
 }
 
-// What people type who come from other programs.
+// Names that users of other programs type.
 void AddOtherWords(cli::Command& root) {
   root.FindChild("list")->Aliases({"ls", "ps"});
   root.FindChild("get")->Aliases({"status", "describe"});
@@ -104,7 +104,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   root.Before([&context](cli::Invocation& call) -> base::Status {
     const auto level = base::ParseLogLevel(context.flags.log_level);
     if (!level) {
-      // compat/arena.md 1.2 and, of delete, 1.3.7
+      // compat/arena.md 1.2, and 1.3.7 for delete.
       const bool is_bare = context.program != "arena" || call.command.name() == "delete";
       return base::Fail(is_bare ? level.error()
                                 : level.error().Wrap("failed to create arena client"));
@@ -151,7 +151,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddWhoami(root, context);
   AddUnsupportedCommands(root);
   if (context.program != "arena") AddOtherWords(root);
-  // Arena's own form; else Execute adds the one with more shells.
+  // Arena's form of it; otherwise Execute adds ours, which knows more shells.
   if (context.program == "arena") AddArenaCompletion(root);
 }
 

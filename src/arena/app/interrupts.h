@@ -7,7 +7,7 @@
 
 namespace arena {
 
-// "The job x runs on: ..."
+// "The job x keeps running: ..."
 std::string RunsOn(const std::string& program, const std::string& job);
 
 // The error of a command that created the job, with the job's existence added to its message.

@@ -23,8 +23,8 @@ inline std::string UseProgramName(const Context& context, std::string text) {
   return text;
 }
 
-// " -n team --context prod": what the user gave, for a command that a message proposes. "" for
-// nothing.
+// " -n team --context prod": what the user gave, for a command that a message proposes. "" if
+// nothing was given.
 inline std::string FlagsOfPlace(const Context& context) {
   std::string flags;
   const GlobalFlags& given = context.flags;

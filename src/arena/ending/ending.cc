@@ -12,17 +12,17 @@
 namespace arena {
 namespace {
 
-// What ends within it needs no word.
+// Instances that end within this time need no message.
 constexpr std::chrono::seconds kMoment{1};
 
 }  // namespace
 
-// Where no thread can be had, Ctrl-C ends the program, as it does elsewhere.
+// If no thread can be started, Ctrl-C ends the program as usual.
 Ending::Ending(const Context& context, bool is_quiet)
     : context_(context), is_quiet_(is_quiet), signals_({SIGINT}, [this] { OnInterrupt(); }) {}
 
 void Ending::OnInterrupt() {
-  // A server that does not answer holds nobody.
+  // A server that does not answer must not hold the program up.
   if (++interrupts_ > 2) ::_exit(exit_code());
   if (interrupts_ == 1) {
     if (is_quiet_) return;

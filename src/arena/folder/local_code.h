@@ -45,7 +45,7 @@ class LocalCode {
   std::string Below(const std::string& root) const;
   // Whether a file goes along; its path is relative to the tree's root.
   bool Holds(std::string_view path) const;
-  // Whether the folder is there to be looked into: not that of an earlier run.
+  // Whether the folder can be looked into; that of an earlier run cannot.
   bool is_at_hand() const { return hash_.empty(); }
 
   // Keeps the files in the store of this machine, or finds those of the earlier run there.

@@ -43,7 +43,7 @@ bool IsOfOneRun(std::string_view flag) {
          flag == "dry-run" || flag.starts_with("snapshot");
 }
 
-// A file that was named in the caller's folder is found from any other.
+// Absolute, because the run may be repeated in another folder.
 std::string FromAnywhere(std::string_view flag, const std::string& value) {
   const bool is_grid = flag == "sweep" && value.starts_with('@');
   const bool is_file = is_grid || flag == "env-file" || flag == "config-file" ||
@@ -55,7 +55,7 @@ std::string FromAnywhere(std::string_view flag, const std::string& value) {
   return failed ? value : (is_grid ? "@" : "") + whole;
 }
 
-// Two at once agree: whoever makes the file first has made the key.
+// Two processes at once agree: the first one to create the file sets the key.
 base::Result<std::string> DigestKey(const base::Environment& environment) {
   const std::string path = environment.StateDir() + kKeyFile;
   for (;;) {

@@ -26,7 +26,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// A thread is not worth its start for fewer.
+// Fewer are not worth the start of a thread.
 constexpr size_t kJobsAtATime = 500;
 
 std::string_view Label(const text::Json& object, std::string_view label) {
@@ -39,7 +39,7 @@ std::string Url(std::string_view host, int64_t port) {
                : fmt::format("http://{}:{}", host, port);
 }
 
-// "" when it cannot be reached. `node_address` is looked up once, by need.
+// "" if it cannot be reached. `node_address` is looked up once, when it is first needed.
 std::string UrlOfService(cluster::Client& client, const text::Json& service,
                          std::optional<std::string>& node_address) {
   const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
@@ -54,7 +54,7 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
   return node_address->empty() ? "" : Url(*node_address, *port);
 }
 
-// Shared out among the processors when they are many: reading their pods is what a list waits for.
+// Shared among the processors if there are many: reading their pods takes most of a list's time.
 base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods,
                           const Context& context) {
   return base::ShareWork(jobs.size(), kJobsAtATime, [&](size_t from, size_t count) -> base::Status {
@@ -67,9 +67,8 @@ base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods,
   });
 }
 
-// Of those listed, whether some are Arena's and have no pods with Kubeflow's label: an operator
-// that is older than Kubeflow's one for all kinds, as Arena can install it, labels pods in its own
-// way.
+// Whether some of the listed jobs are Arena's and have no pods with Kubeflow's label: the operator
+// before Kubeflow's common one for all kinds, which Arena can install, labels pods in its own way.
 bool MayHaveOlderPods(const std::vector<text::Json>& jobs, const ListedPods& pods) {
   return std::any_of(jobs.begin(), jobs.end(), [&pods](const text::Json& job) {
     return Label(job, "app") == "pytorchjob" && !pods.HasAny(job);

@@ -10,8 +10,8 @@
 namespace arena {
 namespace {
 
-// The embedded server sends pods that are reduced already, of less than this: to look for what
-// else could be left out would cost more than to keep it.
+// The embedded server's pods are reduced already, and smaller than this: looking for more to leave
+// out would cost more than keeping it.
 constexpr size_t kShortPod = 2500;
 
 // namespace/name of the job that a pod says it is of.

@@ -25,7 +25,7 @@ using base::Fail;
 
 constexpr int kSshPort = 22;
 
-// The last words of a program that has ended.
+// The last output of a program that has ended.
 std::string LastLine(std::string_view text) {
   std::string last;
   for (const std::string& line : base::Split(text, '\n')) {
@@ -81,8 +81,8 @@ BoardAddress ParseUrl(std::string_view url) {
   return address;
 }
 
-// The command that brings a port of this machine's loopback to another: by the address that the
-// user came to here, when he came by ssh.
+// The command that forwards a port of this machine's loopback to the user's machine: with the
+// address to which the user connected, if by ssh.
 std::string SshCommand(const base::Environment& environment, int port) {
   std::string host = base::HostName();
   int64_t ssh_port = kSshPort;

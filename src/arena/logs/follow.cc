@@ -21,7 +21,7 @@ using base::Fail;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A start that takes no longer is not worth a word.
+// A start that takes no longer than this needs no message.
 constexpr milliseconds kUsualStart{1000};
 
 // How long the server may stay away before following ends.
@@ -109,14 +109,14 @@ class Follower {
   View ViewOf(const JobWatch::Snapshot& snapshot) const;
   std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) const;
   base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
-  // Returns when there is something to read or to say of why there is not, or the usual start is
-  // over.
+  // Returns when there is a log to read, a reason to report why there is none, or the usual start
+  // is over.
   void AwaitUsualStart();
   // Reads one stream to its end; kUnavailable when it broke.
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
-  // Stopped: what there is by now, and no more.
+  // Stopped: reads what there is by now, and no more.
   base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }
   void BeWokenBy(std::function<void()> wake) {
@@ -149,7 +149,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   View view;
   const auto found = snapshot.pods.find(request_.instance);
   if (found == snapshot.pods.end()) {
-    // A job that stands and has not ended will make the pod, or make it again.
+    // A job that exists and has not ended will create the pod, or create it again.
     view.stage =
         snapshot.job && !api::IsJobFinished(*snapshot.job) ? Stage::kWaiting : Stage::kGone;
     view.status = "not created yet";
@@ -172,7 +172,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
 base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const View&)>& done) {
   View view;
   for (;;) {
-    // A shared watch also wakes those whom nothing concerns.
+    // A shared watch also wakes waiters that a change does not concern.
     std::optional<uint64_t> seen;
     const auto look = [&](const JobWatch::Snapshot& snapshot) {
       if (seen != snapshot.version) view = ViewOf(snapshot);
@@ -204,7 +204,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
   lines_.Begin();
   TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
              client_.Logs(request_.namespace_name, request_.instance, options));
-  // The last look, at what there is, is never cut short.
+  // The last read, of what there is, is never cut short.
   if (follow) BeWokenBy([&stream] { stream->Cancel(); });
   base::Defer sleep_again([this] { BeWokenBy([this] { watch_.Wake(); }); });
   for (;;) {
@@ -214,7 +214,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
     if (request_.on_open_line) request_.on_open_line(lines_.OpenText());
   }
   if (request_.on_open_line) request_.on_open_line("");
-  // What has no end yet comes again, unless this was the last look.
+  // An unfinished line comes again, unless this was the last read.
   if (!follow) TRY(out_.Write(lines_.End()));
   return {};
 }

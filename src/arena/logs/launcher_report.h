@@ -6,8 +6,8 @@
 
 namespace arena {
 
-// Reads the launcher's own lines of one instance, in their order, and tells which are of such a
-// report. Who is shown the verdict afterwards needs none of them: the ranks have printed their
+// Reads the launcher's own lines of one instance, in their order, and tells which belong to such a
+// report. A user who sees the verdict afterwards needs none of them: the ranks have printed their
 // tracebacks themselves.
 class LauncherReport {
  public:

@@ -43,7 +43,7 @@ std::vector<const text::Json*> PodsOf(const JobWatch::Snapshot& now, const std::
   return pods;
 }
 
-// Without the times, which go on by themselves.
+// Without the times, which change by themselves.
 FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid,
                    const std::vector<const text::Json*>& pods, const RankMap& ranks,
                    base::Time time, std::optional<base::Time>& start) {
@@ -133,7 +133,7 @@ void LiveOutput::SetBars(std::vector<std::string> bars) {
   DrawLocked();
 }
 
-// What a program has begun a line with stays as it is.
+// The beginning of a line that a program has printed stays as it is.
 void LiveOutput::DrawLocked() {
   if (!is_at_line_start_ || is_taken_away_) return;
   std::vector<std::string> lines = bars_;
@@ -148,7 +148,7 @@ void LiveOutput::LogAbove(std::string_view line) {
   DrawLocked();
 }
 
-// Whether a program's end was the job's, as nothing is left of its restarts: the job says so a
+// Whether a program's end was the job's, because no restart is left: the job's status says so a
 // moment later.
 bool LiveOutput::EndsSoon() {
   return watch_->Wait(kUntilItEnds, [this](const JobWatch::Snapshot& now) {

@@ -44,7 +44,7 @@ size_t NumberEnd(std::string_view text, size_t at) {
   return end;
 }
 
-// What a terminal would be left with: of "10%\r20%\n" the end.
+// What would remain on a terminal: the end of "10%\r20%\n".
 std::string_view LastState(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   const size_t back = text.rfind('\r');

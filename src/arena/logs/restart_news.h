@@ -21,7 +21,7 @@ class RestartNews {
   // Of programs that ended at `since` or later.
   explicit RestartNews(base::Time since) : since_(since) {}
 
-  // Those that no call before has seen. `pods`: the job's.
+  // Those that no earlier call has returned. `pods`: the job's.
   std::vector<Restart> See(const std::vector<const text::Json*>& pods);
 
  private:

@@ -5,7 +5,7 @@
 namespace arena {
 namespace {
 
-// A rank that says nothing for so long is worth a word.
+// A rank that has printed nothing for this long is reported.
 constexpr std::chrono::seconds kQuiet{5};
 
 std::string Short(base::Duration duration) {

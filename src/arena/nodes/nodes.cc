@@ -21,7 +21,7 @@ constexpr std::string_view kShareMemory = "aliyun.com/gpu-mem";
 constexpr std::string_view kShareCore = "aliyun.com/gpu-core.percentage";
 constexpr std::string_view kShareCount = "aliyun.com/gpu-count";
 constexpr std::string_view kTopologyLabel = "ack.node.gpu.schedule";
-// More is not a number of GPUs, and Arena takes the node for one without any.
+// A larger value is not a number of GPUs; Arena treats the node as one without GPUs.
 constexpr int64_t kMostExclusiveGpus = 100;
 
 int64_t AmountIn(const text::Json& node, std::string_view where, std::string_view resource) {

@@ -34,7 +34,7 @@ base::Status CheckPriorityClass(cluster::Client& client, const std::string& name
   if (name.empty()) return {};
   const auto found = client.Get(api::kPriorityClasses, "", name);
   if (found) return {};
-  // Who may not read priority classes may still use them; the server decides.
+  // A user who may not read priority classes may still use them; the server decides.
   if (found.error().code == Code::kPermissionDenied) return {};
   if (found.error().code != Code::kNotFound) return Fail(found.error());
   return Fail(Code::kInvalidArgument,
@@ -116,7 +116,7 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
 void WarnIfAbsent(cluster::Client& client, const api::Resource& kind,
                   const std::string& namespace_name, const std::string& name) {
   const auto found = client.Get(kind, namespace_name, name);
-  // Who may not read it may still use it.
+  // A user who may not read it may still use it.
   if (found || found.error().code != Code::kNotFound) return;
   base::LogWarn("namespace {} has no {} \"{}\": the job waits until there is one", namespace_name,
                 kind.singular, name);

@@ -127,8 +127,7 @@ std::unique_ptr<cluster::Reflector> Controller::Reflect(const api::Resource& res
   handler.recovered = [this, &resource] { SayTrouble(resource, ""); };
   if (options_.history_lost) {
     handler.history_lost = [this] {
-      // The cached and the new state do not fit together: nothing may be reconciled from a mix of
-      // them.
+      // The cached and the new state do not fit together: nothing may be reconciled from a mixture.
       worker_.Stop();
       options_.history_lost();
     };

@@ -136,7 +136,7 @@ base::Result<std::vector<reconcile::Awaited>> JobWorker::FindAwaited(const std::
   std::vector<reconcile::Awaited> awaited;
   const std::string namespace_name(text::GetString(job, {"metadata", "namespace"}));
   for (const api::AwaitedJob& one : api::AwaitedBy(job)) {
-    // Before it is looked at: what happens after that wakes this job.
+    // Before the job is read, so that any later change wakes this job.
     (*waiting_.Lock())[namespace_name + "/" + one.name].insert(key);
     auto found = client_.Get(api::kPyTorchJobs, namespace_name, one.name);
     if (!found && found.error().code != base::Code::kNotFound) return base::Fail(found.error());

@@ -45,13 +45,13 @@ void JobWorker::PutJob(text::Json job) { Enqueue(cache_.PutJob(std::move(job)));
 
 void JobWorker::KeepJobs(const std::vector<text::Json>& keys) {
   for (const std::string& uid : cache_.KeepJobs(keys)) LetGo(uid);
-  // One that was waited for may be gone.
+  // A job that another one waited for may be gone.
   for (const auto& [awaited, waiting] : std::exchange(*waiting_.Lock(), {})) {
     for (const std::string& key : waiting) Enqueue(key);
   }
 }
 
-// The job is deleted, and the cache has it no more: whoever still works on it lets it go as well.
+// The job is deleted, and no longer in the cache: a worker that still has it will drop it, too.
 void JobWorker::LetGo(const std::string& uid) {
   if (options_.release_master_port) options_.release_master_port(uid);
   if (options_.job_deleted) options_.job_deleted(uid);

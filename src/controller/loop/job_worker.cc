@@ -99,7 +99,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   }
   const auto begin = clock_.Steady();
   TRY_ASSIGN(const std::optional<int> port, MasterPort(*snapshot));
-  // It may have been deleted, and have given its port back, before it got this one.
+  // The job may have been deleted, and have given its port back, before it got this one.
   const base::Defer let_go([&, uid = std::string(api::Uid(*snapshot->job))] {
     if (!cache_.IsThere(key, uid)) LetGo(uid);
   });

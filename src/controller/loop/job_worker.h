@@ -128,23 +128,24 @@ class JobWorker {
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
   // Nullopt when the job does not exist or has no work left.
   base::Result<std::optional<JobCache::Snapshot>> LookUp(const std::string& key);
-  // kConflict: the job is gone or being deleted, which the watch has not told yet. What would be
-  // made for it would be collected at once, and be missed and made again until then. Asks the API
-  // server where the job has had a status before; a first one's own status says so soon enough.
+  // kConflict: the job is gone or being deleted, which the watch has not reported yet. Objects
+  // created for it would be collected at once, then be missed and created again, until the watch
+  // reports it. Asks the API server if the job has had a status before; for a first status, its
+  // write tells soon enough.
   base::Status CheckIsThere(const text::Json& job);
   base::Status RecallChildren(const std::string& key, const text::Json& job);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
   base::Result<std::optional<text::Json>> FindAutoscaler(const text::Json& job);
-  // What has become of the jobs that this one waits for. It is looked at again when one of them
-  // ends or goes.
+  // The state of the jobs that this one waits for. It is reconciled again when one of them ends or
+  // goes.
   base::Result<std::vector<reconcile::Awaited>> FindAwaited(const std::string& key,
                                                             const text::Json& job);
-  // Of a job that the API server has no more, or has another of that name: as the embedded cluster
-  // remembers it.
+  // For a job that the API server no longer has, or whose name belongs to another: the embedded
+  // cluster's record of it.
   base::Result<text::Json> Remembered(const std::string& uid);
-  // Gives back what a job that is deleted has: its port, and what others hold for it.
+  // Returns what a deleted job holds: its port, and what others hold for it.
   void LetGo(const std::string& uid);
-  // The jobs that wait for this one are to be looked at.
+  // Queues the jobs that wait for this one.
   void WakeWaiting(const std::string& key);
 
   cluster::Client& client_;

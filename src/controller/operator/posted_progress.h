@@ -14,7 +14,7 @@ namespace controller {
 
 // Each write is an event for everybody who watches jobs.
 inline constexpr std::chrono::seconds kProgressEvery{10};
-// What an annotation holds of one post.
+// The most that an annotation holds of one post.
 inline constexpr size_t kMostAnnotatedScalars = 32;
 
 struct AnnotatedJob {
@@ -43,7 +43,7 @@ class PostedProgress {
   struct Job {
     AnnotatedJob job;
     std::optional<runs::SourceProgress> pending;
-    Instant due;  // of what is pending; without it, until when the job is remembered
+    Instant due;  // of the pending progress; without any, until when the job is remembered
   };
   std::map<std::string, Job> jobs_;  // by uid
 };

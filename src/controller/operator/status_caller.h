@@ -1,4 +1,4 @@
-// Who posts the status of a job: the pod whose token it is, and the job whose pod it is. Pure.
+// Who posts the status of a job: the pod to which the token belongs, and its job. Pure.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct PodJob {
   std::string name;
   std::string uid;
 };
-// The PyTorchJob that controls the pod; nullopt when it is another pod, or of no job.
+// The PyTorchJob that controls the pod; nullopt if it is another pod, or belongs to no job.
 std::optional<PodJob> JobOfPod(const text::Json& pod, const TokenPod& token);
 
 }  // namespace controller

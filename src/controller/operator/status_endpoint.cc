@@ -17,12 +17,12 @@ namespace {
 using base::Code;
 
 constexpr int kAnswerers = 4;
-// What waits for them; whoever comes then is told to come again.
+// The most posts that wait; further clients are told to try again.
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostConnections = 1024;
 constexpr base::Duration kFirstCare = std::chrono::seconds(1);
 constexpr base::Duration kLongestCare = std::chrono::minutes(5);
-// So often the Secret is read, which another replica may have renewed.
+// How often the Secret is read, which another replica may have renewed.
 constexpr base::Duration kCareInterval = std::chrono::hours(1);
 constexpr api::PostRefusal kTooMany{429, "TooManyRequests", "Too many requests"};
 

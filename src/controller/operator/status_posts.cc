@@ -120,7 +120,7 @@ void StatusPosts::Run() {
 void StatusPosts::Write(const PostedProgress::Write& write) {
   const auto written = client_.Patch(api::kPyTorchJobs, write.job.namespace_name, write.job.name,
                                      cluster::PatchType::kMerge, write.patch);
-  // Of a job that is gone, or of another one of that name by now, nobody wants it.
+  // The job is gone, or another job has its name now: nobody needs the progress.
   const bool is_failure = !written && written.error().code != base::Code::kNotFound &&
                           written.error().code != base::Code::kConflict;
   if (!is_failure) return;

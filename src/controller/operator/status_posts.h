@@ -1,10 +1,8 @@
-// Takes the posts in which the programs of jobs tell how far they are (api/status_posts.h), and
+// Receives the posts in which programs of jobs report their progress (api/status_posts.h), and
 // keeps the latest of each job in its annotation (api::kProgressAnnotation).
-//
 //   post --> TokenReview: which pod --> the pod: which job --> annotation, every 10 s at most
-//
-// Answers are those of Kubeflow Trainer 2.3's status server: 403 for a token that is not of a pod
-// of the job.
+// Answers are those of Kubeflow Trainer 2.3's status server: 403 for a token that does not belong
+// to a pod of the job.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +20,7 @@
 
 namespace controller {
 
-// For so long a token that was found good is not asked about again.
+// For how long an accepted token is not checked again.
 inline constexpr std::chrono::seconds kTokenKept{60};
 inline constexpr size_t kMostKeptTokens = 10'000;
 
@@ -31,9 +29,9 @@ inline constexpr size_t kMostKeptTokens = 10'000;
 class StatusPosts {
  public:
   StatusPosts(cluster::Client& client, base::Clock& clock);
-  ~StatusPosts();  // what has not been written yet is lost: progress is news
+  ~StatusPosts();  // progress that has not been written yet is lost
 
-  // Blocks: asks the API server about a token that was not asked about lately.
+  // Blocks: asks the API server about a token that was not checked recently.
   net::HttpResponse Answer(const net::HttpRequest& request);
 
  private:
@@ -42,7 +40,7 @@ class StatusPosts {
     std::chrono::steady_clock::time_point until;
   };
 
-  // Nullopt: nobody who may post.
+  // Nullopt: the client may not post.
   base::Result<std::optional<AnnotatedJob>> JobOf(std::string_view token);
   base::Result<std::optional<AnnotatedJob>> AskForJobOf(std::string_view token);
   void Keep(const std::string& key, const AnnotatedJob& job);

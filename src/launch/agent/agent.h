@@ -43,12 +43,12 @@ class Agent : private rendezvous::RendezvousEvents {
         Keeper keeper, base::Clock& clock);
   ~Agent() override;
 
-  // Until the job on this node has ended. Returns the launcher's exit code; everything worth saying
-  // has been said.
+  // Runs until the job on this node has ended. Returns the launcher's exit code; all messages have
+  // been printed by then.
   int Run();
 
  private:
-  // What happens once the group is gone and its output is written.
+  // Runs once the group is gone and its output is written.
   enum class Ending { kSuccess, kFailure, kSignal, kCannotStart };
 
   base::Status Prepare();
@@ -61,7 +61,7 @@ class Agent : private rendezvous::RendezvousEvents {
                                     std::optional<uint64_t>& tail);
   Group MakeGroup() const;
 
-  // Of a job on several nodes: agent_nodes.cc.
+  // For a job on several nodes: agent/nodes.cc.
   base::Status JoinNodes();
   void AwaitOthers();
   void NoteMeeting();
@@ -86,7 +86,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnGroupGone();
   void OnDrained();
 
-  // Of waits in the store that do not end: agent_waits.cc.
+  // For waits in the store that do not end: agent/waits.cc.
   void LookForWaitsLater();
   void LookForWaits();
   using Places = std::map<pid_t, std::string>;
@@ -95,7 +95,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void SayWaits(const std::vector<rendezvous::StuckWait>& waits);
   std::vector<rendezvous::RankInfo> DescribeRanks(const Places& places) const;
 
-  // Of workers that do not go on: agent_watchdogs.cc.
+  // For workers that are stuck: agent/watchdogs.cc.
   base::Status OpenFileTimer();
   void OnLate(pid_t pid, const std::string& scope, int signal);
   void WatchKernelSleep();
@@ -105,24 +105,24 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnGroupGivenUp();
   void SayWhoSleeps();
 
-  // The folder that the launcher's own files are in; made when it is first asked for.
+  // The folder of the launcher's own files; created at the first call.
   base::Result<std::string> OwnFolder();
 
-  // Of what ranks post of their progress: agent/posts.cc.
+  // For the progress that ranks post: agent/posts.cc.
   void OfferPosts();
   base::Status OpenPosts();
   void OnPost(const runs::StatusPost& post);
   std::string PostedText() const;
   void SayPosted(const Failure& root);
 
-  // Of ranks that hold the others up: agent/stalls.cc.
+  // For ranks that hold the others up: agent/stalls.cc.
   void PrepareStacks();
   base::Status WriteHook();
   void WatchStalls();
   void LookForStallsLater(base::Duration pause);
   void LookForStalls();
-  // Has ranks' processes say where they stand. A moment later `then` is called from the loop, with
-  // what they said by pid; the group may be another one by then, or about to stop.
+  // Asks the ranks' processes for their stacks. A moment later `then` is called from the loop, with
+  // the answers by pid; by then the group may be another one, or about to stop.
   using Dumps = std::map<pid_t, std::string>;
   process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
                                         std::function<void(Dumps)> then);
@@ -145,7 +145,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void Finish(int exit_code);
   void Say(const std::string& text);
   void SayError(const std::string& message);
-  // With LOGLEVEL=INFO only: agent_details.cc.
+  // With LOGLEVEL=INFO only: agent/details.cc.
   void SayDetail(const std::string& text);
   void SaySettings();
   void SayGroup(const Group& group);
@@ -163,18 +163,18 @@ class Agent : private rendezvous::RendezvousEvents {
 
   std::unique_ptr<process::EventLoop> loop_;
   std::unique_ptr<Output> output_;
-  std::unique_ptr<rendezvous::StoreServer> store_;  // of a job on this node alone
+  std::unique_ptr<rendezvous::StoreServer> store_;  // for a job on this node alone
   std::unique_ptr<rendezvous::Rendezvous> rendezvous_;
   std::optional<rendezvous::Assignment> assignment_;
-  // Since when the other nodes are waited for, with several nodes.
+  // With several nodes: since when this node has been waiting for the others.
   std::pair<base::Time, std::chrono::steady_clock::time_point> awaits_since_;
   std::optional<rendezvous::End> end_;
   bool says_details_ = false;
-  bool is_idle_ = true;  // nothing of ours runs, with several nodes
+  bool is_idle_ = true;  // with several nodes: no worker runs here
   bool has_to_say_stopped_ = false;
   bool is_draining_ = false;  // the group is gone, its output is still being written
   std::optional<LogFolder> folder_;
-  std::unique_ptr<FileTimer> file_timer_;  // of the attempt that runs
+  std::unique_ptr<FileTimer> file_timer_;  // of the current attempt
   std::unique_ptr<warm::Link> warm_;
   std::string said_refusal_;
   std::unique_ptr<WorkerGroup> group_;
@@ -185,7 +185,7 @@ class Agent : private rendezvous::RendezvousEvents {
   };
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;
-  std::vector<int> ended_early_;  // ranks that were done while others of this node were not
+  std::vector<int> ended_early_;  // ranks that had ended while others of this node had not
   process::EventLoop::TimerId tell_timer_ = 0;
   process::EventLoop::TimerId stop_timer_ = 0;
   uint64_t kills_before_ = 0;
@@ -199,7 +199,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<answers::Stall> said_stall_;
   process::EventLoop::TimerId stall_timer_ = 0;
   process::EventLoop::TimerId place_timer_ = 0;
-  // The rank that was killed for it, and what was said; of the attempt that runs.
+  // The rank that was killed for a stall, and the message; of the current attempt.
   std::optional<std::pair<pid_t, std::string>> stalled_;
   // The rank that was ended because its loss is NaN or infinite, and the line.
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
@@ -208,7 +208,7 @@ class Agent : private rendezvous::RendezvousEvents {
   bool has_said_straggler_ = false;
   std::optional<Failure> stuck_;
   std::unique_ptr<PostServer> posts_;
-  // The last that a rank of this attempt has posted.
+  // The last progress that a rank of this attempt has posted.
   struct Posted {
     base::Time at;
     std::chrono::steady_clock::time_point steady;
@@ -216,7 +216,8 @@ class Agent : private rendezvous::RendezvousEvents {
   };
   std::optional<Posted> posted_;
   int restarts_ = 0;
-  int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
+  // names the folder; with several nodes a change of membership counts as a start, too
+  int attempt_ = 0;
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
   bool has_status_ = false;  // the status line has a terminal
@@ -229,7 +230,7 @@ class Agent : private rendezvous::RendezvousEvents {
 // The host name by which the workers of a job on one machine find its store.
 std::string LoopbackName();
 
-// "in futex_wait_queue", where the kernel says so; else "".
+// "in futex_wait_queue" if the kernel tells it, else "".
 std::string WaitChannel(pid_t pid);
 
 // How long the end waits for output that another process keeps open.

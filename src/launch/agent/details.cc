@@ -1,4 +1,4 @@
-// What the agent says with LOGLEVEL=INFO (compat/torchrun.md 2.2).
+// What the agent logs with LOGLEVEL=INFO (compat/torchrun.md 2.2).
 #include <fmt/format.h>
 
 #include "base/strings.h"

@@ -9,7 +9,7 @@
 namespace launch {
 namespace {
 
-// An answer takes a rank 1 ms. Who has none by then is asked again a second later.
+// A rank takes 1 ms to answer. One that has not answered by then is asked again a second later.
 constexpr base::Duration kSnapshotTime = std::chrono::milliseconds(20);
 constexpr std::chrono::milliseconds kSnapshotWait{20};
 

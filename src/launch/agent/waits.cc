@@ -12,8 +12,8 @@
 namespace launch {
 namespace {
 
-// After each start, and the last one again and again: often enough for somebody who waits, and so
-// seldom that an idle launcher sleeps.
+// After each start, and then at the last interval again and again: often enough for a user who
+// waits, and rarely enough that an idle launcher sleeps.
 constexpr std::array<std::chrono::seconds, 5> kLooks = {
     std::chrono::seconds(10), std::chrono::seconds(20), std::chrono::seconds(30),
     std::chrono::seconds(60), std::chrono::seconds(300)};
@@ -25,7 +25,7 @@ std::string NameFrame(const answers::Frame& frame) {
 }
 
 // "sleep (clock.py:3), called from load (train.py:30)": the innermost frame of the main thread, and
-// the program's own. "" when it says nothing.
+// the program's own. "" if it is unknown.
 std::string PlaceInDump(std::string_view dump) {
   const auto stacks = answers::ReadStacks(dump);
   if (stacks.empty() || stacks[0].frames.empty()) return "";
@@ -46,7 +46,7 @@ std::string WaitChannel(pid_t pid) {
 void Agent::LookForWaitsLater() {
   loop_->Cancel(wait_timer_);
   wait_timer_ = 0;
-  // Elsewhere another node has the store.
+  // Otherwise another node has the store.
   if (!store_ && !(rendezvous_ && rendezvous_->is_host())) return;
   const auto wait = kLooks[std::min(wait_looks_++, kLooks.size() - 1)];
   wait_timer_ = loop_->After(wait, [this] {
@@ -121,7 +121,7 @@ void Agent::LookForWaits() {
   if (waits.empty()) return;
   const std::vector<pid_t> pids = MissingHere(waits);
   if (stacks_folder_.empty() || pids.empty()) return SayWaits(waits);
-  // Those who wait may have gone on meanwhile: they are looked at again.
+  // The waiting ranks may have continued meanwhile, so they are checked again.
   AskStacks(pids, [this](const Dumps& dumps) {
     Places places;
     for (const auto& [pid, dump] : dumps) {

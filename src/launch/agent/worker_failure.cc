@@ -1,4 +1,4 @@
-// The part of Agent that finds out why workers failed, and says it.
+// The part of Agent that finds out why workers failed, and reports it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>

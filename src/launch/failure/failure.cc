@@ -23,7 +23,7 @@ int64_t WholeSeconds(const Failure& failure) {
       .count();
 }
 
-// What gloo, NCCL and the store's clients say when another rank has gone: never the cause.
+// What gloo, NCCL and the store's clients print when another rank has gone: never the cause.
 constexpr std::array kWordsOfPeersEnd =
     std::to_array<std::string_view>({"Connection closed by peer", "Connection reset by peer",
                                      "Connection was likely closed", "ncclRemoteError"});
@@ -32,7 +32,8 @@ constexpr std::array kWordsOfPeersEnd =
 constexpr std::array kWordsOfWaits = std::to_array<std::string_view>(
     {"Timed out waiting", "Socket Timeout", "wait timeout", "Connection closed", "Broken pipe"});
 
-// Of its exception: warnings of the same kind come before the exceptions of others, too.
+// Checked in its exception only, because warnings of the same kind come before other exceptions,
+// too.
 bool ExceptionHas(std::span<const std::string_view> any_of, const Failure& failure) {
   const std::string text = failure.report ? failure.report->message + failure.report->call_stack
                                           : FindTraceback(failure.stderr_tail);

@@ -25,7 +25,7 @@ tl::unexpected<base::Error> Invalid(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-// Module names are ASCII here, and as Python writes them.
+// Module names here are ASCII, and as Python writes them.
 bool IsInModuleName(char c) {
   return base::IsDigit(c) || c == '.' || c == '_' || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z');
@@ -100,7 +100,7 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
   return {};
 }
 
-// The text in quotes that no shell removed, as torch's own tests pass --rdzv-conf.
+// --rdzv-conf in quotes that no shell removed, as torch's own tests pass it.
 std::string_view Unquoted(std::string_view text) {
   const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
                          (text.front() == '\'' || text.front() == '"');

@@ -8,7 +8,7 @@ namespace launch {
 namespace {
 
 constexpr double kLongestLimit = 1e9;
-// Often enough to see a worker that wakes up now and then.
+// Often enough to notice a worker that wakes up now and then.
 constexpr int kLooksPerLimit = 50;
 constexpr base::Duration kShortestInterval = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestInterval = std::chrono::seconds(1);

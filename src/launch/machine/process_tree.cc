@@ -27,7 +27,7 @@ bool Contains(const std::vector<pid_t>& pids, pid_t pid) {
   return std::find(pids.begin(), pids.end(), pid) != pids.end();
 }
 
-// Of all our threads. Kernels that do not list them are asked the slow way.
+// Children of all our threads. Kernels without such lists are asked the slow way.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
   std::error_code failed;
@@ -86,7 +86,7 @@ EndedBySignal WouldEnd(std::string_view status, int signal) {
 }
 
 EndedBySignal WouldEnd(pid_t pid, int signal) {
-  // One with much memory takes its time to go: no handler of its runs any more.
+  // A process with much memory takes time to end; its handlers no longer run.
   if (const auto stat = process::ReadStat(pid); stat && stat->is_exiting) {
     return EndedBySignal::kHasEnded;
   }
@@ -109,7 +109,7 @@ void KillTree() {
       reaped = ::waitpid(-1, nullptr, WNOHANG);
     } while (reaped > 0);
     if (reaped < 0 && errno == ECHILD) return;
-    // What was killed needs a moment to go, and its children one to become ours.
+    // A killed process needs a moment to end, and its children one to become ours.
     ::poll(nullptr, 0, kKillRoundMillis);
   }
 }

@@ -19,14 +19,14 @@ namespace {
 constexpr unsigned kFolderMode = 0755;
 constexpr size_t kRandomLetters = 8;
 
-// An id may hold anything; a name of a folder may not.
+// An id may contain anything; a folder's name may not.
 std::string FolderName(std::string id) {
   std::replace(id.begin(), id.end(), '/', '_');
   if (id.empty() || id == "." || id == "..") id = "none";
   return id;
 }
 
-// Where Python's tempfile looks, in its order: a TMPDIR that is not on this machine stops nobody.
+// The places of Python's tempfile, in its order. A TMPDIR that does not exist here is skipped.
 base::Result<std::string> MakeTemporary(const base::Environment& environment) {
   std::vector<std::string> places;
   for (const char* variable : {"TMPDIR", "TEMP", "TMP"}) {
@@ -91,7 +91,7 @@ base::Result<WorkerFiles> LogFolder::MakeWorker(const Options& options, int atte
 }
 
 void LogFolder::Finish(bool is_worth_keeping) const {
-  // Best effort: what is left in a temporary folder hurts nobody.
+  // Best effort: remains in a temporary folder do no harm.
   if (!root_.empty() && !is_worth_keeping) (void)base::RemoveTree(root_);
 }
 

@@ -79,16 +79,16 @@ class Output {
   std::unique_ptr<process::EventLoop> loop_;
   LineSink stdout_{1};
   LineSink stderr_{2};
-  std::map<uint64_t, std::unique_ptr<Stream>> streams_;  // the thread's own
-  process::EventLoop::TimerId stdout_pause_ = 0;         // the thread's own
-  process::EventLoop::TimerId stderr_pause_ = 0;         // the thread's own
-  std::map<std::string, base::Fd> filter_files_;         // the thread's own
-  std::vector<std::function<void()>> waiting_;           // the thread's own
+  std::map<uint64_t, std::unique_ptr<Stream>> streams_;  // thread_'s
+  process::EventLoop::TimerId stdout_pause_ = 0;         // thread_'s
+  process::EventLoop::TimerId stderr_pause_ = 0;         // thread_'s
+  std::map<std::string, base::Fd> filter_files_;         // thread_'s
+  std::vector<std::function<void()>> waiting_;           // thread_'s
   std::map<uint64_t, std::function<void()>> awaited_;    // the thread's own; by stream
-  StatusLine status_line_{2};                            // the thread's own
-  std::string status_;                                   // the thread's own
-  std::string last_line_;                                // the thread's own
-  process::EventLoop::TimerId status_timer_ = 0;         // the thread's own
+  StatusLine status_line_{2};                            // thread_'s
+  std::string status_;                                   // thread_'s
+  std::string last_line_;                                // thread_'s
+  process::EventLoop::TimerId status_timer_ = 0;         // thread_'s
   uint64_t next_id_ = 1;                                 // the caller's
   std::mutex mutex_;
   std::map<uint64_t, std::string> tails_;  // under mutex_

@@ -1,4 +1,5 @@
-// What the launcher answers who posts how far a training is (api/status_posts.h). Pure.
+// The launcher's answer to a client that posts the progress of a training (api/status_posts.h).
+// Pure.
 #pragma once
 
 #include <optional>
@@ -11,16 +12,16 @@
 
 namespace launch {
 
-// What a launch is called in the path: it is the only job of its server.
+// The name of a launch in the path: the launch is the only job of its server.
 inline constexpr std::string_view kPostedNamespace = "default";
 inline constexpr std::string_view kPostedJob = "launch";
 
 struct PostAnswer {
   std::string bytes;  // a whole HTTP message, after which the connection is closed
-  std::optional<runs::StatusPost> post;  // of a success
+  std::optional<runs::StatusPost> post;  // of a successful post
 };
 
-// `token`: only who sends it may post.
+// `token`: only clients that send it may post.
 PostAnswer AnswerPost(const net::MessageParser::Message& request, std::string_view token);
 
 std::string RefusePost(const api::PostRefusal& refusal);

@@ -68,7 +68,7 @@ void PostServer::Accept() {
   rendezvous::Endpoint peer;
   auto accepted = listener_.Accept(peer);
   if (!accepted && accepted.error().code == base::Code::kExhausted) {
-    // It would be called again at once, for as long as there is no descriptor.
+    // Otherwise it would be called again at once, as long as no descriptor is free.
     loop_.Unwatch(listener_.fd());
     pause_ = loop_.After(kPause, [this] {
       pause_ = 0;

@@ -19,7 +19,7 @@ class PostServer {
  public:
   using OnPost = std::function<void(const runs::StatusPost& post)>;
 
-  // On a free port. `token`: only who sends it may post.
+  // On a free port. `token`: only clients that send it may post.
   static base::Result<std::unique_ptr<PostServer>> Listen(process::EventLoop& loop,
                                                           std::string token, OnPost on_post);
   ~PostServer();

@@ -7,8 +7,8 @@
 
 namespace launch {
 
-// " +1_000 " is 1000. What is too large for it is the largest or smallest int64_t: Python's have no
-// end, and nobody means more by one.
+// " +1_000 " is 1000. Values out of range become the largest or smallest int64_t: Python's integers
+// have no limit, and nobody needs more.
 std::optional<int64_t> ParsePythonInt(std::string_view text);
 
 // "1e-3", ".5", "1_0.5", "inf"; what is too large or too small is infinite or 0.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr mode_t kPipeMode = 0600;
 constexpr size_t kMostTimers = 10'000;
-// The longest wait, so that a clock that is set meanwhile is noticed.
+// The longest wait, so that a change of the clock is noticed.
 constexpr double kLongestWait = 60;
 
 double NumberOf(const base::JsonValue& request, std::string_view name) {

@@ -13,7 +13,7 @@
 namespace launch {
 namespace {
 
-// Helper processes end when they notice that nobody is left to help.
+// Helper processes end when they notice that nobody needs them any more.
 constexpr base::Duration kPatience = std::chrono::milliseconds(500);
 // Processes in the kernel (state D) do not react even to SIGKILL.
 constexpr base::Duration kLongestUnkillable = std::chrono::seconds(30);
@@ -128,7 +128,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
     worker.obeys_stop = fate == EndedBySignal::kYes;
   }
   Signal(signal);
-  // Children of ended ranks: their groups have no other process to ask about.
+  // Descendants of ended ranks: their groups have no other process left to ask about.
   const auto descendants = RunningBelow(Pids());
   leftovers_ = descendants.size();
   SignalAll(descendants, signal == SIGKILL ? SIGKILL : SIGTERM);

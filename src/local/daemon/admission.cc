@@ -46,7 +46,7 @@ void Annotate(text::Json& object, const Chosen& chosen) {
   set(api::kUmaskAnnotation, chosen.umask);
 }
 
-// A job may say by itself when somebody is told.
+// A job may choose itself when to notify.
 void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
   if (defaults.notify.empty() || !api::Annotation(job, api::kNotifyAnnotation).empty()) return;
   text::Set(job, {"metadata", "annotations", api::kNotifyAnnotation}, text::Json(defaults.notify));
@@ -110,7 +110,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   }
   std::set<std::string> images;
   Annotate(object, chosen);
-  // A controller's pods are as their template, of which it was told.
+  // A controller's pods have what their template has, so no warning is repeated.
   if (!is_job && !api::ControllerUid(object).empty()) return {};
   if (!is_job) return IgnoredOfPod(object);
   AddNotice(object, defaults);

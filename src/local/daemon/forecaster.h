@@ -1,11 +1,11 @@
-// GET /muster/forecast: when a job that waits will start, or one would that was submitted now.
-//   ?namespace=&name=      of a job
-//   ?gpus=8&nodes=2        of one of two replicas of eight GPUs; &command=, &priority= (a class),
-//                          &deadline= (seconds) tell more of it
+// GET /muster/forecast: when a waiting job will start, or when one would that was submitted now.
+//   ?namespace=&name=      for a job
+//   ?gpus=8&nodes=2        for one of two replicas of eight GPUs; &command=, &priority= (a class),
+//                          &deadline= (seconds) describe it further
 //   {"kind": "now" | "later" | "unknown" | "never", "start": TIME, "late": TIME,
 //    "endings": [{"job": "default/a", "at": TIME, "like": "command", "runs": 5}],
 //    "accuracy": {"runs": 12, "medianSeconds": 40, "p90Seconds": 200, "byLate": 11}}
-// `like`: what its end is expected by: "deadline", runs of its "command", of its "program", of
+// `like`: the basis of the expected end: "deadline", runs of its "command", of its "program", of
 // "any" kind, or "age" alone.
 #pragma once
 
@@ -30,7 +30,7 @@ namespace local::daemon {
 
 bool IsForecastRequest(const net::HttpRequest& request);
 
-// A job that is asked about, and what is known.
+// A job in question, and what is known.
 struct ForecastQuestion {
   const std::vector<scheduler::PastRun>& past;  // in the order of their ends; borrowed
   std::map<std::string, std::string> commands;  // of each gang, by its key
@@ -63,9 +63,9 @@ class Forecaster {
   std::condition_variable wake_;
   bool is_stopped_ = false;
   std::deque<std::pair<net::HttpRequest, std::shared_ptr<net::Responder>>> asked_;
-  // The thread's own, without the lock.
+  // For the thread only, without the lock.
   KnownRuns runs_;
-  std::pair<size_t, base::Time> measured_by_{};  // measured anew only when another run has ended
+  std::pair<size_t, base::Time> measured_by_{};  // measured again only when another run has ended
   scheduler::Accuracy accuracy_;
   std::thread thread_;
 };

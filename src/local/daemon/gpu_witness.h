@@ -1,5 +1,5 @@
-// Asks the driver about the GPUs of pods that fail: what it has counted since they began to run,
-// and what is wrong with the GPUs now. The pod's annotation then tells (api/gpu_troubles.h).
+// Asks the driver about the GPUs of failed pods: what it has counted since they began to run, and
+// what is wrong with the GPUs now. The result goes into the pod's annotation (api/gpu_troubles.h).
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace local::daemon {
 
-// A driver can hang: it is asked by a thread that nobody waits for. Borrows the client and the
-// clock, until it is destroyed.
+// A driver can hang, so a thread asks that nobody waits for. Borrows the client and the clock,
+// until it is destroyed.
 class GpuWitness {
  public:
   GpuWitness(cluster::Client& client, base::Clock& clock, gpu::Places places);

@@ -1,5 +1,5 @@
-// The runs that forecasts go by, each read once: what the store has kept of a run never changes,
-// and a job that is still there is read anew when its resourceVersion is another. Not thread safe.
+// The runs on which forecasts are based, each read once: the record of a run in the store never
+// changes, and an existing job is read again when its resourceVersion differs. Not thread safe.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ class KnownRuns {
   // Borrows both.
   KnownRuns(cluster::Client& client, store::Store& store) : client_(client), store_(store) {}
 
-  // Looks for what has changed; blocks for it. After an error, what was known before stays.
+  // Reads what has changed; blocks. After an error, what was known before stays.
   base::Status Refresh();
 
   // In the order of their ends. Valid until the next Refresh.
   const std::vector<scheduler::PastRun>& past() const { return past_; }
-  // Of all jobs that are there, by "namespace/name".
+  // For all existing jobs, by "namespace/name".
   const std::map<std::string, std::string>& commands() const { return commands_; }
   // How many texts of jobs have been parsed so far.
   int64_t parsed() const { return parsed_; }
@@ -38,7 +38,7 @@ class KnownRuns {
     std::string version;
     std::string key;
     std::string command;
-    std::optional<scheduler::PastRun> run;  // nullopt of one that is not over
+    std::optional<scheduler::PastRun> run;  // nullopt for an unfinished one
   };
   using Jobs = std::map<std::string, Job>;  // by uid
   using Runs = std::map<std::string, std::optional<scheduler::PastRun>>;

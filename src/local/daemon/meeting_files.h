@@ -1,5 +1,5 @@
-// Notes how long the ranks of jobs, and their launchers, have waited for each other, as their pods
-// tell it (witness/meetings.h).
+// Records how long the ranks of jobs, and their launchers, have waited for each other, as their
+// pods report it (witness/meetings.h).
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ class MeetingFiles {
  public:
   explicit MeetingFiles(ProgressFiles& progress) : progress_(progress) {}
 
-  // Notes what is new in the folder of a pod of the job (witness::FolderOfPod).
+  // Records what is new in the folder of a pod of the job (witness::FolderOfPod).
   void See(const std::string& job_uid, const std::string& folder);
-  // The last look: the pod has ended.
+  // The last read: the pod has ended.
   void SeeLast(const std::string& job_uid, const std::string& folder);
 
  private:

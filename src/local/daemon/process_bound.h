@@ -1,5 +1,5 @@
-// How many processes a job may have at most: as many as the machine can run at all. A bound against
-// slips of the keyboard, not a share of the machine. Pure.
+// The largest number of processes that a job may have: as many as the machine can run at all. It
+// protects against typing errors, and is not a share of the machine. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ProcessBound {
 // The smallest of them counts. `memory` in bytes, 0 when it is not known.
 ProcessBound BoundOf(int64_t memory, const std::vector<ProcessBound>& others);
 
-// kInvalidArgument when a job needs more processes, replicas times ranks, than the bound. Of a
+// kInvalidArgument when a job needs more processes (replicas times ranks) than the bound. For a
 // changed job, `old` is the stored one: only growth is checked.
 base::Status CheckProcesses(const ProcessBound& bound, const text::Json& job,
                             const text::Json* old);

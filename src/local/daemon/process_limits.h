@@ -1,4 +1,4 @@
-// The kernel's limits of how many processes this user may have.
+// The kernel's limits on the number of this user's processes.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace local::daemon {
 
-// Of this process and the machine: ulimit -u, the cgroups above it, the largest process id. `root`:
-// where proc/ and sys/ are ("" for the machine's own). What cannot be read is left out.
+// For this process and the machine: ulimit -u, the cgroups above it, the largest process id.
+// `root`: the parent of proc/ and sys/ ("" for the machine's own). Values that cannot be read are
+// left out.
 std::vector<ProcessBound> ReadProcessLimits(const std::string& root = "");
 
 }  // namespace local::daemon

@@ -8,7 +8,7 @@
 namespace local::daemon {
 namespace {
 
-// A question wakes a rank up; StallWatch leaves the two looks after one out of account, and needs
+// A request for stacks wakes a rank up; StallWatch ignores the two samples after one, and needs
 // others between.
 constexpr std::chrono::seconds kShortest{5};
 constexpr int kPartsOfAge = 1000;
@@ -46,7 +46,7 @@ std::optional<runs::WaitSpan> RankSampler::See(Instant now, base::Time wall,
     JudgeLate(now, wall);
   }
   const auto period = SamplePeriod(std::chrono::duration_cast<std::chrono::seconds>(now - began_));
-  // Looks come a little more or less than a second after each other.
+  // Samples come a little more or less than a second after each other.
   if (!ranks.empty() && (!asked_ || now - *asked_ >= period - kHalf)) {
     asked_ = now;
     Ask(wall, period, ranks);
@@ -79,7 +79,7 @@ std::optional<runs::WaitSpan> RankSampler::Read() {
   for (const auto& [rank, dump] : dumps) places_[rank].See(dump);
   const auto bucket = BucketOf(answers::PhaseOfJob(dumps));
   if (!bucket) return std::nullopt;
-  // The look is in the middle of the time for which it stands.
+  // The sample is in the middle of the time for which it stands.
   const runs::Millis at = runs::ToMillis(look.wall);
   const runs::Millis half = std::chrono::milliseconds(look.period).count() / 2;
   return runs::WaitSpan{at - half, at + half, *bucket};

@@ -1,6 +1,5 @@
-// Looks at what the ranks of one job do: every few seconds at their stacks, and every second at
-// their flight recorders. So it knows on what the job spends its time, and whether one rank is
-// always late.
+// Samples what the ranks of one job do: their stacks every few seconds, and their flight recorders
+// every second. So it knows how the job spends its time, and whether one rank is always late.
 #pragma once
 
 #include <chrono>
@@ -18,8 +17,8 @@
 
 namespace local::daemon {
 
-// How long the time is for which one look stands, in a job of this age: so a job of any length
-// makes a few thousand of them.
+// The time for which one sample stands in a job of this age, so that a job of any length has a few
+// thousand of them.
 std::chrono::seconds SamplePeriod(std::chrono::seconds age);
 
 // One thread. Never blocks for longer than it takes to read what the ranks have written.
@@ -28,8 +27,8 @@ class RankSampler {
   using Instant = std::chrono::steady_clock::time_point;
   explicit RankSampler(Instant now) : began_(now) {}
 
-  // Call it once a second with the ranks that run here. Returns what the job was in for the time
-  // of one look, when a look is over and has found it in a wait.
+  // Call it once a second with the ranks that run here. When a sample is complete and found the job
+  // in a wait, returns that wait with the time for which the sample stands.
   std::optional<runs::WaitSpan> See(Instant now, base::Time wall,
                                     const std::vector<SampledRank>& ranks);
 
@@ -54,7 +53,7 @@ class RankSampler {
 
   const Instant began_;
   std::optional<Instant> asked_;
-  std::optional<Look> look_;  // whose answers are not read yet
+  std::optional<Look> look_;  // whose answers have not been read yet
   RankSnapshots snapshots_;
   answers::StragglerWatch watch_;
   std::map<int, answers::Places> places_;

@@ -21,7 +21,7 @@ std::map<int, answers::Trace> RankSnapshots::See(base::Time wall,
     asked.ranks[rank.pid] = rank.rank;
     by_folder[rank.folder].push_back(rank.pid);
   }
-  // A single rank calls nobody.
+  // A single rank makes no collective calls.
   if (by_folder.empty() || ranks.size() < 2) return traces;
   for (const auto& [folder, pids] : by_folder) {
     turns_[folder].Finish(folder);

@@ -28,12 +28,12 @@ struct SampledRank {
 // One thread.
 class RankSnapshots {
  public:
-  // Call it once a second with the ranks that run here. Returns the answers to the question of the
-  // call before, by rank, and asks those that have used CPU time since then: it would wake the
-  // others up, and their last answer still holds. Blocks for some milliseconds at most.
+  // Call it once a second with the ranks that run here. Returns the answers to the request of the
+  // previous call, by rank, and asks the ranks that have used CPU time since then: a request would
+  // wake the others up, and their last answer still holds. Blocks for some milliseconds at most.
   std::map<int, answers::Trace> See(base::Time wall, const std::vector<SampledRank>& ranks);
 
-  // What each rank that has ever answered had called last, and when it said so.
+  // The last calls of each rank that has ever answered, and when it answered.
   std::vector<api::LastCollective> Last() const;
 
  private:

@@ -169,7 +169,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     return !now.contains(known.first) && !has_succeeded.contains(known.second.first);
   });
   if (failed != job.ranks.end()) {
-    // Mostly the job ends with it: what has held the ranks up until then stays noted, for
+    // Usually the job ends with it: the reason for the stall until then stays recorded, for
     // `explain`.
     job.ranks.erase(failed);
     NoteLast(job);
@@ -200,7 +200,7 @@ runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
   return is_in(job.watch->stall()->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
 }
 
-// A job that stands still is asked by the watch alone, and more and more seldom.
+// Only the watch asks a job that stands still, and less and less often.
 void StallKeeper::Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks) {
   if (!job.sampler) job.sampler.emplace(clock_.Steady());
   const bool stands_still = job.watch && job.watch->stall();

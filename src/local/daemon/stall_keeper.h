@@ -35,9 +35,9 @@ struct StallPod {
 // Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
-// A thread that sleeps while no job runs. Since it looks at each rank once a second, it also feeds
-// the meter of what they use, and notes the waits that its looks at their stacks find, and those
-// that they measure themselves. Borrows everything.
+// A thread that sleeps while no job runs. Since it samples each rank once a second, it also feeds
+// the meter of what they use, and records the waits that it finds in their stacks and those that
+// they measure themselves. Borrows everything.
 class StallKeeper {
  public:
   StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
@@ -57,7 +57,7 @@ class StallKeeper {
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
                                                          // found
     std::string noted;                                   // the text in its annotation
-    std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it tells of
+    std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it describes
     std::string past;                                         // in that of earlier stalls
   };
 

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::duration_cast;
 
 constexpr size_t kMostGangs = 300;
-// A day's jobs, one after the other.
+// A day's jobs, run one after another.
 constexpr int kMostSteps = 2'000;
 
 bool IsWaiting(const Gang& gang) {
@@ -23,7 +23,7 @@ bool IsWaiting(const Gang& gang) {
                      [](const Pod& pod) { return !pod.is_bound; });
 }
 
-// Pods that are still to be created count as if they were there.
+// Pods that are still to be created count as existing.
 void Complete(Gang& gang) {
   for (int i = 0; i < gang.missing_pods; ++i) {
     Pod pod;
@@ -37,7 +37,7 @@ void Complete(Gang& gang) {
   gang.missing_pods = 0;
 }
 
-// One course that things may take.
+// One possible future.
 class Course {
  public:
   Course(const Node& node, std::vector<Gang> gangs, GpuPolicy policy, base::Time now)
@@ -127,7 +127,7 @@ class Course {
   std::vector<std::optional<base::Time>> ends_;  // of running gangs; nullopt: unknown
 };
 
-// What the target's start can hang on.
+// What the target's start can depend on.
 std::vector<Gang> BeforeIt(const std::vector<Gang>& gangs, const Gang& target) {
   const auto order = [](const Gang& gang) {
     return std::tuple(-static_cast<int64_t>(gang.priority), gang.created, gang.key);
@@ -200,7 +200,7 @@ Forecast Foresee(const Node& node, const std::vector<Gang>& gangs, GpuPolicy pol
       starts.push_back(std::move(*start));
     }
   }
-  // Those that do not come to an end are the latest.
+  // Gangs that never end in the simulation are the last.
   std::stable_sort(starts.begin(), starts.end(),
                    [](const auto& a, const auto& b) { return a.at < b.at; });
   constexpr size_t kMiddle = kCourses / 2;

@@ -96,7 +96,8 @@ class Database {
   base::Status Execute(const char* sql);
   // For long-lived statements; the Database must outlive them.
   base::Result<Statement> Prepare(std::string_view sql);
-  // The same, prepared when it first runs: a start is not to pay for what it may never need.
+  // The same, prepared when it first runs: a start must not pay for statements that it may never
+  // need.
   Statement Later(std::string sql);
   // Replaces the contents of `other` by a snapshot of this database.
   base::Status CopyTo(Database& other);

@@ -1,4 +1,4 @@
-// Finds whose process is at the other end of a TCP connection within this machine.
+// Finds the user at the other end of a TCP connection within this machine.
 #pragma once
 
 #include <sys/types.h>

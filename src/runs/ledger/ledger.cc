@@ -6,8 +6,8 @@
 namespace runs {
 namespace {
 
-// What holds, of all that is claimed of a moment: the highest layer, and there the claim that
-// began last, or was named last.
+// The claim that holds at a moment: the highest layer, and within it the claim that began last, or
+// was added last.
 struct ByPrecedence {
   bool operator()(const Claim* a, const Claim* b) const {
     if (a->layer != b->layer) return a->layer > b->layer;
@@ -45,7 +45,7 @@ class Timeline {
  public:
   Timeline(Millis at, const std::vector<Millis>& attempts) : at_(at), attempts_(attempts) {}
 
-  // What `claim` says (nullptr: nobody says anything) holds up to `end`.
+  // Until `end`, `claim` holds (nullptr: there is no claim).
   void Add(Millis end, const Claim* claim) {
     while (at_ < end) {
       while (next_ < attempts_.size() && attempts_[next_] <= at_) ++next_;
@@ -75,7 +75,7 @@ class Timeline {
   size_t next_ = 0;
 };
 
-// Stands at the greatest number rather than wrap, whatever a pod says that it holds.
+// Saturates, whatever number of GPUs a pod claims to hold.
 int64_t Plus(int64_t sum, int64_t more) {
   int64_t result = 0;
   return __builtin_add_overflow(sum, more, &result) ? INT64_MAX : result;

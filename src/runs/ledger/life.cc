@@ -9,8 +9,8 @@
 namespace runs {
 namespace {
 
-// When steps begin, and how far a look at stacks reaches, is estimated: a rendezvous that was
-// measured hides both, and the stall that it was before the last rank came.
+// The beginning of steps, and the reach of a sample of stacks, are estimates. A measured rendezvous
+// hides both, and the stall that it was before the last rank arrived.
 Layer LayerOf(const Span& span) {
   switch (span.bucket) {
     case Bucket::kRendezvous:
@@ -30,7 +30,7 @@ Layer LayerOf(const Span& span) {
   }
 }
 
-// Ranks meet, and wait for data, only while they run, however far a look at them is taken to reach.
+// Ranks meet and wait for data only while they run, whatever time a sample stands for.
 void AddSpan(const Span& span, const std::vector<Period>& periods, std::vector<Claim>& claims) {
   const Claim claim{span.begin,    span.end,         span.bucket,
                     LayerOf(span), span.is_measured, span.source};
@@ -47,7 +47,7 @@ void AddSpan(const Span& span, const std::vector<Period>& periods, std::vector<C
 
 Millis EndOf(const Life& life) { return std::max(life.submitted, life.ended.value_or(life.now)); }
 
-// What ended with a pod is its GPUs, too.
+// A pod's GPUs are released when the pod ends.
 std::vector<Holding> HoldingsOf(const Life& life, Millis end) {
   std::vector<Holding> holdings;
   for (size_t i = 0; i < life.lives.size(); ++i) {

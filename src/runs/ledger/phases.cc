@@ -112,9 +112,10 @@ class PhasesMaker {
     phases_.claims.push_back({begin, end, bucket, layer, true, source});
   }
 
-  // From `from` until these have started. Each phase hides the ones before it. When they have.
+  // From `from` until these have started, returning when they have. Each phase hides the ones
+  // before it.
   Millis ClaimStart(const Lives& lives, Millis from) {
-    if (lives.empty() && life_.ended) return end_;  // nothing is left to tell by
+    if (lives.empty() && life_.ended) return end_;  // no phase is left
     const MaybeMillis started = lives.empty() ? std::nullopt : Latest(lives, &ReplicaLife::started);
     const Millis to = std::clamp(started.value_or(end_), from, end_);
     Add(from, to, Bucket::kQueued, Layer::kPhases, kPodsStatus);
@@ -122,14 +123,14 @@ class PhasesMaker {
     if (const auto at = Latest(lives, &ReplicaLife::scheduled)) {
       Add(std::max(from, *at), to, Bucket::kAdmitted, Layer::kPhases, kPodsStatus);
     }
-    // What a node does between taking a pod and starting it is to fetch its image.
+    // Between taking a pod and starting it, a node fetches its image.
     MaybeMillis image = Earliest(lives, &ReplicaLife::init_begin);
     if (!image) image = Latest(lives, &ReplicaLife::accepted);
     if (image) Add(std::max(from, *image), to, Bucket::kImage, Layer::kPhases, kPodsStatus);
     return to;
   }
 
-  // Those that ended it.
+  // The replicas whose end ended it.
   Lives After(const Gap& gap) const {
     Lives found;
     for (const auto& [name, lives] : by_name_) {
@@ -137,7 +138,7 @@ class PhasesMaker {
         const Millis begin = lives[i - 1]->ended.value_or(BeginningOf(*lives[i]));
         const bool is_last = i + 1 == lives.size();
         const bool is_within = begin >= gap.begin && begin <= gap.end;
-        // Of several that came within one gap the last one counts.
+        // If several came within one gap, the last one counts.
         if (is_within && (is_last || lives[i + 1]->created.value_or(end_) > gap.end)) {
           found.push_back(lives[i]);
         }
@@ -179,7 +180,7 @@ class PhasesMaker {
     }
     const Millis from = std::clamp(first.value_or(end_), begin, end_);
     AddPeriod(begin, from, !life_.has_succeeded, true);
-    // Nothing has started: it ends as what it waited for.
+    // Nothing has started: it ends in the phase in which it waited.
     if (begin < end_) Add(from, end_, Bucket::kEnding, Layer::kPhases, kPodsStatus);
   }
 

@@ -31,7 +31,7 @@ void ReadInit(const text::Json& pod, ReplicaLife& life) {
   }
 }
 
-// The lives of a pod: one, and before it the one that its containers had last.
+// The lives of a pod: the present one and, before it, the previous life of its containers.
 void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   const text::Json& pod = *record.pod;
   ReplicaLife life;
@@ -66,7 +66,7 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   if (before.ended) {
     before.has_succeeded = false;
     if (restarts > 1) {
-      // Only the last of them is told; the first start followed what the pod had to do before.
+      // Only the last restart is reported; the first start followed the pod's preparation.
       ReplicaLife first = before;
       first.started = first.init_end ? first.init_end : first.accepted;
       first.ended.reset();
@@ -75,7 +75,7 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
       before.init_begin = before.init_end = std::nullopt;
     }
     lives.push_back(before);
-    // The pod kept its place meanwhile.
+    // The pod kept its place in between.
     life.created = life.scheduled = life.accepted = before.ended;
     life.init_begin = life.init_end = std::nullopt;
   }

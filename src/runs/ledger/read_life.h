@@ -15,8 +15,8 @@ struct PodRecord {
   std::optional<base::Time> deleted;  // if the pod is gone and the time is known
 };
 
-// Without steps, lines and most spans, which come from logs and looks. `pods`: the job's, including
-// deleted ones, in any order. `deleted`: when the job was deleted.
+// Without steps, lines and most waits, which come from logs and samples. `pods`: the job's,
+// including deleted ones, in any order. `deleted`: when the job was deleted.
 Life LifeOf(const text::Json& job, const std::vector<PodRecord>& pods,
             std::optional<base::Time> deleted, base::Time now);
 

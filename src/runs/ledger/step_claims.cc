@@ -12,7 +12,7 @@ constexpr double kAtMostSteps = 1e12;  // milliseconds: what a claim may be long
 // Ranks that are silent for so many strides before they fail were stuck, if it is also so long.
 constexpr double kStuckStrides = 10;
 constexpr Millis kStuckMillis = 30'000;
-// A stride may take that much longer than usual and still be one.
+// A stride may take this much longer than usual.
 constexpr double kSlack = 1.5;
 
 class StepClaims {
@@ -40,8 +40,8 @@ class StepClaims {
     return std::llround(std::clamp(steps * stretches_.usual, 0.0, kAtMostSteps));
   }
 
-  // How many steps lie behind the first mark of a stretch: its number counts from 0 or 1, or it was
-  // resumed from a checkpoint, and then it is the first of its stride.
+  // How many steps lie behind the first mark of a stretch: if its number counts from 0 or 1, that
+  // many; if it was resumed from a checkpoint, it is the first of its stride.
   int64_t StepsToFirst(const Stretch& stretch) const {
     return std::max<int64_t>(1, std::min(stretch.marks.front().step, stretches_.stride));
   }
@@ -62,7 +62,8 @@ class StepClaims {
     return found;
   }
 
-  // Up to the first step, as far as it is known what was done. Each hides the ones before it.
+  // The time before the first step, as far as its activities are known. Each claim hides the
+  // earlier ones.
   void ClaimStart(const Stretch& stretch) {
     const Millis begin = stretch.period.begin;
     const bool has_steps = !stretch.marks.empty();
@@ -97,7 +98,7 @@ class StepClaims {
     return first;
   }
 
-  // When the checkpoints that were being saved within [begin, end) were saved; else `begin`.
+  // When the last checkpoint that was being saved within [begin, end) was complete; else `begin`.
   Millis AfterSaves(Millis begin, Millis end) const {
     Millis after = begin;
     for (const Span& span : life_.spans) {
@@ -108,8 +109,8 @@ class StepClaims {
     return after;
   }
 
-  // When `mark`'s stretch had made all that nobody made again, where a later stretch begins below
-  // its last number; nullopt when all of it stayed.
+  // When `mark`'s stretch had made everything that was not repeated, if a later stretch begins
+  // below its last number; nullopt if all of it was kept.
   struct Cut {
     Millis at = 0;
     bool is_measured = false;
@@ -134,9 +135,10 @@ class StepClaims {
     const bool is_each = stretches_.stride == 1;
     if (first_lost == stretch.marks.begin()) return Cut{BeginOf(stretch), is_each};
     const StepMark& kept = *(first_lost - 1);
-    // The checkpoint from which it was resumed was not lost.
+    // The checkpoint from which the run was resumed was not lost.
     Cut cut{AfterSaves(kept.at, first_lost->at), is_each};
-    // Between two marks: the resumed one's number, less what it made until it was told.
+    // Between two marks: the number of the resumed stretch, less the steps that it made before its
+    // first mark.
     const int64_t resumed_at = again.step - StepsToFirst(*lowest);
     if (again.epoch == kept.epoch && resumed_at > kept.step) {
       cut.is_measured = false;
@@ -183,7 +185,7 @@ class StepClaims {
     }
     const Millis cut_off = std::min(period.end, AfterSaves(last, period.end) + stride);
     Add(last, cut_off, Bucket::kLostProgress, Layer::kPhases, false, life_.step_source);
-    // The programs were started again where it ends; when they had failed nothing tells.
+    // The programs were restarted at its end; when they had failed is unknown.
     if (!period.has_end) {
       Add(cut_off, period.end, Bucket::kRecovery, Layer::kPhases, false, life_.step_source);
     }

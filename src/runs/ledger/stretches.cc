@@ -31,14 +31,14 @@ void Measure(Stretches& stretches) {
   if (times.empty()) return;
   stretches.usual = Median(times);
   stretches.stride = Median(strides);
-  // Where only some of the lines are kept, the first two of each stretch are among them.
+  // If only some of the lines are kept, the first two of each stretch are among them.
   if (!first_strides.empty()) {
     stretches.stride = std::min(stretches.stride, Median(first_strides));
   }
 }
 
-// Numbers that go down without an epoch that goes up: the next epoch, or programs that were
-// started again behind the back of their pods.
+// Numbers that decrease without an epoch that increases: either the next epoch, or a restart of the
+// programs that their pods do not show.
 class Splitter {
  public:
   Splitter(const Period& period, Stretches& into) : period_(period), into_(into) { Open(false); }
@@ -49,7 +49,7 @@ class Splitter {
     if (!marks.empty()) {
       const StepMark& last = marks.back();
       if (!IsBefore(last, mark)) {
-        if (!IsBefore(mark, last)) return;  // said twice
+        if (!IsBefore(mark, last)) return;  // a repeated line
         if (mark.epoch == last.epoch && mark.step <= marks.front().step) {
           into_.can_compare = false;
           mark.epoch = last.epoch + 1;
@@ -81,8 +81,8 @@ class Splitter {
 
 using Mark = std::vector<StepMark>::const_iterator;
 
-// The first mark of a period's own, of all since it began. Starts are known to the second: what
-// continues the numbers before it within that second was told by the programs before.
+// The first mark that belongs to the period, among all since it began. Starts are known to the
+// second: a mark within that second that continues earlier numbers came from the earlier programs.
 Mark FirstOwn(const Stretches& before, const Period& period, Mark begin, Mark end) {
   constexpr Millis kResolution = 1000;
   if (before.all.empty() || before.all.back().marks.empty()) return begin;
@@ -112,7 +112,7 @@ Stretches StretchesOf(const Life& life, const std::vector<Period>& periods) {
   Mark mark = marks.begin();
   std::optional<Splitter> splitter;
   for (size_t i = 0; i < periods.size(); ++i) {
-    // Ends are known to the second: what comes until the next begins is this one's.
+    // Ends are known to the second: marks up to the next period's beginning belong to this one.
     const Millis end = i + 1 < periods.size() ? periods[i + 1].begin : INT64_MAX;
     while (mark != marks.end() && mark->at < periods[i].begin) ++mark;
     const Mark next =

@@ -57,7 +57,7 @@ std::optional<CheckpointLine> CheckpointIn(std::string_view line) {
   const bool is_named = lower.find("checkpoint") != std::string::npos ||
                         lower.find("ckpt") != std::string::npos ||
                         lower.find("from step") != std::string::npos;
-  // Progress bars over a checkpoint's parts say so again and again.
+  // Progress bars over a checkpoint's parts repeat it many times.
   if (!is_named || lower.find("%|") != std::string::npos) return std::nullopt;
   for (const KindWord& word : kKindWords) {
     if (lower.find(word.word) == std::string::npos) continue;

@@ -11,10 +11,10 @@ namespace runs {
 struct CheckpointLine {
   enum class Kind { kSaves, kSaved, kLoads, kLoaded };
   Kind kind = Kind::kSaves;
-  std::optional<double> seconds;  // that it took, where the line says so
+  std::optional<double> seconds;  // its duration, if the line states it
 };
 
-// Of "Saving model checkpoint to out/checkpoint-500", "saved checkpoint in 3.2s", "Loading
+// For "Saving model checkpoint to out/checkpoint-500", "saved checkpoint in 3.2s", "Loading
 // checkpoint x.pt", "Resumed from step 500"; nullopt for other lines.
 std::optional<CheckpointLine> CheckpointIn(std::string_view line);
 
@@ -24,8 +24,8 @@ struct CheckpointSpan {
   bool is_load = false;
 };
 
-// From lines to the times in which a checkpoint was saved or loaded: from a line that says so to
-// the next one, or as long as a line says that it took.
+// Turns lines into the times in which a checkpoint was saved or loaded: from a line that reports it
+// to the next line, or for the duration that the line states.
 class Checkpoints {
  public:
   // A span that ends with this line.

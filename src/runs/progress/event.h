@@ -14,13 +14,13 @@
 namespace runs {
 
 struct ScalarEvent {
-  Millis at = 0;  // wall time, as its writer's clock has it
+  Millis at = 0;  // wall time by its writer's clock
   int64_t step = 0;
-  std::vector<std::pair<std::string, double>> scalars;  // nan and inf among them
+  std::vector<std::pair<std::string, double>> scalars;  // including nan and inf
 };
 inline constexpr size_t kMostScalarsOfAnEvent = 1024;
 
-// Of the data of one record; nullopt for an event without scalars, and for text that is not an
+// From the data of one record; nullopt for an event without scalars, and for data that is not an
 // event.
 std::optional<ScalarEvent> ReadEvent(std::string_view record);
 

@@ -14,10 +14,10 @@ namespace {
 
 constexpr Millis kSecond = 1000;
 constexpr Millis kHour = 3600 * kSecond;
-constexpr Millis kRestart = 2 * kSecond;  // a program takes at least as long to start again
+constexpr Millis kRestart = 2 * kSecond;  // a restart of the programs takes at least this long
 constexpr size_t kMaxHistoryName = 128;
 constexpr std::string_view kLogOf = "log of ";
-// By what the time that is left is estimated.
+// The period on which the estimate of the remaining time is based.
 constexpr Millis kRatedTime = 600 * kSecond;
 constexpr size_t kMostRated = 600;
 
@@ -61,7 +61,7 @@ std::string LineOfWait(const WaitSpan& span) {
                      WordOf(span.source));
 }
 
-// How far apart two values of a scalar are to be.
+// The distance between two kept values of a scalar.
 Millis WidthAt(Millis age) {
   if (age <= kHour) return kSecond;
   return age <= 11 * kHour ? 10 * kSecond : 60 * kSecond;
@@ -105,13 +105,13 @@ void History::Note(const std::string& source, Millis at, const LineProgress& pro
   Keep(std::move(sample));
 }
 
-// Pins it, where its line is one of the first two. At most once a second.
+// Keeps it from being replaced if its line is one of the first two. At most once a second.
 bool History::BeginsAgain(Sample& sample) {
   if (!sample.progress.step) return false;
   attempts_.resize(sources_.size());
   Attempt& attempt = attempts_[sample.source];
   const Millis second = sample.at / kSecond;
-  // The same number again is another line about the step, or after a while the step made again.
+  // A repeated number is either another line about the step or, after a while, the repeated step.
   const auto& last = attempt.last_step;
   const bool is_again =
       last && (*sample.progress.step < *last ||
@@ -124,7 +124,7 @@ bool History::BeginsAgain(Sample& sample) {
   return begins;
 }
 
-// As the last of its source, and among the samples.
+// As the latest of its source, and among the samples.
 void History::Keep(Sample sample) {
   const bool begins_again = BeginsAgain(sample);
   while (latest_.size() < sources_.size()) latest_.push_back({sources_[latest_.size()], 0, {}, {}});
@@ -308,7 +308,7 @@ History History::Read(std::string_view file) {
 std::optional<int64_t> History::SecondsLeft(size_t source) const {
   const SourceProgress& latest = latest_[source];
   const LineProgress& line = latest.progress;
-  // Steps that begin anew with each epoch say nothing of the whole.
+  // Step numbers that start again with each epoch say nothing about the whole.
   if (!line.step || !line.steps || (line.epoch && line.epochs && *line.epochs > 1)) {
     return std::nullopt;
   }
@@ -342,7 +342,8 @@ std::vector<SourceProgress> History::Latest() const {
   }
   std::stable_sort(latest.begin(), latest.end(),
                    [](const auto& a, const auto& b) { return a.at > b.at; });
-  // Of the logs of several pods that are as far, the master's: it does not depend on who was last.
+  // Among the logs of several pods with the same progress, the master's, so that the result does
+  // not depend on which printed last.
   auto first = latest.begin();
   for (auto other = latest.begin(); other != latest.end(); ++other) {
     const bool are_logs = first->source.starts_with(kLogOf) && other->source.starts_with(kLogOf);
@@ -384,7 +385,7 @@ text::Json History::SeriesToJson(size_t points) const {
     const size_t every = values[i].size() / std::max<size_t>(1, points) + 1;
     text::Array list;
     for (size_t at = 0; at < values[i].size(); ++at) {
-      // The last one is always there.
+      // The last one is always included.
       if ((values[i].size() - 1 - at) % every != 0) continue;
       const auto& [sample, value] = values[i][at];
       list.push_back(text::Array{sample->at, OrNull(sample->progress.step), NumberToJson(value)});

@@ -43,7 +43,7 @@ std::optional<int64_t> WholeOf(double value) {
   return static_cast<int64_t>(value);
 }
 
-// A number with a name, whatever it is.
+// Any number with a name.
 void Put(const std::string& name, double value, LineProgress& progress) {
   std::string lower = base::ToLower(name);
   const size_t slash = lower.rfind('/');  // "train/global_step", "trainer/epoch"
@@ -103,7 +103,7 @@ bool ReadObject(std::string_view line, LineProgress& progress) {
   return true;
 }
 
-// The digits at `at`, which is moved behind them.
+// The digits at `at`, which is moved past them.
 std::optional<int64_t> TakeWhole(std::string_view line, size_t& at) {
   int64_t value = 0;
   const auto read = std::from_chars(line.data() + at, line.data() + line.size(), value);
@@ -142,7 +142,8 @@ Count CountAt(std::string_view line, size_t at) {
   return count;
 }
 
-// The count behind one of `words`, by itself in the line; `with_total`: one that says of how many.
+// The count that follows one of `words` and stands alone in the line; `with_total`: a count with a
+// total.
 template <size_t n>
 Count CountAfter(std::string_view lower, const std::array<std::string_view, n>& words,
                  bool with_total) {
@@ -158,7 +159,7 @@ Count CountAfter(std::string_view lower, const std::array<std::string_view, n>& 
   return {};
 }
 
-// "[  10/1000]", "[640/60000 (1%)]" behind an epoch that is named.
+// "[  10/1000]", "[640/60000 (1%)]" after a named epoch.
 Count CountInBrackets(std::string_view line) {
   for (size_t at = 0; (at = line.find('[', at)) != std::string_view::npos; ++at) {
     const Count count = CountAt(line, at);
@@ -180,7 +181,7 @@ void ReadCounts(std::string_view line, LineProgress& progress) {
     Count bracketed = bracket == std::string::npos
                           ? Count{}
                           : CountInBrackets(std::string_view(lower).substr(bracket));
-    // "Epoch [1/10]": these are the epochs.
+    // "Epoch [1/10]": these numbers are epochs.
     if (bracketed.of && epoch.of && *bracketed.of == *epoch.of) {
       const size_t second = lower.find('[', bracket + 1);
       bracketed = second == std::string::npos
@@ -203,7 +204,8 @@ std::optional<LineProgress> ProgressIn(std::string_view line) {
   LineProgress progress;
   if (ReadBar(line, progress)) return progress;
   if (!ReadObject(line, progress)) {
-    // Nothing without a digit, and little without a sign of a number's name.
+    // Quick exits: a line without a digit has no number, and few lines without a name's mark have
+    // one.
     if (line.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;
     ReadCounts(line, progress);
     LineProgress named;

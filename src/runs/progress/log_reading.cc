@@ -3,9 +3,9 @@
 namespace runs {
 namespace {
 
-constexpr size_t kMostRanks = 1024;  // whose tracebacks are followed
+constexpr size_t kMostRanks = 1024;  // how many ranks' tracebacks are followed
 
-// Whether "rank3" comes before another rank; a line without a label is of none.
+// Whether "rank3" comes before another rank; a line without a label belongs to no rank.
 bool IsLowerRank(std::string_view label, std::string_view than) {
   if (label.empty()) return false;
   return label.size() != than.size() ? label.size() < than.size() : label < than;

@@ -1,4 +1,4 @@
-// What the lines of one log tell of a training's progress. Pure.
+// A training's progress in the lines of one log. Pure.
 #pragma once
 
 #include <map>
@@ -13,15 +13,15 @@
 
 namespace runs {
 
-// Of the lowest rank that speaks of progress: the ranks of a pod may share its log.
+// From the lowest rank that reports progress, because the ranks of a pod may share its log.
 class LogReading {
  public:
   struct Told {
     std::optional<LineProgress> progress;
     std::optional<CheckpointSpan> checkpoint;  // that ends with this line
   };
-  // `rank`: the line's label, "rank3"; "" of none. `text`: the line without it, whole; of what a
-  // progress bar has drawn over, after carriage returns, the last counts.
+  // `rank`: the line's label, "rank3"; "" without one. `text`: the whole line without it; of the
+  // states of a progress bar, separated by carriage returns, the last counts.
   Told See(Millis at, std::string_view rank, std::string_view text);
 
  private:

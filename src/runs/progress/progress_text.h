@@ -1,5 +1,5 @@
-// How far a training is, as one source tells it, and as it is shown. Pure, and without a JSON
-// library, so that the launcher can use it.
+// The progress of a training from one source, and its text. Pure, and without a JSON library, so
+// that the launcher can use it.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,13 @@ struct SourceProgress {
   std::string source;
   Millis at = 0;
   LineProgress progress;
-  std::optional<int64_t> percent;  // told, or of steps and epochs
+  std::optional<int64_t> percent;  // reported, or computed from steps and epochs
 };
 
-// Of a whole training: steps of an epoch count within it. Nullopt where nothing says how many there
-// are.
+// For the whole training: steps of an epoch count within it. Nullopt if the totals are unknown.
 std::optional<int64_t> PercentOf(const LineProgress& progress);
 
-// "step 120/1000 (12%), 5 min left, loss 0.51": of what is known. "" when nothing is.
+// "step 120/1000 (12%), 5 min left, loss 0.51": the known parts. "" if nothing is known.
 std::string DescribeProgress(const SourceProgress& progress);
 
 }  // namespace runs

@@ -61,7 +61,7 @@ std::vector<SourceProgress> Disagreeing(const std::vector<SourceProgress>& lates
   for (auto other = first + 1; other != latest.end(); ++other) {
     if (!other->progress.step) continue;
     const int64_t apart = std::abs(*first->progress.step - *other->progress.step);
-    // A hundredth of the way, for they speak at different moments.
+    // A hundredth of the way, because sources report at different moments.
     if (apart > std::max<int64_t>(10, *first->progress.step / 100)) others.push_back(*other);
   }
   return others;

@@ -1,4 +1,4 @@
-// How far a training is, as JSON. Pure.
+// The progress of a training as JSON. Pure.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace runs {
 
-// {"source", "at", "step", "steps", "epoch", "epochs", "percent", "secondsLeft", "scalars"}; what
-// is not known is null. A value that is not a number is a text: "nan", "inf", "-inf".
+// {"source", "at", "step", "steps", "epoch", "epochs", "percent", "secondsLeft", "scalars"};
+// unknown values are null. A value that is not a number is a string: "nan", "inf", "-inf".
 text::Json ProgressToJson(const SourceProgress& progress);
 
-// Sources whose last step is more than a hundredth of the way, and more than ten steps, from that
-// of the first that tells one: two that disagree are both shown.
+// Sources whose last step differs by more than a hundredth of the way, and by more than ten steps,
+// from that of the first source that has one: both are shown then.
 std::vector<SourceProgress> Disagreeing(const std::vector<SourceProgress>& latest);
 
-// As ProgressToJson wrote it; what is malformed is not known.
+// As ProgressToJson wrote it; malformed values count as unknown.
 SourceProgress ProgressFromJson(const text::Json& json);
-// A number, or the text that JSON has in place of what is none.
+// A number, or the string that JSON has in place of NaN and infinity.
 text::Json NumberToJson(double value);
 std::optional<double> NumberFromJson(const text::Json& value);
 

@@ -18,17 +18,17 @@ namespace runs {
 
 uint32_t MaskedCrc32c(std::string_view data);
 
-// A longer record is taken for a damaged file: scalars take a hundred bytes.
+// A longer record counts as damage: scalars take a hundred bytes.
 inline constexpr size_t kMaxRecord = 64 << 20;
 
-// Takes a file apart that is still being written, piece by piece.
+// Reads a file that is still being written, piece by piece.
 class RecordReader {
  public:
-  // Calls `visit` for each record that is whole with these bytes; the rest waits for more. False
-  // from where a CRC is wrong, for ever: what follows cannot be found.
+  // Calls `visit` for each record that is complete with these bytes; the rest waits for more.
+  // Returns false, from then on always, once a CRC is wrong: the next record cannot be found then.
   bool Feed(std::string_view bytes, const std::function<void(std::string_view record)>& visit);
   bool is_damaged() const { return is_damaged_; }
-  // Bytes that wait for more.
+  // Incomplete bytes.
   size_t pending() const { return rest_.size(); }
 
  private:

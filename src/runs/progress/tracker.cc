@@ -9,7 +9,8 @@ namespace runs {
 namespace {
 
 constexpr size_t kMostKinds = 16;
-// Epochs count as steps where nothing else does: thousandths, for Hugging Face tells parts.
+// Epochs count as steps if there are no steps: in thousandths, because Hugging Face reports
+// fractions.
 constexpr double kStepsOfAnEpoch = 1000;
 
 std::optional<StepMark> MarkOf(Millis at, const LineProgress& progress) {
@@ -91,7 +92,7 @@ void Tracker::Add(StepMark mark, Series& series) {
     const bool begins = i == 0 || marks[i].step < marks[i - 1].step;
     if (i % 2 == 0 || begins || ends) kept.push_back(marks[i]);
   }
-  // Numbers that go back at every second mark are nobody's steps.
+  // Numbers that decrease at every second mark are not steps.
   if (kept.size() >= kMostMarks) kept.erase(kept.begin(), kept.begin() + kMostMarks / 2);
   marks = std::move(kept);
 }
@@ -100,7 +101,7 @@ const std::vector<StepMark>& Tracker::steps() const {
   static const std::vector<StepMark> kNone;
   const Series* most = nullptr;
   for (const auto& [kind, series] : series_) {
-    // Of as many the text's: it is written when a step is done.
+    // If both have as many, the text's, because it is printed when a step is complete.
     if (most == nullptr || series.seen >= most->seen) most = &series;
   }
   return most == nullptr ? kNone : most->marks;

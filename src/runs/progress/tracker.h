@@ -1,4 +1,5 @@
-// What the lines of one rank tell from its start on: steps, checkpoints, when it first spoke. Pure.
+// What the lines of one rank report since its start: steps, checkpoints, the time of its first
+// line. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,20 @@
 
 namespace runs {
 
-// Marks that are kept of one kind of lines; of more every second one goes, and from then on fewer
-// are taken.
+// The most marks of one kind of lines; beyond it every second one is dropped, and from then on
+// fewer are taken.
 inline constexpr size_t kMostMarks = 16'384;
 
 inline constexpr size_t kMostCheckpoints = 1024;
 
 class Tracker {
  public:
-  // A line without its prefix; one that a progress bar has drawn over holds carriage returns.
+  // A line without its prefix; the states of a progress bar are separated by carriage returns.
   void See(Millis at, std::string_view line);
 
-  // Of the kind of lines that told the most of them: texts and bars count differently.
+  // From the kind of lines that reported the most steps: texts and bars count differently.
   const std::vector<StepMark>& steps() const;
-  // As the last line says that told any; scalars of the last lines that had them.
+  // From the last line that reported progress; scalars from the last lines that had them.
   const LineProgress& latest() const { return latest_; }
   std::optional<Millis> latest_at() const { return latest_at_; }
   std::optional<Millis> first_line() const { return first_line_; }
@@ -38,7 +39,7 @@ class Tracker {
  private:
   struct Series {
     std::vector<StepMark> marks;
-    int64_t every = 1;  // of the marks that come, one in so many is kept
+    int64_t every = 1;  // of the incoming marks, one in this many is kept
     int64_t skipped = 0;
     int64_t seen = 0;
   };
@@ -47,7 +48,7 @@ class Tracker {
   void Note(Millis at, const LineProgress& progress);
   static void Add(StepMark mark, Series& series);
 
-  // By kind, "text" or "bar", and of how many steps a bar is.
+  // By kind, "text" or "bar", and by a bar's number of steps.
   std::map<std::pair<std::string, int64_t>, Series> series_;
   LineProgress latest_;
   std::optional<Millis> latest_at_, first_line_;

@@ -13,11 +13,12 @@
 namespace runs {
 
 struct WaitSpan {
-  // Who tells it. Looks at the ranks' stacks, every few seconds, estimate it; the others measure.
+  // The source. Samples of the ranks' stacks, every few seconds, are estimates; the others are
+  // measurements.
   enum class Source { kLooks, kRanks, kLaunchers };
   Millis begin = 0;
   Millis end = 0;
-  Bucket bucket = Bucket::kDataWait;  // one that has a word below
+  Bucket bucket = Bucket::kDataWait;  // one that has a name below
   Source source = Source::kLooks;
 
   friend bool operator==(const WaitSpan&, const WaitSpan&) = default;

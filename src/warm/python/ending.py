@@ -1,5 +1,6 @@
-# How forks of the resident interpreter end (resident.py): as a program that was executed, but without
-# taking apart what the imports brought. All of that is shared memory until it is written to.
+# How forks of the resident interpreter end (resident.py): like a program that was executed, but
+# without dismantling what the imports brought, because all of that is shared memory until it is
+# written to.
 import ctypes
 import gc
 import os

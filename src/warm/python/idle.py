@@ -1,5 +1,5 @@
-# Idle resident interpreters (resident.py) of one folder: few of them are kept, and not in too much
-# memory. Each that becomes idle asks the oldest ones to leave.
+# Idle resident interpreters (resident.py) of one folder: only a few of them are kept, and not in
+# too much memory. Each that becomes idle asks the oldest ones to leave.
 import os
 import signal
 

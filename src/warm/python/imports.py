@@ -1,5 +1,5 @@
-# The imports of a resident interpreter (warm_resident.py): done once, watched, and refused where
-# ranks forked after them would be others than ranks that import for themselves.
+# The imports of a resident interpreter (resident.py): done once, observed, and refused if ranks
+# forked after them would differ from ranks that import for themselves.
 import importlib.machinery
 import os
 import site
@@ -93,7 +93,8 @@ def import_watched(name):
     if name.lstrip("?") == "torch":
         leave_libraries()
     if name.startswith("?") and "." in name:
-        # The program may never import it. What it sets in the environment, it sets again when used.
+        # The program may never import it. Values that it sets in the environment it sets again when
+        # it is used.
         for added in set(os.environ) - set(before):
             del os.environ[added]
         os.environ.update(before)
@@ -188,7 +189,7 @@ def check_fork():
     if device_held():
         raise Refused("the imports use a GPU (%s), which a fork of them cannot" % device_held())
     if len(thread_names()) > 1:
-        # Libraries that know of forks, as OpenBLAS does, end their threads before one.
+        # Libraries that support forks, such as OpenBLAS, end their threads before one.
         child = os.fork()
         if child == 0:
             os._exit(0)

@@ -31,7 +31,7 @@ def muster_meeting():
             finally:
                 note(began, time.monotonic() - start)
 
-        # In a traceback it is nobody's file, and shows no line.
+        # The hook's frames in a traceback: no file of a user, and no source line.
         init_process_group.__code__ = init_process_group.__code__.replace(co_filename="<muster>")
         init_process_group.muster_pid = own
         return init_process_group

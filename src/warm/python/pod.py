@@ -1,4 +1,4 @@
-# How a keeper comes into a pod (resident.py): its forks are where an exec in the pod would be.
+# How a keeper enters a pod (resident.py): its forks are then where an exec in the pod would be.
 import ctypes
 import os
 
@@ -41,7 +41,7 @@ def enter(wanted, fds):
             raise OSError(number, "enter the pod's %s namespace: %s" % (name, os.strerror(number)))
     if place() != wanted:
         keep_rights(wanted)
-        # Rights that came made our own files in /proc root's.
+        # Rights that came with the namespace made our own files in /proc root's.
         libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
     if place() != wanted:
         raise Refused("a fork would have other rights in the pod")

@@ -21,7 +21,7 @@ libc.sbrk.restype = ctypes.c_void_p
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 
-# Modules whose import keeps what rank this is, and how it is told again.
+# Modules whose import records the rank, and how each is told again.
 LIGHTNING_RANK = lambda module: module._get_rank() or 0
 RANK_READERS = {
     "lightning.fabric.utilities.rank_zero": LIGHTNING_RANK,
@@ -88,7 +88,7 @@ class MainProgram:
             word = words[at]
             if word < 4096:
                 continue
-            if words[at - 1] == 1 and self.argv is None:  # the list's length stands before it
+            if words[at - 1] == 1 and self.argv is None:  # the list's length precedes it
                 first = memory.read(word, POINTER)
                 if len(first) == POINTER and memory.read(struct.unpack("P", first)[0],
                                                          len(name)) == name:

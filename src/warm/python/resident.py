@@ -288,7 +288,8 @@ def serve(refusal):
             poll.register(listener, select.POLLIN)
         elif not keepers:
             os._exit(0)
-        # A GPU is not held for anybody who may come, and what failed may be mended.
+        # A GPU is not held for ranks that may never come, and a failed import may have been
+        # repaired.
         is_of_use = imports is not None and not muster_warm_imports.device_held()
         is_wanted = is_of_use and (lifeline is not None or not settings["lifeline"])
         idle = int(settings["idle"]) * 1000 if is_wanted else 0
@@ -306,7 +307,7 @@ def serve(refusal):
         ended = {pid for pid, _ in reap(wakes[0])}
         keepers -= ended
         if ended:
-            # What a keeper that was killed has left has come to us.
+            # Orphans of a keeper that was killed have become our children.
             kill(set(below([os.getpid()])) - keepers - set(below(list(keepers))))
             if not keepers:
                 idleness.begin()

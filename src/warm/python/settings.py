@@ -1,6 +1,6 @@
-# Variables that a program sets before it imports what reads them: in a fork the imports are done
-# (resident.py). Libraries are told again where they can be; a script in which it can be seen is
-# executed; of any other one line tells.
+# Variables that a program sets before it imports the modules that read them: in a fork the imports
+# are done already (resident.py). Libraries are told again if that is possible; a script in which
+# this can be seen in advance is executed; for any other, one line reports it.
 import ast
 import os
 import re
@@ -145,7 +145,9 @@ class Settings(dict):
     """What os.environ keeps its values in."""
 
     readers = None
-    libraries = set()  # imported before the fork: what they set and put back, they know themselves
+    # modules that were imported before the fork and set and restore variables know the values
+    # themselves
+    libraries = set()
     first = {}
     said = set()
 
@@ -163,7 +165,7 @@ class Settings(dict):
         frame = sys._getframe(2)
         while frame is not None and frame.f_globals.get("__name__") in ("os", "collections.abc"):
             if frame.f_code.co_name == "clear":
-                return  # who clears it all, mostly puts it back
+                return  # a program that clears it all usually restores it
             frame = frame.f_back
         if frame is None or top(frame.f_globals.get("__name__")) in self.libraries:
             return

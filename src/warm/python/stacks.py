@@ -1,5 +1,6 @@
-# Where this process stands, for who asks: on a signal faulthandler writes the stacks of all threads
-# into a file of this process's own, without the interpreter's help, so that it works in a hang.
+# Where this process is, for whoever asks: on a signal, faulthandler writes the stacks of all
+# threads into a file of this process, without the interpreter's help, so that it works even in a
+# hang.
 def muster_stacks():
     import os
     import sys

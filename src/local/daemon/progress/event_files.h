@@ -1,5 +1,5 @@
-// Reads TensorBoard's event files of jobs that run, as they grow: below the folder of a `muster
-// run`, which holds its code and its MUSTER_RUN_DIR.
+// Reads the TensorBoard event files of running jobs as they grow: below the folder of a `muster
+// run`, which contains its code and its MUSTER_RUN_DIR.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@
 
 namespace local::daemon {
 
-// What one look at a folder goes through, at most.
+// The limits of one pass over a folder.
 inline constexpr int kMostDepth = 6;
 inline constexpr size_t kMostEntries = 5000;
 inline constexpr size_t kMostEventFiles = 64;
 inline constexpr size_t kMostEventBytes = 4 << 20;  // of a file
 
-// A thread, which looks every five seconds while a job runs and sleeps otherwise. It is not waited
-// for: a file system that is gone (a dead NFS server) may hold it for ever. Another thread takes
-// its place then, and leaves that job alone until the first one comes back.
+// A thread that reads every five seconds while a job runs and sleeps otherwise. Nobody waits for
+// it, because a dead file system (an NFS server that is gone) may block it for ever. Another thread
+// then takes its place, and leaves that job alone until the first one comes back.
 class EventFiles {
  public:
   // Borrows `files` until it is destroyed. `before_look`: for tests, on the thread.
@@ -27,10 +27,10 @@ class EventFiles {
                       std::function<void(const std::string& folder)> before_look = {});
   ~EventFiles();
 
-  // Replaces a thread that has been at one folder for so long. Call it now and then.
+  // Replaces a thread that has been in one folder for too long. Call it now and then.
   void Check(std::chrono::steady_clock::duration patience = std::chrono::seconds(5));
 
-  // From now on, or no more. Return at once.
+  // Starts and stops reading for the job. Return at once.
   void Follow(const std::string& job_uid, const std::string& folder);
   void Leave(const std::string& job_uid);
 

@@ -1,4 +1,4 @@
-// The event files below one folder, read on from where the last look ended.
+// The event files below one folder, read from where the last pass ended.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class EventFolder {
 
   explicit EventFolder(std::string folder) : folder_(std::move(folder)) {}
 
-  // Each event with scalars that is new; `file` is its path below the folder. A file that has
-  // become shorter is read anew, one that is damaged no further. Links are not followed.
+  // Each new event with scalars; `file` is its path below the folder. A file that has become
+  // shorter is read again from its start, a damaged one no further. Links are not followed.
   void Look(const Visit& visit);
 
  private:

@@ -1,4 +1,4 @@
-// The pods that run parts of jobs, as the store tells of them.
+// The pods that run parts of jobs, from the store's watch.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace local::daemon {
 
-// One watch for all who follow such pods.
+// One watch for all users of such pods.
 class JobPods {
  public:
   // `pod` is null when the pod is being deleted, or is gone; it lives as long as the call.

@@ -13,10 +13,10 @@ namespace local::daemon {
 // By pod, and by the label of its lines. Thread safe.
 class LastLines {
  public:
-  // `label`: the name of api::RankLabel; "" of none.
+  // `label`: the name of api::RankLabel; "" without one.
   void Note(const std::string& pod_uid, std::string_view label, int64_t at);
   void Forget(const std::string& pod_uid);
-  // `local`: its place in its pod, of `ranks` there. Nullopt when nothing was printed.
+  // `local`: its place in its pod, which has `ranks` of them. Nullopt when nothing was printed.
   std::optional<int64_t> Of(const std::string& pod_uid, int rank, int local, size_t ranks) const;
 
  private:

@@ -1,5 +1,5 @@
-// The progress of runs on disk: <state>/progress/<uid of the job>, a runs::History each. What is
-// lost with a full disk is lost: progress is news, and nobody was promised it.
+// The progress of runs on disk: <state>/progress/<uid of the job>, a runs::History each. Progress
+// that does not fit on a full disk is lost, because nobody was promised it.
 #pragma once
 
 #include <functional>
@@ -21,21 +21,21 @@ inline constexpr size_t kUsualPoints = 1000;
 class ProgressFiles {
  public:
   explicit ProgressFiles(const std::string& state_directory);
-  ~ProgressFiles();  // writes what is not written yet
+  ~ProgressFiles();  // writes the rest
 
   void Note(const std::string& job_uid, const std::string& source, runs::Millis at,
             const runs::LineProgress& progress, std::optional<int64_t> percent);
   void NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span);
-  // Does not make the job one of those that run: its end may be known already.
+  // Does not mark the job as running: its end may be known already.
   void NoteWait(const std::string& job_uid, const runs::WaitSpan& span);
-  // When the source last told something of the job; nullopt when it has not.
+  // When the source last reported something about the job; nullopt when it has not.
   std::optional<runs::Millis> LastOf(const std::string& job_uid, const std::string& source);
 
-  // Appends what is new to the files. Once a second while something is told.
+  // Appends new values to the files. Once a second while there are any.
   void Write();
-  // Writes the job's, and keeps it in memory no longer.
+  // Writes the job's values, and no longer keeps them in memory.
   void Close(const std::string& job_uid);
-  // Its file goes, too.
+  // Removes its file, too.
   void Forget(const std::string& job_uid);
   // Forgets runs for which `is_known` is false; for hourly upkeep.
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);

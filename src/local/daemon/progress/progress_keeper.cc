@@ -45,7 +45,7 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   return read;
 }
 
-// The lines of one log, of the lowest rank that speaks of progress. On the follower's thread.
+// The lines of one log, of the lowest rank that reports progress. On the follower's thread.
 class ProgressKeeper::Reading {
  public:
   Reading(ProgressFiles& files, LastLines& lines, const ProgressPod& pod)
@@ -78,7 +78,7 @@ class ProgressKeeper::Reading {
         std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
     const auto read = api::ReadRankLabel(line);
     const std::string_view label = read ? read->name : "";
-    if (second != noted_ || label != label_) {  // of many lines a second the first is enough
+    if (second != noted_ || label != label_) {  // the first of many lines in a second is enough
       lines_.Note(pod_, label, second);
       noted_ = second;
       label_ = label;
@@ -157,7 +157,7 @@ void ProgressKeeper::Follow(const ProgressPod& pod) {
   node::LogQuery query;
   query.follow = true;
   query.has_timestamps = true;
-  // What the daemon before this one has read is in the file.
+  // What the previous daemon has read is in the file.
   if (const auto last = files_.LastOf(pod.job_uid, runs::SourceOfLog(pod.name))) {
     query.since = base::Time(std::chrono::milliseconds(*last + 1));
   }

@@ -1,5 +1,5 @@
-// /muster/progress: how far trainings are, for muster's own commands and its page.
-//   GET                     of the jobs that run: {"items": [{"uid", "sources"}]}
+// /muster/progress: the progress of trainings, for muster's own commands and its page.
+//   GET                     of the running jobs: {"items": [{"uid", "sources"}]}
 //       ?uid=UID&points=N   of one, whether it runs or not, with at most N values of each scalar
 //       ?uid=UID&ranks=N    what each of its ranks used over time, on a grid of at most N columns
 #pragma once

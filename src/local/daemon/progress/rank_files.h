@@ -1,6 +1,6 @@
-// What the ranks of runs used, on disk: <state>/ranks/<uid of the job>, the lines of
-// runs/progress/rank_history.h. What is lost with a full disk or a killed daemon is lost, as of
-// ProgressFiles.
+// What the ranks of runs used, on disk: <state>/ranks/<uid of the job>, with the lines of
+// runs/progress/rank_history.h. As with ProgressFiles, a full disk or a killed daemon loses some of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ namespace local::daemon {
 class RankFiles {
  public:
   explicit RankFiles(const std::string& state_directory);
-  ~RankFiles();  // writes what is not written yet
+  ~RankFiles();  // writes the rest
 
-  // Whether a job of so many ranks is to be looked at, `now` in seconds since the epoch. True once
-  // in runs::SecondsBetweenLooks.
+  // Whether it is time to sample a job with that many ranks, `now` in seconds since the epoch. True
+  // once in runs::SecondsBetweenLooks.
   bool IsDue(const std::string& job_uid, size_t ranks, int64_t now);
   // Samples of one time. Kept in memory until there are some kilobytes of them.
   void Note(const std::string& job_uid, const std::vector<runs::RankSample>& samples);
-  // Writes what is kept of other jobs, and forgets that it has.
+  // Writes and drops what is in memory for other jobs.
   void KeepOpen(const std::set<std::string>& jobs);
   // Removes the files of runs for which `is_known` is false; for hourly upkeep.
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
@@ -38,7 +38,7 @@ class RankFiles {
  private:
   struct Job {
     std::string pending;  // lines that are not in the file yet
-    size_t appended = 0;  // bytes, since old looks have been made fewer
+    size_t appended = 0;  // bytes, since old samples were thinned out
     int64_t looked = 0;
     int64_t hour = 0;
     size_t bytes_of_hour = 0;

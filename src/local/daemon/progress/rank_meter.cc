@@ -21,7 +21,7 @@ void RankMeter::See(const std::string& job_uid, const std::vector<MeteredRank>& 
     const Before used{rank.pid, rank.ticks, process::TransferredBytes(rank.pid), now};
     now_used[rank.rank] = used;
     const auto known = before.find(rank.rank);
-    // It takes two looks to tell what a process uses.
+    // Two samples are needed to tell what a process uses.
     if (known == before.end() || known->second.pid != rank.pid || now <= known->second.at) continue;
     const double seconds = std::chrono::duration<double>(now - known->second.at).count();
     const auto a_second = [seconds](uint64_t to, uint64_t from) {

@@ -1,4 +1,4 @@
-// From looks at the processes of ranks to what each has used since the look before.
+// Turns samples of the ranks' processes into what each has used since the previous sample.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ class RankMeter {
  public:
   RankMeter(RankFiles& files, const LastLines& lines) : files_(files), lines_(lines) {}
 
-  // All ranks of a job that run now, about once a second; reads /proc when a look is due.
+  // All ranks of a job that are running, about once a second; reads /proc when a sample is due.
   void See(const std::string& job_uid, const std::vector<MeteredRank>& ranks, base::Time now);
   // The jobs that run.
   void KeepOpen(const std::set<std::string>& jobs);

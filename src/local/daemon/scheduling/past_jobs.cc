@@ -25,7 +25,8 @@ std::optional<scheduler::PastRun> ReadPastRun(const text::Json& job,
   auto parsed = api::ParsePyTorchJob(job);
   if (!parsed) return std::nullopt;
   api::SetDefaults(*parsed);
-  // It stays when the job ends, then with status False: since when it ran at last.
+  // The condition stays after the job's end, with status False: it tells since when the job ran
+  // last.
   const api::Condition* const running = parsed->status.Find("Running");
   const auto end = EndOf(parsed->status, deleted);
   if (running == nullptr || !running->last_transition_time || !end) return std::nullopt;

@@ -1,4 +1,4 @@
-// Jobs that are over, as the scheduler's forecasts look at them. Pure.
+// Finished jobs, in the form that the scheduler's forecasts use. Pure.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace local::daemon {
 
-// Nullopt of a job that has never run, or still does. `deleted`: when it was, of one that is gone;
-// that ended it, if nothing else had.
+// Nullopt for a job that has never run, or still does. `deleted`: when it was deleted, which ended
+// it if nothing else had.
 std::optional<scheduler::PastRun> ReadPastRun(const text::Json& job,
                                               std::optional<base::Time> deleted);
 

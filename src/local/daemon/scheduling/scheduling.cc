@@ -178,7 +178,8 @@ void Scheduling::Reflect(const api::Resource& resource, List list) {
   };
   cluster::ListOptions options;
   if (list == List::kPods) options.read = SchedulingView::ReadPod;
-  // Each object is put as it comes: of eighty thousand pods only the keys are in memory together.
+  // Each object is handled as it comes: of eighty thousand pods only the keys are in memory
+  // together.
   options.read_listed = [this, list,
                          key_of](const text::Document& document) -> base::Result<text::Json> {
     TRY_ASSIGN(const text::Json object,

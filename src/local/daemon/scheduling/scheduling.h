@@ -44,14 +44,14 @@ class Scheduling {
   // The allocator has its inventory. Callable from any thread.
   void GpusAreKnown();
 
-  // What the next decision would be made by; the priority is that of the class. Any thread.
+  // The basis of the next decision; the priority is that of the class. Any thread.
   struct Snapshot {
     scheduler::Node node;
     std::vector<scheduler::Gang> gangs;
     scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
     int32_t priority = 0;
   };
-  // Blocks, for at most some seconds, while it is not known which GPUs there are.
+  // Blocks, for at most some seconds, while the GPUs are not known yet.
   Snapshot Look(const std::string& priority_class) const;
 
  private:

@@ -345,7 +345,7 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
     Print(STDERR_FILENO, made.error().message + "\n");
     return kFailure;
   }
-  // In a folder in which a relative name refers to nothing of the machine.
+  // Runs in a folder where a relative name refers to nothing of the machine.
   process::ChildCommand command{spec.argv, ContainerEnvironment(pod, spec), code,
                                 std::chrono::seconds(0)};
   for (std::string& word : command.argv) {

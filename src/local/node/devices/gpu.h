@@ -37,26 +37,27 @@ class GpuAllocator {
   // `lock_folder`: gpu_lock.h.
   explicit GpuAllocator(std::string lock_folder = GpuLockFolder());
 
-  // Until then nothing is known, and nothing can be locked.
+  // Before the first call nothing is known, and nothing can be locked.
   void SetInventory(const gpu::Inventory& inventory);
   bool IsKnown() const;
-  // Blocks until it is known, for at most `limit`; whether it is.
+  // Blocks until the GPUs are known, for at most `limit`; returns whether they are.
   bool AwaitKnown(std::chrono::milliseconds limit) const;
   std::vector<gpu::Unit> Units() const;
   std::string Reason() const;
-  // Whose they are; NVIDIA's until they are known.
+  // The GPUs' vendor; NVIDIA until they are known.
   const gpu::Vendor& Vendor() const;
 
-  // By unit: who holds its lock, in words, when that is not this object, else "". It may be a pod's
+  // By unit: who holds its lock, in words, if another process does; else "". It may be a pod's
   // shim.
   std::vector<std::string> HoldersElsewhere() const;
 
-  // All of `units` for the pod or, with kUnavailable naming one, none. Already locked for it: fine.
+  // Locks all of `units` for the pod or, with kUnavailable naming one, none. Units that the pod has
+  // already are no error.
   base::Status Lock(const std::string& pod_uid, const std::vector<int>& units);
-  // The pod's locks, to be handed to its shim; the ones not held yet are taken.
+  // The pod's locks, to be handed to its shim; missing ones are taken.
   base::Result<std::vector<base::Fd>> Take(const std::string& pod_uid,
                                            const std::vector<int>& units);
-  // What Lock took and nobody has taken over.
+  // Releases the locks that Lock took and no shim has taken over.
   void Release(const std::string& pod_uid);
 
  private:

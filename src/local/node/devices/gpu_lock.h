@@ -21,16 +21,16 @@
 
 namespace local::node {
 
-// The machine's: /run/lock, or /tmp where that is not everybody's.
+// The machine's: /run/lock, or /tmp if not everybody can write to that.
 std::string GpuLockFolder();
 
-// The lock, to be held as long as any process has the descriptor open; kUnavailable, naming who
-// holds it. kPermissionDenied where `folder` would let others remove it. `text` is what it is for.
+// The lock, held as long as any process has the descriptor open; kUnavailable, naming its holder.
+// kPermissionDenied if others could remove files from `folder`. `text` says what it is for.
 base::Result<base::Fd> LockGpu(const std::string& folder, std::string_view unit,
                                std::string_view text);
 
-// Who holds which, by unit, without taking them even for a moment. What of this user's nobody holds
-// is cleared away.
+// The holders, by unit, without taking a lock even for a moment. Removes files of this user that
+// nobody holds.
 std::map<std::string, uid_t> GpuHolders(const std::string& folder);
 
 // "alice (another muster on this machine)"

@@ -101,7 +101,7 @@ base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optiona
     return it->second.port;
   }
   if (existing) {
-    // The lock may be with the job's own shim: who holds it matters at the next start only.
+    // The job's own shim may have the lock: its holder matters at the next start only.
     base::Fd held;
     if (state->held < kMaxHeldLocks) {
       if (auto lock = LockMachineWide(LockName(*existing))) held = std::move(*lock);

@@ -28,14 +28,14 @@ std::vector<std::pair<int, int>> CandidatePorts(std::pair<int, int> kernel_range
 // Whether a server could listen on it now, on loopback and on all addresses, IPv4 and IPv6.
 bool IsPortFree(int port);
 
-// Locks of ports that no job has started on yet; each is a descriptor. Of further jobs the port is
-// locked when they start, and they wait where another user's muster came first.
+// Locks of ports whose jobs have not started yet; each is a descriptor. For further jobs the port
+// is locked when they start, and they wait if another user's muster came first.
 inline constexpr size_t kMaxHeldLocks = 256;
 
 // Thread safe.
 class PortAllocator {
  public:
-  // Reads the kernel's range; its default where /proc does not tell.
+  // Reads the kernel's range; uses its default if /proc does not have it.
   static PortAllocator OfMachine();
   PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix);
 

@@ -1,4 +1,4 @@
-// Where pods and jobs have their files, and what their objects say of it (pod.h).
+// Where pods and jobs have their files, and what their objects say about it (pod.h).
 #include <fmt/format.h>
 
 #include <algorithm>

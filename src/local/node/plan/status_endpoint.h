@@ -1,5 +1,5 @@
-// Where programs of jobs post how far they are (local/daemon/status_server.h), and the tokens by
-// which they may. Pure.
+// Where programs of jobs post their progress (local/daemon/status_server.h), and the tokens that
+// permit it. Pure.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct StatusEndpoint {
 
 // "<uid>.<HMAC-SHA256 of the uid>": it needs no list, and outlives the daemon.
 std::string StatusToken(std::string_view key, std::string_view job_uid);
-// Whose token it is; nullopt when it was not made with this key.
+// The job of the token; nullopt when it was not made with this key.
 std::optional<std::string> JobOfStatusToken(std::string_view key, std::string_view token);
 
 }  // namespace local::node

@@ -1,5 +1,5 @@
-// How a process of a container is started, and how its end is told: alike for its program, for an
-// exec in it, and for the code that is fetched before it.
+// How a process of a container is started, and how its end is reported: the same for its program,
+// for an exec in it, and for the code that is fetched before it.
 #pragma once
 
 #include <string>

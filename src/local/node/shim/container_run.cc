@@ -190,7 +190,8 @@ void ContainerRun::OnReadable(LogStream stream) {
     tail_.Append(text);
     log_.Append(stream, text, clock_.Now());
     if (stops_on_nan_) LookForLostLoss(output, text);
-    // Who prints why it gives up, still has what it gives up for.
+    // A program that prints why it gives up is still using the memory or GPU for which it is
+    // killed.
     if (!has_exited_) witnesses_.Look(pid_, clock_);
     if (text.size() < sizeof buffer && !has_exited_) break;
   }
@@ -282,7 +283,7 @@ void ContainerRun::AddKillNote() {
   state_.message += (state_.message.empty() ? "" : "\n") + note;
 }
 
-// For `explain`: the message, which people read, goes without them.
+// For `explain`: the message, which people read, does not contain them.
 void ContainerRun::AddWitnesses() {
   for (const std::string& line :
        witnesses_.Lines(pid_, state_.exit_code, state_.message, clock_.Now())) {

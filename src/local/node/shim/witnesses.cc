@@ -78,7 +78,7 @@ std::vector<std::string> Witnesses::Lines(pid_t pid, int exit_code, std::string_
   }
   const std::vector<answers::Fact> full = witness::FullFileSystems(folders_, now);
   for (const answers::Fact& fact : near_limits_.facts()) {
-    // A file system that is still full tells of itself.
+    // A file system that is still full is reported anyway.
     if (fact.source != answers::kFileSystem || full.empty()) {
       lines.push_back(answers::FormatWitness(fact));
     }

@@ -1,4 +1,4 @@
-// What the machine tells of a container that has failed: for the end of its log.
+// What the machine reports about a failed container, for the end of its log.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ class Witnesses {
   // To be created before the container starts.
   Witnesses(const PodSpec& pod, const ContainerSpec& container);
 
-  // While the program runs; looks seldom (witness/near_limits.h).
+  // While the program runs; rarely does any work (witness/near_limits.h).
   void Look(pid_t pid, base::Clock& clock);
 
   // Lines (answers/witness_line.h) with what the kernel says of its program, the out-of-memory

@@ -14,11 +14,11 @@
 namespace local::server {
 namespace {
 
-// Of a message about the streams: a size, or the number of one.
+// For a message about the streams: a size, or a stream's number.
 constexpr size_t kMaxControlBytes = 1 << 10;
 
-// Between a WebSocket and a command. Held by the command's source until the end; the socket and the
-// connection know it weakly.
+// Between a WebSocket and a command. Owned by the command's source until the end; the socket and
+// the connection have weak references.
 class ExecBridge final : public ExecSink, public std::enable_shared_from_this<ExecBridge> {
  public:
   explicit ExecBridge(bool has_stdin) : has_stdin_(has_stdin) {}

@@ -12,8 +12,7 @@
 namespace local::server {
 namespace {
 
-// A source that says nothing for so long is believed to have a log: the head of the answer goes
-// out.
+// A source that is silent for this long is assumed to have a log: the head of the answer is sent.
 constexpr std::chrono::milliseconds kHeadDelay{50};
 
 // Holds the head of the answer back until the source has said whether there is a log at all.

@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t kMaxForwardedPorts = 100;
 
-// Between a WebSocket and the connections to its ports: the n-th has the channels 2n and 2n + 1.
-// Held by the connections' sinks; the socket knows it weakly.
+// Between a WebSocket and the connections to its ports: port n has the channels 2n and 2n + 1.
+// Owned by the connections' sinks; the socket has a weak reference.
 class PortBridge : public std::enable_shared_from_this<PortBridge> {
  public:
   explicit PortBridge(std::vector<uint16_t> ports) : ports_(std::move(ports)) {}
@@ -86,7 +86,7 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
     peer_->Used(bytes);
   }
 
-  // What is still on its way to a port that has closed holds the others up no longer.
+  // Data that is still on its way to a closed port no longer delays the others.
   void OnFinished(size_t index) {
     size_t unused = 0;
     bool is_last = false;
