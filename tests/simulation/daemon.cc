@@ -20,8 +20,10 @@ ClusterOptions OptionsOf(const Machine& machine, base::Clock& clock) {
   local::daemon::Paths paths;
   paths.state = options.state;
   paths.database = options.database;
-  options.check_store = [paths, &clock](local::node::LostAndFound& lost) -> base::Status {
-    if (local::daemon::StoreCheckOf(paths) == local::daemon::StoreCheck::kNone) return {};
+  options.check_store =
+      [paths, &clock](
+          local::node::LostAndFound& lost) -> base::Result<std::optional<local::store::Database>> {
+    if (local::daemon::StoreCheckOf(paths) == local::daemon::StoreCheck::kNone) return std::nullopt;
     return local::daemon::CheckStore(paths, lost, clock);
   };
   options.defaults.environment = "{}";

@@ -50,6 +50,7 @@ struct Disk::File : std::enable_shared_from_this<File> {
   int64_t size = 0;
   bool is_changed = false;  // is in changed_
   std::optional<std::string> held;
+  struct stat info{};  // of one that is held, but for its size
   std::vector<Change> changes;
   void Put(int64_t offset, std::string_view bytes);
   void Resize(int64_t to);
@@ -115,15 +116,20 @@ void EmptyFolder(const std::string& path) {
 
 Disk::Disk(std::string root, bool may_lose_power)
     : root_(std::move(root)), may_lose_power_(may_lose_power) {
-  EmptyFolder(root_);
-  ::syscall(SYS_mkdirat, AT_FDCWD, root_.c_str(), 0700);
+  if (::syscall(SYS_mkdirat, AT_FDCWD, root_.c_str(), 0700) != 0) EmptyFolder(root_);
   ::syscall(SYS_mkdirat, AT_FDCWD, (root_ + "/aside").c_str(), 0700);
+  for (size_t end = root_.find('/', 1);; end = root_.find('/', end + 1)) {
+    const std::string path = root_.substr(0, end);
+    if (::lstat(path.c_str(), &above_[path]) != 0) GoneWrong("stat " + path);
+    if (end == std::string::npos) break;
+  }
   the_disk = this;
 }
 
 Disk::~Disk() {
   the_disk = nullptr;
   EmptyFolder(root_);
+  ::syscall(SYS_unlinkat, AT_FDCWD, root_.c_str(), AT_REMOVEDIR);
 }
 
 void Disk::Fill(int64_t left) {
@@ -166,6 +172,8 @@ void Disk::Opened(int fd, const std::string& path, int flags, bool was_there) {
   }
   if (is_held) {
     files_[fd] = Hold(info.st_ino, path).shared_from_this();
+    files_[fd]->info = info;
+    held_by_path_[path] = files_[fd];
     return;
   }
   if ((flags & O_ACCMODE) == O_RDONLY) return;
@@ -195,7 +203,41 @@ Disk::File& Disk::Hold(ino_t number, const std::string& path) {
   return *file;
 }
 
-void Disk::Closed(int fd) { files_.erase(fd); }
+void Disk::Closed(int fd) {
+  files_.erase(fd);
+  folders_.erase(fd);
+}
+
+std::optional<struct stat> Disk::Info(int fd) const {
+  const auto found = files_.find(fd);
+  if (found == files_.end() || !found->second->held) return std::nullopt;
+  struct stat info = found->second->info;
+  info.st_size = static_cast<off_t>(found->second->held->size());
+  return info;
+}
+
+std::optional<struct stat> Disk::Info(std::string_view path) const {
+  const auto found = held_by_path_.find(path);
+  if (found == held_by_path_.end()) {
+    const auto folder = above_.find(path);
+    return folder == above_.end() ? std::nullopt : std::optional(folder->second);
+  }
+  struct stat info = found->second->info;
+  info.st_size = static_cast<off_t>(found->second->held->size());
+  return info;
+}
+
+void Disk::OpenedFolder(int fd, std::string_view path) {
+  while (path.ends_with("/.")) path.remove_suffix(2);
+  while (path.ends_with("/")) path.remove_suffix(1);
+  const bool is_plain = path.find("/.") == path.npos && path.find("//") == path.npos;
+  if (is_plain) folders_[fd] = path;
+}
+
+std::string Disk::FolderOf(int fd) const {
+  const auto found = folders_.find(fd);
+  return found == folders_.end() ? "" : found->second;
+}
 
 std::string* Disk::Held(int fd) const {
   const auto found = files_.find(fd);
@@ -297,6 +339,7 @@ std::string Disk::KeepAside(const std::string& path) {
 }
 
 void Disk::Removing(const std::string& path) {
+  held_by_path_.erase(path);
   const std::string kept = KeepAside(path);
   if (kept.empty()) return;
   names_.push_back({path.substr(0, path.rfind('/')),
@@ -304,6 +347,8 @@ void Disk::Removing(const std::string& path) {
 }
 
 void Disk::Renaming(const std::string& from, const std::string& to) {
+  for (const std::string& path : {from, to}) held_by_path_.erase(path);
+  std::erase_if(folders_, [&from](const auto& open) { return open.second.starts_with(from); });
   const std::string kept = KeepAside(to);
   if (!may_lose_power_) return;
   names_.push_back({to.substr(0, to.rfind('/')), [kept, from, to] {
@@ -325,6 +370,7 @@ void Disk::Have(const std::string& path, std::string content) {
 
 void Disk::PowerCut() {
   Trace("power cut");
+  held_by_path_.clear();
   // In every third all that could be lost is, in every third nothing.
   const uint64_t mood = Below(3);
   const auto survives = [mood] { return mood == 0 ? false : mood == 1 || Below(2) == 0; };

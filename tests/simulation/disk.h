@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ namespace simulation {
 
 class Disk {
  public:
-  // `root` is emptied. Without `may_lose_power` nothing is kept for PowerCut, which costs time.
+  // `root` is emptied, and removed at the end. Without `may_lose_power` nothing is kept for
+  // PowerCut, which costs time.
   Disk(std::string root, bool may_lose_power);
   ~Disk();
   Disk(const Disk&) = delete;
@@ -60,10 +62,17 @@ class Disk {
   int BeforeData();
   int BeforeWrite(int fd, int64_t end, size_t count);
   void Opened(int fd, const std::string& path, int flags, bool was_there);
+  void OpenedFolder(int fd, std::string_view path);
   void Closed(int fd);
   // Of a file whose content is held; nullptr of another.
   std::string* Held(int fd) const;
   const std::string* Held(const struct stat& info) const;
+  // What stat says of a file whose content is held, by a descriptor or a path under which it was
+  // opened and is still; and of this disk's folder and those above it. Nullopt of all others.
+  std::optional<struct stat> Info(int fd) const;
+  std::optional<struct stat> Info(std::string_view path) const;
+  // The path of a folder that was opened as one; "" of others, and where the kernel knows better.
+  std::string FolderOf(int fd) const;
   bool IsFile(int fd) const { return files_.contains(fd); }
   void Wrote(int fd, int64_t offset, std::string_view bytes, std::string_view before);
   void Resized(int fd, int64_t size, std::string_view lost);
@@ -97,6 +106,9 @@ class Disk {
   std::map<int, std::shared_ptr<File>> files_;  // open for writing
   std::map<ino_t, std::weak_ptr<File>> by_number_;
   std::map<ino_t, std::shared_ptr<File>> held_;
+  std::map<std::string, std::shared_ptr<File>, std::less<>> held_by_path_;  // since it was opened
+  std::map<std::string, struct stat, std::less<>> above_;                   // and the root
+  std::map<int, std::string> folders_;                                      // open
   std::vector<std::shared_ptr<File>> changed_;  // hold changes that are not durable
   std::vector<Name> names_;                     // that are not durable
 };

@@ -34,6 +34,7 @@ std::string OnDisk(int folder, const char* path) {
     return own.empty() ? "" : own + "/" + path;
   }
   if (path[0] == '/') return disk->Has(path) ? path : "";
+  if (const std::string open = disk->FolderOf(folder); !open.empty()) return open + "/" + path;
   char name[64], target[512];
   std::snprintf(name, sizeof name, "/proc/self/fd/%d", folder);
   const long length = ::syscall(SYS_readlinkat, AT_FDCWD, name, target, sizeof target);
@@ -76,6 +77,10 @@ int Open(int folder, const char* path, int flags, mode_t mode) {
   const int fd =
       static_cast<int>(::syscall(SYS_openat, AT_FDCWD, ours.c_str(), flags & ~O_TRUNC, mode));
   if (fd < 0) return fd;
+  if ((flags & O_DIRECTORY) != 0) {
+    disk.OpenedFolder(fd, ours);
+    return fd;
+  }
   disk.Opened(fd, ours, flags, was_there);
   if ((flags & O_TRUNC) != 0 && was_there && ::ftruncate(fd, 0) != 0) {
     const int failed = errno;
@@ -342,6 +347,9 @@ int fstatvfs(int fd, struct statvfs* info) noexcept {
 // A machine without Python: nothing is asked of a real one.
 int stat(const char* path, struct stat* info) noexcept {
   if (IsLive() && std::string_view(path).starts_with("/usr/bin/python")) return Refused(ENOENT);
+  if (const Disk* const disk = LiveDisk(); disk != nullptr) {
+    if (const auto known = disk->Info(path)) return *info = *known, 0;
+  }
   const std::string ours = path[0] == '/' ? "" : OnDisk(AT_FDCWD, path);
   return Say(static_cast<int>(
                  ::syscall(SYS_newfstatat, AT_FDCWD, ours.empty() ? path : ours.c_str(), info, 0)),
@@ -351,7 +359,21 @@ int stat(const char* path, struct stat* info) noexcept {
 int stat64(const char* path, struct stat64* info) noexcept {
   return stat(path, reinterpret_cast<struct stat*>(info));
 }
+// SQLite's, of every folder above its file.
+int lstat(const char* path, struct stat* info) noexcept {
+  if (const Disk* const disk = LiveDisk(); disk != nullptr) {
+    if (const auto known = disk->Info(path)) return *info = *known, 0;
+  }
+  return Say(static_cast<int>(::syscall(SYS_newfstatat, AT_FDCWD, path, info, AT_SYMLINK_NOFOLLOW)),
+             info);
+}
+int lstat64(const char* path, struct stat64* info) noexcept {
+  return lstat(path, reinterpret_cast<struct stat*>(info));
+}
 int fstat(int fd, struct stat* info) noexcept {
+  if (const Disk* const disk = LiveDisk(); disk != nullptr) {
+    if (const auto known = disk->Info(fd)) return *info = *known, 0;
+  }
   return Say(static_cast<int>(::syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH)), info);
 }
 int fstat64(int fd, struct stat64* info) noexcept {
@@ -363,6 +385,12 @@ DIR* opendir(const char* path) {
   static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "opendir"));
   const std::string there = InProc(path);
   return real(there.empty() ? path : there.c_str());
+}
+int closedir(DIR* folder) {
+  using Function = int(DIR*);
+  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "closedir"));
+  if (Disk* const disk = TheDisk(); disk != nullptr) disk->Closed(::dirfd(folder));
+  return real(folder);
 }
 pid_t getpid() noexcept {
   return IsLive() ? ThisProcess().pid : static_cast<pid_t>(::syscall(SYS_getpid));
@@ -402,6 +430,16 @@ int fcntl64(int fd, int command, ...) {
 }
 
 // Ports of this machine are nobody's: whether one is free here must not depend on who runs beside.
+// Nothing but this is asked of such a socket, of which one of each family is enough.
+int socket(int family, int type, int protocol) noexcept {
+  if (!IsLive() || (family != AF_INET && family != AF_INET6)) {
+    return static_cast<int>(::syscall(SYS_socket, family, type, protocol));
+  }
+  static const long kept[] = {::syscall(SYS_socket, AF_INET, type, protocol),
+                              ::syscall(SYS_socket, AF_INET6, type, protocol)};
+  const auto one = static_cast<int>(kept[family == AF_INET ? 0 : 1]);
+  return static_cast<int>(::syscall(SYS_fcntl, one, F_DUPFD_CLOEXEC, 0));
+}
 int bind(int fd, const sockaddr* address, socklen_t length) noexcept {
   const bool is_port = address->sa_family == AF_INET || address->sa_family == AF_INET6;
   if (IsLive() && is_port) return 0;

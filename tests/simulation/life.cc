@@ -25,13 +25,15 @@ constexpr Nanos kLongestFarewell = 900 * kSecond;
 // SQLite throws its dice anew in a process whose number is another than that of the last which
 // opened a file: that of the life before. From here on it is the driver's.
 void ForgetProcess(const std::string& path) {
-  sqlite3* handle = nullptr;
-  if (sqlite3_open(path.c_str(), &handle) != SQLITE_OK ||
-      sqlite3_exec(handle, "PRAGMA user_version", nullptr, nullptr, nullptr) != SQLITE_OK) {
+  sqlite3_vfs* const files = sqlite3_vfs_find(nullptr);
+  std::vector<char> memory(static_cast<size_t>(files->szOsFile));
+  auto* const file = reinterpret_cast<sqlite3_file*>(memory.data());
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE |
+                         SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_DELETEONCLOSE;
+  if (files->xOpen(files, path.c_str(), file, kFlags, nullptr) != SQLITE_OK) {
     GoneWrong("SQLite opens no file");
   }
-  sqlite3_close(handle);
-  ::unlink(path.c_str());
+  file->pMethods->xClose(file);
   sqlite3_randomness(0, nullptr);
 }
 

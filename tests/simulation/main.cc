@@ -216,6 +216,5 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(seed));
     return 1;
   }
-  ::rmdir(FolderOf(::getpid()).c_str());
   return 0;
 }

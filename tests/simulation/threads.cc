@@ -31,6 +31,13 @@ constexpr uint64_t kChoiceNanos = 20'000;
 // Of the exceptions that a thread is handling (Itanium C++ ABI: __cxa_eh_globals).
 using CaughtExceptions = std::array<void*, 2>;
 
+// Memory that threads run on, one after another.
+struct Stack {
+  void* memory = nullptr;
+  bool is_begun = false;
+  jmp_buf begin{};  // in RunThread, where the next thread starts
+};
+
 struct Thread {
   int id = 0;
   std::string name;
@@ -50,7 +57,7 @@ struct Thread {
   uint64_t asked_at = 0;  // the count of descriptors' changes
 
   jmp_buf context{};
-  void* stack = nullptr;
+  std::unique_ptr<Stack> stack;
   int kept_errno = 0;
   CaughtExceptions exceptions{};
 };
@@ -70,7 +77,7 @@ struct World {
   int last_thread = 0;
   bool has_ended = false;  // a thread that has not been forgotten
   std::vector<std::unique_ptr<Thread>> threads;
-  std::vector<void*> stacks;  // not in use
+  std::vector<std::unique_ptr<Stack>> stacks;  // not in use
   Thread* current = nullptr;
   Process driver{"driver"};
   ucontext_t first{};
@@ -92,6 +99,7 @@ void GiveBackExceptions(const Thread& thread) {
 
 [[noreturn]] void RunThread() {
   World& w = world();
+  (void)_setjmp(w.current->stack->begin);
   Thread* const self = w.current;
   errno = 0;
   GiveBackExceptions(*self);
@@ -108,14 +116,16 @@ void Enter(Thread& next) {
   World& w = world();
   next.is_begun = true;
   if (w.stacks.empty()) {
-    next.stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    next.stack = std::make_unique<Stack>();
+    next.stack->memory = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   } else {
-    next.stack = w.stacks.back();
+    next.stack = std::move(w.stacks.back());
     w.stacks.pop_back();
   }
+  if (std::exchange(next.stack->is_begun, true)) _longjmp(next.stack->begin, 1);
   ::getcontext(&w.first);
-  w.first.uc_stack.ss_sp = next.stack;
+  w.first.uc_stack.ss_sp = next.stack->memory;
   w.first.uc_stack.ss_size = kStackBytes;
   w.first.uc_link = nullptr;
   ::makecontext(&w.first, reinterpret_cast<void (*)()>(RunThread), 0);
@@ -132,7 +142,7 @@ void ForgetEnded() {
       w.has_ended = true;
       return false;
     }
-    if (thread->stack != nullptr) w.stacks.push_back(std::exchange(thread->stack, nullptr));
+    if (thread->stack) w.stacks.push_back(std::move(thread->stack));
     return thread->is_detached;
   });
 }

@@ -227,9 +227,10 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   options.defaults.abilities.why_without_gpus =
       WhyWithoutGpusOf(gpus, options.scheduling.gpu_policy);
   const StoreCheck check = StoreCheckOf(paths);
-  options.check_store = [&](node::LostAndFound& lost) -> base::Status {
-    if (check == StoreCheck::kAtOnce) TRY(CheckStore(paths, lost, clock));
-    return {};
+  options.check_store =
+      [&](node::LostAndFound& lost) -> base::Result<std::optional<store::Database>> {
+    if (check == StoreCheck::kAtOnce) return CheckStore(paths, lost, clock);
+    return std::nullopt;
   };
   TRY_ASSIGN(const auto execs, PodExecs::Start(paths.state + "/pods"));
   TRY_ASSIGN(const auto pod_ports, PodPorts::Start());

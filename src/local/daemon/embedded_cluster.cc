@@ -78,8 +78,9 @@ base::Result<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(node::Shim
 base::Status EmbeddedCluster::OpenApi(node::PortAllocator& ports, base::Clock& clock,
                                       ClusterOptions& options) {
   TRY_ASSIGN(logs_, PodLogs::Start(options.state));
-  TRY(options.check_store(lost_));
+  TRY_ASSIGN(std::optional<store::Database> reader, options.check_store(lost_));
   server::ApiServer::Options server = std::move(options.server);
+  server.store_reader = std::move(reader);
   server.clock = &clock;
   server.admission = MakeAdmission(std::move(options.defaults), ports);
   server.log_source = logs_.get();

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -28,10 +29,11 @@ namespace local::daemon {
 struct ClusterOptions {
   std::string state;     // folder
   std::string database;  // file
-  // Called before the store is opened.
-  std::function<base::Status(node::LostAndFound&)> check_store;
+  // Called before the store is opened. A connection that it has opened is used further.
+  std::function<base::Result<std::optional<store::Database>>(node::LostAndFound&)> check_store;
   AdmissionDefaults defaults;
-  // `clock`, `admission`, `log_source`, `notices` and `store_reserve` are the cluster's own.
+  // `clock`, `admission`, `log_source`, `notices`, `store_reserve` and `store_reader` are the
+  // cluster's own.
   server::ApiServer::Options server;
   // `state_directory` and `fate_of` are the cluster's own, and a stored name of the node goes
   // before the machine's.

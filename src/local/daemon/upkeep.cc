@@ -276,12 +276,14 @@ StoreCheck StoreCheckOf(const Paths& paths) {
   return SizeOf(paths.database) <= kMaxCheckedAtOnce ? StoreCheck::kAtOnce : StoreCheck::kLater;
 }
 
-base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Clock& clock) {
+base::Result<std::optional<store::Database>> CheckStore(const Paths& paths,
+                                                        node::LostAndFound& lost,
+                                                        base::Clock& clock) {
   const std::string mark = paths.database + ".damaged";
-  const base::Status checked = store::Check(paths.database);
+  auto checked = store::Check(paths.database);
   if (checked) ::unlink(mark.c_str());
   // A disk too full for the check tells nothing about the store; the reserve is for opening it.
-  if (!checked && checked.error().code == base::Code::kExhausted) return {};
+  if (!checked && checked.error().code == base::Code::kExhausted) return std::nullopt;
   if (checked || checked.error().code != base::Code::kInternal) return checked;
   // Copied once, because the daemon is started again and again.
   auto copy = base::ReadFile(mark, 4096);

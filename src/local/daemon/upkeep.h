@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "local/client/connect.h"
 #include "local/daemon/retention.h"
 #include "local/node/agent/lost_and_found.h"
+#include "local/store/sqlite.h"
 #include "process/spawn.h"
 
 namespace local::daemon {
@@ -67,8 +69,11 @@ class Upkeep {
 enum class StoreCheck { kNone, kAtOnce, kLater };
 StoreCheck StoreCheckOf(const Paths& paths);
 
-// Checks the store. Copies a damaged one to lost+found; the error says so, and what to do.
-base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Clock& clock);
+// Checks the store. Copies a damaged one to lost+found; the error says so, and what to do. Of a
+// sound one the connection that has read it.
+base::Result<std::optional<store::Database>> CheckStore(const Paths& paths,
+                                                        node::LostAndFound& lost,
+                                                        base::Clock& clock);
 
 // Keeps the present backup for RestoreStore, even if a daemon makes another one before. OK when
 // there is none.

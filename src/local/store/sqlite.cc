@@ -200,8 +200,9 @@ base::Status Database::CopyTo(Database& other) {
   return {};
 }
 
-base::Status Database::KeepLogOnClose() {
-  const int rc = sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+base::Status Database::CheckpointOnClose(bool does) {
+  const int rc =
+      sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, does ? 0 : 1, nullptr);
   if (rc != SQLITE_OK) return base::Fail(SqliteError(handle_.get(), rc));
   return {};
 }

@@ -101,8 +101,9 @@ class Database {
   Statement Later(std::string sql);
   // Replaces the contents of `other` by a snapshot of this database.
   base::Status CopyTo(Database& other);
-  // Otherwise the last connection to close checkpoints the write-ahead log.
-  base::Status KeepLogOnClose();
+  // Whether the write-ahead log is checkpointed when this is the last connection to close: as it
+  // is opened, yes.
+  base::Status CheckpointOnClose(bool does);
   // A statement of a transaction, prepared when it first runs.
   enum class Step { kBeginRead, kBeginWrite, kCommit, kRollBack };
   base::Status Run(Step step);

@@ -45,7 +45,12 @@ base::Result<int64_t> ReadVersion(Statement& statement) {
 // Read connections, opened when first needed. Thread safe.
 class ReaderPool {
  public:
-  explicit ReaderPool(std::string path) : path_(std::move(path)) {}
+  // `first`: one that is open already.
+  ReaderPool(std::string path, std::optional<Database> first) : path_(std::move(path)) {
+    if (!first) return;
+    idle_.push_back(ReaderOf(std::move(*first)));
+    ++count_;
+  }
 
   using Returned = std::function<void(Reader*)>;
   using Lease = std::unique_ptr<Reader, Returned>;
@@ -92,6 +97,9 @@ class ReaderPool {
  private:
   base::Result<std::unique_ptr<Reader>> Make() const {
     TRY_ASSIGN(Database database, Database::OpenReader(path_));
+    return ReaderOf(std::move(database));
+  }
+  static std::unique_ptr<Reader> ReaderOf(Database database) {
     Statement get =
         database.Later("SELECT json FROM objects WHERE resource=? AND namespace=? AND name=?");
     Statement version = database.Later("SELECT version FROM revision");
@@ -184,10 +192,10 @@ class SqliteCursor final : public ListCursor {
 
 class SqliteStore : public Store {
  public:
-  SqliteStore(const std::string& path, int64_t version, std::string reserve)
-      : last_reserve_{Reserve(std::move(reserve))},
+  SqliteStore(const std::string& path, int64_t version, Options& options)
+      : last_reserve_{Reserve(options.reserve)},
         history_(version),
-        readers_(path),
+        readers_(path, std::exchange(options.reader, std::nullopt)),
         path_(path) {}
 
   base::Status Start(Database database, int64_t version, Options options) {
@@ -351,7 +359,7 @@ base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path, Option
     TRY_ASSIGN(Statement statement, database.Prepare("SELECT version FROM revision"));
     TRY_ASSIGN(version, ReadVersion(statement));
   }
-  auto store = std::make_unique<SqliteStore>(path, version, options.reserve);
+  auto store = std::make_unique<SqliteStore>(path, version, options);
   TRY(store->Start(std::move(database), version, std::move(options)));
   return store;
 }

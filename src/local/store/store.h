@@ -17,6 +17,7 @@
 #include "local/store/history.h"
 #include "local/store/kept.h"
 #include "local/store/object.h"
+#include "local/store/sqlite.h"
 
 namespace local::store {
 
@@ -78,6 +79,9 @@ class Store {
     // The file that reserves disk space (reserve.h). When the disk is full, existing objects can
     // still be changed and deleted, but nothing new is created. "": none.
     std::string reserve = {};
+    // A connection for reading the file, which is there already (upkeep.h: Check): opening one
+    // takes as long as a dozen reads.
+    std::optional<Database> reader = {};
     // Called on the writer thread after each commit, before any watcher is told of it.
     std::function<void(std::span<const EventPtr> events, int64_t version)> on_commit = {};
   };

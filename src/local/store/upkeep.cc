@@ -71,11 +71,11 @@ bool WasLeftOpen(const std::string& path) {
   return ::stat((path + "-wal").c_str(), &info) == 0 && info.st_size > 0;
 }
 
-base::Status Check(const std::string& path) {
+base::Result<std::optional<Database>> Check(const std::string& path) {
   struct stat info{};
-  if (::stat(path.c_str(), &info) != 0 || info.st_size == 0) return {};
+  if (::stat(path.c_str(), &info) != 0 || info.st_size == 0) return std::nullopt;
   TRY_ASSIGN(Database database, Database::OpenReader(path));
-  TRY(database.KeepLogOnClose());
+  TRY(database.CheckpointOnClose(false));
   TRY_ASSIGN(Statement check, database.Prepare("PRAGMA quick_check(1)"));
   {
     Rows rows = check.Query();
@@ -87,11 +87,15 @@ base::Status Check(const std::string& path) {
     }
   }
   TRY_ASSIGN(const int64_t version, Number(database, "PRAGMA user_version"));
-  if (version == 0) return {};
-  TRY_ASSIGN(const int64_t torn,
-             Number(database, "SELECT count(*) FROM objects WHERE NOT json_valid(json)"));
-  if (torn == 0) return {};
-  return base::Fail(base::Code::kInternal, fmt::format("{} objects cannot be read", torn));
+  if (version != 0) {
+    TRY_ASSIGN(const int64_t torn,
+               Number(database, "SELECT count(*) FROM objects WHERE NOT json_valid(json)"));
+    if (torn != 0) {
+      return base::Fail(base::Code::kInternal, fmt::format("{} objects cannot be read", torn));
+    }
+  }
+  TRY(database.CheckpointOnClose(true));
+  return database;
 }
 
 base::Result<bool> BackUp(const std::string& path, const std::string& to) {

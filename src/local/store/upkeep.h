@@ -4,20 +4,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "local/store/sqlite.h"
 
 namespace local::store {
 
 // Whether the last process that had the store open did not close it.
 bool WasLeftOpen(const std::string& path);
 
-// Reads the whole file. kInternal tells what is corrupt; the file is not changed. OK when there is
-// no file.
-base::Status Check(const std::string& path);
+// Reads the whole file. kInternal tells what is corrupt; the file is not changed. Of a sound file
+// the connection that has read it (Store::Options::reader); nullopt when there is no file.
+base::Result<std::optional<Database>> Check(const std::string& path);
 
 // Makes a consistent copy while others write. Checks the copy, then replaces `to` with it in one
 // step, unless `to` is as new as the store. False: it was. kExhausted: there is no room.

@@ -115,6 +115,29 @@ TEST_F(UpkeepTest, DamagedPagesAreFoundAndReplaceNoBackup) {
   EXPECT_FALSE(RestoreFrom(File("db"), File("other")));
 }
 
+TEST_F(UpkeepTest, TheConnectionThatCheckedTheStoreReadsItFurther) {
+  std::optional<Database> reader;
+  {
+    const auto before = Open("db");
+    Put(*before, "a");
+    auto checked = Check(File("db"));
+    ASSERT_TRUE(checked) << checked.error().message;
+    reader = std::move(*checked);
+    ASSERT_TRUE(reader);
+  }
+  EXPECT_TRUE(WasLeftOpen(File("db")));
+  {
+    Store::Options options;
+    options.reader = std::move(reader);
+    auto store = Store::Open(File("db"), std::move(options));
+    ASSERT_TRUE(store) << store.error().message;
+    Put(**store, "b");
+    EXPECT_TRUE(Has(**store, "a"));
+    EXPECT_TRUE(Has(**store, "b"));
+  }
+  EXPECT_FALSE(WasLeftOpen(File("db"))) << "whoever closes last has to empty the log";
+}
+
 TEST_F(UpkeepTest, AnObjectThatIsNoJsonIsDamage) {
   {
     const auto store = Open("db");

@@ -102,6 +102,7 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   store::Store::Options store_options;
   store_options.max_bytes = options.max_store_bytes;
   store_options.reserve = std::move(options.store_reserve);
+  store_options.reader = std::move(options.store_reader);
   store_options.on_commit = [summaries = backend.summaries.get()](
                                 std::span<const store::EventPtr> events, int64_t version) {
     summaries->OnCommit(events, version);
