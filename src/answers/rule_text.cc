@@ -75,8 +75,8 @@ bool ReadPattern(std::string_view word, std::string_view rest, Rule& rule) {
     return !rule.raised_in.back().text.empty() && !rule.raised_in.back().place.empty();
   }
   const std::string_view pattern = Unquoted(rest);
-  if (word == "exception") rule.exceptions.push_back(pattern);
-  if (word == "line" || word == "kernel") rule.lines.push_back(pattern);
+  if (word == "exception" || word == "text") rule.exceptions.push_back(pattern);
+  if (word == "line" || word == "text" || word == "kernel") rule.lines.push_back(pattern);
   if (word == "witness" || word == "kernel") rule.witnesses.push_back(pattern);
   return !pattern.empty();
 }
@@ -110,7 +110,7 @@ bool ReadLine(std::string_view line, RuleFile& file) {
            !file.samples.back().text.empty();
   }
   static constexpr auto kPatterns =
-      std::to_array<std::string_view>({"exception", "line", "witness", "kernel", "raised"});
+      std::to_array<std::string_view>({"exception", "line", "text", "witness", "kernel", "raised"});
   return std::find(kPatterns.begin(), kPatterns.end(), word) != kPatterns.end() &&
          ReadPattern(word, line, rule);
 }

@@ -8,7 +8,9 @@
 //   advice Use less: a smaller batch
 //   level symptom                    also undecided, consequence, peer-lost; else deciding
 //   overrules unknown data-loader    Rule::overrules
-//   exception "CUDA out of memory"   Rule::exceptions; line, witness: those; kernel: both of them
+//   exception "CUDA out of memory"   Rule::exceptions; line, witness: those
+//   text "QUOTA_EXCEEDED"            an exception's, and a line's
+//   kernel "oom-kill:constraint="    a line's, and a witness'
 //   raised "^EOFError$" in "multiprocessing/"
 //   sample exception "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB"
 //

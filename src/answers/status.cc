@@ -34,6 +34,8 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"OOMKilled", "", "host-out-of-memory", "the pod reached its memory limit", Advice::kFixFirst,
      "Give the job more memory (--memory), or use less: smaller batches, fewer data loader "
      "workers."},
+    {"SystemOOM", "", "host-out-of-memory", "the node had no memory left", Advice::kRetryElsewhere,
+     "Ask for the memory that the job needs (--memory), so that the node keeps it free."},
     {"Evicted", "ephemeral", "disk-full", "the pod was evicted: it wrote more than the node allows",
      Advice::kFixFirst, "Write to a volume, or ask for ephemeral-storage."},
     {"Evicted", "EmptyDir volume", "disk-full", "the pod was evicted: a volume of its own is full",
@@ -112,6 +114,19 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"FailedCreatePodContainer", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
     {"CreateContainerError", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
     {"RunContainerError", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"StartError", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"ContainerCannotRun", "", "configuration", kNoSandbox, Advice::kFixFirst, kNames, true},
+    {"Failed", "runAsNonRoot", "configuration", kNoSandbox, Advice::kFixFirst,
+     "Let the pod run as another user (runAsUser), or take an image that has one.", false},
+    {"OutOf*", "", "unschedulable", "the node had no room for it", Advice::kRetry,
+     "Another pod took the room first: submit it again."},
+    {"NodeAffinity", "", "admission", "the node did not admit the pod: its labels had changed",
+     Advice::kRetry, kAgain},
+    {"TopologyAffinityError", "", "admission",
+     "the node could not give it processors and devices that are near each other",
+     Advice::kRetryElsewhere, kLookAtNode},
+    {"ProvisioningFailed", "", "volume", "the claim's volume could not be made", Advice::kFixFirst,
+     "Look at the claim's events (kubectl describe pvc): its storage class, its size."},
     {"", "assign flavors to pod set ", "cluster-quota", "the queue's quota is used up",
      Advice::kRetry, kQueue},
     {"", "queue resource quota insufficient", "cluster-quota", "the queue's quota is used up",
@@ -153,21 +168,28 @@ constexpr auto kStatuses = std::to_array<Known>({
      "The message says what is short: ask for less, wait, or add nodes."},
 });
 
+// "OutOf*" is of each resource.
+bool IsReason(std::string_view reason, std::string_view known) {
+  if (!known.ends_with('*')) return reason == known;
+  known.remove_suffix(1);
+  return reason.starts_with(known);
+}
+
 }  // namespace
 
 std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message) {
   for (const Known& known : kStatuses) {
-    if (!known.reason.empty() && known.reason != reason) continue;
+    if (!known.reason.empty() && !IsReason(reason, known.reason)) continue;
     if (!known.message.empty() && !Matches(message, known.message)) continue;
     Finding finding;
     finding.kind = known.kind;
     finding.title = known.title;
     finding.advice = known.advice;
     finding.advice_text = known.advice_text;
-    // Whose credentials it was, the message may say.
-    const Rule* const rule =
-        known.kind == "image-pull" || known.may_say_more ? RuleForLine(message) : nullptr;
-    if (rule != nullptr && (known.may_say_more || rule->kind == "registry-credentials")) {
+    // Whose credentials it was, or whose limit, the message may say.
+    const bool may_say_more = known.may_say_more || known.kind == "image-pull";
+    const Rule* const rule = may_say_more ? RuleForLine(message) : nullptr;
+    if (rule != nullptr && rule->level == Level::kDeciding) {
       finding.kind = rule->kind;
       finding.title = rule->title;
       finding.advice = rule->advice;

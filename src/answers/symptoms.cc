@@ -178,6 +178,9 @@ bool TellsOfAnother(const Raised& raised) {
   constexpr std::string_view kCarried = "ErrorMessage \"";
   const std::string_view text = raised.text;
   const std::string_view type = raised.Type();
+  if (type == "UnexpectedStatusException" && text.find("InternalServerError: ") != text.npos) {
+    return true;
+  }
   if (type == "UnexpectedStatusException" && text.find("AlgorithmError: ") != text.npos) {
     const size_t carried = text.find(kCarried);
     return carried == text.npos || text.substr(carried + kCarried.size()).starts_with('"');
