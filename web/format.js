@@ -50,3 +50,10 @@ export function percent(share) {
 export function plural(count, one, many) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many ?? one + "s"}`;
 }
+
+// Why a job is as it is; of one whose ranks are held up, for how long.
+export function reasonOf(row, now) {
+  if (!row.stall) return row.reason ?? "";
+  const {kind, since, text} = row.stall;
+  return `${kind} ${duration(now - since)}: ${text}`;
+}

@@ -90,7 +90,7 @@ export function historyScreen(app) {
       title: "Submitted",
       width: "176px",
       className: "number phone-none",
-      sort: (row) => row.created,
+      sort: (row) => row.place,
       descends: true,
       draw: (cell, row) => setText(cell, moment(row.created))
     },
@@ -160,7 +160,7 @@ export function historyScreen(app) {
     try {
       const answer = await get(`/api/history?limit=${limit}`);
       if (isClosed) return;
-      runs = answer.runs.map((row) => ({...row, key: row.uid}));
+      runs = answer.runs.map((row, i) => ({...row, key: row.uid, place: -i}));  // newest first
       problem = "";
       setText(
           count,

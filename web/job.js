@@ -2,7 +2,7 @@
 import {isOver, remove, rerun, resume, suspend} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, kindOf, setText, showState, withCode, wordOf} from "./dom.js";
-import {bytes, duration, moment, percent, plural} from "./format.js";
+import {bytes, duration, moment, percent, plural, reasonOf} from "./format.js";
 import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
 import {get, jobs, stream} from "./server.js";
@@ -83,7 +83,7 @@ export function jobScreen(app, kind, namespace, run) {
     if (!row && !of) return;
     const status = row ? row.status : of.status;
     showState(state, row?.ending ? "ENDING" : status);
-    setText(why, (row ? row.reason : of.reason) ?? "");
+    setText(why, row ? reasonOf(row, Date.now()) : of.reason ?? "");
     const created = row ? row.created : Date.parse(of.created);
     const started = row ? row.started : Date.parse(of.started);
     const ended = row ? row.ended : Date.parse(of.ended ?? of.deleted);
@@ -321,7 +321,8 @@ export function jobScreen(app, kind, namespace, run) {
         of.where ? h("p", null, h("code", null, `${of.where.file}:${of.where.line}`),
                      of.where.function ? ` in ${of.where.function}` : "") :
                                          null,
-        h("p", {class: "advice"}, h("span", {class: "tag"}, of.advice),
+        h("p", {class: "advice"},
+          of.advice === "none" ? null : h("span", {class: "tag"}, of.advice),
           h("span", null, withCode(of.adviceText))),
         h("details", null,
           h("summary", null,
@@ -450,7 +451,7 @@ export function jobScreen(app, kind, namespace, run) {
     const row = jobs.rows.get(key);
     showHead();
     showRanks();
-    const now = row ? `${row.uuid} ${row.status} ${row.reason ?? ""} ${row.ranksUp}` : "gone";
+    const now = row ? `${row.uuid} ${row.status} ${row.reason ?? ""} ${row.stall?.text ?? ""} ${row.ranksUp}` : "gone";
     if (isJob && jobs.areKnown && now !== shape) {
       shape = now;
       load();

@@ -1,7 +1,7 @@
 // The Jobs screen: every job, why it is in its state, and how far it has come.
 import {isOver, remove, resume, suspend, targetOf} from "./actions.js";
 import {h, setText, showState} from "./dom.js";
-import {ago, duration, moment} from "./format.js";
+import {ago, duration, moment, reasonOf} from "./format.js";
 import {Filter, List} from "./list.js";
 import {jobs, progressOf} from "./server.js";
 
@@ -56,7 +56,7 @@ const COLUMNS = [
   {
     name: "state",
     title: "State",
-    width: "110px",
+    width: "104px",
     sort: (row) => row.status,
     draw: (cell, row) => {
       if (!cell.firstChild) cell.append(h("span"));
@@ -66,7 +66,7 @@ const COLUMNS = [
   {
     name: "name",
     title: "Name",
-    width: "19%",
+    width: "16%",
     className: "phone-wide",
     sort: (row) => row.name,
     draw: (cell, row) => {
@@ -81,15 +81,17 @@ const COLUMNS = [
     name: "why",
     title: "Why",
     className: "phone-below",
-    draw: (cell, row) => {
-      setText(cell, row.reason ?? "");
-      cell.title = row.reason ?? "";
+    draw: (cell, row, now) => {
+      const why = reasonOf(row, now);
+      // What it said has the room of its instance's name, which the job's screen tells.
+      setText(cell, row.failedInstance ? why.replace(` (${row.failedInstance})`, "") : why);
+      cell.title = why;
     }
   },
   {
     name: "ranks",
     title: "Ranks up",
-    width: "110px",
+    width: "100px",
     sort: (row) => row.ranksUp,
     descends: true,
     className: "phone-none",
@@ -136,7 +138,7 @@ const COLUMNS = [
   {
     name: "created",
     title: "Submitted",
-    width: "110px",
+    width: "96px",
     className: "number phone-none",
     sort: (row) => row.created,
     descends: true,
@@ -189,7 +191,7 @@ export function jobsScreen(app) {
   function show() {
     const filtered = filter.select(
         [...jobs.rows.values()],
-        (row) => `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""}`);
+        (row) => `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""} ${row.stall?.text ?? ""}`);
     GROUPS.forEach((each, i) => {
       const count = filtered.filter(each.has).length;
       setText(buttons[i], `${each.title} ${count}`);

@@ -1,6 +1,6 @@
 // The Machine screen: each node's GPUs, the pods that hold them, and the jobs that wait.
 import {command, fill, h} from "./dom.js";
-import {ago, bytes, cores, percent} from "./format.js";
+import {ago, bytes, cores, percent, reasonOf} from "./format.js";
 import {get, jobs} from "./server.js";
 
 const QUIET = 400;  // milliseconds between a change of the jobs and the next look
@@ -103,7 +103,7 @@ export function machineScreen(app) {
                         h("tr", null,
                           h("td", null,
                             h("a", {href: `#/job/${row.namespace}/${row.name}`}, row.name)),
-                          h("td", null, row.reason || "–"), h("td", null, row.requestGPUs || "–"),
+                          h("td", null, reasonOf(row, Date.now()) || "–"), h("td", null, row.requestGPUs || "–"),
                           h("td", null, row.priority),
                           h("td", null, ago(row.created, Date.now())))))));
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -43,6 +42,12 @@ std::string SayStall(std::string_view note, base::Time now) {
   if (!parts) return "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - parts->since).count();
   return fmt::format("{} {} s: {}", parts->kind, std::max<int64_t>(0, seconds), parts->text);
+}
+
+std::optional<Stall> CurrentStall(const text::Json& job) {
+  const auto parts = ReadStall(Annotation(job, kStallAnnotation));
+  if (!parts) return std::nullopt;
+  return Stall{std::string(parts->kind), parts->since, std::string(parts->text)};
 }
 
 std::string StallOf(const text::Json& job, base::Time now) {

@@ -2,6 +2,7 @@
 // rank 1 has not entered all_reduce (train.py:88)".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ std::string TextOfStall(std::string_view note);
 
 // "stalled 34 s: rank 1 has not ..." for a note; "" for a malformed one.
 std::string SayStall(std::string_view note, base::Time now);
+
+struct Stall {
+  std::string kind;  // as of StallNote
+  base::Time since{};
+  std::string text;
+};
+// What the job's annotation tells; nullopt when the job is not stalled, or it is malformed.
+std::optional<Stall> CurrentStall(const text::Json& job);
 
 // For display: "stalled 34 s: rank 1 has not ..."; "" when the job is not stalled, or the
 // annotation is malformed.

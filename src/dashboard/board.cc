@@ -7,6 +7,7 @@
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/stall.h"
 #include "api/status_posts.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
@@ -123,6 +124,12 @@ Board::Changes Board::Take(base::Time now) {
     object["ending"] = api::IsDeleting(found.job);
     object["suspended"] =
         text::GetBool(found.job, {"spec", "runPolicy", "suspend"}).value_or(false);
+    // The page counts its seconds.
+    if (const auto stall = api::CurrentStall(found.job); stall && summary.status == "RUNNING") {
+      object.erase("reason");
+      object["stall"] = text::Object{
+          {"kind", stall->kind}, {"since", Milliseconds(stall->since)}, {"text", stall->text}};
+    }
     std::string json = text::ToJson(row);
     std::string& known = rows_[key];
     if (known == json) continue;

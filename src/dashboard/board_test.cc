@@ -35,6 +35,21 @@ TEST_F(BoardTest, AJobAndItsPodsAreARow) {
   EXPECT_EQ(text::GetInt(row, {"created"}), 1785405540000);
 }
 
+TEST_F(BoardTest, WhoHoldsTheOthersUpIsToldWithoutTheSecondsThatThePageCounts) {
+  text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
+  api::SetAnnotation(job, api::kStallAnnotation, "stalled 2026-07-30T10:01:00Z rank 1 is late");
+  // As the watch reads it.
+  board_.ReplaceJobs({*text::ParsePart(text::ToJson(job), Board::JobParts())});
+  EXPECT_EQ(board_.Take(clock_.Now()).set.size(), 1u);
+  const text::Json row = Row("default/base");
+  EXPECT_EQ(text::GetString(row, {"stall", "kind"}), "stalled");
+  EXPECT_EQ(text::GetInt(row, {"stall", "since"}), 1785405660000);
+  EXPECT_EQ(text::GetString(row, {"stall", "text"}), "rank 1 is late");
+  clock_.Advance(std::chrono::minutes(1));
+  board_.Apply(Type::kModified, job);
+  EXPECT_TRUE(board_.Take(clock_.Now()).empty());
+}
+
 TEST_F(BoardTest, ProgressOnKubernetesIsInTheAnnotationsOfJobs) {
   text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
   const std::string uid(api::Uid(job));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/progress_resource.h"
 #include "arena/logs/log_progress.h"
 #include "dashboard/documents.h"
 #include "text/projection.h"
@@ -129,12 +130,8 @@ base::Status Live::Add(std::shared_ptr<net::Responder> responder, Wish wish) {
     tab->wish = std::move(wish);
     tabs_.push_back(tab);
     SetHasTabs(true);
-    if (!tab->wish.job_key.empty()) {
-      const std::lock_guard news_lock(news_mutex_);
-      has_new_tab_ = true;
-    }
   }
-  asking_.notify_all();
+  HasQuestion();
   if (tab->wish.log) {
     tab->log = std::jthread([this, stream = tab->stream, wish = tab->wish](
                                 const std::stop_token& stop) { RunLog(*stream, wish, stop); });
@@ -168,30 +165,78 @@ void Live::Run(const std::stop_token& stop) {
 }
 
 void Live::AskWhileSeen(const std::stop_token& stop) {
-  bool keeps_progress = true;  // the cluster, as the embedded one does
+  std::unique_ptr<cluster::Reflector> progress;  // while a tab is open
+  std::optional<base::Duration> due;
   while (!stop.stop_requested()) {
+    bool has_tabs = false;
     {
       std::unique_lock lock(news_mutex_);
-      if (!asking_.wait(lock, stop, [this] { return has_tabs_; })) return;
-      has_new_tab_ = false;
+      const bool was_seen = progress != nullptr;
+      const auto is_woken = [&] { return has_question_ || (was_seen && !has_tabs_); };
+      if (due) {
+        asking_.wait_for(lock, stop, *due, is_woken);
+      } else {
+        asking_.wait(lock, stop, is_woken);
+      }
+      has_question_ = false;
+      has_tabs = has_tabs_;
     }
-    if (keeps_progress) {
-      const auto answer = client_.Ask("GET", std::string(kProgressPath));
-      if (answer) TakeProgress(*answer);
-      keeps_progress = answer || answer.error().code == base::Code::kUnavailable;
+    due.reset();
+    if (!has_tabs) {
+      progress.reset();
+      continue;
     }
-    AskOfShownJobs();
-    std::unique_lock lock(news_mutex_);
-    asking_.wait_for(lock, stop, kAskInterval, [this] { return has_new_tab_; });
+    if (!progress && context_.cluster_is_this_machine) progress = WatchProgress();
+    due = AskOfShownJobs();
   }
 }
 
-void Live::TakeProgress(const text::Json& answer) {
+std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](std::vector<text::Json> items) {
+    {
+      const std::lock_guard lock(mutex_);
+      text::Array list(std::make_move_iterator(items.begin()),
+                       std::make_move_iterator(items.end()));
+      if (!NoteProgress(progress_.Take(text::Object{{"items", std::move(list)}}))) return;
+    }
+    HasNews();
+  };
+  handler.apply = [this](const cluster::WatchEvent& event) {
+    TakeProgress(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
+  };
+  return std::make_unique<cluster::Reflector>(client_, api::kProgress, cluster::ListOptions(),
+                                              std::move(handler));
+}
+
+// Of one job (local/daemon/progress/progress_news.h).
+void Live::TakeProgress(const text::Json& told, bool is_gone) {
+  const std::string uid(text::GetString(told, {"uid"}));
+  const text::Array* sources = text::FindArray(told, {"sources"});
+  bool is_news = false, has_looks = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!NoteProgress(progress_.Take(answer))) return;
+    if (is_gone) {
+      progress_.Change({{uid, {}}});
+    } else if (sources != nullptr) {
+      is_news = NoteProgress(progress_.Change({{uid, *sources}}));
+    }
+    if (text::GetBool(told, {"hasLooks"}).value_or(false)) {
+      for (auto& [key, shown] : shown_) {
+        if (shown.uid == uid) shown.has_looks = has_looks = true;
+      }
+    }
   }
-  HasNews();
+  if (is_news) HasNews();
+  if (has_looks) HasQuestion();
+}
+
+void Live::HasQuestion() {
+  {
+    const std::lock_guard lock(news_mutex_);
+    has_question_ = true;
+  }
+  asking_.notify_all();
 }
 
 bool Live::NoteProgress(std::string news) {
@@ -201,13 +246,14 @@ bool Live::NoteProgress(std::string news) {
 }
 
 // Of jobs that run, and once of those that have ended.
-void Live::AskOfShownJobs() {
+std::optional<base::Duration> Live::AskOfShownJobs() {
   struct Question {
     std::string key;
     bool has_ended;
     arena::TrainingJob job;
   };
   std::vector<Question> questions;
+  std::optional<base::Duration> due;
   {
     const auto now = context_.clock.Steady();
     const std::lock_guard lock(mutex_);
@@ -219,12 +265,23 @@ void Live::AskOfShownJobs() {
       const std::string& key = tab->wish.job_key;
       auto job = board_.JobOf(key, context_.clock.Now());
       if (!job) continue;
+      const bool has_ended = api::IsFinished(job->summary.status);
       ShownJob& shown = shown_[key];
       const bool is_known = shown.uid == job->summary.uid;
-      if (is_known && (shown.is_final || now - shown.asked < kShownInterval)) continue;
-      if (!is_known) shown = {job->summary.uid, {}, shown.version, "", false, {}};
+      if (is_known && shown.is_final) continue;
+      if (is_known && !has_ended) {
+        if (context_.cluster_is_this_machine && !shown.has_looks) continue;
+        const auto rest = std::chrono::ceil<base::Duration>(shown.asked + kShownInterval - now);
+        if (rest > base::Duration(0)) {
+          due = std::min(due.value_or(rest), rest);
+          continue;
+        }
+      }
+      if (!is_known) shown = {job->summary.uid, {}, shown.version, "", false, false, {}};
       shown.asked = now;
-      questions.push_back({key, api::IsFinished(job->summary.status), *std::move(job)});
+      shown.has_looks = false;
+      if (!context_.cluster_is_this_machine && !has_ended) due = due.value_or(kShownInterval);
+      questions.push_back({key, has_ended, *std::move(job)});
     }
   }
   for (const auto& [key, has_ended, job] : questions) {
@@ -236,6 +293,7 @@ void Live::AskOfShownJobs() {
       TakeLog(key, uid, has_ended, arena::ProgressWithLog(client_, context_, job, 0));
     }
   }
+  return due;
 }
 
 void Live::TakeStrip(const std::string& key, const std::string& uid, bool has_ended,
@@ -288,6 +346,7 @@ void Live::TellAll() {
     return;
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
+  if (!changes.empty()) HasQuestion();
   // Nobody can be asked there.
   if (!context_.cluster_is_this_machine) NoteProgress(progress_.Change(changes.annotated));
   std::string some;

@@ -33,9 +33,9 @@ namespace dashboard {
 
 // Changes within this time are sent together.
 inline constexpr std::chrono::milliseconds kTellInterval{200};
-// How often progress is read while a tab is open, because it cannot be watched.
-inline constexpr std::chrono::seconds kAskInterval{2};
-// How often what the page shows of single jobs is read, for the same reason.
+// The least time between two looks at what the page shows of a single job: its ranks over time,
+// which the embedded cluster tells to be new; on Kubernetes what their logs and metrics tell, which
+// cannot be watched, so this is also the most.
 inline constexpr std::chrono::seconds kShownInterval{10};
 // The most tabs, each with a log.
 inline constexpr size_t kMostStreams = 64;
@@ -76,12 +76,15 @@ class Live {
                                        bool& is_known);
   void Run(const std::stop_token& stop);
   void AskWhileSeen(const std::stop_token& stop);
-  // Of the jobs that tabs show: their ranks over time, on Kubernetes what their logs tell.
-  void AskOfShownJobs();
+  std::unique_ptr<cluster::Reflector> WatchProgress();
+  void TakeProgress(const text::Json& told, bool is_gone);
+  void HasQuestion();
+  // Of the jobs that tabs show: their ranks over time, on Kubernetes what their logs tell. Returns
+  // how long the next question waits; nullopt if there is none.
+  std::optional<base::Duration> AskOfShownJobs();
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
   void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
                const text::Json& progress);
-  void TakeProgress(const text::Json& answer);
   // Under the mutex. Whether it is news.
   bool NoteProgress(std::string news);
   void SetHasTabs(bool has_tabs);
@@ -98,7 +101,7 @@ class Live {
   std::mutex news_mutex_;  // guards the next four; may be locked while mutex_ is
   std::condition_variable_any changed_, asking_;
   bool has_news_ = false, has_tabs_ = false;
-  bool has_new_tab_ = false;  // it has no strip yet
+  bool has_question_ = false;  // a job that a tab shows is new, or not as it was
 
   std::mutex mutex_;  // guards what follows
   Board board_;
@@ -114,6 +117,7 @@ class Live {
     uint64_t version = 0;  // from 1 on
     std::string news;      // since the version before
     bool is_final = false;
+    bool has_looks = false;  // since it was asked for
     std::chrono::steady_clock::time_point asked{};
   };
   std::map<std::string, ShownJob> shown_;  // by the job's key

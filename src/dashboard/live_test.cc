@@ -92,9 +92,11 @@ TEST_F(LiveTest, ALogIsFollowedUntilTheTabIsClosed) {
 TEST_F(LiveTest, ATabOfAJobIsToldOfItsRanksOverTime) {
   std::string cpu = "1";
   std::mutex mutex;
+  int asked = 0;
   cluster_->on_progress = [&](const net::HttpRequest& request) -> std::string {
-    if (request.target.find("ranks=") == std::string::npos) return R"({"items":[]})";
+    EXPECT_NE(request.target.find("ranks="), std::string::npos) << request.target;
     const std::lock_guard lock(mutex);
+    ++asked;
     return R"({"from":1000,"step":1000,"ranks":[{"rank":0,"cpu":[)" + cpu +
            R"(],"memoryBytes":[],"ioBytesPerSecond":[],"quietSeconds":[],"stall":[]}]})";
   };
@@ -109,13 +111,42 @@ TEST_F(LiveTest, ATabOfAJobIsToldOfItsRanksOverTime) {
     cpu = "1,0.5";
   }
   clock_.Advance(kShownInterval);
-  // A tab that comes later wakes whoever asks, and gets the whole.
-  const auto later = Open(live, {"default/first", std::nullopt});
+  // Time alone, and another tab, are no reason to ask the cluster; that it has new looks is one.
+  const auto second = Open(live, {"default/first", std::nullopt});
+  EXPECT_TRUE(second->Await("\"at\":0,\"ranks\":[{\"rank\":0,\"cpu\":[1],"));
+  cluster_->Put(
+      "/apis/muster.dev/v1/progress",
+      *text::ParseJson(R"({"metadata": {"name": "u"}, "uid": "uid-first", "hasLooks": true})"));
   EXPECT_TRUE(tab->Await("\"at\":1,\"ranks\":[{\"rank\":0,\"cpu\":[0.5],"));
+  const auto later = Open(live, {"default/first", std::nullopt});
   EXPECT_TRUE(later->Await("\"at\":0,\"ranks\":[{\"rank\":0,\"cpu\":[1,0.5],"));
+  {
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(asked, 2);
+  }
   const auto other = Open(live, {});
   ASSERT_TRUE(other->Await("event: progress"));
   EXPECT_EQ(other->Count("event: strip"), 0u);
+}
+
+TEST_F(LiveTest, ProgressComesByAWatchWhileATabIsOpen) {
+  const auto progress = [](int step) {
+    return *text::ParseJson(R"({"metadata": {"name": "uid-first"}, "uid": "uid-first",
+                                "sources": [{"source": "log", "step": )" +
+                            std::to_string(step) + "}]}");
+  };
+  context_.cluster_is_this_machine = true;
+  cluster_->Put("/apis/muster.dev/v1/progress", progress(1));
+  Live live(*client_, context_, {"default", ""});
+  const auto tab = Open(live, {});
+  EXPECT_TRUE(tab->Await(R"("uid-first":{"source":"log","step":1})"));
+  cluster_->Put("/apis/muster.dev/v1/progress", progress(2));
+  EXPECT_TRUE(tab->Await(R"("uid-first":{"source":"log","step":2})"));
+  cluster_->Remove("/apis/muster.dev/v1/progress", "uid-first");
+  tab->Close();
+  // Who comes later finds no more of the one that has ended.
+  const auto later = Open(live, {});
+  EXPECT_TRUE(later->Await("event: progress\ndata: {}"));
 }
 
 TEST_F(LiveTest, TooManyTabsAreRefused) {

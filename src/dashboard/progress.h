@@ -12,9 +12,6 @@
 
 namespace dashboard {
 
-// The path to read; only the embedded cluster has it.
-inline constexpr std::string_view kProgressPath = "/muster/progress";
-
 struct JobProgress {
   std::string uid;
   text::Array sources;  // the newest first; none: there is no progress any more

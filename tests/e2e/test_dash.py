@@ -8,10 +8,12 @@ import re
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from dash_page import Dash, await_true
+from embedded_api import Api
 from places import ROOT
 
 FAILS = """import os, sys, time
@@ -28,6 +30,7 @@ while time.time() < end:
     if os.environ["RANK"] == "1":
         time.sleep(0.2)
 """
+JOBS = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
 MARKUP = "<img src=x onerror=window.pwned=1>"
 
 
@@ -428,6 +431,34 @@ def test_the_ranks_over_time_show_who_held_the_others_up(cluster, page):
     run = page.wait("return fetch('/api/history').then((each) => each.json()).then(({runs}) => runs.find((run) => run.deleted)?.id)")
     show(page, f"run/default/{run}")
     page.wait(f"return document.querySelector('.screen[aria-label=\"Job {run}\"]') && !{strip}.hidden")
+
+
+def test_a_rank_that_holds_the_others_up_is_told_everywhere(cluster, page):
+    """On the list and the screen of the job, as `get` and `list -o json` tell it; the page counts the seconds itself."""
+    show_running(cluster, page, "stuck", "sleep 100")
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60))
+    Api(cluster).call("PATCH", f"{JOBS}/stuck", {"metadata": {"annotations": {
+        "muster.dev/stall": f"stalled {since} rank 1 has not entered all_reduce (train.py:8)"}}})
+    told = r"stalled (1m \d+s|\d+ s): rank 1 has not entered all_reduce \(train.py:8\)"
+    page.wait("return document.querySelector('.why').innerText.includes('stalled 1m ')")
+    assert re.fullmatch(told, text_of(page, ".why"))
+    seen = text_of(page, ".why")
+    page.wait(f"return document.querySelector('.why').innerText !== {json.dumps(seen)}")
+    show(page, "jobs")
+    page.wait("return document.querySelector('tbody').innerText.includes('rank 1 has not entered all_reduce')")
+    assert re.fullmatch(told, cluster.get("stuck")["reason"])
+    listed, = json.loads(cluster.run("list", "-o", "json").stdout)
+    assert re.fullmatch(told, listed["reason"])
+
+
+def test_the_history_is_in_the_order_in_which_runs_were_submitted(cluster, page):
+    """Also of runs of one second."""
+    for number in range(5):
+        cluster.submit(f"run-{number}", "true")
+    show(page, "history")
+    page.wait("return document.querySelectorAll('tbody tr:not(.spacer)').length === 5")
+    names = page.evaluate("return [...document.querySelectorAll('tbody tr:not(.spacer) a')].map((each) => each.textContent)")
+    assert names == [f"run-{number}" for number in reversed(range(5))]
 
 
 def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):

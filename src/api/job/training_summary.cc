@@ -449,6 +449,7 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "annotations", kCreatedAnnotation},
       {"metadata", "annotations", kFailureAnnotation},
       {"metadata", "annotations", kProgressAnnotation},
+      {"metadata", "annotations", kStallAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},
       {"metadata", "annotations", kWaitForAnnotation},
       {"spec", "nprocPerNode"},

@@ -43,6 +43,7 @@
 #include "local/daemon/progress/job_pods.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/progress_keeper.h"
+#include "local/daemon/progress/progress_news.h"
 #include "local/daemon/progress/progress_page.h"
 #include "local/daemon/stall_keeper.h"
 #include "local/daemon/status_server.h"
@@ -261,23 +262,27 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), cluster->node_name());
   ProgressFiles progress(paths.state);
   RankFiles ranks(paths.state);
+  ProgressNews progress_news(progress, ranks, clock);
   LastLines last_lines;
   // It was there before them, for their pods, and uses them.
   const base::Defer end_posts([&status_server] { status_server.reset(); });
   if (status_server) status_server->Serve(client, progress, clock);
-  TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(progress, last_lines, paths.state));
+  TRY_ASSIGN(const auto progress_keeper,
+             ProgressKeeper::Start(progress, progress_news, last_lines, paths.state));
   Forecaster forecaster(client, cluster->api().store(), cluster->scheduling(), clock);
-  const net::HttpHandler handler =
-      [&gpu_metrics, &progress, &ranks, &forecaster, api = cluster->api().handler()](
-          net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
-        if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
-        if (IsForecastRequest(request)) {
-          return forecaster.Handle(std::move(request), std::move(responder));
-        }
-        if (auto answer = AnswerProgress(progress, ranks, request))
-          return responder->Send(*std::move(answer));
-        api(std::move(request), std::move(responder));
-      };
+  const net::HttpHandler handler = [&gpu_metrics, &progress, &ranks, &progress_news, &forecaster,
+                                    api = cluster->api().handler()](
+                                       net::HttpRequest request,
+                                       std::shared_ptr<net::Responder> responder) {
+    if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
+    if (IsForecastRequest(request)) {
+      return forecaster.Handle(std::move(request), std::move(responder));
+    }
+    if (auto answer = AnswerProgress(progress, ranks, request))
+      return responder->Send(*std::move(answer));
+    if (progress_news.Handle(request, responder)) return;
+    api(std::move(request), std::move(responder));
+  };
   std::unique_ptr<Listener> listener;
   const net::HttpHandler own_handler = [&](net::HttpRequest request,
                                            std::shared_ptr<net::Responder> responder) {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -60,6 +61,7 @@ void ProgressFiles::Note(const std::string& job_uid, const std::string& source, 
   if (!IsUid(job_uid)) return;
   const std::lock_guard lock(mutex_);
   Opened(job_uid).Note(source, at, progress, percent);
+  changed_.insert(job_uid);
 }
 
 void ProgressFiles::NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span) {
@@ -111,6 +113,7 @@ void ProgressFiles::Close(const std::string& job_uid) {
   if (known == open_.end()) return;
   WriteOne(job_uid, known->second);
   open_.erase(known);
+  changed_.insert(job_uid);
 }
 
 void ProgressFiles::Forget(const std::string& job_uid) {
@@ -154,6 +157,16 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points, bool wit
   }
   json["waits"] = std::move(waits);
   return json;
+}
+
+std::map<std::string, text::Array> ProgressFiles::TakeChanged() {
+  std::map<std::string, text::Array> changed;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& uid : std::exchange(changed_, {})) {
+    const auto known = open_.find(uid);
+    changed[uid] = known == open_.end() ? text::Array() : SourcesToJson(known->second);
+  }
+  return changed;
 }
 
 text::Json ProgressFiles::OfRunning() {

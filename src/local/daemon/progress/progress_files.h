@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,9 @@ class ProgressFiles {
   text::Json Of(const std::string& job_uid, size_t points, bool with_times = false);
   // {"items": [{"uid", "sources"}]} of the running jobs, which are in memory.
   text::Json OfRunning();
+  // By uid, the `sources` of the jobs for which something was noted since the last call; none of
+  // those that are closed.
+  std::map<std::string, text::Array> TakeChanged();
 
  private:
   std::string PathOf(const std::string& job_uid) const;
@@ -55,6 +59,7 @@ class ProgressFiles {
   const std::string folder_;
   std::mutex mutex_;
   std::map<std::string, runs::History> open_;  // by uid; under the mutex
+  std::set<std::string> changed_;              // the same
 };
 
 }  // namespace local::daemon

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/strings.h"
 #include "local/daemon/progress/progress_keeper.h"
 #include "local/daemon/progress/progress_page.h"
 
@@ -94,6 +96,108 @@ TEST_F(ProgressFilesTest, ThePageAnswersForOneAndForThoseThatRun) {
   }
   request.target = "/muster/progresses";
   EXPECT_FALSE(AnswerProgress(files, ranks, request));
+}
+
+// What a watch is sent.
+class Watcher : public net::Responder {
+ public:
+  void Send(net::HttpResponse response) override { text += response.body; }
+  void Start(int, net::Headers) override {}
+  void Write(std::string chunk) override { text += chunk; }
+  void Finish() override {}
+  void CutShort(std::string) override { is_cut = true; }
+  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
+  void Used(size_t) override {}
+  size_t PendingBytes() const override { return unread; }
+  void WhenTaken(size_t, std::function<void()>) override {}
+  bool IsClosed() const override { return is_cut; }
+  void OnClose(std::function<void()>) override {}
+
+  // The events since the last call.
+  std::vector<text::Json> Take() {
+    std::vector<text::Json> events;
+    for (const std::string& line : base::Split(std::exchange(text, ""), '\n')) {
+      if (!line.empty()) events.push_back(*text::ParseJson(line));
+    }
+    return events;
+  }
+
+  std::string text;
+  size_t unread = 0;
+  bool is_cut = false;
+};
+
+class ProgressNewsTest : public ProgressFilesTest {
+ protected:
+  std::shared_ptr<Watcher> Ask(const std::string& target) {
+    auto watcher = std::make_shared<Watcher>();
+    EXPECT_TRUE(news_.Handle({"GET", target, {}, ""}, watcher));
+    return watcher;
+  }
+
+  ProgressFiles files_{state_};
+  RankFiles ranks_{state_};
+  base::FakeClock clock_;
+  ProgressNews news_{files_, ranks_, clock_};
+};
+
+TEST_F(ProgressNewsTest, AWatchBeginsWithAllAndIsToldWhatChanges) {
+  files_.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
+  const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
+  const auto first = watcher->Take();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(text::GetString(first[0], {"object", "uid"}), "job-1");
+  news_.Publish();  // what it has already
+  watcher->Take();
+  news_.Publish();
+  EXPECT_TRUE(watcher->Take().empty());
+  files_.Note("job-1", "log of a", 6000, Step(8), std::nullopt);
+  files_.Note("job-1", "log of a", 6100, Step(9), std::nullopt);
+  news_.Publish();
+  const auto news = watcher->Take();
+  ASSERT_EQ(news.size(), 1u) << "both are told together";
+  const text::Array* sources = text::FindArray(news[0], {"object", "sources"});
+  ASSERT_NE(sources, nullptr);
+  EXPECT_EQ(text::GetInt(sources->at(0), {"step"}), 9);
+  files_.Close("job-1");
+  news_.Publish();
+  const auto last = watcher->Take();
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(text::GetString(last[0], {"type"}), "DELETED");
+}
+
+TEST_F(ProgressNewsTest, NewLooksAtRanksAreToldWithoutThem) {
+  const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
+  ranks_.Note("job-1", {runs::RankSample()});
+  news_.Publish();
+  const auto news = watcher->Take();
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_EQ(text::GetBool(news[0], {"object", "hasLooks"}), true);
+  EXPECT_EQ(text::FindArray(news[0], {"object", "sources"}), nullptr);
+}
+
+TEST_F(ProgressNewsTest, VersionsGrowAndAListHasTheLast) {
+  const auto version_of = [](const text::Json& json) {
+    return *base::ParseInt(text::GetString(json, {"metadata", "resourceVersion"}));
+  };
+  files_.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
+  const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
+  news_.Publish();
+  const int64_t listed = version_of(Ask("/apis/muster.dev/v1/progress")->Take().at(0));
+  files_.Note("job-1", "log of a", 6000, Step(8), std::nullopt);
+  watcher->Take();
+  news_.Publish();
+  EXPECT_GT(version_of(*text::Find(watcher->Take().at(0), {"object"})), listed);
+}
+
+TEST_F(ProgressNewsTest, AWatchThatDoesNotReadIsEnded) {
+  const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
+  watcher->unread = kMostUnreadNews + 1;
+  files_.Note("job-1", "log of a", 6000, Step(8), std::nullopt);
+  news_.Publish();
+  EXPECT_TRUE(watcher->is_cut);
+  EXPECT_TRUE(watcher->Take().empty());
+  EXPECT_FALSE(news_.Handle({"GET", "/apis/muster.dev/v1/progresses", {}, ""}, watcher));
 }
 
 TEST(ReadProgressPod, IsOfAJobAndRuns) {

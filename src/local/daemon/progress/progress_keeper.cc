@@ -100,16 +100,19 @@ class ProgressKeeper::Reading {
 };
 
 base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(ProgressFiles& files,
+                                                                    ProgressNews& news,
                                                                     LastLines& lines,
                                                                     std::string state_directory) {
   TRY_ASSIGN(auto follower, node::LogFollower::Create());
   return std::unique_ptr<ProgressKeeper>(
-      new ProgressKeeper(files, lines, std::move(state_directory), std::move(follower)));
+      new ProgressKeeper(files, news, lines, std::move(state_directory), std::move(follower)));
 }
 
-ProgressKeeper::ProgressKeeper(ProgressFiles& files, LastLines& lines, std::string state_directory,
+ProgressKeeper::ProgressKeeper(ProgressFiles& files, ProgressNews& news, LastLines& lines,
+                               std::string state_directory,
                                std::unique_ptr<node::LogFollower> follower)
     : files_(files),
+      news_(news),
       lines_(lines),
       state_directory_(std::move(state_directory)),
       follower_(std::move(follower)),
@@ -184,6 +187,7 @@ void ProgressKeeper::Run() {
     wake_.wait_for(lock, kWriteEvery, [this] { return is_stopped_; });
     lock.unlock();
     files_.Write();
+    news_.Publish();
     events_.Check();
     lock.lock();
     for (const std::string& job : ended) {
@@ -193,6 +197,7 @@ void ProgressKeeper::Run() {
       events_.Leave(job);
       files_.Close(job);
     }
+    if (!ended.empty()) news_.Publish();
   }
 }
 

@@ -14,6 +14,7 @@
 #include "local/daemon/progress/event_files.h"
 #include "local/daemon/progress/last_lines.h"
 #include "local/daemon/progress/progress_files.h"
+#include "local/daemon/progress/progress_news.h"
 #include "local/node/logs/follower.h"
 #include "text/json.h"
 
@@ -30,11 +31,12 @@ struct ProgressPod {
 // Nullopt for a pod that has no job, or does not run. Pure.
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
 
-// A follower's thread reads, and one of its own writes once a second while a job runs; both sleep
-// otherwise. Borrows the files and the lines.
+// A follower's thread reads, and one of its own writes and publishes once a second while a job
+// runs; both sleep otherwise. Borrows the files, the news and the lines.
 class ProgressKeeper {
  public:
-  static base::Result<std::unique_ptr<ProgressKeeper>> Start(ProgressFiles& files, LastLines& lines,
+  static base::Result<std::unique_ptr<ProgressKeeper>> Start(ProgressFiles& files,
+                                                             ProgressNews& news, LastLines& lines,
                                                              std::string state_directory);
   ~ProgressKeeper();
 
@@ -44,12 +46,13 @@ class ProgressKeeper {
  private:
   class Reading;
 
-  ProgressKeeper(ProgressFiles& files, LastLines& lines, std::string state_directory,
-                 std::unique_ptr<node::LogFollower> follower);
+  ProgressKeeper(ProgressFiles& files, ProgressNews& news, LastLines& lines,
+                 std::string state_directory, std::unique_ptr<node::LogFollower> follower);
   void Follow(const ProgressPod& pod);
   void Run();
 
   ProgressFiles& files_;
+  ProgressNews& news_;
   LastLines& lines_;
   const std::string state_directory_;
   const std::unique_ptr<node::LogFollower> follower_;

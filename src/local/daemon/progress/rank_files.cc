@@ -46,6 +46,7 @@ void RankFiles::Note(const std::string& job_uid, const std::vector<runs::RankSam
     job.appended = static_cast<size_t>(info.st_size);
   }
   job.looked = samples.front().at;
+  looked_.insert(job_uid);
   if (std::exchange(job.hour, job.looked / 3600) != job.looked / 3600) job.bytes_of_hour = 0;
   if (job.bytes_of_hour >= runs::kMostRankBytesOfAnHour) return;
   const std::string lines = runs::RankLines(samples);
@@ -86,6 +87,11 @@ void RankFiles::ForgetUnless(const std::function<bool(const std::string& job_uid
     open_.erase(uid);
     ::unlink(PathOf(uid).c_str());
   }
+}
+
+std::set<std::string> RankFiles::TakeLooked() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(looked_, {});
 }
 
 text::Json RankFiles::Of(const std::string& job_uid, int64_t columns) {

@@ -32,6 +32,9 @@ class RankFiles {
   // Removes the files of runs for which `is_known` is false; for hourly upkeep.
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
 
+  // The jobs of which samples were noted since the last call.
+  std::set<std::string> TakeLooked();
+
   // {"uid", "from", "step", "ranks"}: runs::RankGrid.
   text::Json Of(const std::string& job_uid, int64_t columns);
 
@@ -50,6 +53,7 @@ class RankFiles {
   const std::string folder_;
   std::mutex mutex_;
   std::map<std::string, Job> open_;  // by uid; under the mutex
+  std::set<std::string> looked_;     // the same
 };
 
 }  // namespace local::daemon

@@ -1,0 +1,80 @@
+#include "local/daemon/progress/progress_news.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runs/progress/step_mark.h"
+
+namespace local::daemon {
+namespace {
+
+constexpr std::string_view kNewsPath = "/apis/muster.dev/v1/progress";
+const net::Headers kJsonHeaders = {{"Content-Type", "application/json"}};
+
+}  // namespace
+
+ProgressNews::ProgressNews(ProgressFiles& files, RankFiles& ranks, base::Clock& clock)
+    : files_(files), ranks_(ranks), clock_(clock), version_(runs::ToMillis(clock.Now())) {}
+
+// Under the mutex.
+std::string ProgressNews::LineOf(std::string_view type, text::Object object) {
+  object["metadata"] =
+      text::Object{{"name", object["uid"]}, {"resourceVersion", std::to_string(version_)}};
+  return text::ToJson(text::Object{{"type", type}, {"object", std::move(object)}}) + "\n";
+}
+
+bool ProgressNews::Handle(const net::HttpRequest& request,
+                          const std::shared_ptr<net::Responder>& responder) {
+  if (request.method != "GET" || !request.target.starts_with(kNewsPath)) return false;
+  const auto target = net::ParseTarget(request.target);
+  if (!target || request.target.substr(0, request.target.find('?')) != kNewsPath) return false;
+  text::Json running = files_.OfRunning();
+  const std::lock_guard lock(mutex_);
+  if (target->Query("watch").empty()) {
+    text::Json list =
+        text::Object{{"apiVersion", "muster.dev/v1"},
+                     {"kind", "ProgressList"},
+                     {"metadata", text::Object{{"resourceVersion", std::to_string(version_)}}},
+                     {"items", std::move(running.as_object()["items"])}};
+    responder->Send({200, kJsonHeaders, text::ToJson(list)});
+    return true;
+  }
+  responder->Start(200, kJsonHeaders);
+  std::string all;
+  for (text::Json& item : running.as_object()["items"].as_array()) {
+    all += LineOf("MODIFIED", std::move(item.as_object()));
+  }
+  if (!all.empty()) responder->Write(std::move(all));
+  std::erase_if(watches_, [](const auto& watch) { return watch->IsClosed(); });
+  watches_.push_back(responder);
+  return true;
+}
+
+void ProgressNews::Publish() {
+  std::map<std::string, text::Array> changed = files_.TakeChanged();
+  const std::set<std::string> looked = ranks_.TakeLooked();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(watches_, [](const auto& watch) { return watch->IsClosed(); });
+  if (watches_.empty() || (changed.empty() && looked.empty())) return;
+  version_ = std::max(version_ + 1, runs::ToMillis(clock_.Now()));
+  std::string news;
+  for (auto& [uid, sources] : changed) {
+    const bool runs_on = !sources.empty();
+    text::Object object{{"uid", uid}, {"sources", std::move(sources)}};
+    if (looked.contains(uid)) object["hasLooks"] = true;
+    news += LineOf(runs_on ? "MODIFIED" : "DELETED", std::move(object));
+  }
+  for (const std::string& uid : looked) {
+    if (changed.contains(uid)) continue;
+    news += LineOf("MODIFIED", text::Object{{"uid", uid}, {"hasLooks", true}});
+  }
+  for (const auto& watch : watches_) {
+    if (watch->PendingBytes() > kMostUnreadNews) {
+      watch->CutShort("");
+    } else {
+      watch->Write(news);
+    }
+  }
+}
+
+}  // namespace local::daemon
