@@ -79,6 +79,7 @@ class RunVerb {
   base::Status FindFreeName(cluster::Client& client);
   base::Status MountFilesOf(cluster::Client& client);
   base::Result<RunNote> NoteDown(const SubmitOptions& options) const;
+  void AnnotateSweep(SubmitOptions& options) const;
   base::Status PackCode(SubmitOptions& options) const;
   base::Result<snapshot::Snapshot> TakeCode(SubmitOptions& options) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
@@ -340,6 +341,11 @@ base::Status RunVerb::MountFilesOf(cluster::Client& client) {
   return {};
 }
 
+void RunVerb::AnnotateSweep(SubmitOptions& options) const {
+  options.annotations[std::string(api::kTrialsAnnotation)] = fmt::to_string(sweep_->trials.size());
+  options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+}
+
 // For another cluster: the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
   if (run_.is_live) {
@@ -354,8 +360,7 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
   std::map<std::string, std::string> files;
   if (sweep_) {
     files = SweepFiles(sweep_->trials);
-    options.annotations[std::string(kTrialsAnnotation)] = fmt::to_string(sweep_->trials.size());
-    options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+    AnnotateSweep(options);
   }
   if (!takes_snapshot() && !sweep_) return {};
   options.code_folder = kCodeFolder;
@@ -403,7 +408,7 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   options.env["MUSTER_RUN_DIR"] = run_folder_->files();
   if (taken) options.flags.working_dir = code_->Below(run_folder_->code());
   if (!sweep_) return {};
-  options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+  AnnotateSweep(options);
   return base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(sweep_->trials), 0600,
                                base::Durability::kSync);
 }
@@ -446,7 +451,8 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
 base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& options,
                              const text::Json& job, const std::atomic<bool>* is_ending,
                              cli::Output& out) {
-  if (options.flags.workers == 1 && RankMap::Of(job).processes == 1) {
+  // The lines of a sweep stand behind their trials: those of different ranks are not alike.
+  if (options.flags.workers == 1 && (sweep_ || RankMap::Of(job).processes == 1)) {
     return FollowChief(client, context_, job, ChiefName(options), out, is_ending);
   }
   TRY_ASSIGN(const TrainingJob found,
