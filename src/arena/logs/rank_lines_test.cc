@@ -49,7 +49,7 @@ TEST_F(ChosenLinesTest, OfRanksInTheTrialsOfASweep) {
   EXPECT_EQ(Of({{{1, 1}}, "", trials},
                {"[lr=1] [rank0]:a\n[lr=1] [rank1]:b\n[lr=1] c\n2 of 2\n[x=[y] ] [rank1]:d\n"},
                false),
-            "[lr=1] [rank1]:b\n");
+            "[lr=1] [rank1]:b\n[x=[y] ] [rank1]:d\n");
 }
 
 TEST_F(ChosenLinesTest, WithAText) {
