@@ -82,10 +82,12 @@ inline constexpr std::string_view kUnmetAnnotation = "muster.dev/unmet";
 // On a pod of the embedded cluster: indices of the GPUs that it holds, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 // On a job that `run` created: its copy of the caller's folder (formats/snapshots.md), the git
-// commit of that folder, and, where the command itself says little, what the user typed.
+// commit of that folder, where the command itself says little, what the user typed, and of a sweep
+// how many trials it has.
 inline constexpr std::string_view kSnapshotAnnotation = "muster.dev/snapshot";
 inline constexpr std::string_view kCommitAnnotation = "muster.dev/commit";
 inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
+inline constexpr std::string_view kTrialsAnnotation = "muster.dev/trials";
 // On a running job: what stalls it (api/stall.h); removed once the job continues.
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
 // On a job: the earlier times in which something stalled it (api/stall.h).

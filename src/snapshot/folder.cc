@@ -227,7 +227,14 @@ base::Result<Folder> FindFolder(const std::string& path, const base::Environment
   auto root = AskGit(whole, {"rev-parse", "--show-toplevel"}, environment);
   // Without git, or in the .git folder itself, it is an ordinary folder.
   if (!root && root.error().code == Code::kNotFound) return folder;
-  if (!root) return Fail(root.error());
+  if (!root) {
+    const bool is_anothers = root.error().message.find("dubious ownership") != std::string::npos;
+    root.error().message +=
+        is_anothers ? fmt::format("; `git config --global --add safe.directory {}` trusts it",
+                                  base::ShellQuote(whole))
+                    : "; repair its .git, or remove it to take the folder as it is";
+    return Fail(root.error());
+  }
   folder.root = base::Trim(*root);
   folder.is_git = true;
   if (whole.starts_with(folder.root + "/")) folder.inside = whole.substr(folder.root.size() + 1);
@@ -242,11 +249,22 @@ base::Result<GitState> ReadGitState(const Folder& folder, const base::Environmen
                                                "--untracked-files=all", "--no-renames"},
                                               environment));
   constexpr std::string_view kCommit = "# branch.oid ";
+  bool has_tracked = false;  // changes
   for (const std::string& line : SplitAtNul(status)) {
     if (line.starts_with(kCommit)) state.commit = line.substr(kCommit.size());
-    if (!line.starts_with("# ")) ++state.changes;
+    if (line.starts_with("# ")) continue;
+    ++state.changes;
+    has_tracked = has_tracked || !line.starts_with("? ");
   }
   if (state.commit == "(initial)") state.commit.clear();
+  if (!has_tracked || state.commit.empty()) return state;
+  TRY_ASSIGN(state.diff,
+             AskGit(folder.root, {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"},
+                    environment));
+  if (state.diff.size() > kMaxDiff) {
+    state.diff.resize(state.diff.rfind('\n', kMaxDiff) + 1);
+    state.diff += "(the rest is not kept)\n";
+  }
   return state;
 }
 

@@ -24,10 +24,12 @@ struct Folder {
 struct GitState {
   std::string commit;   // "" before the first
   int64_t changes = 0;  // files that differ from it, including new ones
+  std::string diff;     // of those that git tracks, as `git diff` prints it; cut at kMaxDiff
 };
+inline constexpr size_t kMaxDiff = 256 << 10;
 
-// Follows links in `path`. kNotFound when it is not a folder; kInvalidArgument, with git's message,
-// when it is in a work tree that git refuses to read.
+// Follows links in `path`. kNotFound when it is not a folder; kInvalidArgument, with git's message
+// and what to do, when it is in a work tree that git refuses to read.
 base::Result<Folder> FindFolder(const std::string& path, const base::Environment& environment);
 
 // A file, or a symbolic link that stays within the tree.

@@ -202,7 +202,8 @@ base::Result<std::string> Store::ContentOf(const File& file) const {
   return base::ReadFile(ObjectPath(file.hash));
 }
 
-base::Status Store::Keep(const std::string& hash, std::string_view content) const {
+base::Status Store::Keep(const std::string& hash, std::string_view content,
+                         std::vector<std::string>& made) const {
   const std::string path = ObjectPath(hash);
   struct stat info{};
   const bool is_kept =
@@ -212,10 +213,20 @@ base::Status Store::Keep(const std::string& hash, std::string_view content) cons
     return {};
   }
   TRY(base::MakeDirs(base::DirectoryOf(path)));
+  made.push_back(path);
   return base::WriteFileAtomic(path, content, 0400, base::Durability::kNone);
 }
 
 base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<Entry>& entries) {
+  std::vector<std::string> made;
+  auto taken = TakeAll(root, entries, made);
+  if (taken) return taken;
+  for (const std::string& path : made) ::unlink(path.c_str());
+  return taken;
+}
+
+base::Result<Snapshot> Store::TakeAll(const std::string& root, const std::vector<Entry>& entries,
+                                      std::vector<std::string>& made) {
   TRY(base::MakeDirs(directory_ + "/seen"));
   TRY(base::MakeDirs(directory_ + "/lists"));
   Seen seen(directory_ + "/seen/" + base::Md5Hex(root));
@@ -231,14 +242,14 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
   for (const Entry& entry : entries) {
     File file = FileOf(seen, entry);
     if (file.kind == File::Kind::kLink) {
-      TRY(Keep(file.hash, entry.link));
+      TRY(Keep(file.hash, entry.link, made));
       objects.push_back(ObjectPath(file.hash));
     } else {
       if (file.hash.empty() || ::access(ObjectPath(file.hash).c_str(), R_OK) != 0) {
         TRY_ASSIGN(const std::string content, base::ReadFile(root + "/" + entry.path, kMaxFile));
         file.hash = Hex(base::Sha256(content));
         file.size = static_cast<int64_t>(content.size());
-        TRY(Keep(file.hash, content));
+        TRY(Keep(file.hash, content, made));
         objects.push_back(ObjectPath(file.hash));
       }
       seen.Note(entry, file.hash);

@@ -34,7 +34,7 @@ class Store {
 
   // Stores the present contents of the entries, on disk when it returns. Files that are unchanged
   // since the last time (by size, times and inode) are not read again. kExhausted when the disk is
-  // full: no snapshot is stored then.
+  // full. Nothing of what it has written remains after an error.
   base::Result<Snapshot> Take(const std::string& root, const std::vector<Entry>& entries);
   // kNotFound when there is none with that hash.
   base::Result<Snapshot> Read(const std::string& hash) const;
@@ -57,7 +57,11 @@ class Store {
  private:
   std::string ListPath(const std::string& hash) const;
   std::string ObjectPath(const std::string& hash) const;
-  base::Status Keep(const std::string& hash, std::string_view content) const;
+  // Adds the file to `made` if it was not there.
+  base::Status Keep(const std::string& hash, std::string_view content,
+                    std::vector<std::string>& made) const;
+  base::Result<Snapshot> TakeAll(const std::string& root, const std::vector<Entry>& entries,
+                                 std::vector<std::string>& made);
   base::Status WriteSome(std::span<const File> files, const std::string& target) const;
   base::Status WriteFiles(const Snapshot& snapshot, const std::string& target) const;
 

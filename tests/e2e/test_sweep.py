@@ -78,12 +78,24 @@ def good_sweep(cluster, code):
 
 def test_trials_of_several_ranks_run_side_by_side(cluster, code):
     # Each waits until all have begun: they share no port.
-    line = 'touch {i}.$RANK; while [ $(ls [0-9].* | wc -l) -lt 6 ]; do sleep 0.1; done; echo rank $RANK of {i}'
+    line = ('touch {i}.$RANK; while [ $(ls [0-9].* | wc -l) -lt 6 ]; do sleep 0.1; done; echo rank $RANK of {i}; '
+            'echo loss $(($RANK * 100 - {i}))')
     out = cluster.run("run", "--name=wide", "-n", "2", "--parallel=3", "--sweep=i=1..3", line, cwd=code).stdout
     for trial in (1, 2, 3):
         for rank in (0, 1):
-            assert f"rank {rank} of {trial}\n" in out
+            assert f"\n[i={trial}] [rank{rank}]:rank {rank} of {trial}\n" in "\n" + out
     assert "3 of 3 trials ended, 0 of them failed" in out
+    best = cluster.run("show", "wide", "--best=loss").stdout.splitlines()
+    assert [line.split()[1] for line in best[1:]] == ["3", "2", "1"], best
+    of_one = cluster.run("logs", "wide", "--rank=1").stdout.splitlines()
+    assert len(of_one) == 6 and all("[rank1]:" in line for line in of_one), of_one
+
+
+def test_a_retry_is_for_the_trials_that_failed(cluster, code):
+    line = 'echo run {i}; test {i} = 1 || test -e $MUSTER_RUN_DIR/again || { touch $MUSTER_RUN_DIR/again; exit 5; }'
+    done = cluster.run("run", "--name=tried", "--retry=1", "--sweep=i=1..2", "--parallel=1", line, cwd=code)
+    assert [line for line in done.stdout.splitlines() if "] run" in line] == ["[i=1] run 1", "[i=2] run 2", "[i=2] run 2"]
+    assert done.stdout.endswith("2 of 2 trials ended, 0 of them failed\n")
 
 
 def test_it_goes_on_where_it_was_stopped(cluster, code):

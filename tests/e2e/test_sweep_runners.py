@@ -79,12 +79,13 @@ def test_a_failed_trial_is_named_and_the_others_go_on(sweep):
     out = sweep.run([({"a": "x"}, "exit 0"), ({"a": "y"}, "echo why; exit 7"), ({"a": "z"}, "kill -9 $$"),
                      ({"a": "w"}, "exit 0")], "--parallel=1", code=7)
     assert out == ["[a=y] why", "4 of 4 trials ended, 2 of them failed", "  a=y exited with code 7: why",
-                   "  a=z exited with code 137"]
+                   "  a=z exited with code 137", "the first of them: a=y exited with code 7: why"]
 
 
 def test_of_many_failures_the_first_are_named(sweep):
     out = sweep.run([({"i": str(i)}, "exit 3") for i in range(25)], "--parallel=4", code=3)
-    assert out[0] == "25 of 25 trials ended, 25 of them failed" and len(out) == 22 and out[-1] == "  and 5 more"
+    assert out[0] == "25 of 25 trials ended, 25 of them failed" and len(out) == 23 and out[-2:] == [
+        "  and 5 more", "the first of them: i=0 exited with code 3"]
 
 
 def test_at_most_so_many_run_at_a_time(sweep):
@@ -108,9 +109,22 @@ def test_what_has_ended_is_not_run_again_and_torn_lines_are_left_out(sweep):
     with open(sweep.path("files", "trials.jsonl"), "w") as file:
         file.write('{"index": 0, "exitCode": 5, "started": 1, "ended": 2, "lastLine": "", "metrics": {}}\n{"index": 1, "ex')
     sweep.run(trials, code=5)
-    sweep.run(trials, code=5)
     assert not os.path.exists(sweep.path("count0"))
     assert sweep.lines("count1") == sweep.lines("count2") == ["run"]
+
+
+def test_when_all_have_ended_those_that_failed_are_tried_again(sweep):
+    fails_once = f"echo run >>{sweep.folder}/count$SWEEP_INDEX; test $(wc -l <{sweep.folder}/count$SWEEP_INDEX) = 2"
+    trials = [({"a": "x"}, fails_once), ({"a": "y"}, f"echo run >>{sweep.folder}/count$SWEEP_INDEX")]
+    sweep.run(trials, code=1)
+    assert sweep.run(trials) == ["2 of 2 trials ended, 0 of them failed"]
+    assert sweep.lines("count0") == ["run", "run"] and sweep.lines("count1") == ["run"]
+
+
+def test_of_the_ranks_of_a_trial_the_lowest_is_measured(sweep):
+    command = "echo '[rank1]:loss 7'; echo '[rank0]:loss 1'; echo '[rank1]:loss 9'; echo '[rank1]: only 3'; echo '[rank0]:note [rank1]'"
+    sweep.run([({"a": "x"}, command)])
+    assert sweep.results()[0]["metrics"] == {"loss": 1, "only": 3}
 
 
 def test_a_stopped_trial_is_run_again_next_time(sweep):

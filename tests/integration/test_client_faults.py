@@ -267,7 +267,10 @@ def test_following_without_the_right_to_watch_ends_and_says_so(real_cluster, kub
     assert 'the job made is out of sight' in line and 'cannot watch resource' in line, line
 
 
-def test_following_all_instances_takes_one_watch_of_the_job_and_one_of_its_pods(real_cluster, kubelet, muster, muster_as, namespace):
+@pytest.mark.parametrize("flags, shown", [
+    (("--all", "-f"), ["[0] this is wide-master-0\n", "[all but 0] this is wide-worker-0..4\n"]),
+    (("-f",), ["this is wide-master-0\n"])], ids=["all", "one"])
+def test_following_takes_one_watch_of_the_job_and_one_of_its_pods(real_cluster, kubelet, muster, muster_as, namespace, flags, shown):
     submit(muster, "wide", namespace, "--workers=6")
     play_operator(real_cluster, namespace, "wide")
     pods = ["wide-master-0", *(f"wide-worker-{number}" for number in range(5))]
@@ -277,10 +280,9 @@ def test_following_all_instances_takes_one_watch_of_the_job_and_one_of_its_pods(
     real_cluster.kubectl("create", "rolebinding", "reader", "-n", namespace, "--clusterrole=cluster-admin",
                          f"--serviceaccount={namespace}:reader")
     reader = muster_as(real_cluster.account_kubeconfig(namespace, "reader"))
-    following = reader.start("logs", "wide", "-n", namespace, "--all", "-f")
+    following = reader.start("logs", "wide", "-n", namespace, *flags)
     try:
-        assert [following.stdout.readline() for _ in range(2)] == [
-            "[0] this is wide-master-0\n", "[all but 0] this is wide-worker-0..4\n"]
+        assert [following.stdout.readline() for _ in shown] == shown
     finally:
         following.terminate()
         following.communicate(timeout=60)

@@ -131,9 +131,12 @@ def ca_bundle(cluster):
 def test_a_field_that_somebody_set_is_a_conflict(real_cluster, muster, place):
     muster.run("install", "-n", place)
     real_cluster.kubectl("scale", f"deployment/{NAME}", "-n", place, "--replicas=3")
-    done = muster.run("install", "-n", place, code=1)
+    done = muster.run("install", "-n", place, "--replicas=1", code=1)
     assert ".spec.replicas" in done.stderr and "--force-conflicts" in done.stderr, done.stderr
-    muster.run("install", "-n", place, "--force-conflicts")
+    muster.run("install", "-n", place, "--image", IMAGE)
+    assert real_cluster.get("deployment", NAME, "-n", place)["spec"]["replicas"] == 3, "nobody asked for another number"
+    muster.run("install", "-n", place, "--replicas=1", "--force-conflicts")
+    muster.run("install", "-n", place)
     assert real_cluster.get("deployment", NAME, "-n", place)["spec"]["replicas"] == 1
 
 

@@ -172,6 +172,27 @@ def test_an_api_server_that_goes_away_in_the_middle(real_cluster, namespace, mus
     assert is_whole()
 
 
+def test_secrets_are_where_the_context_says_and_their_values_only_there(real_cluster, namespace, muster_as, code, tmp_path):
+    path = real_cluster.write_kubeconfig("of-secrets", {"client-certificate": real_cluster.admin_cert,
+                                                        "client-key": real_cluster.admin_key}, namespace)
+    muster = muster_as(path)
+    (tmp_path / "env").write_text("TOKEN=hush-4711\nOTHER=x\n")
+    (tmp_path / "env").chmod(0o600)
+    muster.run("secret", "create", "key", "--env-file", str(tmp_path / "env"))
+    assert muster.run("secret", "list").stdout.splitlines()[1].split()[::2] == ["key", "OTHER,"]
+    secret = real_cluster.get("secret", "key", "-n", namespace)
+    assert base64.b64decode(secret["data"]["TOKEN"]) == b"hush-4711"
+    run(muster, namespace, code, "--name=secret", "--secret=key:TOKEN=HF_TOKEN", "train.py")
+    job = real_cluster.get("pytorchjob", "secret", "-n", namespace)
+    container, = job["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"]
+    assert {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "key", "key": "TOKEN"}}} in container["env"]
+    for words in (("get", "secret", "-o", "yaml"), ("show", "secret"), ("show", "secret", "-o", "json")):
+        assert "hush-4711" not in muster.run(*words).stdout
+    assert "hush-4711" not in real_cluster.kubectl("get", "configmaps,pytorchjobs", "-n", namespace, "-o", "yaml")
+    muster.run("secret", "delete", "key")
+    assert "hush" not in real_cluster.kubectl("get", "secrets", "-n", namespace, "-o", "yaml")
+
+
 def test_what_the_job_will_wait_for_is_said_at_once(real_cluster, namespace, muster, code):
     flags = ("--run-volume=disk", "--data=corpus:/data", "--secret=key")
     done = run(muster, namespace, code, "--name=early", *flags, "train.py")

@@ -49,7 +49,11 @@ void AddOtherWords(cli::Command& root) {
        {"follow", "logs -f"},  {"ssh", "attach"},     {"restart", "rerun"},  {"retry", "rerun"},
        {"clean", "prune"},     {"cleanup", "prune"},  {"gc", "prune"},       {"check", "doctor"},
        {"torchrun", "launch"}, {"secrets", "secret"}, {"config", "cluster"}, {"nodes", "top node"},
-       {"gpus", "top node"},   {"download", "cp"}});
+       {"gpus", "top node"},   {"download", "cp"},    {"gpu", "top node"},   {"node", "top node"},
+       {"upload", "data"},     {"tui", "watch"},      {"ui", "dash"},        {"web", "dash"},
+       {"open", "dash"},       {"dashboard", "dash"}, {"view", "show"},      {"cat", "logs"},
+       {"new", "run"},         {"init", "run"},       {"qsub", "submit"},    {"qstat", "list"},
+       {"qdel", "stop"},       {"sinfo", "top node"}, {"login", "cluster"},  {"wait", "logs -f"}});
 }
 
 }  // namespace

@@ -130,17 +130,15 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
                                  MegaBytes(taken.bytes), folder_.root);
   if (!folder_.is_git) return text;
   if (git_.commit.empty()) return text + ", no commit yet";
-  text += ", commit " + git_.commit.substr(0, 7);
-  if (git_.changes > 0) {
-    text += fmt::format(", {} file{} changed", git_.changes, git_.changes == 1 ? "" : "s");
-  }
-  return text;
+  return text + ", commit " + git_.commit.substr(0, 7) + DescribeChanges(git_.changes);
 }
 
 void LocalCode::NoteDown(RunNote& note) const {
   note.root = folder_.root;
   note.inside = folder_.inside;
   note.commit = git_.commit;
+  note.changes = git_.changes;
+  note.diff = git_.diff;
 }
 
 }  // namespace arena

@@ -77,6 +77,10 @@ base::Result<std::string> DigestKey(const base::Environment& environment) {
 
 }  // namespace
 
+std::string DescribeChanges(int64_t changes) {
+  return changes == 0 ? "" : fmt::format(", {} file{} changed", changes, changes == 1 ? "" : "s");
+}
+
 text::Json ToJson(const RunNote& note) {
   text::Object environment;
   for (const auto& [name, digest] : note.environment) environment[name] = digest;
@@ -86,6 +90,8 @@ text::Json ToJson(const RunNote& note) {
                     {"flags", Words(note.flags)}, {"module", note.module},
                     {"args", Words(note.args)},   {"environment", std::move(environment)}};
   if (!note.verb.empty()) json["verb"] = note.verb;
+  if (note.changes > 0) json["changes"] = note.changes;
+  if (!note.diff.empty()) json["diff"] = note.diff;
   return json;
 }
 
@@ -99,10 +105,12 @@ base::Result<RunNote> ParseRunNote(std::string_view text) {
                                                           {"root", &RunNote::root},
                                                           {"inside", &RunNote::inside},
                                                           {"commit", &RunNote::commit},
+                                                          {"diff", &RunNote::diff},
                                                           {"snapshot", &RunNote::snapshot},
                                                           {"module", &RunNote::module}}) {
     note.*member = text::GetString(json, {name});
   }
+  note.changes = text::GetInt(json, {"changes"}).value_or(0);
   note.flags = WordsAt(json, "flags");
   note.args = WordsAt(json, "args");
   if (const text::Object* environment = text::FindObject(json, {"environment"})) {

@@ -20,7 +20,9 @@ struct RunNote {
   std::string command;
   std::string root;      // the folder that was copied, or in which it ran
   std::string inside;    // its working folder within `root`; "" means `root` itself
-  std::string commit;    // ""  without git
+  std::string commit;    // "" without git
+  int64_t changes = 0;   // files that differed from it
+  std::string diff;      // of those that git tracks
   std::string snapshot;  // its hash; "" without a snapshot
   // The command line in parts: VERB FLAGS, -m MODULE, ARGS.
   std::vector<std::string> flags;
@@ -29,6 +31,9 @@ struct RunNote {
   // The caller's variables that it got: a digest of each value, keyed with this machine's key.
   std::map<std::string, std::string> environment;
 };
+
+// ", 3 files changed"; "" for none.
+std::string DescribeChanges(int64_t changes);
 
 text::Json ToJson(const RunNote& note);
 base::Result<RunNote> ParseRunNote(std::string_view text);

@@ -33,12 +33,16 @@ TEST_F(RunNoteTest, IsReadAsItWasWritten) {
   note.flags = {"--nodes=2", "--env=A=b c"};
   note.args = {"train.py", "--lr", "0.1", ""};
   note.environment = {{"FOO", "abc"}};
+  note.changes = 2;
+  note.diff = "-a\n+caf\xe9\n";
   const auto read = ParseRunNote(text::ToJson(ToJson(note)));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->name, note.name);
   EXPECT_EQ(read->flags, note.flags);
   EXPECT_EQ(read->args, note.args);
   EXPECT_EQ(read->environment, note.environment);
+  EXPECT_EQ(read->changes, 2);
+  EXPECT_EQ(read->diff, "-a\n+caf\xEF\xBF\xBD\n");
   EXPECT_FALSE(ParseRunNote("[1"));
   EXPECT_TRUE(ParseRunNote("[]")) << "a note that says nothing";
 }

@@ -29,8 +29,25 @@ base::Result<RunRecord> RunOf(Context& context, const std::string& name) {
   return FindRun(*client, context, name);
 }
 
-base::Result<int> RunCode(Context& context, const std::string& to, cli::Invocation& call) {
-  TRY_ASSIGN(const RunRecord run, RunOf(context, call.args[0]));
+// What the folder had that its commit had not.
+base::Result<int> RunCodeDiff(const Context& context, const RunRecord& run, cli::Output& out) {
+  const std::string& name = run.job.summary.name;
+  const auto note = NoteOf(context, run.job.job);
+  if (!note || note->commit.empty()) {
+    return Fail(Code::kNotFound,
+                fmt::format("{} was not run in a git work tree, or nothing is kept of that", name));
+  }
+  TRY(out.Write(note->diff));
+  if (note->changes == 0) {
+    base::LogInfo("{} had the code of commit {}", name, note->commit.substr(0, 7));
+  } else if (note->diff.empty()) {
+    base::LogInfo("{} had only new files: `{} code {}` lists all", name, context.program, name);
+  }
+  return 0;
+}
+
+base::Result<int> RunCode(const Context& context, const RunRecord& run, const std::string& to,
+                          cli::Output& out) {
   const std::string hash(api::Annotation(run.job.job, api::kSnapshotAnnotation));
   if (hash.empty()) {
     return Fail(Code::kNotFound, fmt::format("{} had no copy of a folder: only `{} run` takes one",
@@ -44,7 +61,7 @@ base::Result<int> RunCode(Context& context, const std::string& to, cli::Invocati
   }
   if (to.empty()) {
     for (const snapshot::File& file : taken->files) {
-      TRY(call.out.Write(fmt::format("{:>10}  {}\n", file.size, file.path)));
+      TRY(out.Write(fmt::format("{:>10}  {}\n", file.size, file.path)));
     }
     return 0;
   }
@@ -112,6 +129,30 @@ base::Result<std::string> Inside(const std::string& root, const std::string& pat
   return whole.string();
 }
 
+// Without sockets and pipes, which have no contents, and what a running job removes meanwhile.
+base::Status CopyTree(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  const fs::file_status status = fs::symlink_status(from, failed);
+  if (fs::is_symlink(status)) {
+    fs::copy_symlink(from, to, failed);
+  } else if (fs::is_regular_file(status)) {
+    fs::copy_file(from, to, failed);
+  } else if (fs::is_directory(status)) {
+    fs::create_directory(to, from, failed);
+    if (!failed) {
+      for (auto each = fs::directory_iterator(from, failed);
+           !failed && each != fs::directory_iterator(); each.increment(failed)) {
+        TRY(CopyTree(each->path(), to / each->path().filename()));
+      }
+    }
+  }
+  std::error_code unknown;
+  const bool is_gone = failed && !fs::exists(fs::symlink_status(from, unknown));
+  if (!failed || is_gone) return {};
+  return Fail(base::Errno(failed.value(),
+                          fmt::format("copy \"{}\" to \"{}\"", from.string(), to.string())));
+}
+
 base::Result<int> RunCp(Context& context, cli::Invocation& call) {
   const size_t colon = call.args[0].find(':');
   const std::string path = call.args[0].substr(colon + 1);
@@ -126,10 +167,12 @@ base::Result<int> RunCp(Context& context, cli::Invocation& call) {
   if (fs::exists(fs::symlink_status(to, failed))) {
     return Fail(Code::kAlreadyExists, fmt::format("{} is there already", to.string()));
   }
-  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
-  if (failed) {
-    return Fail(
-        base::Errno(failed.value(), fmt::format("copy \"{}\" to \"{}\"", from, to.string())));
+  if (base::Status copied = CopyTree(from, to); !copied) {
+    fs::remove_all(to, failed);
+    return Fail(copied.error());
+  }
+  if (!fs::exists(fs::symlink_status(to, failed))) {
+    return Fail(Code::kInvalidArgument, fmt::format("{} is not a file or folder", path));
   }
   return 0;
 }
@@ -141,12 +184,18 @@ void AddCode(cli::Command& root, Context& context) {
       root.Add("code RUN", "List a run's code, or write it to a folder")
           .Args(cli::ExactArgs(1))
           .Example(fmt::format("  {0} code base\n"
-                               "  {0} code base -o /tmp/base    # the folder as it was then",
+                               "  {0} code base -o /tmp/base    # the folder as it was then\n"
+                               "  {0} code base --diff          # what git had not committed",
                                context.program));
   auto to = std::make_shared<std::string>();
+  auto diff = std::make_shared<bool>(false);
   verb.flags().String(to.get(), "output", "", "a new `FOLDER` to write to").Short('o');
+  verb.flags().Bool(diff.get(), "diff", false, "show the uncommitted changes that it had");
   CompleteOneJob(verb, context);
-  verb.Run([to, &context](cli::Invocation& call) { return RunCode(context, *to, call); });
+  verb.Run([to, diff, &context](cli::Invocation& call) -> base::Result<int> {
+    TRY_ASSIGN(const RunRecord run, RunOf(context, call.args[0]));
+    return *diff ? RunCodeDiff(context, run, call.out) : RunCode(context, run, *to, call.out);
+  });
 }
 
 void AddFiles(cli::Command& root, Context& context) {

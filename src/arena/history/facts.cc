@@ -7,6 +7,7 @@
 #include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "arena/jobs/seen_runs.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -64,6 +65,14 @@ std::string DescribeReplicas(const text::Json& job) {
 }
 
 }  // namespace
+
+std::optional<RunNote> NoteOf(const Context& context, const text::Json& job) {
+  if (auto note = NoteIn(RunFolderOf(job, context.environment))) return note;
+  const auto seen = SeenRuns(context).Find(api::Uid(job));
+  if (!seen || !seen->note.is_object()) return std::nullopt;
+  auto note = ParseRunNote(text::ToJson(seen->note));
+  return note ? std::optional(std::move(*note)) : std::nullopt;
+}
 
 RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
   RunFacts facts;

@@ -30,4 +30,8 @@ struct RunFacts {
 
 RunFacts FactsOf(const RunRecord& run, const base::Environment& environment);
 
+// How it was called: from its folder on this machine, or what this machine remembers of a job that
+// it made on another cluster. Nullopt if neither knows.
+std::optional<RunNote> NoteOf(const Context& context, const text::Json& job);
+
 }  // namespace arena

@@ -174,14 +174,6 @@ text::Json ObjectAgain(const text::Json& job, const std::string& name) {
   return again;
 }
 
-// Of a job that this machine made on another cluster.
-std::optional<RunNote> NoteSeen(const Context& context, const text::Json& job) {
-  const auto seen = SeenRuns(context).Find(api::Uid(job));
-  if (!seen || !seen->note.is_object()) return std::nullopt;
-  auto note = ParseRunNote(text::ToJson(seen->note));
-  return note ? std::optional(std::move(*note)) : std::nullopt;
-}
-
 base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::vector<std::string> more(call.args.begin() + 1, call.args.end());
@@ -193,8 +185,7 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
     return Fail(Code::kInvalidArgument,
                 fmt::format("--failed is for a sweep, and {} is none", old));
   }
-  auto note = NoteIn(folder);
-  if (!note) note = NoteSeen(context, run.job.job);
+  const auto note = NoteOf(context, run.job.job);
   if (note) {
     std::string failed;
     if (flags.only_failed) {
@@ -226,6 +217,7 @@ void AddRerun(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code it had then")
           .Args(cli::MinArgs(1))
+          .UnknownFlagHint("flags of `run` stand in --with: --with '--cpu 2'")
           .Help("arena/history/rerun", context.program);
   auto flags = std::make_shared<RerunFlags>();
   verb.flags().StringArray(&flags->with, "with",

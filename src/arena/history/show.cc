@@ -42,8 +42,10 @@ std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
     const std::string& root = facts.note->root;
     text += fmt::format("{}{}", text.empty() ? "the folder " : " of ", root);
   }
-  if (!commit.empty())
-    text += fmt::format("{}commit {}", text.empty() ? "" : ", ", commit.substr(0, 7));
+  if (!commit.empty()) {
+    text += fmt::format("{}commit {}{}", text.empty() ? "" : ", ", commit.substr(0, 7),
+                        facts.note ? DescribeChanges(facts.note->changes) : "");
+  }
   return text;
 }
 

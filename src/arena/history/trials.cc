@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/log_lines.h"
@@ -32,7 +33,7 @@ base::Result<std::string> ReadResults(net::BodyStream& log) {
 }  // namespace
 
 bool HasTrials(const RunRecord& run, const std::string& folder) {
-  return IsSweep(folder) || !api::Annotation(run.job.job, kTrialsAnnotation).empty();
+  return IsSweep(folder) || !api::Annotation(run.job.job, api::kTrialsAnnotation).empty();
 }
 
 base::Result<std::vector<TrialRow>> TrialsOf(cluster::Client& client, const RunRecord& run,

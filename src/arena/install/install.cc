@@ -260,6 +260,12 @@ base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocati
     TRY_ASSIGN(client, context.connect(context));
   }
   if (plan.is_namespaced) plan.namespace_name = context.Namespace();
+  // Whoever scaled it need not say so again.
+  if (client != nullptr && !call.command.Changed("replicas")) {
+    const auto live = client->Get(api::kDeployments, plan.namespace_name, kOperatorName);
+    const int64_t count = live ? text::GetInt(*live, {"spec", "replicas"}).value_or(1) : 1;
+    plan.replicas = std::max<int64_t>(count, 1);
+  }
   TRY_ASSIGN(const auto objects, PlanInstall(plan));
   if (asks_nobody) {
     TRY(PrintPlan(objects, flags.output, call.out));
@@ -304,8 +310,11 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
   }
   if (plan.replicas < 1 || plan.replicas > 10) return refuse("--replicas: must be 1 to 10");
   if (plan.image.empty()) return refuse("--image: must not be empty");
-  if (plan.image.find_first_of(" \t\n") != std::string::npos) {
-    return refuse(fmt::format("--image={}: an image's name has no blanks", plan.image));
+  if (!IsImageReference(plan.image)) {
+    return refuse(fmt::format(
+        "--image={}: is no image's name: it is like HOST/FOLDER/NAME:TAG, without blanks, and in "
+        "small letters up to the tag",
+        plan.image));
   }
   if (plan.is_crd_only && plan.is_namespaced) {
     return refuse("--crd-only, --namespaced: give one of the two");
@@ -323,7 +332,9 @@ void DeclareInstallFlags(cli::FlagSet& set, InstallFlags& flags) {
   InstallOptions& plan = flags.plan;
   set.String(&plan.image, "image", plan.image,
              "the operator's image, as the nodes can pull or find it (see above)");
-  set.Int(&plan.replicas, "replicas", 1, "pods of the operator: one works, all answer the webhook");
+  set.Int(&plan.replicas, "replicas", 1,
+          "pods of the operator: one works, all answer the webhook; without it, an installed one "
+          "keeps its number");
   set.Bool(&plan.is_crd_only, "crd-only", false,
            "only the definition of PyTorchJobs, and the roles that go with it");
   set.Bool(&plan.is_namespaced, "namespaced", false,

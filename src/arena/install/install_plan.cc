@@ -1,10 +1,12 @@
 #include "arena/install/install_plan.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "api/job/definition.h"
 #include "api/object.h"
 #include "arena/install/deploy_files.h"
+#include "base/strings.h"
 #include "text/yaml.h"
 
 namespace arena {
@@ -74,7 +76,53 @@ void Fit(const InstallOptions& options, text::Json& object) {
   }
 }
 
+bool IsSmallOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool IsTagCharacter(char c) {
+  return IsSmallOrDigit(c) || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-';
+}
+
+// "muster", "my.team_x--y"
+bool IsPathPart(std::string_view part) {
+  return !part.empty() && IsSmallOrDigit(part.front()) && IsSmallOrDigit(part.back()) &&
+         std::all_of(part.begin(), part.end(),
+                     [](char c) { return IsSmallOrDigit(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+// "registry.local:5000", "[::1]:5000", "localhost": what is before the first "/" of an image.
+bool IsHost(std::string_view part) {
+  const auto is_of_host = [](char c) {
+    return IsTagCharacter(c) || c == ':' || c == '[' || c == ']';
+  };
+  const bool names_one = part.find_first_of(".:") != std::string_view::npos || part == "localhost";
+  return names_one && std::all_of(part.begin(), part.end(), is_of_host);
+}
+
 }  // namespace
+
+bool IsImageReference(std::string_view text) {
+  constexpr size_t kMostOfTag = 128;
+  if (const size_t at = text.find('@'); at != std::string_view::npos) {
+    const std::string_view digest = text.substr(at + 1);
+    const size_t colon = digest.find(':');
+    const bool is_digest =
+        colon != std::string_view::npos && colon > 0 && digest.size() > colon + 32 &&
+        digest.find_first_not_of("0123456789abcdef", colon + 1) == std::string_view::npos;
+    if (!is_digest) return false;
+    text = text.substr(0, at);
+  }
+  const size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos && text.find('/', colon) == std::string_view::npos) {
+    const std::string_view tag = text.substr(colon + 1);
+    const bool is_tag = !tag.empty() && tag.size() <= kMostOfTag && tag.front() != '.' &&
+                        tag.front() != '-' && std::all_of(tag.begin(), tag.end(), IsTagCharacter);
+    if (!is_tag) return false;
+    text = text.substr(0, colon);
+  }
+  const std::vector<std::string> parts = base::Split(text, '/');
+  const size_t first = parts.size() > 1 && IsHost(parts.front()) ? 1 : 0;
+  return std::all_of(parts.begin() + static_cast<ptrdiff_t>(first), parts.end(), IsPathPart);
+}
 
 base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options) {
   std::vector<text::Json> objects;

@@ -29,6 +29,9 @@ struct InstallOptions {
   std::vector<std::string> operator_args;  // appended to those of the Deployment
 };
 
+// [HOST[:PORT]/]FOLDER/NAME[:TAG][@ALGORITHM:HEX], as registries permit it.
+bool IsImageReference(std::string_view text);
+
 // In the order in which they have to be applied. For a namespaced operator without the definition
 // of PyTorchJobs, the Namespace and the webhook, which are cluster-wide.
 base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options);

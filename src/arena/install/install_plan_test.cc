@@ -179,5 +179,20 @@ TEST(InstallPlan, SecretsAreReadableByNameAndInOneNamespaceOnly) {
   }
 }
 
+TEST(InstallPlan, AnImageIsWhatRegistriesTake) {
+  const std::string digest = "@sha256:" + std::string(64, 'a');
+  for (const std::string& good :
+       {std::string("muster"), std::string("muster:v0.1.0"), "team/muster:1" + digest, "x" + digest,
+        std::string("registry.local:5000/a_b/c-d.e/muster"), std::string("localhost/m:T_1"),
+        std::string("Registry.LOCAL/team/m"), std::string("host:5000/m")}) {
+    EXPECT_TRUE(IsImageReference(good)) << good;
+  }
+  for (const char* const bad :
+       {"", "two words", "Muster:1", "team/Muster", "m:", "m:-1", "m@sha256:12", "/m", "m/", "a//b",
+        "https://registry.local/m", "m:1:2", "-m", "m;rm", "m\n", "m:a b", "team:50000/m/"}) {
+    EXPECT_FALSE(IsImageReference(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace arena

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/job/failure_cause.h"
+#include "api/kinds.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/program_name.h"
@@ -21,14 +22,6 @@ namespace arena {
 namespace {
 
 using Uids = std::set<std::string, std::less<>>;
-
-base::Time EventTime(const text::Json& event) {
-  for (const std::string_view field : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
-    if (const auto time = base::ParseRfc3339(text::GetString(event, {field}))) return *time;
-  }
-  return base::ParseRfc3339(text::GetString(event, {"metadata", "creationTimestamp"}))
-      .value_or(base::Time{});
-}
 
 int64_t VersionOf(const text::Json& event) {
   return base::ParseInt(text::GetString(event, {"metadata", "resourceVersion"})).value_or(0);
@@ -73,7 +66,7 @@ base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Cont
   std::vector<std::pair<base::Time, JobEvent>> found;
   for (const text::Json& event : list) {
     const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
-    const base::Time time = EventTime(event);
+    const base::Time time = api::ReadEvent(event).last.value_or(base::Time{});
     std::string message = UseProgramName(context, std::string(text::GetString(event, {"message"})));
     std::replace(message.begin(), message.end(), '\n', ' ');
     found.emplace_back(

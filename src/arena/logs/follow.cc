@@ -6,6 +6,7 @@
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/stall.h"
 #include "arena/app/program_name.h"
 #include "arena/logs/log_lines.h"
@@ -55,11 +56,6 @@ bool HasStarted(const text::Json& pod, std::string_view container) {
 bool IsRunning(const text::Json& pod, std::string_view container) {
   const text::Json* status = ContainerStatus(pod, container);
   return status != nullptr && text::Find(*status, {"state", "running"}) != nullptr;
-}
-
-bool IsFinished(const text::Json& pod) {
-  const std::string_view phase = text::GetString(pod, {"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
 }
 
 // The container that training runs in: `pytorch`, or a pod's only one.
@@ -161,7 +157,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   view.status = api::PodStatusText(pod);
   view.is_running = IsRunning(pod, view.container);
   if (snapshot.job) view.reason = WhyPending(*snapshot.job, {&pod});
-  if (IsFinished(pod)) {
+  if (api::IsPodFinished(pod)) {
     view.stage = Stage::kFinished;
   } else if (HasStarted(pod, view.container)) {
     view.stage = Stage::kRunning;
@@ -180,7 +176,7 @@ base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const Vi
       return done(view) || IsStopped();
     };
     if (watch_.Wait(kProbeInterval, look)) return view;
-    TRY(own_watch_ ? probe_.Look(watch_) : watch_.Refusal());
+    TRY(request_.is_looked_for ? watch_.Refusal() : probe_.Look(watch_));
   }
 }
 

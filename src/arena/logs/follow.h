@@ -42,9 +42,10 @@ struct FollowRequest {
   const std::atomic<bool>* is_ending = nullptr;
   // Called with the unfinished line (a progress bar) as it grows. On Follow's thread.
   std::function<void(std::string_view)> on_open_line{};
-  // The job's watch, if the caller has one: it also checks that the server answers. Outlives the
-  // Follow. Null: it has its own.
+  // The job's watch, if the caller has one; outlives the Follow. Null: it has its own.
   JobWatch* watch = nullptr;
+  // Whether the caller, who follows several instances, looks for all whether the server answers.
+  bool is_looked_for = false;
 };
 
 // Waits for the instance to start, and writes its log to `out` line by line, through restarts of

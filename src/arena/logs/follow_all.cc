@@ -8,6 +8,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
@@ -22,10 +23,6 @@ namespace {
 
 using base::Code;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-// A wait for something to happen is interrupted that often to see whether the server is there.
-constexpr seconds kServerProbeInterval{20};
 
 // What the followers' threads hand to the one that prints.
 class Inbox {
@@ -119,6 +116,7 @@ class AllFollower {
         name_(request.job.summary.name),
         selector_(PodSelector(request.job.job)),
         watch_(client, namespace_, name_, selector_),
+        probe_(client, namespace_, name_),
         out_(client, context, request.job.job, out, &watch_),
         lines_(request),
         inbox_(watch_) {}
@@ -153,6 +151,7 @@ class AllFollower {
   const std::string name_;
   const std::string selector_;
   JobWatch watch_;
+  JobProbe probe_;
   LiveOutput out_;
   MergedLines lines_;
   LogMerge merge_;
@@ -172,8 +171,7 @@ AllFollower::View AllFollower::ViewOf(const JobWatch::Snapshot& snapshot) const 
   for (const auto& [name, pod] : snapshot.pods) {
     if (api::ControllerUid(pod) != request_.job.summary.uid) continue;
     view.pods[name] = api::Uid(pod);
-    const std::string_view phase = text::GetString(pod, {"status", "phase"});
-    if (phase == "Succeeded" || phase == "Failed") view.ended.insert(name);
+    if (api::IsPodFinished(pod)) view.ended.insert(name);
   }
   return view;
 }
@@ -184,18 +182,14 @@ base::Status AllFollower::AwaitNews() {
   const auto now = context_.clock.Steady();
   const milliseconds timeout =
       next ? std::max(std::chrono::ceil<milliseconds>(*next - now), milliseconds(0))
-           : milliseconds(kServerProbeInterval);
+           : milliseconds(kProbeInterval);
   const bool has_news = watch_.Wait(timeout, [&](const JobWatch::Snapshot& snapshot) {
     View view = ViewOf(snapshot);
     const bool is_new = !view_ || view != *view_;
     if (is_new) view_ = std::move(view);
     return is_new || inbox_.IsRung() || request_.stop.stop_requested();
   });
-  TRY(watch_.Refusal());
-  if (has_news || next) return {};
-  const auto job = client_.Get(api::kPyTorchJobs, namespace_, name_);
-  if (!job && job.error().code != Code::kNotFound) return base::Fail(job.error());
-  return {};
+  return has_news || next ? watch_.Refusal() : probe_.Look(watch_);
 }
 
 void AllFollower::Begin(const std::string& name, const std::string& uid) {
@@ -211,6 +205,7 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
   request.options.timestamps = true;
   request.is_ending = request_.is_ending;
   request.watch = &watch_;
+  request.is_looked_for = true;
   if (out_.IsTerminal()) {
     request.on_open_line = [this, name](std::string_view text) { inbox_.SetOpen(name, text); };
   }

@@ -39,6 +39,9 @@ class LiveOutput : public cli::Output {
   bool HasColour() const override { return out_.HasColour(); }
   int Width() const override { return out_.Width(); }
 
+  // Null under the name arena. As long as this.
+  JobWatch* watch() const { return watch_; }
+
   // For TakeAwayLiveLines.
   void TakeAway();
 
@@ -80,6 +83,8 @@ class LiveLines : public cli::Output {
   base::Status Write(std::string_view text) override { return lines_.Write(text); }
   // Writes a last line without a newline.
   base::Status Finish() { return lines_.Finish(); }
+  // Of the job and its pods, for who follows the instance; null under the name arena.
+  JobWatch* watch() const { return live_.watch(); }
   bool IsTerminal() const override { return live_.IsTerminal(); }
   bool HasColour() const override { return live_.HasColour(); }
   int Width() const override { return live_.Width(); }

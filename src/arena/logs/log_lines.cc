@@ -1,6 +1,7 @@
 #include "arena/logs/log_lines.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace arena {
 namespace {
@@ -49,6 +50,7 @@ std::vector<TimedLine> SplitTimedLines(std::string_view text, std::string& last)
 
 void LogLines::Begin() {
   buffer_.clear();
+  cut_line_.clear();
   skip_ = last_count_;
   has_progress_ = false;
 }
@@ -61,19 +63,74 @@ std::string LogLines::Feed(std::string_view bytes) {
     Take(std::string_view(buffer_).substr(begin, end + 1 - begin), out);
   }
   buffer_.erase(0, begin);
-  if (buffer_.size() > kMaxLogLine) out += End();
+  if (buffer_.size() > kMaxLogLine || (shows_open_line_ && !cut_line_.empty())) Cut(out);
   if (shows_open_line_) Show(buffer_, out);
   return out;
 }
 
 std::string LogLines::End() {
   std::string out;
-  if (!buffer_.empty()) Take(buffer_, out);
+  if (!buffer_.empty() || !cut_line_.empty()) Take(buffer_, out);
   buffer_.clear();
   return out;
 }
 
+bool LogLines::IsOld(const std::string& timestamp) const {
+  return timestamp < last_ || (timestamp == last_ && skip_ > 0);
+}
+
+void LogLines::Count(const std::string& timestamp) {
+  last_count_ = timestamp == last_ ? last_count_ + 1 : 1;
+  last_ = timestamp;
+  skip_ = 0;
+}
+
+void LogLines::Cut(std::string& out) {
+  std::string_view text = buffer_;
+  if (cut_line_.empty()) {
+    const size_t blank = text.find(' ');
+    std::string timestamp = Comparable(text.substr(0, blank));
+    if (timestamp.empty() || blank == std::string_view::npos) {
+      Take(std::exchange(buffer_, ""), out);
+      return;
+    }
+    is_cut_old_ = IsOld(timestamp);
+    cut_passed_ = 0;
+    cut_line_ = std::move(timestamp);
+    const bool is_new = !is_cut_old_ && open_line_ != cut_line_;
+    if (keep_timestamps_ && is_new) out += text.substr(0, blank + 1);
+    text.remove_prefix(blank + 1);
+  }
+  ShowCut(text, out);
+  buffer_.clear();
+}
+
+void LogLines::ShowCut(std::string_view text, std::string& out) {
+  const size_t printed = open_line_ == cut_line_ ? open_printed_ : 0;
+  const size_t passed = std::exchange(cut_passed_, cut_passed_ + text.size());
+  if (is_cut_old_ || printed >= cut_passed_) return;
+  out += text.substr(printed - std::min(printed, passed));
+  has_progress_ = true;
+  open_line_ = cut_line_;
+  open_printed_ = cut_passed_;
+}
+
+void LogLines::EndCut() {
+  if (!is_cut_old_) {
+    Count(cut_line_);
+    open_line_.clear();
+  } else if (cut_line_ == last_) {
+    --skip_;
+  }
+  cut_line_.clear();
+}
+
 void LogLines::Take(std::string_view line, std::string& out) {
+  if (!cut_line_.empty()) {
+    ShowCut(line, out);
+    EndCut();
+    return;
+  }
   const size_t blank = line.find(' ');
   const std::string timestamp = Comparable(line.substr(0, blank));
   if (timestamp.empty()) {
@@ -86,13 +143,7 @@ void LogLines::Take(std::string_view line, std::string& out) {
     --skip_;
     return;
   }
-  if (timestamp == last_) {
-    ++last_count_;
-  } else {
-    last_ = timestamp;
-    last_count_ = 1;
-  }
-  skip_ = 0;
+  Count(timestamp);
   has_progress_ = true;
   if (keep_timestamps_ || blank == std::string_view::npos) {
     out += line;
@@ -106,8 +157,7 @@ void LogLines::Show(std::string_view line, std::string& out) {
   const size_t blank = line.find(' ');
   if (blank == std::string_view::npos) return;
   const std::string timestamp = Comparable(line.substr(0, blank));
-  const bool is_old = timestamp < last_ || (timestamp == last_ && skip_ > 0);
-  if (timestamp.empty() || is_old) return;
+  if (timestamp.empty() || IsOld(timestamp)) return;
   const std::string_view text = line.substr(blank + 1);
   const size_t before = out.size();
   AddRest(timestamp, text, out);
@@ -123,6 +173,7 @@ void LogLines::AddRest(const std::string& timestamp, std::string_view text,
 }
 
 std::string_view LogLines::OpenText() const {
+  if (!cut_line_.empty()) return "";
   const size_t blank = buffer_.find(' ');
   return blank == std::string::npos ? "" : std::string_view(buffer_).substr(blank + 1);
 }

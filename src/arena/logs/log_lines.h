@@ -50,6 +50,12 @@ class LogLines {
  private:
   void Take(std::string_view line, std::string& out);
   void Show(std::string_view line, std::string& out);
+  bool IsOld(const std::string& timestamp) const;
+  void Count(const std::string& timestamp);
+  // Passes on the buffer, of a line that is too long to wait for its end.
+  void Cut(std::string& out);
+  void ShowCut(std::string_view text, std::string& out);
+  void EndCut();
   // Appends the part of a line's text that has not been printed.
   void AddRest(const std::string& timestamp, std::string_view text, std::string& out) const;
 
@@ -57,6 +63,9 @@ class LogLines {
   bool shows_open_line_ = false;
   std::string open_line_;    // timestamp of the line that was printed in part; "" for none
   size_t open_printed_ = 0;  // how much of it was printed
+  std::string cut_line_;     // timestamp of the line that comes in pieces; "" for none
+  size_t cut_passed_ = 0;    // how much of it this stream has brought
+  bool is_cut_old_ = false;  // printed before: not to be printed again
   bool has_progress_ = false;
   std::string buffer_;
   std::string last_;       // timestamp of the last line printed, comparable as text

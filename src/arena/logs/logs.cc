@@ -28,7 +28,8 @@ struct LogFlags {
   std::string type, since, since_time, instance, container, ranks, grep;
   int64_t tail = -1;
   bool follow = false, timestamps = false, all = false, raw = false, errors = false;
-  LineChoice choice{};  // of --rank and --grep
+  LineChoice choice{};        // of --rank and --grep
+  JobWatch* watch = nullptr;  // of what shows the lines, with --follow
 };
 
 // 1h1m1s in seconds; nullopt for anything but digits and h, m, s.
@@ -271,6 +272,7 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
   };
   if (flags.follow) {
     LiveLines lines(client, context, job.job, choice, flags.instance, flags.timestamps, out);
+    flags.watch = lines.watch();
     return print_to(lines);
   }
   ChosenLines lines(out, choice, flags.instance, flags.timestamps);
@@ -317,10 +319,14 @@ base::Result<int> PrintLogs(cluster::Client& client, const Context& context, con
     TRY(PrintLog(client, job, instance, options, out));
     return 0;
   }
-  TRY(Follow(client, context,
-             {job.summary.namespace_name, job.summary.name, PodSelector(job.job), instance,
-              flags.container, options},
-             out));
+  FollowRequest request{job.summary.namespace_name,
+                        job.summary.name,
+                        PodSelector(job.job),
+                        instance,
+                        flags.container,
+                        options};
+  request.watch = flags.watch;
+  TRY(Follow(client, context, request, out));
   return 0;
 }
 

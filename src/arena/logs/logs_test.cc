@@ -67,6 +67,52 @@ TEST(LogLines, ShowsALineThatHasNoEndYetAndEachByteOnce) {
   EXPECT_EQ(lines.End(), "");
 }
 
+// "<stamp> " and `pieces` of 3 MiB, each of its own letter.
+std::string LongLine(std::string_view stamp, size_t pieces) {
+  std::string line(stamp);
+  line += ' ';
+  for (size_t i = 0; i < pieces; ++i) line += std::string(3 << 20, static_cast<char>('a' + i));
+  return line;
+}
+
+TEST(LogLines, OfALineTooLongToWaitForEachByteIsPassedOnOnce) {
+  const std::string line = LongLine("2026-01-01T00:00:01Z", 4) + "\n";
+  const std::string text = line.substr(line.find(' ') + 1);
+  const std::string next = "2026-01-01T00:00:02Z next\n";
+  for (const bool shows_open : {false, true}) {
+    for (const size_t broken_at :
+         {size_t{2} << 20, size_t{5} << 20, size_t{11} << 20, line.size()}) {
+      LogLines lines(false);
+      if (shows_open) lines.ShowOpenLine();
+      std::string out = lines.Feed("2026-01-01T00:00:00Z first\n");
+      for (size_t at = 0; at < broken_at; at += 1 << 20) {
+        out += lines.Feed(
+            std::string_view(line).substr(at, std::min(broken_at - at, size_t{1} << 20)));
+      }
+      lines.Begin();
+      out += lines.Feed("2026-01-01T00:00:00Z first\n");
+      for (size_t at = 0; at < line.size(); at += 1 << 20) {
+        out += lines.Feed(std::string_view(line).substr(at, 1 << 20));
+      }
+      out += lines.Feed(next);
+      EXPECT_TRUE(out == "first\n" + text + "next\n")
+          << shows_open << broken_at << " " << out.size();
+      lines.Begin();
+      EXPECT_EQ(lines.Feed(line + next), "");
+      EXPECT_EQ(lines.Feed("2026-01-01T00:00:02Z more\n"), "more\n");
+    }
+  }
+}
+
+TEST(LogLines, ALongLineHasItsTimestampOnce) {
+  LogLines lines(true);
+  const std::string line = LongLine("2026-01-01T00:00:01Z", 2);
+  std::string out = lines.Feed(std::string_view(line).substr(0, 5 << 20));
+  lines.Begin();
+  out += lines.Feed(line) + lines.Feed("\n");
+  EXPECT_TRUE(out == line + "\n") << out.size();
+}
+
 TEST(LogLines, PassesOnWhatHasNoTimestamp) {
   LogLines lines(false);
   lines.Begin();

@@ -28,6 +28,12 @@ std::optional<int> RankOf(const RankMap& map, std::string_view instance,
   return label.is_local ? map.RankAt(instance, label.number) : std::optional(label.number);
 }
 
+// "[rank1]:text" of "[lr=0.1 seed=2] [rank1]:text".
+std::string_view BehindTrial(std::string_view line) {
+  const size_t end = line.starts_with('[') ? line.find("] [") : std::string_view::npos;
+  return end == std::string_view::npos ? line : line.substr(end + 2);
+}
+
 }  // namespace
 
 base::Result<Ranks> ParseRanks(std::string_view text) {
@@ -63,6 +69,7 @@ RankMap RankMap::Of(const text::Json& job) {
   }
   const auto processes = RankIn(text::GetString(job, {"spec", "nprocPerNode"}));
   if (processes && *processes > 0) map.processes = *processes;
+  map.has_trials = !api::Annotation(job, api::kTrialsAnnotation).empty();
   return map;
 }
 
@@ -145,6 +152,7 @@ std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::st
 bool LineChoice::Wants(std::string_view instance, std::string_view line) const {
   if (line.find(grep) == std::string_view::npos) return false;
   if (ranks.empty()) return true;
+  if (map.has_trials) line = BehindTrial(line);
   const auto rank = RankOf(map, instance, line);
   return rank && Contains(ranks, *rank);
 }

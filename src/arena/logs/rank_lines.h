@@ -23,6 +23,7 @@ bool Contains(const Ranks& ranks, int rank);
 struct RankMap {
   std::vector<std::string> instances;
   int processes = 1;
+  bool has_trials = false;  // of a sweep, whose lines begin with "[lr=0.1] "
 
   static RankMap Of(const text::Json& job);
   int size() const { return static_cast<int>(instances.size()) * processes; }

@@ -127,6 +127,8 @@ base::Result<int> CreateSecret(Context& context, const SecretFlags& flags, cli::
              ReadValues({call.args.begin() + 1, call.args.end()}, flags, context.environment));
   text::Object data;
   for (const auto& [key, value] : values) data[key] = base::Base64Encode(value);
+  // First: the cluster's context may name the namespace.
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const text::Json secret =
       text::Object{{"apiVersion", "v1"},
                    {"kind", "Secret"},
@@ -135,7 +137,6 @@ base::Result<int> CreateSecret(Context& context, const SecretFlags& flags, cli::
                                              {"namespace", context.Namespace()},
                                              {"labels", text::Object{{kMadeHere, "true"}}}}},
                    {"data", std::move(data)}};
-  TRY_ASSIGN(cluster::Client * client, context.connect(context));
   auto made = client->Create(api::kSecrets, context.Namespace(), secret);
   if (!made && made.error().code == Code::kAlreadyExists && flags.replaces) {
     TRY(CheckMadeHere(*client, context, name));

@@ -65,6 +65,16 @@ base::Result<std::vector<std::string>> ValuesOf(const text::Json& value) {
 
 base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagSet& flags) {
   cli::Flag* const flag = flags.Find(key);
+  if (key == "true" || key == "false") {
+    return Fail(
+        Code::kInvalidArgument,
+        "YAML takes the words n, y, no, yes, off and on for truth values: a key is the long "
+        "name of a flag, such as nproc-per-node");
+  }
+  if (flag != nullptr && flag->name() == key && !flag->is_hidden() && !MayBeDefault(*flag)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("\"{}\" is of one run alone: give it on the command line", key));
+  }
   if (flag == nullptr || flag->name() != key || !MayBeDefault(*flag)) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("unknown key \"{}\"{}", key, DidYouMean(key, flags)));

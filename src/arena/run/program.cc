@@ -76,6 +76,7 @@ base::Result<Program> ReadProgram(const std::vector<std::string>& words, const s
     return program;
   }
   if (!IsPython(words[0])) {
+    program.program = words[0];
     program.command = fmt::format(
         "exec {}{}", has_ranks ? fmt::format("{} --no-python ", launcher) : "", Quoted(words));
     return program;

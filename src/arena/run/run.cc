@@ -24,6 +24,7 @@
 #include "arena/run/interrupted_run.h"
 #include "arena/run/notify.h"
 #include "arena/run/program.h"
+#include "arena/run/program_check.h"
 #include "arena/run/run_name.h"
 #include "arena/run/run_secrets.h"
 #include "arena/run/run_volume.h"
@@ -74,11 +75,11 @@ class RunVerb {
   base::Status CheckTogether() const;
   std::string Command() const;
   base::Status FindCode();
-  base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
   base::Status FindFreeName(cluster::Client& client);
   base::Status MountFilesOf(cluster::Client& client);
   base::Result<RunNote> NoteDown(const SubmitOptions& options) const;
+  void AnnotateSweep(SubmitOptions& options) const;
   base::Status PackCode(SubmitOptions& options) const;
   base::Result<snapshot::Snapshot> TakeCode(SubmitOptions& options) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
@@ -195,27 +196,6 @@ base::Status RunVerb::FindCode() {
   return {};
 }
 
-// Of a script that the program's words name.
-base::Status RunVerb::CheckScript() const {
-  if (program_.script.empty() || !code_) return {};
-  if (program_.script.starts_with('/')) return {};
-  const snapshot::Folder& folder = code_->folder();
-  const std::string below =
-      std::filesystem::path(folder.inside + "/" + program_.script).lexically_normal().string();
-  const std::string path = below.starts_with('/') ? below.substr(1) : below;
-  std::error_code failed;
-  const std::string whole = folder.root + "/" + path;
-  if (code_->is_at_hand() && !std::filesystem::exists(whole, failed)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{} is not in {}", program_.script, code_->Below(folder.root)));
-  }
-  if (run_.is_live || code_->Holds(path)) return {};
-  return Fail(Code::kInvalidArgument,
-              fmt::format("{} is left out of the job by {}: take it out of there, or run in the "
-                          "folder by --live",
-                          program_.script, folder.is_git ? ".gitignore" : ".musterignore"));
-}
-
 // The job runs the trials, one after another or some at once: on another cluster by a program that
 // travels with it.
 std::string RunVerb::Command() const {
@@ -243,7 +223,8 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   }
   if (flags_.code.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
-  for (const RunSecret& secret : ReadRunSecrets(run_.secrets)) {
+  TRY_ASSIGN(const std::vector<RunSecret> secrets, ReadRunSecrets(run_.secrets));
+  for (const RunSecret& secret : secrets) {
     flags_.secret_env.push_back(secret.Variables());
   }
   run_.notify.is_on_given = call.command.Changed("notify-on");
@@ -264,7 +245,10 @@ base::Status RunVerb::Check(cli::Invocation& call) {
     program_ = sweep_->program;
   }
   TRY(FindCode());
-  TRY(CheckScript());
+  if (code_) {
+    TRY(CheckProgram(program_, *code_, run_.is_live,
+                     flags_.image.empty() ? context_.environment.GetOr("PATH", "") : ""));
+  }
   SubmitFlags named = flags_;
   if (named.name.empty()) named.name = RandomName(program_.stem);
   TRY(CheckSubmit(named, {Command()}, context_.environment));
@@ -340,6 +324,11 @@ base::Status RunVerb::MountFilesOf(cluster::Client& client) {
   return {};
 }
 
+void RunVerb::AnnotateSweep(SubmitOptions& options) const {
+  options.annotations[std::string(api::kTrialsAnnotation)] = fmt::to_string(sweep_->trials.size());
+  options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+}
+
 // For another cluster: the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
   if (run_.is_live) {
@@ -354,8 +343,7 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
   std::map<std::string, std::string> files;
   if (sweep_) {
     files = SweepFiles(sweep_->trials);
-    options.annotations[std::string(kTrialsAnnotation)] = fmt::to_string(sweep_->trials.size());
-    options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+    AnnotateSweep(options);
   }
   if (!takes_snapshot() && !sweep_) return {};
   options.code_folder = kCodeFolder;
@@ -403,7 +391,7 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   options.env["MUSTER_RUN_DIR"] = run_folder_->files();
   if (taken) options.flags.working_dir = code_->Below(run_folder_->code());
   if (!sweep_) return {};
-  options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
+  AnnotateSweep(options);
   return base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(sweep_->trials), 0600,
                                base::Durability::kSync);
 }
@@ -446,7 +434,8 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
 base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& options,
                              const text::Json& job, const std::atomic<bool>* is_ending,
                              cli::Output& out) {
-  if (options.flags.workers == 1 && RankMap::Of(job).processes == 1) {
+  // The lines of a sweep stand behind their trials: those of different ranks are not alike.
+  if (options.flags.workers == 1 && (sweep_ || RankMap::Of(job).processes == 1)) {
     return FollowChief(client, context_, job, ChiefName(options), out, is_ending);
   }
   TRY_ASSIGN(const TrainingJob found,

@@ -20,7 +20,8 @@ struct RunSecret {
   std::string Variables() const;
 };
 
-std::vector<RunSecret> ReadRunSecrets(const std::vector<std::string>& texts);
+// kInvalidArgument for an empty key, and for a variable that no shell can name.
+base::Result<std::vector<RunSecret>> ReadRunSecrets(const std::vector<std::string>& texts);
 
 // On the embedded cluster: kNotFound for a secret or key that does not exist. Only the user creates
 // secrets there, so the job would wait forever.

@@ -11,9 +11,6 @@
 
 namespace arena {
 
-// The job's annotation: how many trials it has.
-inline constexpr std::string_view kTrialsAnnotation = "muster.dev/trials";
-
 // python/sweep.py, which runs the trials, and the modules that it imports.
 extern const std::string_view kSweepProgram;
 extern const std::string_view kPrintedMetricsModule;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <thread>
 
+#include "api/rank_label.h"
 #include "arena/run/sweep.h"
 #include "arena/run/trial_events.h"
 #include "base/clock.h"
@@ -111,7 +112,8 @@ class Runner {
     base::Fd log;
     std::string line;
     TrialResult result;
-    std::optional<int> status;  // of waitpid
+    std::map<std::string, int> printed_by;  // the lowest rank that has printed a metric
+    std::optional<int> status;              // of waitpid
   };
 
   std::string FolderOf(const Trial& trial) const {
@@ -250,10 +252,23 @@ class Runner {
       line = line.substr(again + 1);
     }
     (void)out_.Write(fmt::format("[{}] {}\n", TrialLabel(running.trial.values), line));
-    TakeMetrics(running, text::MetricsOf(line));
+    TakeMetricsOfLine(running, line);
     if (const std::string_view words = base::Trim(line); !words.empty()) {
       running.result.last_line = words.substr(0, kMaxLastLine);
     }
+  }
+
+  // Of ranks that print the same metric the lowest counts: which one is last is by chance.
+  void TakeMetricsOfLine(Running& running, std::string_view line) {
+    const auto label = api::ReadRankLabel(line);
+    const int rank = label ? label->number : 0;
+    auto metrics = text::MetricsOf(label ? label->text : line);
+    std::erase_if(metrics, [&](const auto& metric) {
+      int& lowest = running.printed_by.try_emplace(metric.first, rank).first->second;
+      lowest = std::min(lowest, rank);
+      return lowest < rank;
+    });
+    TakeMetrics(running, metrics);
   }
 
   template <typename Metrics>
@@ -321,17 +336,33 @@ std::string Summary(const std::vector<Trial>& trials,
     ++ended;
     if (found->second.exit_code == 0) continue;
     const std::string& last_line = found->second.last_line;
-    failures.push_back(fmt::format("  {} exited with code {}{}{}", TrialLabel(trial.values),
+    failures.push_back(fmt::format("{} exited with code {}{}{}", TrialLabel(trial.values),
                                    found->second.exit_code, last_line.empty() ? "" : ": ",
                                    last_line));
   }
   std::string text = fmt::format("{} of {} trial{} ended, {} of them failed\n", ended,
                                  trials.size(), trials.size() == 1 ? "" : "s", failures.size());
-  for (size_t i = 0; i < failures.size() && i < kShownFailures; ++i) text += failures[i] + "\n";
+  for (size_t i = 0; i < failures.size() && i < kShownFailures; ++i) {
+    text += fmt::format("  {}\n", failures[i]);
+  }
   if (failures.size() > kShownFailures) {
     text += fmt::format("  and {} more\n", failures.size() - kShownFailures);
   }
+  // The job's exit code is its, and the last line is what the job's failure is told with.
+  if (failures.size() > 1) text += fmt::format("the first of them: {}\n", failures.front());
   return text;
+}
+
+// Those that have not ended. Where all have, the job is tried again (--retry) for those that failed.
+std::vector<Trial> TrialsToRun(const std::vector<Trial>& trials,
+                               const std::map<int64_t, TrialResult>& results) {
+  std::vector<Trial> left, failed;
+  for (const Trial& trial : trials) {
+    const auto found = results.find(trial.index);
+    if (found == results.end()) left.push_back(trial);
+    if (found != results.end() && found->second.exit_code != 0) failed.push_back(trial);
+  }
+  return left.empty() ? failed : left;
 }
 
 }  // namespace
@@ -345,10 +376,7 @@ base::Result<int> RunTrials(const std::string& folder, int64_t parallel,
     return ParseResults(base::ReadFile(files + "/trials.jsonl").value_or(""));
   };
   const std::map<int64_t, TrialResult> before = results();
-  std::vector<Trial> left;
-  for (const Trial& trial : trials) {
-    if (!before.contains(trial.index)) left.push_back(trial);
-  }
+  std::vector<Trial> left = TrialsToRun(trials, before);
   if (parallel == 0) parallel = static_cast<int64_t>(GpusOf(environment).size());
   if (parallel == 0) parallel = std::max(1u, std::thread::hardware_concurrency());
   Runner runner(files, std::move(left), environment, out);

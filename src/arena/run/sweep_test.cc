@@ -194,7 +194,7 @@ TEST_F(SweepTest, WhatHasEndedIsNotRunAgain) {
   Write("/files/trials.jsonl", ToLine({0, 0, 1, 2, "", {}}));
   EXPECT_EQ(RunAll(trials), 0);
   EXPECT_EQ(RunAll(trials), 0);
-  EXPECT_EQ(Read("/count0"), "nothing");
+  EXPECT_EQ(Read("/count0"), "nothing") << "it had ended well";
   EXPECT_EQ(Read("/count1"), "run\n");
 }
 

@@ -230,8 +230,9 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
   for (const std::string& file : options.flags.env_files) {
     TRY_ASSIGN(const std::string text,
                ReadSecretFile("--env-file", file, environment, options.warnings));
-    TRY_ASSIGN(const std::vector<std::string> lines, ParseEnvFile(text, environment));
-    entries.insert(entries.end(), lines.begin(), lines.end());
+    const auto lines = ParseEnvFile(text, environment);
+    if (!lines) return Fail(lines.error().Wrap("--env-file " + file));
+    entries.insert(entries.end(), lines->begin(), lines->end());
   }
   for (const std::string& typed : options.flags.env) {
     entries.push_back(WithValue(typed, environment));

@@ -90,10 +90,11 @@ base::Result<std::vector<std::string>> ParseEnvFile(std::string_view text,
     const size_t equals = line.find('=');
     const std::string name(line.substr(0, equals));
     if (!ParseEnv({name + "="})) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--env-file is invalid: line {} should like NAME=VALUE, or NAME for "
-                              "the value that it has here",
-                              number));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("line {} should be like NAME=VALUE, or NAME for the value that it has "
+                      "here{}",
+                      number, line.starts_with("export ") ? ", without the word export" : ""));
     }
     if (equals != std::string_view::npos) {
       entries.emplace_back(line);

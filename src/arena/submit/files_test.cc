@@ -25,9 +25,9 @@ TEST(EnvFile, IsReadAsDockerReadsIt) {
     const auto refused = read(text);
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().message,
-              "--env-file is invalid: line 2 should like NAME=VALUE, or NAME for the value that it "
-              "has here");
+              "line 2 should be like NAME=VALUE, or NAME for the value that it has here");
   }
+  EXPECT_TRUE(read("export A=1").error().message.ends_with(", without the word export"));
 }
 
 TEST(GitCredentials, AreLinesOfAHelperOrOfGitsStore) {

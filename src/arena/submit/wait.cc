@@ -122,6 +122,7 @@ base::Status FollowChief(cluster::Client& client, const Context& context, const 
   LineChoice choice;
   if (context.program != "arena") choice.map = RankMap::Of(job);
   LiveLines lines(client, context, job, std::move(choice), chief, false, out);
+  request.watch = lines.watch();
   TRY(Follow(client, context, request, lines));
   return lines.Finish();
 }

@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "base/uid.h"
 #include "controller/operator/operator.h"
+#include "net/socket/tcp.h"
 #include "reconcile/init_container.h"
 
 namespace controller {
@@ -209,6 +210,12 @@ base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const Progra
   return options;
 }
 
+base::Status CheckBindAddress(const char* flag, const std::string& address) {
+  if (address.empty() || address == "0") return {};
+  const auto parsed = net::ParseHostPort(address);
+  return parsed ? base::Status() : base::Fail(parsed.error().Wrap(fmt::format("--{}", flag)));
+}
+
 base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program) {
   if (program.is_local) {
     return base::Fail(Code::kInvalidArgument,
@@ -229,6 +236,8 @@ base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program)
   if (!policy.empty() && policy != "Fail" && policy != "Ignore") {
     return base::Fail(Code::kInvalidArgument, "--webhook-failure-policy: must be Fail or Ignore");
   }
+  TRY(CheckBindAddress("metrics-bind-address", flags.metrics_address));
+  TRY(CheckBindAddress("health-probe-bind-address", flags.probe_address));
   TRY(CheckStatusOptions(flags.status));
   if (flags.qps < 0 || flags.burst < 1) {
     return base::Fail(Code::kInvalidArgument,

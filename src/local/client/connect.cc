@@ -272,7 +272,13 @@ Paths PathsOf(const base::Environment& environment) {
 
 base::Status MakePrivateDirs(const Paths& paths) {
   for (const std::string* path : {&paths.state, &paths.runtime}) {
-    TRY(base::MakeDirs(*path, 0700));
+    if (base::Status made = base::MakeDirs(*path, 0700); !made) {
+      base::Error error = made.error().Wrap(
+          path == &paths.state ? "the state folder" : "the folder of the daemon's socket");
+      error.message += fmt::format(": set {} to a folder of yours",
+                                   path == &paths.state ? "XDG_STATE_HOME" : "XDG_RUNTIME_DIR");
+      return base::Fail(std::move(error));
+    }
     TRY(CheckPrivate(*path));
     if (chmod(path->c_str(), 0700) != 0) return base::Fail(base::Errno(errno, "chmod " + *path));
   }

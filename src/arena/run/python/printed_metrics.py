@@ -8,6 +8,7 @@ NAME = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_/.@-]*[A-Za-z0-9_])?\Z")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?\Z")
 NOT_FINITE = {"nan": "nan", "-nan": "nan", "inf": "inf", "+inf": "inf", "infinity": "inf", "-inf": "-inf", "-infinity": "-inf"}
 MARK = re.compile("[=:]")
+RANK = re.compile(r"\[(?:local-)?rank([0-9]{1,6})\](?=[:> ])[:>]?")
 
 
 def number_of(word):
@@ -30,6 +31,12 @@ def name_of(word):
     """None where the word is no name."""
     word = word.lstrip("([,{'\"").rstrip("'\"")
     return word if len(word) <= MAX_WORD and NAME.match(word) else None
+
+
+def label_of_rank(line):
+    """The rank whose line it is (0 where no launcher says so), and what it printed, by the rules of src/api/rank_label.h."""
+    label = RANK.match(line)
+    return (int(label.group(1)), line[label.end():]) if label else (0, line)
 
 
 def refuse_constant(name):

@@ -14,7 +14,7 @@ import sys
 import time
 
 from logged_scalars import scalars_below
-from printed_metrics import metrics_of
+from printed_metrics import label_of_rank, metrics_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DRAIN_SECONDS = 1
@@ -107,6 +107,7 @@ class Running:
         self.line = b""
         self.last_line = ""
         self.metrics = {}
+        self.printed_by = {}  # the lowest rank that has printed a metric
         self.started = time.time()
         self.exit_code = None
         self.drained_by = None  # when what it left behind is not waited for any longer
@@ -115,6 +116,14 @@ class Running:
         for name, value in pairs:
             if name in self.metrics or len(self.metrics) < MAX_METRICS:
                 self.metrics[name] = value
+
+    def take_metrics_of_line(self, line):
+        """Of ranks that print the same metric the lowest counts: which one is last is by chance."""
+        rank, text = label_of_rank(line)
+        found = metrics_of(text)
+        for name, _ in found:
+            self.printed_by[name] = min(rank, self.printed_by.get(name, rank))
+        self.take_metrics(pair for pair in found if self.printed_by[pair[0]] == rank)
 
     def result(self):
         return {"index": self.trial["index"], "values": dict(self.trial["values"]), "exitCode": self.exit_code,
@@ -127,13 +136,19 @@ class Runner:
         self.files, self.gpus = files, gpus
         self.results = Results(files)
         self.trials = trials
-        self.waiting = collections.deque(trial for trial in trials if trial["index"] not in self.results.by_index)
+        self.waiting = collections.deque(self.trials_to_run())
         self.slots = [None] * parallel
         self.by_pid = {}
         self.selector = selectors.DefaultSelector()
         self.stopped_by = None
         self.failure = None
         self.told = 0
+
+    def trials_to_run(self):
+        """Those that have not ended. Where all have, the job is tried again (--retry) for those that failed."""
+        results = self.results.by_index
+        left = [trial for trial in self.trials if trial["index"] not in results]
+        return left or [trial for trial in self.trials if results[trial["index"]]["exitCode"] != 0]
 
     def tell(self, line):
         self.told += len(line)
@@ -250,7 +265,7 @@ class Runner:
         line = line[line.rfind(b"\r") + 1:]
         self.tell(running.prefix + line + b"\n")
         text = line.decode("utf-8", "replace").strip()
-        running.take_metrics(metrics_of(text))
+        running.take_metrics_of_line(text)
         if text:
             running.last_line = text[:MAX_LAST_LINE]
 
@@ -309,11 +324,15 @@ class Runner:
         failed = [result for result in ended if result["exitCode"] != 0]
         lines = ["%d of %d trial%s ended, %d of them failed"
                  % (len(ended), len(self.trials), "" if len(self.trials) == 1 else "s", len(failed))]
-        lines += ["  %s exited with code %d%s" % (label_of(by_index[result["index"]]), result["exitCode"],
-                                           result["lastLine"] and ": " + result["lastLine"])
-                  for result in failed[:SHOWN_FAILURES]]
+        told = ["%s exited with code %d%s" % (label_of(by_index[result["index"]]), result["exitCode"],
+                                              result["lastLine"] and ": " + result["lastLine"])
+                for result in failed[:SHOWN_FAILURES]]
+        lines += ["  " + failure for failure in told]
         if len(failed) > SHOWN_FAILURES:
             lines.append("  and %d more" % (len(failed) - SHOWN_FAILURES))
+        # The job's exit code is its, and the last line is what the job's failure is told with.
+        if len(failed) > 1:
+            lines.append("the first of them: " + told[0])
         self.tell(("\n".join(lines) + "\n").encode())
         if self.stopped_by:
             return 128 + signal.SIGTERM

@@ -1,0 +1,90 @@
+#include "arena/run/program_check.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/strings.h"
+#include "process/spawn.h"
+
+namespace arena {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Status Misuse(std::string text) {
+  return base::Fail(base::Code::kInvalidArgument, std::move(text));
+}
+
+// `file` as the command names it.
+base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_live) {
+  const snapshot::Folder& folder = code.folder();
+  const std::string here = code.Below(folder.root);
+  std::error_code failed;
+  if (!fs::exists(fs::path(here) / file, failed)) {
+    return Misuse(fmt::format("{} is not in {}", file, here));
+  }
+  if (fs::is_directory(fs::path(here) / file, failed)) {
+    return Misuse(fmt::format("{} is a folder, not a program", file));
+  }
+  const std::string path = (fs::path(folder.inside) / file).lexically_normal().string();
+  // It may be reached by a link, which goes along as such.
+  const std::string target = fs::canonical(fs::path(here) / file, failed).string();
+  const bool goes_along = code.Holds(path) || (target.starts_with(folder.root + "/") &&
+                                               code.Holds(target.substr(folder.root.size() + 1)));
+  if (is_live || goes_along) return {};
+  return Misuse(
+      fmt::format("{} is left out of the job by {}: take it out of there, or run in the "
+                  "folder by --live",
+                  file, folder.is_git ? ".gitignore" : ".musterignore"));
+}
+
+// "#!/bin/sh\r": no interpreter is named like that, and the kernel says that the file is not there.
+bool EndsLinesAsOnWindows(const std::string& path) {
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char begin[256];
+  const ssize_t count = file ? ::read(file.get(), begin, sizeof begin) : 0;
+  if (count <= 0) return false;
+  const std::string_view text(begin, static_cast<size_t>(count));
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return first.starts_with("#!") && first.ends_with('\r');
+}
+
+}  // namespace
+
+base::Status CheckProgram(const Program& program, const LocalCode& code, bool is_live,
+                          const std::string& path) {
+  if (!code.is_at_hand()) return {};
+  if (!program.script.empty()) {
+    return program.script.starts_with('/') ? base::Status()
+                                           : CheckFile(program.script, code, is_live);
+  }
+  const std::string& word = program.program;
+  if (word.empty() || word.starts_with('/')) return {};
+  const fs::path file = fs::path(code.Below(code.folder().root)) / word;
+  if (word.find('/') == std::string::npos) {
+    std::error_code failed;
+    const bool is_mistaken =
+        !path.empty() && fs::is_regular_file(file, failed) && !process::FindProgram(word, path);
+    if (!is_mistaken) return {};
+    return Misuse(
+        fmt::format("{0} is a file of this folder, and no program of PATH: run ./{0}", word));
+  }
+  TRY(CheckFile(word, code, is_live));
+  const std::string quoted = base::ShellQuote(word);
+  if (::access(file.c_str(), X_OK) != 0) {
+    return Misuse(fmt::format("{} may not be executed: `chmod +x {}`, or run what reads it: sh {}",
+                              word, quoted, quoted));
+  }
+  if (!EndsLinesAsOnWindows(file)) return {};
+  return Misuse(
+      fmt::format("the lines of {} end as on Windows, so that its interpreter is not "
+                  "found: `sed -i 's/\\r$//' {}`",
+                  word, quoted));
+}
+
+}  // namespace arena

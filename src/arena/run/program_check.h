@@ -1,0 +1,19 @@
+// Whether a program of the caller's folder can start where the job runs it.
+#pragma once
+
+#include <string>
+
+#include "arena/folder/local_code.h"
+#include "arena/run/program.h"
+#include "base/result.h"
+
+namespace arena {
+
+// kInvalidArgument, in one line with what to do, for a script or program that is not in the folder
+// or not in what goes along, is itself a folder, may not be executed, or whose lines end as on
+// Windows. Of an earlier run's code, and of absolute paths, nothing is known. `path`: the PATH that
+// the job has, "" when it is unknown; a file of the folder that is not on it is no program.
+base::Status CheckProgram(const Program& program, const LocalCode& code, bool is_live,
+                          const std::string& path);
+
+}  // namespace arena
