@@ -108,10 +108,7 @@ base::Result<int> RunSuspend(Context& context, const SuspendFlags& flags, bool i
   return exit_code;
 }
 
-void Add(cli::Command& root, Context& context, bool is_suspended, std::string use,
-         std::string summary) {
-  const std::string page = "arena/ending/" + use.substr(0, use.find(' '));
-  cli::Command& verb = root.Add(std::move(use), std::move(summary)).Help(page, context.program);
+void Add(cli::Command& verb, Context& context, bool is_suspended) {
   auto flags = std::make_shared<SuspendFlags>();
   AddTypeFlag(verb.flags(), &flags->type, "kind of the jobs: pytorchjob");
   if (is_suspended) AddEndingFlags(verb.flags(), flags->force, flags->wait);
@@ -130,12 +127,15 @@ void Add(cli::Command& root, Context& context, bool is_suspended, std::string us
 }  // namespace
 
 void AddSuspend(cli::Command& root, Context& context) {
-  Add(root, context, true, "suspend JOB [JOB...]",
-      "End the instances of training jobs until they are resumed");
+  Add(root.Add("suspend JOB [JOB...]", "End the instances of training jobs until they are resumed")
+          .Help("arena/ending/suspend", context.program),
+      context, true);
 }
 
 void AddResume(cli::Command& root, Context& context) {
-  Add(root, context, false, "resume JOB [JOB...]", "Run suspended training jobs again");
+  Add(root.Add("resume JOB [JOB...]", "Run suspended training jobs again")
+          .Help("arena/ending/resume", context.program),
+      context, false);
 }
 
 }  // namespace arena
