@@ -95,7 +95,7 @@ def test_what_cannot_travel_is_refused_and_nothing_is_made(real_cluster, namespa
     refused("on another cluster `run` itself notifies: leave out --detach", "--notify=true", "train.py")
     with open(os.path.join(code, "noise"), "wb") as file:
         file.write(os.urandom(9_000_000))
-    refused("at most 8192 travel with a job", "train.py")
+    refused("a job can carry at most 8192", "train.py")
 
 
 def test_a_namespace_that_takes_no_configmaps_is_left_as_it_was(real_cluster, namespace, muster, code):
