@@ -23,7 +23,7 @@ export function toast(text, {line, bad, action} = {}) {
   setTimeout(() => element.remove(), bad || action ? 30000 : 8000);
 }
 
-// Of the last action that offers it.
+// Undoes the last action that offers it.
 export function undo() {
   [...document.querySelectorAll("#toasts .undo")].at(-1)?.click();
 }
@@ -102,7 +102,7 @@ export async function rerun(run) {
           {line: result.command}));
 }
 
-// What is deleted can be run again for as long as the history keeps it.
+// A deleted job can be run again for as long as the history keeps it.
 export async function remove(run) {
   const text = `${run.name} and its instances end and go. The history keeps what it was: ` +
       "it can be run again until that is pruned.";
@@ -117,7 +117,7 @@ export async function remove(run) {
       })));
 }
 
-// Of a row of the jobs' list.
+// The target of actions for a row of the jobs' list.
 export function targetOf(row) {
   return {name: row.name, namespace: row.namespace, run: row.name, uid: row.uuid, id: row.id};
 }

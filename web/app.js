@@ -10,7 +10,7 @@ import {get, post, stream} from "./server.js";
 const main = document.getElementById("main");
 const banner = document.getElementById("banner");
 const linkState = document.getElementById("link-state");
-const LOST_AFTER = 1200;  // milliseconds: what is back sooner was not worth a word
+const LOST_AFTER = 1200;  // milliseconds: a loss that is over sooner is not reported
 const THEMES = ["auto", "dark", "light"];
 
 const app = {
@@ -47,7 +47,7 @@ function show() {
   main.focus({preventScroll: true});
 }
 
-// What has been lost, by who says so.
+// What has been lost, by who reports it.
 const problems = new Map();
 let lostTimer = 0;
 function report(who, text) {
@@ -74,7 +74,7 @@ stream.addEventListener(
     (event) => report(
         "page",
         event.detail.ended ?
-            "muster dash has not let this page in: open the link that it printed, or run it again." :
+            "muster dash did not admit this page: open the link that it printed, or run it again." :
             "muster dash does not answer: it has ended in its terminal, or this machine sleeps. " +
                 "This page continues when it is back."));
 stream.addEventListener(
@@ -180,7 +180,7 @@ async function begin() {
   const link = location.hash.startsWith("#/") ? "" : location.hash.slice(1);
   try {
     if (link) {
-      // It is good once; nobody is to find it in this browser's history.
+      // It is valid once, and must not be found in this browser's history.
       history.replaceState(null, "", location.pathname + "#/jobs");
       showWhere(await post("/api/session", {link}));
     } else {
@@ -188,7 +188,7 @@ async function begin() {
     }
   } catch (error) {
     if (error.status === 401 || error.status === 403) {
-      // Opened twice: the browser may have been let in before.
+      // The link was opened twice: this browser may have a cookie already.
       const isIn = link && await get("/api/state").then(showWhere).then(() => true, () => false);
       if (!isIn) return showDoor(error.message);
     } else {

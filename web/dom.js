@@ -72,7 +72,7 @@ export function showState(element, status) {
   setText(element, wordOf(status));
 }
 
-// Of a job, a pod or an attempt.
+// The kind, and so the colour, of the state of a job, a pod or an attempt.
 export function kindOf(status) {
   const word = String(status ?? "").toUpperCase();
   if (["RUNNING"].includes(word)) return "running";

@@ -133,7 +133,7 @@ export class Shell {
     this.#draw();
   }
 
-  // Those that run.
+  // The instances that are running.
   setInstances(names) {
     const all = names.join();
     if (all === this.#instances) return;

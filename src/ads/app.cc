@@ -32,11 +32,7 @@ void ConnectToOci(Context& context) {
 void AddOpctl(cli::Command& root, Context& context) {
   ConnectToOci(context);
   cli::Command& opctl = root.Add("opctl", "Distributed training in OCI Data Science's terms");
-  opctl.ClickStyle().Long(fmt::format(
-      "Runs the same train.yaml on OCI Data Science, on this machine and on Kubernetes.\n\n"
-      "Begin with `{0} opctl distributed-training init --framework pytorch`, then `{0} opctl run "
-      "-f train.yaml -b local`.",
-      context.program));
+  opctl.ClickStyle().Help("ads/opctl", context.program);
   AddRun(opctl, context);
   AddPublish(opctl, context);
   AddEntry(opctl, context);

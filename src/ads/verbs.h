@@ -16,7 +16,7 @@ void AddWatch(cli::Command& parent, Context& context);
 void AddCancel(cli::Command& parent, Context& context);
 void AddDelete(cli::Command& parent, Context& context);  // with activate and deactivate
 
-// Of distributed-training.
+// The verbs of distributed-training.
 void AddInit(cli::Command& parent, Context& context);
 void AddShowConfig(cli::Command& parent, Context& context);
 void AddBuildImage(cli::Command& parent, Context& context);

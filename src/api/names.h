@@ -112,7 +112,7 @@ constexpr bool IsAlphanumeric(char c) {
 constexpr bool IsNameCharacter(char c) {
   return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
 }
-// Of an environment variable, by the rule of kubelets before 1.30; newer ones accept more.
+// A name of an environment variable, by the rule of kubelets before 1.30; newer ones accept more.
 bool IsVariableName(std::string_view text);
 // Without the limit of length, which has a message of its own: [a-z0-9]([-a-z0-9]*[a-z0-9])?
 bool IsDnsLabel(std::string_view text);

@@ -1,4 +1,4 @@
-// JSON for programs that link no JSON library: the whole language, read into a tree.
+// JSON, as much as programs need that link no JSON library: all of it, read into a tree.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace base {
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
   Kind kind = Kind::kNull;
-  std::string text;  // for a string its value; for a number or boolean its text
+  std::string text;  // of a string its value; of a number or boolean as it was written
   std::vector<JsonValue> items;
   std::vector<std::pair<std::string, JsonValue>> members;  // in order
 
-  // Defined after Json is complete, as clang requires.
+  // Defined where the pairs are complete, which clang asks for.
   JsonValue();
   ~JsonValue();
   JsonValue(const JsonValue& other);
@@ -38,7 +38,7 @@ Result<JsonValue> ParseJson(std::string_view text);
 
 std::string WriteJson(const JsonValue& value);
 
-// With its quotes. Bytes that are not UTF-8 become U+FFFD.
+// With its quotes. What is not UTF-8 becomes U+FFFD.
 std::string JsonQuote(std::string_view text);
 
 }  // namespace base

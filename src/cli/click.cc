@@ -79,11 +79,16 @@ std::string ClickText::Help() const {
   std::string out = UsageLine() + "\n";
   const HelpPage page = command_.Page();
   const std::string& text = page.text.empty() ? command_.summary_ : page.text;
-  for (const std::string& paragraph : base::Split(text, '\n')) {
-    out += paragraph.empty() ? "\n" : "\n  " + Wrapped(paragraph, kHelpWidth - 2, 2);
+  // A page comes wrapped for another layout.
+  for (const std::string& lines :
+       base::Split(base::ReplaceAll(base::Trim(text), "\n\n", "\f"), '\f')) {
+    const std::string paragraph = base::ReplaceAll(lines, "\n", " ");
+    if (!paragraph.empty()) out += "\n  " + Wrapped(paragraph, kHelpWidth - 2, 2) + "\n";
   }
-  if (!text.empty()) out += "\n";
-  if (!page.example.empty()) out += fmt::format("\nExamples:\n{}\n", page.example);
+  if (!page.example.empty()) {
+    out += fmt::format("\nExamples:\n{}\n",
+                       page.example.substr(0, page.example.find_last_not_of('\n') + 1));
+  }
   return out + Options() + Commands();
 }
 

@@ -62,6 +62,15 @@ class CommandTest : public testing::Test {
   int befores_ = 0;
 };
 
+TEST_F(CommandTest, HelpOfCompletionShowsTheLineThatLoadsIt) {
+  for (const char* shell : {"bash", "zsh"}) {
+    Do({"completion", shell, "--help"});
+    EXPECT_NE(out_.text().find(std::string("\n  source <(muster completion ") + shell + ")\n"),
+              std::string::npos)
+        << out_.text();
+  }
+}
+
 TEST_F(CommandTest, FindsByAliasAndTakesPersistentFlagsAnywhere) {
   EXPECT_EQ(Do({"-n", "list", "ls", "-A"}).exit_code, 0);
   EXPECT_EQ(ran_, "list");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
+
 namespace cli {
 namespace {
 
@@ -114,7 +116,7 @@ void AddShell(Command& completion, const std::string& shell, const std::string& 
   const std::string program = completion.parent()->name();
   completion.Add(shell, fmt::format("Print the completion script for {}", shell))
       .Long(fmt::format("Prints the completion script for {}. To load it now:\n\n  {}", shell,
-                        Filled(hint, program)))
+                        base::ReplaceAll(hint, "@", program)))
       .Args(NoArgs())
       .Run([shell, program](Invocation& call) -> base::Result<int> {
         TRY(call.out.Write(*CompletionScript(shell, program)));

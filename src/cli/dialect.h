@@ -10,7 +10,7 @@ namespace cli {
 
 class Flag;
 
-// What is wrong with a command line. The views last as long as the words that were parsed.
+// An error in a command line. The views last as long as the words that were parsed.
 struct Refusal {
   enum class Kind {
     kBadSyntax,

@@ -233,7 +233,7 @@ Flag* FlagSet::Find(std::string_view name) const {
   return nullptr;
 }
 
-// Of a terminal of 80 columns.
+// For a terminal of 80 columns.
 constexpr ColumnLayout kUsages = {.gap = 3, .widest_left = 32, .width = 80};
 
 std::string FlagUsages(std::vector<const Flag*> flags) {

@@ -71,7 +71,7 @@ std::optional<Error> Access::Check(const net::HttpRequest& request, Area area) c
   }
   if (area == Area::kData && !HasSession(request)) {
     return Error{Code::kUnauthenticated,
-                 "this browser has not come by the link of `muster dash`: open the one that it "
+                 "this browser has not opened the link of `muster dash`: open the one that it "
                  "printed",
                  0};
   }
@@ -82,9 +82,10 @@ base::Result<std::string> Access::Redeem(std::string_view link, Moment now) {
   const bool is_it =
       base::SameDigest(base::ViewOf(base::Sha256(link)), base::ViewOf(base::Sha256(secrets_.link)));
   if (!is_it) {
-    return base::Fail(Code::kPermissionDenied,
-                      "this link is not of the `muster dash` that runs now: open the one that it "
-                      "printed");
+    return base::Fail(
+        Code::kPermissionDenied,
+        "this link is not from the `muster dash` that is running now: open the one that it "
+        "printed");
   }
   if (is_link_used_ || now >= link_ends_) {
     return base::Fail(Code::kPermissionDenied,

@@ -157,7 +157,7 @@ void Server::Work(const net::HttpRequest& request, const Route& route, const Res
         if (!stop.stop_requested()) responder->Send(AnswerOf(request, route, stop.get_token()));
       });
   if (!is_taken) {
-    responder->Send(ErrorAnswer({Code::kExhausted, "too much is asked at once: try again", 0}));
+    responder->Send(ErrorAnswer({Code::kExhausted, "too many requests at once: try again", 0}));
   }
 }
 
@@ -219,7 +219,8 @@ base::Result<text::Json> Server::Act(const net::HttpRequest& request) {
     TRY_ASSIGN(const text::Json job,
                client_.Get(api::kPyTorchJobs, action.namespace_name, action.run));
     if (api::Uid(job) != action.uid) {
-      return Fail(Code::kConflict, fmt::format("{} is another job by now: look again", action.run));
+      return Fail(Code::kConflict,
+                  fmt::format("{} is a different job by now: reload the page", action.run));
     }
   }
   const std::vector<std::string> words = WordsOf(action, context_.flags);

@@ -186,7 +186,8 @@ base::Status Shells::Open(std::shared_ptr<net::Responder> responder, ShellWish w
   const std::lock_guard lock(mutex_);
   shells_.remove_if([](const auto& one) { return one->is_over(); });
   if (shells_.size() >= kMostShells) {
-    return Fail(Code::kExhausted, fmt::format("{} shells are open: close some", kMostShells));
+    return Fail(Code::kExhausted,
+                fmt::format("{} shells are open already: close one", kMostShells));
   }
   shells_.push_back(std::make_shared<Shell>(client_, context_, std::move(wish)));
   shells_.back()->Begin(std::move(responder));

@@ -99,7 +99,7 @@ TEST_F(ShellsTest, ThereAreNotTooMany) {
   for (size_t i = 0; i < kMostShells; ++i) tabs.push_back(Open());
   const base::Status one_more = shells_.Open(std::make_shared<FakeTab>(), {"default", "first"});
   ASSERT_FALSE(one_more);
-  EXPECT_EQ(one_more.error().message, "16 shells are open: close some");
+  EXPECT_EQ(one_more.error().message, "16 shells are open already: close one");
 }
 
 TEST_F(ShellsTest, WhatNobodyReadsIsRefused) {

@@ -36,15 +36,15 @@ base::Result<std::string> BootId();
 
 std::vector<pid_t> AllPids();
 
-// Who is whose child, for several roots: where the kernel does not list children, /proc is gone
-// through once. To be made anew for each look. One thread.
+// The children of several roots: if the kernel does not list children, /proc is read once. Create
+// it anew for each use. One thread.
 class ProcessTree {
  public:
   // Children, their children and so on, including zombies. More may be created meanwhile.
   std::vector<ProcessStat> DescendantsOf(pid_t root);
 
  private:
-  // Of all processes, once the kernel has listed no children.
+  // The children of all processes, once the kernel has listed no children.
   std::optional<std::unordered_multimap<pid_t, ProcessStat>> by_parent_;
 };
 

@@ -34,7 +34,7 @@ bool ResumeIfSuspended(JobState& state) {
   SetCondition(state.status, kSuspended, false, kResumedReason, message, state.stamp);
   const bool is_the_same_second = state.status.start_time == state.stamp;
   state.status.start_time = state.stamp + std::chrono::seconds(is_the_same_second ? 1 : 0);
-  // What was reported or waited for before belongs to the previous run.
+  // Earlier reports and waits belong to the previous run.
   if (state.status.last_reconcile_time) state.status.last_reconcile_time = state.stamp;
   state.plan.events.push_back(Normal(kResumedReason, message));
   return true;

@@ -10,22 +10,22 @@ struct Words {
 };
 
 constexpr std::array<Words, kBuckets> kWords = {{
-    {"queued", "waits for its turn"},
-    {"admitted", "has its place, nothing is started yet"},
+    {"queued", "waiting for its turn"},
+    {"admitted", "scheduled, nothing has started yet"},
     {"image/code", "images, code and init containers"},
-    {"interpreters", "programs start, up to their first line"},
+    {"interpreters", "programs start, until their first line"},
     {"rendezvous", "ranks find each other"},
     {"first step", "up to the first step"},
-    {"steps", "steps that stayed"},
-    {"data wait", "waits for the next batch"},
-    {"checkpoint save", "saves, and makes no step"},
-    {"restore", "loads a checkpoint"},
-    {"lost progress", "steps that were made again, or cut off"},
-    {"recovery", "from a failure until programs start again"},
-    {"stalled", "ranks wait for one that does not come"},
-    {"suspended", "was suspended"},
+    {"steps", "steps whose result was kept"},
+    {"data wait", "waiting for the next batch"},
+    {"checkpoint save", "saving, without a step"},
+    {"restore", "loading a checkpoint"},
+    {"lost progress", "steps that were repeated or interrupted"},
+    {"recovery", "from a failure until the programs run again"},
+    {"stalled", "ranks wait for one that does not arrive"},
+    {"suspended", "suspended"},
     {"ending", "from the last step to the end"},
-    {"unknown", "nothing tells"},
+    {"unknown", "no source covers it"},
 }};
 
 }  // namespace

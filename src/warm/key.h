@@ -35,7 +35,7 @@ bool IsReadByLibraries(std::string_view name);
 // `environment` ("NAME=value", complete) without the variables of a single rank.
 std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& environment);
 
-// Of two launches with the same key, either can get ranks from the other's interpreter, unless the
+// If two launches have the same key, either can get ranks from the other's interpreter, unless the
 // interpreter itself refuses. 32 hexadecimal digits. `option` is the interpreter's own: -u or none.
 std::string Key(std::string_view python, std::string_view option, std::string_view preload,
                 const std::vector<std::string>& environment, std::string_view place);

@@ -56,7 +56,8 @@ base::Result<pid_t> Link::Start(const process::SpawnOptions& options,
     return base::Fail(sent.error());  // the loop notices the end, too
   }
   auto answer = AwaitAnswer();
-  // What has come with it is read, so that the loop would not hear of it.
+  // Messages that came together with the answer are handled here, because the loop would not notice
+  // them.
   while (auto message = reader_.Next()) DispatchLater(std::move(*message));
   return answer;
 }

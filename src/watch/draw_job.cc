@@ -37,7 +37,7 @@ std::string LateText(const RankRow& rank) {
                      : fmt::format("{:.0f}s", ms / 1000);
 }
 
-// What stands behind its instance: why it waits, or how often it was restarted. "" for neither.
+// The text after its instance: why it waits, or how often it was restarted. "" for neither.
 std::string RemarkOn(const RankRow& rank) {
   if (!rank.waits.empty()) return "  " + rank.waits;
   if (rank.restarts == 0) return "";
@@ -151,7 +151,7 @@ void DrawJob(Screen& screen, State& state, base::Time now) {
   size_t row = 0;
   size_t column = screen.Put(0, row, view.name + "  ", Style::kStrong);
   if (view.is_gone) {
-    screen.Put(column, row, "is not there any more", Style::kWaiting);
+    screen.Put(column, row, "no longer exists", Style::kWaiting);
   } else if (!view.row.status.empty()) {
     column = screen.Put(column, row, view.row.status, StyleOfState(view.row.status));
     const base::Duration age = std::max(now - view.row.created, base::Duration(0));

@@ -201,7 +201,7 @@ def test_a_second_interrupt_leaves_the_instances_to_the_daemon(stubborn, verb):
     waiting.send_signal(signal.SIGINT)
     out, err = waiting.communicate(timeout=20)
     assert (out, waiting.returncode) == ("", 130)
-    assert "its instances may be ending still" in err
+    assert "its instances may still be ending" in err
     if verb == "delete":
         assert stubborn.run("get", "stub", code=1).stdout == ""
         # Nothing of it is in the way of a job of the same name.

@@ -116,6 +116,37 @@ def test_the_reference_is_what_the_program_says(tmp_path):
     assert not stale, f"scripts/reference writes them anew: {stale}"
 
 
+# These print cobra's words, or the words of their tables of flags.
+WITHOUT_A_PAGE = ("muster completion", "muster help", "muster launch", "muster python-shim")
+
+
+def words_of(text):
+    return " ".join(text.split())
+
+
+def test_the_help_of_every_verb_is_a_page_beside_its_source():
+    pages = set()
+    for path in glob.glob(os.path.join(ROOT, "src", "**", "*.md"), recursive=True):
+        with open(path) as file:
+            pages.add(words_of(file.read().split("## Examples")[0].replace("{program}", "muster")))
+    version = subprocess.run([os.path.join(ROOT, "scripts", "version")], capture_output=True, text=True, check=True).stdout.strip()
+    found = 0
+    for path in glob.glob(os.path.join(ROOT, "docs", "reference", "commands", "*.md")):
+        with open(path) as file:
+            verbs = re.findall(r"^## (muster [^\n]*)\n\n```text\n(.*?)```", file.read(), re.MULTILINE | re.DOTALL)
+        for verb, printed in verbs:
+            is_group = re.search(r"^(Available )?Commands:$", printed, re.MULTILINE)
+            if is_group or verb.startswith(WITHOUT_A_PAGE):
+                continue
+            if printed.startswith("Usage:"):
+                text = re.split(r"^\w+:$", printed.split("\n\n", 1)[1], flags=re.MULTILINE)[0]
+            else:
+                text = printed.split("\nUsage:", 1)[0]
+            assert words_of(text).replace(version, "{version}") in pages, f"{verb}: src has no page with this text: {text}"
+            found += 1
+    assert found > 45
+
+
 # What muster's processes tell each other, and what only tests set.
 INTERNAL = {"MUSTER_ENVIRONMENT_TEST", "MUSTER_SIMULATIONS", "MUSTER_SEED", "MUSTER_FAKE_NVML", "MUSTER_DAEMON_READY",
             "MUSTER_GIT_USERNAME", "MUSTER_GIT_PASSWORD", "MUSTER_WARM_BROKER", "MUSTER_WARM_PYTHON"}

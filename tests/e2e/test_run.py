@@ -92,7 +92,7 @@ def test_what_cannot_be_told_is_made_all_the_same(cluster, code):
                                   stderr=subprocess.PIPE, text=True, timeout=60)
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERRO")]
         assert done.returncode == 1 and len(errors) == 1, done.stderr
-        assert f"; the job {name} was made, `muster get {name}` shows it" in errors[0], done.stderr
+        assert f"; the job {name} was created, `muster get {name}` shows it" in errors[0], done.stderr
         cluster.run("get", name)
 
 

@@ -50,7 +50,7 @@ def test_scripts_and_folders_that_are_not_there(cluster, code):
     os.makedirs(gone)
     line = f"cd {gone} && rmdir {gone} && exec {cluster.binary} run train.py"
     done = subprocess.run(["sh", "-c", line], env=cluster.env, text=True, capture_output=True, timeout=60)
-    assert done.returncode == USAGE and "the current folder is not there any more: go to another" in done.stderr, done.stderr
+    assert done.returncode == USAGE and "the current folder no longer exists: change to another" in done.stderr, done.stderr
 
 
 def test_a_file_that_cannot_be_read(nobody_cluster):
@@ -119,7 +119,7 @@ def test_ranks(cluster, code):
     refused(cluster, code, "--nproc-per-node is invalid: it is auto, cpu, gpu or a number", "-n", "0", "train.py")
     refused(cluster, code, "a namespace is given as --namespace=two", "-n", "two", "train.py")
     for flag in ("--nproc-per-node=1000000", "--nodes=100000"):
-        line = refused(cluster, code, "take fewer by --nproc-per-node, --nodes or --workers", flag, "train.py", exit_code=FAILURE)
+        line = refused(cluster, code, "use fewer (--nproc-per-node, --nodes or --workers)", flag, "train.py", exit_code=FAILURE)
         assert "00000 processes (replicas times nprocPerNode), and this machine with" in line
     done = cluster.run("submit", "pytorch", "--name=many", "--workers=100000", "true", code=FAILURE)
     assert "the job has 100000 processes" in done.stderr and "many" not in cluster.run("list").stdout

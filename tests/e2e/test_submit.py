@@ -115,7 +115,7 @@ def test_interrupting_leaves_the_job_running(cluster, flag, program, code):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == code
-    assert f"The job long runs on: `{program} logs long -f` follows it, `{program} delete long` ends it" in said
+    assert f"The job long keeps running: `{program} logs long -f` follows it, `{program} delete long` ends it" in said
     assert cluster.get("long")["status"] == "RUNNING"
     with open(gate, "w") as opened:
         opened.write("opened\n")
@@ -187,8 +187,8 @@ def test_the_last_line_of_an_interrupted_submission_says_whether_the_job_exists(
             assert made == 6 and f"`muster get {name}" in last
         elif last:  # else the program had not begun to look at its command line
             assert process.returncode == INTERRUPTED, said
-            assert last == (f"The job {name} runs on: `muster logs {name} -f` follows it, `muster delete {name}` ends it"
-                            if made else f"The job {name} was not made")
+            assert last == (f"The job {name} keeps running: `muster logs {name} -f` follows it, `muster delete {name}` ends it"
+                            if made else f"The job {name} was not created")
         else:
             assert made == 0
 
@@ -275,7 +275,7 @@ def test_a_submission_to_kubernetes_that_is_killed_is_whole_or_taken_back(cluste
             assert (name in listed.stdout) == (whole == 6), listed.stdout
             if before != whole:
                 halves += 1
-                assert f"the submission of the job {name} was broken off before it was whole: it is taken back" \
+                assert f"the submission of the job {name} was interrupted before it was complete: it is undone" \
                     in listed.stderr
             if client.returncode == 0:
                 break
@@ -474,8 +474,8 @@ BAD = [
     (["--elastic=4:2"], '--elastic "4:2" is invalid, should like MIN:MAX'),
     (["--env-from-secret=A=b"], '--env-from-secret "A=b" is invalid, should like NAME=SECRET:KEY or SECRET'),
     (["--env-from-secret=A=s:k", "--env=A=b"], "--env-from-secret and --env both set A: leave out one of them"),
-    (["--git-branch=dev"], "--git-branch is of use with --sync-mode=git only"),
-    (["--dry-run=client", "--wait"], "--dry-run makes no job: --wait cannot stand beside it"),
+    (["--git-branch=dev"], "--git-branch is only for --sync-mode=git"),
+    (["--dry-run=client", "--wait"], "--dry-run creates no job: --wait cannot be combined with it"),
     (["-o", "yaml"], "--output is the form of what --dry-run prints: give --dry-run too"),
     (["--sync-source=https://h/r.git"], "--sync-mode should be set when --sync-source is set"),
     (["--data=xx:/.."], "invalid dataDir: '/..' must not hold '..'"),
@@ -485,7 +485,7 @@ BAD = [
     (["--device=amd.com/gpu=1.5"], "device value '1.5' is not a valid quantity, refer to amd.com/gpu=1"),
     (["--image=my image"], '--image "my image" is invalid: the name of an image has no blanks'),
     (["--sync-mode=git", "--sync-source=https://h/.."], '--sync-source is invalid: "https://h/.." is not an address of code'),
-    (["true", "--lr", "1"], "unknown flag: --lr: if it is COMMAND's own, put COMMAND in quotes or behind --"),
+    (["true", "--lr", "1"], "unknown flag: --lr: if it belongs to COMMAND, put COMMAND in quotes or after --"),
     (["--model-name=m"], "model version source must be specified when registering a model version"),
 ]
 

@@ -214,7 +214,7 @@ def test_outlives_the_daemon_and_is_started_again(board_cluster):
     for pid in before:
         os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + 10
-    while "It does not run yet: it ended with exit code 137" not in cluster.run(
+    while "It is not running yet: it ended with exit code 137" not in cluster.run(
             "get", "board").stdout:
         assert time.monotonic() < deadline, cluster.run("get", "board").stdout
         time.sleep(0.05)

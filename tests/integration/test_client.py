@@ -177,7 +177,7 @@ def test_who_may_not_read_configmaps_deletes_jobs_still(real_cluster, muster, mu
     real_cluster.allow(namespace, "trimmers", rules)
     trimmer = muster_as(real_cluster.user_kubeconfig("tom", ["trimmers"], namespace))
     done = trimmer.run("delete", "theirs")
-    assert 'cannot get resource "configmaps"' in done.stderr and "that ConfigMap is left" in done.stderr
+    assert 'cannot get resource "configmaps"' in done.stderr and "that ConfigMap remains" in done.stderr
     assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
     assert 'cannot get resource "configmaps"' in one_line(trimmer.run("delete", "theirs", code=1))
 

@@ -264,7 +264,7 @@ def test_following_without_the_right_to_watch_ends_and_says_so(real_cluster, kub
     line = reader.run("logs", "-f", "seen", code=1).stderr.splitlines()[-1]
     assert 'User "rita" cannot watch resource' in line, line
     line = submit(reader, "made", namespace, "--wait", code=1).stderr.splitlines()[-1]
-    assert 'the job made is out of sight' in line and 'cannot watch resource' in line, line
+    assert 'the job made can no longer be followed' in line and 'cannot watch resource' in line, line
 
 
 @pytest.mark.parametrize("flags, shown", [

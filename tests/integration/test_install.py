@@ -171,7 +171,7 @@ def test_wait_that_ends_in_vain_says_why(real_cluster, muster, place):
 
 def test_a_server_dry_run_changes_nothing(real_cluster, muster):
     done = muster.run("install", "-n", "not-there", "--dry-run=server")
-    assert (f"deployment.apps/{NAME} created, unchecked: its namespace is not there yet "
+    assert (f"deployment.apps/{NAME} created, unchecked: its namespace does not exist yet "
             "(server dry run)") in lines(done)
     assert real_cluster.kubectl("get", "namespace", "not-there", code=1)
     assert real_cluster.kubectl("get", "clusterrole", NAME, code=1)

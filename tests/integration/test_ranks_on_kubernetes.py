@@ -82,7 +82,7 @@ def test_what_each_rank_waits_for_and_said_last(muster, namespace, kubelet, play
     assert lines["RANK"].split() == ["RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"]
     assert re.fullmatch(r"1 +many-worker-0 +Running +2 \(OOMKilled\) +step 7 +\S+ +- +- +writing a checkpoint", lines["1"]), lines["1"]
     assert re.fullmatch(r'2 +many-worker-1 +ImagePullBackOff +0 .* ImagePullBackOff: Back-off pulling image "x"', lines["2"]), lines["2"]
-    assert "the cluster serves no metrics.k8s.io" in done.stderr and "is seen on this machine only" in done.stderr
+    assert "the cluster serves no metrics.k8s.io" in done.stderr and "is known only on this machine" in done.stderr
     first, second, third = ranks(muster, namespace, "many")
     assert (second["restarts"], second["lastEnd"], second["lastLine"]) == (2, "OOMKilled", "writing a checkpoint")
     assert third["waits"].startswith("ImagePullBackOff: ") and first["waits"] == ""
@@ -127,7 +127,7 @@ def test_what_instances_use_where_the_cluster_measures_it(real_cluster, muster, 
         assert first["cpu"] is None and (second["cpu"], second["memoryBytes"]) == (1.75, 2 << 30)
         done = muster.run("get", "busy", "-n", namespace, "--ranks")
         assert re.search(r"^1 .* 175% +2048 MiB", done.stdout, re.M), done.stdout
-        assert "as metrics.k8s.io has them" in done.stderr
+        assert "as metrics.k8s.io reports them" in done.stderr
         done = muster.run("get", "shared", "-n", namespace, "--ranks")
         assert re.search(r"^2 .* 175% in all +2048 MiB in all", done.stdout, re.M), done.stdout
         assert ranks(muster, namespace, "shared")[3]["cpu"] is None

@@ -92,10 +92,10 @@ def test_what_cannot_travel_is_refused_and_nothing_is_made(real_cluster, namespa
         assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
         assert not parts_of(real_cluster, namespace, "no")
     refused("--live is for this machine", "--live", "train.py")
-    refused("on another cluster it is `run` that tells: leave out --detach", "--notify=true", "train.py")
+    refused("on another cluster `run` itself notifies: leave out --detach", "--notify=true", "train.py")
     with open(os.path.join(code, "noise"), "wb") as file:
         file.write(os.urandom(9_000_000))
-    refused("at most 8192 travel with a job", "train.py")
+    refused("a job can carry at most 8192", "train.py")
 
 
 def test_a_namespace_that_takes_no_configmaps_is_left_as_it_was(real_cluster, namespace, muster, code):
@@ -104,7 +104,7 @@ def test_a_namespace_that_takes_no_configmaps_is_left_as_it_was(real_cluster, na
     real_cluster.patch_status("resourcequota", "none", namespace, {**none, "used": {"count/configmaps": "0"}})
     done = run(muster, namespace, code, "--name=full", "train.py", code=1)
     assert "create configmap full-code-0: " in done.stderr or "exceeded quota" in done.stderr, done.stderr
-    assert "the job full was not made" in done.stderr
+    assert "the job full was not created" in done.stderr
     assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
 
 
@@ -112,7 +112,7 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     run(muster, namespace, code, "--name=base", "--run-volume=disk", "train.py")
     job = real_cluster.get("pytorchjob", "base", "-n", namespace)
     listed = muster.run("history", "-n", namespace)
-    assert "base" in listed.stdout and "1 job as the cluster has it, and 0 gone" in listed.stderr
+    assert "base" in listed.stdout and "1 existing job, and 0 gone" in listed.stderr
     real_cluster.patch_status("pytorchjob", "base", namespace, {
         "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T01:00:00Z",
         "conditions": [{"type": "Succeeded", "status": "True", "reason": "x", "message": "",
@@ -120,7 +120,7 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     muster.run("list", "--all", "-n", namespace)
     real_cluster.kubectl("delete", "pytorchjob", "base", "-n", namespace)
     listed = muster.run("list", "--all", "-n", namespace)
-    assert "base" in listed.stdout and "0 jobs as the cluster has them, and 1 gone" in listed.stderr
+    assert "base" in listed.stdout and "0 existing jobs, and 1 gone" in listed.stderr
     shown = muster.run("show", "base", "-n", namespace).stdout
     assert "as this machine saw it last" in shown and job["metadata"]["uid"][:8] in shown
     assert muster.run("code", "base", "-n", namespace).stdout.split()[-1] == "train.py"
@@ -132,7 +132,7 @@ def test_what_was_submitted_from_here_is_remembered(real_cluster, namespace, mus
     volume = next(mount for mount in container["volumeMounts"] if mount["mountPath"] == "/muster/run")
     assert volume["subPath"].startswith("base-2-")
     stranger = muster.run("show", "nobody", "-n", namespace, code=1).stderr
-    assert "only the jobs that are there are, and the ones that this machine submitted" in stranger
+    assert "only existing jobs are known, and the ones that this machine submitted" in stranger
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
@@ -163,9 +163,9 @@ def test_an_api_server_that_goes_away_in_the_middle(real_cluster, namespace, mus
         assert running.returncode == 0 and is_whole(), err
         return
     assert running.returncode == 1 and out == "", (out, err)
-    assert "half" in err and ("was not made" in err or "is not known" in err), err
+    assert "half" in err and ("was not created" in err or "is not known" in err), err
     done = muster.run("get", "half", "-n", namespace, code=1)
-    assert "the submission of the job half was broken off before it was whole: it is taken back" in done.stderr
+    assert "the submission of the job half was interrupted before it was complete: it is undone" in done.stderr
     assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
     # No garbage collector runs here: what is left of it is in nobody's way.
     run(muster, namespace, code, "--name=half", "train.py")
@@ -231,7 +231,7 @@ def test_files_on_a_claim_are_said_to_be_there(namespace, muster, code):
 def test_a_job_waits_for_another_where_the_operator_is_musters(real_cluster, namespace, muster, code, operator):
     for name, *flags in (("base",), ("next", "--wait-for=base"), ("other", "--wait-for=base")):
         done = run(muster, namespace, code, f"--name={name}", *flags, "train.py")
-        assert ("muster's operator lets it start" in done.stderr) == bool(flags)
+        assert ("muster's operator will start it" in done.stderr) == bool(flags)
     assert real_cluster.get("pytorchjob", "next", "-n", namespace)["spec"]["runPolicy"]["suspend"] is True
     assert "waits for base to succeed" in muster.run("get", "next", "-n", namespace).stdout
     real_cluster.kubectl("wait", "--for=create", "pod/base-master-0", "-n", namespace, "--timeout=60s")

@@ -178,9 +178,7 @@ base::Result<int> Configure::Run() {
 
 void AddConfigure(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("configure", "Ask for the defaults of the other commands.");
-  verb.Long(
-      "Asks where to sign in and what jobs are to run with, and keeps the answers in ~/.ads_ops, "
-      "for ads itself too.");
+  verb.Help("ads/config/configure", context.program);
   auto is_debug = std::make_shared<bool>(false);
   verb.flags().Bool(is_debug.get(), "debug", false, "Accepted for compatibility.").Short('d');
   verb.Run(

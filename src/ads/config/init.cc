@@ -23,7 +23,7 @@ base::Status WriteInitFile(const std::string& folder, const InitFile& file, bool
   const std::string path = fmt::format("{}/{}", folder, file.name);
   const auto before = base::ReadFile(path);
   if (before && *before != file.text && !is_overwritten) {
-    return err.Write(fmt::format("{} is kept: it was changed; --overwrite takes ours\n", path));
+    return err.Write(fmt::format("{} was changed and is kept; --overwrite replaces it\n", path));
   }
   TRY(base::WriteFileAtomic(path, file.text, file.mode, base::Durability::kNone));
   return out.Write(path + "\n");
@@ -45,8 +45,8 @@ base::Result<int> Init(const Context& context, const InitFlags& flags, cli::Outp
                        cli::Output& err) {
   if (flags.framework != "pytorch" || flags.version != "v1") {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("RuntimeError: there are no artifacts of {} {} here; there are "
-                                  "those of --framework pytorch --version v1",
+                      fmt::format("RuntimeError: there are no artifacts for {} {} here, only "
+                                  "for --framework pytorch --version v1",
                                   flags.framework, flags.version));
   }
   const std::string folder =
@@ -64,12 +64,10 @@ base::Result<int> Init(const Context& context, const InitFlags& flags, cli::Outp
 
 void AddInit(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("init", "Write the Dockerfile and entry point of an image.");
-  verb.Long(
-      "Writes oci_dist_training_artifacts/pytorch/v1 below this folder. Nothing is downloaded: the "
-      "files are in this program, and the entry point is this program.");
+  verb.Help("ads/config/init", context.program);
   auto flags = std::make_shared<InitFlags>();
   verb.flags()
-      .String(&flags->framework, "framework", "", "Whose artifacts.")
+      .String(&flags->framework, "framework", "", "The framework of the artifacts.")
       .Short('f')
       .Required()
       .OneOf({"dask", "horovod-tensorflow", "horovod-pytorch", "pytorch", "tensorflow", "ray"});

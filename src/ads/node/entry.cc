@@ -352,10 +352,7 @@ base::Result<int> Entry::Run() {
 
 void AddEntry(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("entry", "Run one node of a job: the image's entry point.");
-  verb.Long(
-      "In the container of a job run: meets the other nodes in OCI__WORK_DIR, sets MASTER_ADDR, "
-      "MASTER_PORT, WORLD_SIZE, RANK and LOCAL_RANK, and runs OCI__ENTRY_SCRIPT, once for each "
-      "GPU. Takes what it needs from the environment; its exit code is the script's.");
+  verb.Help("ads/node/entry", context.program);
   verb.Run([&context](cli::Invocation& call) -> base::Result<int> {
     TRY_ASSIGN(EntrySettings settings, ReadEntrySettings(context.environment, base::NewUid()));
     return Entry(context, std::move(settings), call.out, call.err).Run();

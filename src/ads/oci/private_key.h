@@ -28,7 +28,8 @@ class PrivateKey {
 
   // RSASSA-PKCS1-v1_5 over SHA-256, in base64.
   base::Result<std::string> Sign(std::string_view text) const;
-  // Of the public key: 16 pairs of lower-case hex digits separated by colons (MD5 of its DER).
+  // The public key's fingerprint: 16 pairs of lower-case hex digits separated by colons (MD5 of its
+  // DER).
   std::string Fingerprint() const;
   // SubjectPublicKeyInfo's DER, in base64.
   std::string PublicKeyBase64() const;

@@ -137,12 +137,8 @@ base::Result<int> RunDiagnose(const Context& context, cli::Invocation& call) {
 }  // namespace
 
 void AddCheck(cli::Command& parent, Context& context) {
-  cli::Command& verb =
-      parent.Add("check", "Find out whether the tenancy has what a YAML file needs.");
-  verb.Long(
-      "Starts the job of the file with one run that looks at its job, subnet, ports, bucket and "
-      "way "
-      "out, prints what it finds, and saves its report. Exits with 1 where something is missing.");
+  cli::Command& verb = parent.Add("check", "Check whether the tenancy has what a YAML file needs.");
+  verb.Help("ads/run/check", context.program);
   auto flags = std::make_shared<CheckFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->file, "file", "", "The YAML file.").Short('f');
@@ -150,9 +146,9 @@ void AddCheck(cli::Command& parent, Context& context) {
   set.String(&flags->output, "output", kReport, "File to save the report in.");
   set.String(&flags->job_name, "job-name", "", "Name of the job, where the YAML has none.");
   set.Bool(&flags->is_not_strict, "no-strict", false, "Ignore unknown keys in the YAML.");
-  cli::ClickInt(set, &flags->interval, "interval", 3, "Seconds between two looks.");
+  cli::ClickInt(set, &flags->interval, "interval", 3, "Seconds between two checks.");
   cli::ClickInt(set, &flags->wait, "wait", 90,
-                "Seconds after the end of the run for which late log lines are waited for.");
+                "Seconds to wait for late log lines after the end of the run.");
   for (const auto& [name, shorthand] :
        {std::pair("operator-name", 'n'), std::pair("backend", 'b')}) {
     set.StringArray(&flags->ignored, name, "Accepted for compatibility.").Short(shorthand).Hidden();
@@ -161,7 +157,7 @@ void AddCheck(cli::Command& parent, Context& context) {
     set.StringArray(&flags->ignored, name, "Accepted for compatibility.").Hidden();
   }
   DeclareLoginFlags(set, flags->login, {"api_key", "resource_principal", "security_token"});
-  set.Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
+  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run([&context, flags](cli::Invocation& call) {
     return ExitOrInterrupted(RunCheck(context, *flags, call), call.err);
   });

@@ -78,7 +78,7 @@ base::Status ContainerTool::Push(const std::string& image) const {
   TRY_ASSIGN(const int code, Run({name_, "push", image}, to_));
   if (code == 0) return {};
   base::Error error = ToolFailure("Docker push failed.", name_, code);
-  error.message += fmt::format("; `{} login` to the registry may be wanted", name_);
+  error.message += fmt::format("; you may have to `{} login` to the registry", name_);
   return base::Fail(std::move(error));
 }
 

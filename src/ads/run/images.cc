@@ -96,14 +96,7 @@ base::Result<int> Publish(const Context& context, const PublishFlags& flags,
 void AddBuildImage(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("build-image", "Build the image of a distributed training.");
   verb.WithoutShortHelp();
-  verb.Long(
-      "Builds the image from a Dockerfile of `init` and the code here, with docker, podman or "
-      "buildah. What is not given is taken from ./config.ini, which keeps what is.");
-  verb.Example(
-      fmt::format("  {0} opctl distributed-training build-image -t 1.0 \\\n"
-                  "      -reg iad.ocir.io/my-tenancy/image-name \\\n"
-                  "      -df oci_dist_training_artifacts/pytorch/v1/Dockerfile",
-                  context.program));
+  verb.Help("ads/run/build_image", context.program);
   auto flags = std::make_shared<BuildImageFlags>();
   DeclareImageFlags(verb.flags(), flags->image);
   verb.flags()
@@ -120,11 +113,9 @@ void AddBuildImage(cli::Command& parent, Context& context) {
 
 void AddPublishImage(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("publish-image", "Push the image to its registry.");
-  verb.Long("Pushes IMAGE, or the image that ./config.ini names.").ClickArgs({"[IMAGE]"});
+  verb.Help("ads/run/publish_built", context.program).ClickArgs({"[IMAGE]"});
   auto flags = std::make_shared<PublishFlags>();
-  verb.flags()
-      .String(&flags->image, "image", "", "The image, as the documentation writes it.")
-      .SingleDash("image");
+  verb.flags().String(&flags->image, "image", "", "The image's name.").SingleDash("image");
   verb.flags().Bool(&flags->is_debug, "debug", false, "Accepted for compatibility.").Short('d');
   verb.Run([&context, flags](cli::Invocation& call) -> base::Result<int> {
     TRY_ASSIGN(const std::string image,
@@ -137,10 +128,7 @@ void AddPublishImage(cli::Command& parent, Context& context) {
 
 void AddPublish(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("publish-image", "Push an image to a registry.");
-  verb.Long(
-          "Pushes IMAGE; with a registry (-r, or docker_registry of ml_job_config.ini) under its "
-          "name there.")
-      .ClickArgs({"IMAGE"});
+  verb.Help("ads/run/publish_image", context.program).ClickArgs({"IMAGE"});
   auto flags = std::make_shared<PublishFlags>();
   verb.flags().String(&flags->registry, "registry", "", "Registry to push to.").Short('r');
   DeclareLoginFlags(verb.flags(), flags->login, {});

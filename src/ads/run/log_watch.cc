@@ -87,7 +87,7 @@ base::Status RunWatch::Bear(Silence& silence, const base::Error& error, std::str
   const auto now = clock_.Steady();
   if (!silence) {
     silence = now;
-    return err_.Write(fmt::format("{}: {}; asked again for {} minutes, the runs go on\n", what,
+    return err_.Write(fmt::format("{}: {}; retrying for {} minutes; the runs continue\n", what,
                                   error.message, options_.patience.count() / 60));
   }
   if (now - *silence < options_.patience) return {};
@@ -96,7 +96,7 @@ base::Status RunWatch::Bear(Silence& silence, const base::Error& error, std::str
 }
 
 void RunWatch::End(Silence& silence, std::string_view what) {
-  if (silence) (void)err_.Write(fmt::format("{}: there again\n", what));
+  if (silence) (void)err_.Write(fmt::format("{}: available again\n", what));
   silence.reset();
 }
 

@@ -117,8 +117,8 @@ TEST_F(RunWatchTest, OutlivesNineMinutesWithoutANetwork) {
   EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0"), RunOf("b", "WORKER", "1")}), 0);
   EXPECT_NE(out_.text().find("said a1\n"), std::string::npos);
   EXPECT_EQ(err_.text(),
-            "Data Science: no network; asked again for 10 minutes, the runs go on\n"
-            "Data Science: there again\n");
+            "Data Science: no network; retrying for 10 minutes; the runs continue\n"
+            "Data Science: available again\n");
 }
 
 TEST_F(RunWatchTest, WaitsForTheLogOfRunsThatHaveEnded) {
@@ -127,8 +127,8 @@ TEST_F(RunWatchTest, WaitsForTheLogOfRunsThatHaveEnded) {
   EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0")}), 0);
   EXPECT_NE(out_.text().find("said a1\n"), std::string::npos);
   EXPECT_EQ(err_.text(),
-            "Logging: no network; asked again for 10 minutes, the runs go on\n"
-            "Logging: there again\n");
+            "Logging: no network; retrying for 10 minutes; the runs continue\n"
+            "Logging: available again\n");
 }
 
 TEST_F(RunWatchTest, GivesUpAfterTenMinutesAndAtOnceWhereWaitingDoesNotHelp) {

@@ -62,13 +62,13 @@ void DeclareRunFlags(cli::FlagSet& set, RunFlags& flags) {
       .OneOf({"job", "dataflow", "pipeline", "deployment", "local", "operator.local", "marketplace",
               "kubernetes"});
   set.Bool(&flags.is_dry, "dry-run", false,
-           "Print what would be created. Nothing is built, and no credentials are wanted.")
+           "Print what would be created. Nothing is built, and no credentials are needed.")
       .Short('r');
   DeclareImageFlags(set, flags.image_flags);
-  set.Bool(&flags.has_no_build, "nobuild", false, "The image is there already: do not build it.")
+  set.Bool(&flags.has_no_build, "nobuild", false, "Use the existing image: do not build it.")
       .SingleDash("nobuild");
   set.Bool(&flags.has_no_push, "nopush", false,
-           "Do not push the image; look whether the registry has it.")
+           "Do not push the image; check that the registry has it.")
       .SingleDash("nopush");
   set.Bool(&flags.is_incremented, "auto_increment", false,
            "Raise the tag's number before the image is built: 1.0, 1.0_v_1, 1.0_v_2.")
@@ -78,21 +78,20 @@ void DeclareRunFlags(cli::FlagSet& set, RunFlags& flags) {
              "ignored.")
       .Short('i')
       .OptionalValue("");
-  set.String(&flags.job_info, "job-info", "", "File to keep the run's information in.").Short('j');
-  set.Bool(&flags.is_answer_yes, "yes", false, "Overwrite that file without a question.")
-      .Short('y');
+  set.String(&flags.job_info, "job-info", "", "File to write the run's information to.").Short('j');
+  set.Bool(&flags.is_answer_yes, "yes", false, "Overwrite that file without asking.").Short('y');
   set.Bool(&flags.is_quiet, "quiet", false,
            "Only the run's information goes to stdout, all else to stderr.")
       .Short('q');
   set.String(&flags.job_name, "job-name", "", "Name of the job, where the YAML has none.");
-  set.String(&flags.ocid, "ocid", "", "Start new runs of this job; no file is wanted.");
+  set.String(&flags.ocid, "ocid", "", "Start new runs of this job; needs no file.");
   set.Bool(&flags.is_not_strict, "no-strict", false, "Ignore unknown keys in the YAML.");
   DeclareLoginFlags(set, flags.login, {"api_key", "resource_principal", "security_token"});
   set.String(&flags.cluster.kubeconfig, "kubeconfig", "", "With -b kubernetes: the kubeconfig.");
   set.String(&flags.cluster.context, "context", "", "With -b kubernetes: a context of it.");
   set.String(&flags.cluster.namespace_name, "namespace", "",
              "With -b kubernetes or local: the namespace.");
-  set.Bool(&flags.is_debug, "debug", false, "Say more.").Short('d');
+  set.Bool(&flags.is_debug, "debug", false, "Print more messages.").Short('d');
   DeclareIgnoredFlags(set, flags);
 }
 
@@ -324,14 +323,7 @@ void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,
 
 void AddRun(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("run", "Run a training from its YAML file.");
-  verb.Long(
-      "Builds and pushes the image, and starts the job of a `kind: distributed` YAML with its main "
-      "and worker runs.");
-  verb.Example(
-      fmt::format("  {0} opctl run -f train.yaml --dry-run\n"
-                  "  {0} opctl run -f train.yaml -b local\n"
-                  "  {0} opctl run -f train.yaml --job-info info.yaml",
-                  context.program));
+  verb.Help("ads/run/run", context.program);
   auto flags = std::make_shared<RunFlags>();
   DeclareRunFlags(verb.flags(), *flags);
   verb.Run([&context, flags](cli::Invocation& call) -> base::Result<int> {

@@ -37,7 +37,7 @@ base::Result<OcidKind> KindOfResource(const std::string& ocid) {
   return Fail(Code::kInvalidArgument, "ValueError: Must provide a resource OCID.");
 }
 
-// Of several failures the first one is reported, after everything was tried.
+// If several fail, the first failure is reported, after everything was tried.
 void Keep(base::Status& first, base::Status status) {
   if (first) first = std::move(status);
 }
@@ -170,7 +170,7 @@ base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFl
 }
 
 void AddModelVerb(cli::Command& parent, const std::string& name) {
-  cli::Command& verb = parent.Add(name, "Of model deployments; not for jobs.");
+  cli::Command& verb = parent.Add(name, "For model deployments; not for jobs.");
   verb.ClickArgs({"OCID"}).WithoutShortHelp().Hidden();
   verb.Run([name](cli::Invocation&) -> base::Result<int> {
     return Fail(Code::kInvalidArgument,
@@ -182,24 +182,24 @@ void AddModelVerb(cli::Command& parent, const std::string& name) {
 
 void AddCancel(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("cancel", "Cancel a job run, or all runs of a job.");
-  verb.ClickArgs({"OCID"}).WithoutShortHelp();
+  verb.ClickArgs({"OCID"}).WithoutShortHelp().Help("ads/run/cancel", context.program);
   auto flags = std::make_shared<CancelFlags>();
   cli::FlagSet& set = verb.flags();
   set.Bool(&flags->waits, "wait-for-completion", false, "Wait until the runs have ended.");
-  cli::ClickInt(set, &flags->max_wait, "max-wait-time", 1200, "Seconds to wait at most.");
-  cli::ClickInt(set, &flags->interval, "poll-interval", 10, "Seconds between two looks.");
+  cli::ClickInt(set, &flags->max_wait, "max-wait-time", 1200, "The most seconds to wait.");
+  cli::ClickInt(set, &flags->interval, "poll-interval", 10, "Seconds between two checks.");
   set.String(&flags->ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();
   DeclareLoginFlags(set, flags->login, EveryAuth());
-  set.Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
+  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run([&context, flags](cli::Invocation& call) { return RunCancel(context, *flags, call); });
 }
 
 void AddDelete(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("delete", "Delete a job run, or a job and its runs.");
-  verb.ClickArgs({"OCID"}).WithoutShortHelp();
+  verb.ClickArgs({"OCID"}).WithoutShortHelp().Help("ads/run/delete", context.program);
   auto flags = std::make_shared<CancelFlags>();
   DeclareLoginFlags(verb.flags(), flags->login, EveryAuth());
-  verb.flags().Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
+  verb.flags().Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunDelete(context, flags->login, call); });
   AddModelVerb(parent, "activate");
@@ -209,15 +209,13 @@ void AddDelete(cli::Command& parent, Context& context) {
 void AddClusterCancel(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("cancel", "Terminate the running cluster.");
   verb.WithoutShortHelp();
-  verb.Long(
-      "Cancels every run of the job. The file is what `run` printed when the cluster was created, "
-      "or kept with --job-info.");
+  verb.Help("ads/run/cluster_cancel", context.program);
   auto flags = std::make_shared<ClusterCancelFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->job_id, "job-id", "", "Job OCID of the cluster.").Short('j');
   set.String(&flags->file, "file", "", "YAML file with the cluster's run information.").Short('f');
   DeclareLoginFlags(set, flags->login, EveryAuth());
-  set.Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
+  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunClusterCancel(context, *flags, call); });
 }

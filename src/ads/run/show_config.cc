@@ -65,22 +65,16 @@ base::Result<int> ShowConfig(const Context& context, const ShowConfigFlags& flag
 }  // namespace
 
 void AddShowConfig(cli::Command& parent, Context& context) {
-  cli::Command& verb = parent.Add("show-config", "Show what the nodes told each other.");
+  cli::Command& verb =
+      parent.Add("show-config", "Show the configuration that the nodes exchanged.");
   verb.WithoutShortHelp();
-  verb.Long(
-      "Shows the addresses that the main node, and with --worker-info the workers, have written to "
-      "the work dir.");
-  verb.Example(
-      fmt::format("  {0} opctl distributed-training show-config -f info.yaml\n"
-                  "  {0} opctl distributed-training show-config -j JOB_OCID \\\n"
-                  "      --work-dir oci://bucket@namespace/prefix",
-                  context.program));
+  verb.Help("ads/run/show_config", context.program);
   auto flags = std::make_shared<ShowConfigFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->job_id, "job-id", "", "OCID of the cluster's job.").Short('j');
   set.String(&flags->work_dir, "work-dir", "", "The workDir of its YAML.");
-  set.String(&flags->file, "file", "", "What `run` printed of it, in a file.").Short('f');
-  set.Bool(&flags->has_workers, "worker-info", false, "Show the workers too.");
+  set.String(&flags->file, "file", "", "File with the information that `run` printed.").Short('f');
+  set.Bool(&flags->has_workers, "worker-info", false, "Show the workers, too.");
   DeclareLoginFlags(set, flags->login, {});
   set.Bool(&flags->is_debug, "debug", false, "Accepted for compatibility.").Short('d');
   verb.Run(

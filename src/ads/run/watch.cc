@@ -84,24 +84,19 @@ base::Result<int> RunWatchVerb(const Context& context, const WatchFlags& flags,
 void AddWatch(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("watch", "Follow the logs of job runs until they end.");
   verb.ClickArgs({"OCID..."}).WithoutShortHelp();
-  verb.Long(
-      "Prints the states of the job runs and what they print, merged by time, and exits with the "
-      "result: 0 when all have succeeded, else the exit code of the first that has not. The OCID "
-      "of "
-      "a job stands for all runs of its last start.");
+  verb.Help("ads/run/watch", context.program);
   auto flags = std::make_shared<WatchFlags>();
   cli::FlagSet& set = verb.flags();
-  cli::ClickInt(set, &flags->interval, "interval", 3, "Seconds between two looks.");
+  cli::ClickInt(set, &flags->interval, "interval", 3, "Seconds between two checks.");
   cli::ClickInt(set, &flags->wait, "wait", 90,
-                "Seconds after the end of a run for which late log lines are waited for.");
-  set.Bool(&flags->has_no_status, "no-exit-status", false,
-           "Exit with 0 whatever became of the runs.");
-  set.Bool(&flags->has_status, "exit-status", true, "What happens without it, too.").Hidden();
+                "Seconds to wait for late log lines after the end of a run.");
+  set.Bool(&flags->has_no_status, "no-exit-status", false, "Exit with 0 however the runs ended.");
+  set.Bool(&flags->has_status, "exit-status", true, "This is also the default.").Hidden();
   set.String(&flags->ignored, "log-type", "", "Accepted for compatibility.").Hidden();
   set.String(&flags->ignored, "log-filter", "", "Accepted for compatibility.").Hidden();
   DeclareLoginFlags(set, flags->login,
                     {"api_key", "resource_principal", "instance_principal", "security_token"});
-  set.Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
+  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunWatchVerb(context, *flags, call); });
 }

@@ -281,8 +281,8 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
   for (const ContainerStatus& status : ContainerStatuses(pod)) {
     AddExit(pod, status, false, is_last, common, out);
   }
-  // What ended the pod as a whole explains the ends of its containers: it gets the time of the
-  // first.
+  // The event that ended the pod as a whole explains the ends of its containers, so it gets the
+  // time of the first.
   if (!is_last && out.size() > before + 1) {
     base::Time first = base::Time::max();
     for (size_t i = before; i < out.size(); ++i) first = std::min(first, out[i].at);

@@ -158,7 +158,7 @@ std::string WhyWaiting(const text::Json& pod) {
   return "";
 }
 
-// Of the container that was restarted most.
+// The previous end of the container that was restarted most.
 std::string LastEndOf(const text::Json& pod) {
   int most = 0;
   std::string text;

@@ -9,7 +9,7 @@
 
 namespace arena {
 
-// Of the command's namespace: all jobs that the user may see, whoever created them.
+// The jobs of the command's namespace: all that the user may see, whoever created them.
 std::vector<std::string> CompleteJobNames(Context& context);
 // For a verb that takes one job: offers names only while the line has none.
 void CompleteOneJob(cli::Command& verb, Context& context);
@@ -17,7 +17,7 @@ void CompleteOneJob(cli::Command& verb, Context& context);
 void AddInstanceFlag(cli::FlagSet& set, std::string* to, Context& context,
                      std::string usage = "the instance; by default the master");
 std::vector<std::string> CompleteDataNames(Context& context);
-// Of the whole cluster.
+// The nodes of the whole cluster.
 std::vector<std::string> CompleteNamespaceNames(Context& context);
 std::vector<std::string> CompleteNodeNames(Context& context);
 std::vector<std::string> CompletePriorityNames(Context& context);

@@ -27,7 +27,7 @@ base::Result<bool> IsolatesUsers(cluster::Client& client, const Context& context
   const auto found = client.Get(api::kNamespaces, "", namespace_name);
   if (found) return api::Label(*found, kIsolationLabel) == "true";
   if (found.error().code == Code::kPermissionDenied) {
-    base::LogDebug("namespace {} is taken as shared by all users: {}", namespace_name,
+    base::LogDebug("namespace {} is treated as shared by all users: {}", namespace_name,
                    found.error().message);
     return false;
   }

@@ -7,6 +7,7 @@ namespace arena {
 void AddWhoami(cli::Command& root, Context& context) {
   root.Add("whoami", "Print the user that jobs are submitted as")
       .Args(cli::NoArgs())
+      .Help("arena/app/whoami", context.program)
       .Run([&context](cli::Invocation& call) -> base::Result<int> {
         TRY_ASSIGN(cluster::Client * client, context.connect(context));
         TRY_ASSIGN(const std::string name, context.UserName());

@@ -36,19 +36,19 @@ base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Co
   return names;
 }
 
-// Arena says it at this level where -T was given, and ends well all the same.
+// Arena logs it at this level if -T was given, and exits with 0 all the same.
 base::LogLevel LevelOfMissing(const DeleteFlags& flags) {
   return flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError;
 }
 
-// The bare words of the server: compat/arena.md 1.3.7.
+// The server's own message, without a prefix: compat/arena.md 1.3.7.
 base::Status CheckNamespaceStands(cluster::Client& client, const Context& context) {
   const std::string name = context.Namespace();
   if (CheckNamespace(client, context, name)) return {};
   return Fail(Code::kNotFound, fmt::format("namespaces \"{}\" not found", name));
 }
 
-// All are begun before the first is waited for, and one that fails keeps none of the others.
+// All deletions begin before the first is waited for, and one that fails does not stop the others.
 base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
                             const std::vector<std::string>& names, const DeleteFlags& flags) {
   // With -T Arena says nothing.
@@ -81,14 +81,14 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
       exit_code = fail(name, ended.error());
     } else if (!is_quiet) {
       base::LogInfo("The training job {} has been deleted successfully{}", name,
-                    ending.IsLeft() ? "; its instances may be ending still" : "");
+                    ending.IsLeft() ? "; its instances may still be ending" : "");
     }
   }
   return ending.IsLeft() ? ending.exit_code() : exit_code;
 }
 
-// Says of each what is the matter: muster deletes nothing that it has not made, and does not know
-// what belongs to it. `kind` is nullptr for kinds that the cluster cannot have.
+// Says what is wrong with each: muster deletes only what it created, because it does not know what
+// belongs to other objects. `kind` is nullptr for kinds that the cluster cannot have.
 base::Result<int> RefuseOthers(cluster::Client& client, const Context& context,
                                const std::vector<std::string>& names, const api::Resource* kind,
                                base::LogLevel missing) {
@@ -142,8 +142,7 @@ void AddDelete(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("delete JOB [JOB...]", "Delete training jobs and everything that belongs to them")
           .Aliases({"del"})
-          .Example(
-              fmt::format("  {0} delete mnist bert\n  {0} delete -l team=vision", context.program));
+          .Help("arena/ending/delete", context.program);
   auto flags = std::make_shared<DeleteFlags>();
   AddTypeFlag(verb.flags(), &flags->type);
   verb.flags()

@@ -71,9 +71,9 @@ base::Result<bool> Deletion::Begin() {
   auto identity = Find(api::kConfigMaps, IdentityName(name_));
   TRY_ASSIGN(job_, Find(api::kPyTorchJobs, name_));
   if (!identity) {
-    // Who may delete jobs but not read ConfigMaps has made this one without muster.
+    // A user who may delete jobs but not read ConfigMaps created this one without muster.
     if (!job_ || identity.error().code != Code::kPermissionDenied) return Fail(identity.error());
-    base::LogWarn("{}; if muster submitted the job, that ConfigMap is left",
+    base::LogWarn("{}; if muster submitted the job, that ConfigMap remains",
                   identity.error().message);
   } else {
     identity_ = *std::move(identity);
@@ -106,7 +106,8 @@ bool Deletion::IsOver() {
 }
 
 void Deletion::AwaitPods(Ending& ending) {
-  // While one was awaited, the others have ended: that takes two requests, and a watch takes four.
+  // The others have ended while one was awaited: finding that out takes two requests, a watch takes
+  // four.
   if (ending.HasAwaited() && IsOver()) return;
   const std::string uid(api::Uid(*job_));
   JobWatch watch(client_, namespace_, name_, PodSelector(*job_));

@@ -36,7 +36,7 @@ std::string NothingToDo(const api::TrainingSummary& job, bool is_suspended) {
                      job.status == "RUNNING" ? "running" : "not suspended");
 }
 
-// Until no pod of the job is left: what it held is free then.
+// Until no pod of the job is left, so that its resources are free.
 void AwaitNoPods(cluster::Client& client, const TrainingJob& job, Ending& ending) {
   const std::string uid(api::Uid(job.job));
   JobWatch watch(client, job.summary.namespace_name, job.summary.name, PodSelector(job.job));
@@ -70,7 +70,7 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
                 fmt::format("the job {} has ended ({}): submit it again to run it once more", name,
                             job.summary.status));
   }
-  // Whoever says so by hand ends a job's wait for others too.
+  // Resuming a job by hand also ends its wait for other jobs.
   const bool waits = !api::AwaitedBy(job.job).empty();
   const bool is_so_already = IsSuspended(job.job) == is_suspended && !waits;
   if (!is_so_already) {
@@ -86,7 +86,7 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
                 is_so_already
                     ? NothingToDo(job.summary, is_suspended)
                     : fmt::format("{} has been {}", name, is_suspended ? "suspended" : "resumed"),
-                ending && ending->IsLeft() ? "; its instances may be ending still" : "");
+                ending && ending->IsLeft() ? "; its instances may still be ending" : "");
   return {};
 }
 
@@ -108,12 +108,7 @@ base::Result<int> RunSuspend(Context& context, const SuspendFlags& flags, bool i
   return exit_code;
 }
 
-void Add(cli::Command& root, Context& context, bool is_suspended, std::string use,
-         std::string summary) {
-  const std::string name = use.substr(0, use.find(' '));
-  cli::Command& verb =
-      root.Add(std::move(use), std::move(summary))
-          .Example(fmt::format("  {0} {1} mnist\n  {0} {1} mnist bert", context.program, name));
+void Add(cli::Command& verb, Context& context, bool is_suspended) {
   auto flags = std::make_shared<SuspendFlags>();
   AddTypeFlag(verb.flags(), &flags->type, "kind of the jobs: pytorchjob");
   if (is_suspended) AddEndingFlags(verb.flags(), flags->force, flags->wait);
@@ -132,12 +127,15 @@ void Add(cli::Command& root, Context& context, bool is_suspended, std::string us
 }  // namespace
 
 void AddSuspend(cli::Command& root, Context& context) {
-  Add(root, context, true, "suspend JOB [JOB...]",
-      "End the instances of training jobs until they are resumed");
+  Add(root.Add("suspend JOB [JOB...]", "End the instances of training jobs until they are resumed")
+          .Help("arena/ending/suspend", context.program),
+      context, true);
 }
 
 void AddResume(cli::Command& root, Context& context) {
-  Add(root, context, false, "resume JOB [JOB...]", "Run suspended training jobs again");
+  Add(root.Add("resume JOB [JOB...]", "Run suspended training jobs again")
+          .Help("arena/ending/resume", context.program),
+      context, false);
 }
 
 }  // namespace arena

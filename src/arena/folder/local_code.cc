@@ -38,7 +38,7 @@ base::Result<snapshot::Folder> FolderAt(const std::string& path,
   auto found = snapshot::FindFolder(path, environment);
   if (found || path != "." || found.error().code != Code::kNotFound) return found;
   return Fail(Code::kNotFound,
-              "the current folder is not there any more: go to another, or name one");
+              "the current folder no longer exists: change to another, or name one");
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ base::Result<std::string> PackFiles(const snapshot::Snapshot& taken,
   TRY_ASSIGN(std::string archive, RunFolder::Snapshots(environment).Pack(taken, more, environment));
   if (archive.size() <= kMaxArchive) return archive;
   return Fail(Code::kExhausted,
-              fmt::format("{} is {} KiB when it is packed, and at most {} travel with a job: bring "
-                          "it by --sync-mode=git or rsync, or by a volume (--data)",
+              fmt::format("{} is {} KiB when packed, and a job can carry at most {}: use "
+                          "--sync-mode=git or rsync, or a volume (--data)",
                           shown, archive.size() >> 10, kMaxArchive >> 10));
 }
 
@@ -80,7 +80,7 @@ base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCo
   TRY_ASSIGN(code.folder_, FolderAt(folder, environment));
   const snapshot::ListLimits limits =
       flags.is_large ? snapshot::ListLimits{0, 0} : snapshot::ListLimits{};
-  // Git looks through the tree for either: at once takes half the time.
+  // Git walks the tree for either: one call takes half the time.
   auto git = std::async(std::launch::async, [&code, &environment] {
     return snapshot::ReadGitState(code.folder_, environment);
   });

@@ -17,7 +17,7 @@ namespace arena {
 
 struct LocalCodeFlags {
   bool is_large = false;
-  // Of `rerun`: the snapshot of an earlier run, and the folder that it is of.
+  // For `rerun`: the snapshot of an earlier run, and its folder.
   std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
 
   void Declare(cli::FlagSet& set);

@@ -37,7 +37,7 @@ std::vector<std::string> WordsAt(const text::Json& json, std::string_view name) 
   return words;
 }
 
-// Of one run alone.
+// Flags that belong to one run only.
 bool IsOfOneRun(std::string_view flag) {
   return flag == "name" || flag == "module" || flag == "detach" || flag == "directory" ||
          flag == "dry-run" || flag.starts_with("snapshot");

@@ -180,13 +180,9 @@ base::Result<int> RunCp(Context& context, cli::Invocation& call) {
 }  // namespace
 
 void AddCode(cli::Command& root, Context& context) {
-  cli::Command& verb =
-      root.Add("code RUN", "List a run's code, or write it to a folder")
-          .Args(cli::ExactArgs(1))
-          .Example(fmt::format("  {0} code base\n"
-                               "  {0} code base -o /tmp/base    # the folder as it was then\n"
-                               "  {0} code base --diff          # what git had not committed",
-                               context.program));
+  cli::Command& verb = root.Add("code RUN", "List a run's code, or write it to a folder")
+                           .Args(cli::ExactArgs(1))
+                           .Help("arena/history/code", context.program);
   auto to = std::make_shared<std::string>();
   auto diff = std::make_shared<bool>(false);
   verb.flags().String(to.get(), "output", "", "a new `FOLDER` to write to").Short('o');
@@ -201,9 +197,7 @@ void AddCode(cli::Command& root, Context& context) {
 void AddFiles(cli::Command& root, Context& context) {
   cli::Command& verb = root.Add("files RUN", "List the files in a run's MUSTER_RUN_DIR")
                            .Args(cli::ExactArgs(1))
-                           .Example(fmt::format("  {0} files base\n"
-                                                "  {0} cp base:model.pt .",
-                                                context.program));
+                           .Help("arena/history/files", context.program);
   CompleteOneJob(verb, context);
   verb.Run([&context](cli::Invocation& call) { return RunFiles(context, call); });
 }
@@ -212,9 +206,7 @@ void AddCp(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("cp RUN:PATH TARGET", "Copy a file or folder from a run's MUSTER_RUN_DIR")
           .Args(cli::ExactArgs(2))
-          .Example(fmt::format("  {0} cp base:model.pt .\n"
-                               "  {0} cp base: /tmp/all-of-base",
-                               context.program));
+          .Help("arena/history/cp", context.program);
   verb.Check([&context](cli::Invocation& call) -> base::Status {
     const size_t colon = call.args[0].find(':');
     if (colon != std::string::npos && colon > 0) return {};

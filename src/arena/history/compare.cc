@@ -62,7 +62,7 @@ std::string RenderRows(const std::vector<RunRecord>& runs, const Comparison& com
   const bool has_rows =
       std::any_of(comparison.values().begin(), comparison.values().end(),
                   [shows_all](const ComparedValue& row) { return shows_all || row.Differs(); });
-  return table.Render() + (has_rows ? "" : "nothing that is known of them differs\n");
+  return table.Render() + (has_rows ? "" : "no known property differs\n");
 }
 
 base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::Invocation& call) {
@@ -85,7 +85,7 @@ base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::I
     const std::vector<FileChange> changes = comparison.ChangesTo(i);
     if (changes.empty()) continue;
     TRY(call.out.Write(
-        fmt::format("\nFiles of {} that are not as in {}:\n", call.args[i], call.args[0])));
+        fmt::format("\nFiles of {} that differ from {}:\n", call.args[i], call.args[0])));
     for (const FileChange& change : changes) TRY(call.out.Write("  " + change.Text() + "\n"));
     if (flags.shows_diff) TRY(PrintDiff(context, changes));
   }

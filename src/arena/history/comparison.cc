@@ -33,7 +33,7 @@ void Comparison::AddOutcome(size_t at, const RunRecord& run) {
   Set(at, "duration", base::ShortDuration(summary.duration));
 }
 
-// Of the first source, as `get` shows it.
+// From the first source, as `get` shows it.
 void Comparison::AddProgress(size_t at, const std::vector<runs::SourceProgress>& sources) {
   if (sources.empty()) return;
   const runs::LineProgress& last = sources.front().progress;

@@ -31,7 +31,7 @@ base::Result<int> Pack(cluster::Client& client, const Context& context, const Ru
                   VerdictToJson(judged.verdict, judged.evidence), screen, flags.bundle));
   TRY(
       out.Write(fmt::format("{} has the verdict, the job, its pods and their logs.\n"
-                            "Secrets that muster knows are masked; look into it before you pass "
+                            "Secrets that muster knows are masked; check it before you pass "
                             "it on.\n",
                             flags.bundle)));
   return 0;

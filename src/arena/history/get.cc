@@ -33,18 +33,19 @@ struct GetFlags {
 // Arena's page ends with the TensorBoard's address: under its name a problem is told on stderr.
 std::string ProblemToShow(const Context& context, std::string problem) {
   if (context.program != "arena" || problem.empty()) return problem;
-  base::LogWarn("the tensorboard does not run yet: {}", problem);
+  base::LogWarn("the tensorboard is not running yet: {}", problem);
   return "";
 }
 
-// What is not in a Kubernetes cluster's data.
+// What a Kubernetes cluster's data does not contain.
 void SayWhatIsMissing(const base::Status& measured, size_t unread) {
   const std::string use =
-      measured ? "CPU and MEMORY are of the last minute, as metrics.k8s.io has them"
+      measured ? "CPU and MEMORY are from the last minute, as metrics.k8s.io reports them"
       : measured.error().code == base::Code::kInvalidArgument
           ? "CPU and MEMORY are not known: the cluster serves no metrics.k8s.io (metrics-server)"
           : fmt::format("CPU and MEMORY are not known: {}", measured.error().message);
-  base::LogInfo("{}; what each rank is doing, and how late, is seen on this machine only", use);
+  base::LogInfo("{}; what each rank is doing, and how late it is, is known only on this machine",
+                use);
   if (unread > 0) {
     base::LogInfo("the logs of {} other instances were not read: see `logs --rank`", unread);
   }
@@ -116,7 +117,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     extras.progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, job, 0)));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
-  // In submit's words; what is on stdout is Arena's.
+  // In the words of submit; stdout has Arena's format.
   const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
   for (const std::string& line : base::Split(unmet, '\n')) {
     if (!line.empty()) base::LogWarn("{}", line);

@@ -24,7 +24,7 @@ size_t TokenEnd(std::string_view text, size_t at) {
   return at;
 }
 
-// Tokens that say what they are by how they begin.
+// Tokens that are recognised by their first characters.
 struct Prefix {
   std::string_view begins;
   size_t shortest;  // of what follows

@@ -49,7 +49,7 @@ RunReport ReportOn(cluster::Client& client, const Context& context, RunRecord ru
   return report;
 }
 
-// Runs that ended since, or go on; the newest first.
+// Runs that ended since then, or are still active; the newest first.
 base::Result<std::vector<RunReport>> ReportsSince(cluster::Client& client, const Context& context,
                                                   const ReportFlags& flags, base::Duration since) {
   const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
@@ -89,7 +89,7 @@ base::Result<int> RunReportVerb(Context& context, const ReportFlags& flags, cli:
                          : RenderReports(reports, flags.by)));
   if (!context.cluster_is_this_machine) {
     base::LogInfo(
-        "only the jobs that are there: what was deleted is remembered by the embedded cluster "
+        "only existing jobs: deleted ones are remembered by the embedded cluster "
         "alone");
   }
   return 0;

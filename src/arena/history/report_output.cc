@@ -22,7 +22,7 @@ constexpr const char* kUserAnnotation = "arena.kubeflow.org/username";
 constexpr std::string_view kByLabel = "label=";
 constexpr size_t kMostSources = 2;  // of a bucket, in the table
 
-// "1h02m03.004s": all of it, for the rows add up.
+// "1h02m03.004s", unrounded, so that the rows add up.
 std::string Exact(Millis millis) {
   const int64_t hours = millis / 3'600'000;
   const int64_t minutes = millis / 60'000 % 60;
@@ -82,16 +82,16 @@ std::string StepsLine(const RunReport& report) {
   const runs::Life& life = report.life;
   if (report.is_sweep) {
     return fmt::format(
-        "A sweep: steps are the time in which a trial ran that succeeded (`muster show {}`).\n",
+        "In a sweep, steps are the time in which successful trials ran (`muster show {}`).\n",
         report.run.job.summary.name);
   }
   if (life.steps.empty()) {
-    return "No step was seen: print step numbers, and the ledger tells steps from the rest.\n";
+    return "No step was seen: print step numbers, so that steps can be told from the rest.\n";
   }
   const runs::StepFacts facts = FactsOfSteps(life);
   std::string line = fmt::format("Steps: up to {}", facts.last);
   if (facts.step_millis > 0) line += fmt::format(", {:.4g} s each", facts.step_millis / 1000);
-  if (facts.repeated > 0) line += fmt::format(", {} made again after a restart", facts.repeated);
+  if (facts.repeated > 0) line += fmt::format(", {} repeated after a restart", facts.repeated);
   return line + "\n";
 }
 

@@ -26,7 +26,8 @@ namespace {
 
 constexpr size_t kMostAttemptLogBytes = 64 << 20;
 
-// Whole lines of a stream with timestamps, told to a tracker: those of the first rank that speaks.
+// Passes the whole lines of a stream with timestamps to a tracker: those of the first rank that
+// prints.
 class LogReader {
  public:
   explicit LogReader(runs::Tracker& tracker) : tracker_(tracker) {}
@@ -45,7 +46,7 @@ class LogReader {
     if (!time) return;
     const auto label = api::ReadRankLabel(line.text);
     if (label && rank_.empty()) rank_ = label->name;
-    // Beside lines of ranks those without a label are their launcher's.
+    // If lines have rank labels, those without one are the launcher's.
     if ((label ? label->name : std::string_view()) != rank_) return;
     tracker_.See(runs::ToMillis(*time), label ? label->text : line.text);
   }
@@ -139,8 +140,8 @@ std::vector<runs::StepMark> KeptSteps(const text::Json& kept) {
   return marks;
 }
 
-// What the daemon has kept of times that no log is left of: of deleted runs, and of earlier starts
-// of a container. Another source than the log's counts its steps in its own way.
+// What the daemon has kept for times without a log: of deleted runs, and of earlier starts of a
+// container. A source other than the log counts its steps in its own way.
 void AddWhatWasKept(const text::Json& kept, const InstanceLogs& logs, runs::Life& life) {
   const std::string_view source = text::GetString(kept, {"steps", "source"});
   if (!life.steps.empty() && source != logs.kept_source()) return;
@@ -191,8 +192,8 @@ const char* SourceOfWait(runs::WaitSpan::Source source) {
   return "looks at the ranks' stacks";
 }
 
-// What ranks and launchers have measured, and where they have not, what looks at the ranks' stacks
-// have found. Of checkpoints lines tell better.
+// What ranks and launchers have measured; otherwise what samples of the ranks' stacks have found.
+// For checkpoints, log lines are the better source.
 void AddWaits(const text::Json& kept, runs::Life& life) {
   const auto has = [&life](runs::Bucket bucket) {
     return std::any_of(life.spans.begin(), life.spans.end(),
@@ -219,7 +220,7 @@ void AddWaits(const text::Json& kept, runs::Life& life) {
   }
 }
 
-// A sweep's unit of work is its trial: numbers of steps in its log are those of many trials.
+// A sweep's unit of work is the trial: the step numbers in its log are those of many trials.
 void AddTrials(const std::vector<TrialRow>& rows, runs::Life& life) {
   for (const TrialRow& row : rows) {
     if (!row.result) continue;

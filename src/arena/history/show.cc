@@ -175,12 +175,12 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
       TRY_ASSIGN(trials, RenderTrials(std::move(rows), query));
     }
   }
-  // Who asks for the best wants the table.
+  // A user who asks for the best wants the table.
   if (!flags.best.empty()) {
     TRY(call.out.Write(trials));
     return 0;
   }
-  // Of the lines of many trials nothing is the sweep's own progress.
+  // The lines of many trials do not show the sweep's own progress.
   std::vector<std::string> progress;
   if (!is_sweep) progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, run.job, 0)));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,

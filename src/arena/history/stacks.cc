@@ -51,7 +51,7 @@ base::Result<std::vector<Stander>> OfJob(cluster::Client& client, const Context&
   if (job.summary.status != "RUNNING") {
     return base::Fail(
         base::Code::kInvalidArgument,
-        fmt::format("the job {} is {}: only what runs has stacks", name, job.summary.status));
+        fmt::format("the job {} is {}: only a running job has stacks", name, job.summary.status));
   }
   std::vector<Stander> found;
   for (const text::Json& pod : job.pods) {
@@ -63,10 +63,11 @@ base::Result<std::vector<Stander>> OfJob(cluster::Client& client, const Context&
   if (found.empty()) {
     return base::Fail(
         base::Code::kNotFound,
-        fmt::format("no process of {} says where it stands: those do that this machine started by "
-                    "Python; in a pod elsewhere, py-spy does where the image has it: `{} attach {} "
-                    "-- py-spy dump --pid 1`",
-                    name, context.program, name));
+        fmt::format(
+            "no process of {} reports its stack: Python processes that this machine started do; "
+            "in a pod elsewhere, use py-spy if the image has it: `{} attach {} "
+            "-- py-spy dump --pid 1`",
+            name, context.program, name));
   }
   return found;
 }
@@ -88,8 +89,8 @@ base::Result<std::vector<Stander>> OfProcess(pid_t pid) {
   }
   if (found.empty()) {
     return base::Fail(base::Code::kNotFound,
-                      fmt::format("neither process {} nor one below it says where it stands: the "
-                                  "ranks of `muster launch` do, where there are two or more",
+                      fmt::format("neither process {} nor one below it reports its stack: only the "
+                                  "ranks of `muster launch` do, if there are two or more",
                                   pid));
   }
   return found;

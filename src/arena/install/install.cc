@@ -73,8 +73,8 @@ base::Status Installation::CheckNamespaced() {
   if (kind) return {};
   if (kind.error().code != Code::kInvalidArgument) return Fail(kind.error());
   return Fail(Code::kInvalidArgument,
-              "the cluster knows no PyTorchJobs, which --namespaced takes for given: an "
-              "administrator runs `muster install --crd-only` first");
+              "the cluster has no PyTorchJobs, which --namespaced requires: an "
+              "administrator has to run `muster install --crd-only` first");
 }
 
 base::Status Installation::CheckElsewhere() {
@@ -94,11 +94,12 @@ base::Status Installation::CheckOther() {
                                flags_.plan.is_namespaced ? flags_.plan.namespace_name : ""));
   if (!other.is_there()) return {};
   if (!flags_.replaces) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{} runs PyTorchJobs here, and two operators would both work on each "
-                            "job: --replace takes them over from it (jobs run on, it keeps the "
-                            "other kinds)",
-                            other.Text()));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{} runs PyTorchJobs here, and two operators would both work on each "
+                    "job: --replace takes them over from it (jobs keep running, it keeps the "
+                    "other kinds)",
+                    other.Text()));
   }
   if (flags_.is_server_dry_run()) {
     return out_.Write(fmt::format("{} hands over PyTorchJobs (server dry run)\n", other.Text()));
@@ -115,7 +116,7 @@ base::Result<bool> Installation::IsKept(const ManifestObject& wanted) {
   if (kind == "Namespace") return true;
   if (kind == "CustomResourceDefinition") return !flags_.replaces;
   return Fail(Code::kConflict,
-              "is there and was not made by muster install: --force-conflicts takes it over");
+              "exists and was not created by muster install: --force-conflicts takes it over");
 }
 
 // The error with what to do about it; without permission its first line, because a refused role
@@ -181,13 +182,13 @@ base::Status Installation::Put(const text::Json& object) {
   if (*is_kept) {
     return Say(wanted, wanted.resource->kind == "Namespace"
                            ? "unchanged"
-                           : "kept as it is: it is not muster's, and does (--replace puts muster's "
-                             "there)");
+                           : "kept as it is: it is not muster's, but serves (--replace installs "
+                             "muster's)");
   }
   const auto applied = Apply(wanted, flags_.is_server_dry_run());
   if (applied) return Say(wanted, applied->verb);
   if (flags_.is_server_dry_run() && applied.error().code == Code::kNotFound) {
-    return Say(wanted, "created, unchecked: its namespace is not there yet");
+    return Say(wanted, "created, unchecked: its namespace does not exist yet");
   }
   return Fail(Explain(applied.error(), wanted));
 }
@@ -303,7 +304,7 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
     return refuse(fmt::format("--output={}: give yaml or json", flags.output));
   }
   if (!flags.output.empty() && flags.dry_run != "client") {
-    return refuse("--output: prints the manifests of --dry-run, which is missing");
+    return refuse("--output: prints the manifests of --dry-run; give that too");
   }
   if (plan.failure_policy != "Fail" && plan.failure_policy != "Ignore") {
     return refuse(fmt::format("--failure-policy={}: give Fail or Ignore", plan.failure_policy));
@@ -322,7 +323,7 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
   if (plan.takes_status_posts && (plan.is_namespaced || plan.is_crd_only)) {
     return refuse(
         "--status-posts: tokens of pods can only be checked with cluster-wide "
-        "permissions: leave --namespaced and --crd-only away");
+        "permissions: leave out --namespaced and --crd-only");
   }
   if (flags.timeout <= std::chrono::nanoseconds(0)) return refuse("--timeout: must be above 0");
   return {};

@@ -206,7 +206,7 @@ base::Status TakeOver(cluster::Client& client, KindFinder& kinds, const OtherOpe
       AwaitObject(client, *deployments, std::string(api::Namespace(*other.deployment)),
                   std::string(api::Name(*other.deployment)), timeout, MissingOfRollout);
   if (gone) return {};
-  return Fail(gone.error().Wrap(fmt::format("{} has not let go", other.Text())));
+  return Fail(gone.error().Wrap(fmt::format("{} has not released PyTorchJobs", other.Text())));
 }
 
 }  // namespace arena

@@ -55,7 +55,9 @@ base::Result<int> RunVersion(const Context& context, const VersionFlags& flags,
 }  // namespace
 
 void AddVersion(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("version", "Print the version").Args(cli::NoArgs());
+  cli::Command& verb = root.Add("version", "Print the version")
+                           .Args(cli::NoArgs())
+                           .Help("arena/install/version", context.program);
   auto flags = std::make_shared<VersionFlags>();
   verb.flags().Bool(&flags->is_short, "short", false, "print just the version number");
   verb.flags()

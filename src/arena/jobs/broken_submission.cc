@@ -33,7 +33,7 @@ bool IsGone(pid_t pid, uint64_t start_ticks) {
   return stat && (stat->start_ticks != start_ticks || stat->state == 'Z');
 }
 
-// Who may not has left the mark on whole jobs, too (Creation::RemoveMark).
+// A user without that permission has left the mark on complete jobs, too (Creation::RemoveMark).
 bool MayChange(cluster::Client& client, const text::Json& job) {
   const text::Json same = text::Object{
       {"metadata",
@@ -79,14 +79,14 @@ bool TakeBackIfBrokenOff(cluster::Client& client, const Context& context, const 
   const base::Status deleted = client.Delete(api::kPyTorchJobs, api::Namespace(job), name, only_it);
   if (deleted || deleted.error().code == base::Code::kNotFound) {
     base::LogWarn(
-        "the submission of the job {} was broken off before it was whole: it is taken "
-        "back, submit it again",
+        "the submission of the job {} was interrupted before it was complete: it is "
+        "undone, submit it again",
         name);
     return true;
   }
   base::LogWarn(
-      "the submission of the job {0} was broken off before it was whole, and it could "
-      "not be taken back: {1}; `{2} delete {0}` removes it",
+      "the submission of the job {0} was interrupted before it was complete, and "
+      "could not be undone: {1}; `{2} delete {0}` removes it",
       name, deleted.error().message, context.program);
   return false;
 }

@@ -20,12 +20,12 @@ base::Result<text::Json> Ask(cluster::Client& client, const Context& context, st
                     ? client.Ask("GET", std::move(path))
                     : base::Result<text::Json>(Fail(Code::kNotFound, ""));
   if (answer || answer.error().code != Code::kNotFound) return answer;
-  return Fail(
-      Code::kNotFound,
-      context.cluster_is_this_machine
-          ? "the daemon is an older one, and foretells nothing: `muster down`, then again"
-          : "only the embedded cluster foretells starts: a scheduler of Kubernetes does not "
-            "tell what it will do");
+  return Fail(Code::kNotFound,
+              context.cluster_is_this_machine
+                  ? "the daemon is of an older version, which predicts nothing: run `muster down`, "
+                    "and try again"
+                  : "only the embedded cluster predicts starts: Kubernetes' schedulers do not say "
+                    "what they will do");
 }
 
 std::optional<base::Time> TimeOf(const text::Json& json, std::string_view field) {
@@ -52,7 +52,7 @@ std::string WhyThen(const text::Json& ending) {
   if (like == "command") return fmt::format("like {} of its command", count);
   if (like == "program") return fmt::format("like {} of its program with other arguments", count);
   if (like == "any") return fmt::format("like {} of other commands: no such run is known", count);
-  return "as long again as it has run: no run of before is known";
+  return "as long again as it has run: no earlier run is known";
 }
 
 std::string Off(const text::Json& forecast, const char* field) {
@@ -63,10 +63,10 @@ std::string Off(const text::Json& forecast, const char* field) {
 std::string Accuracy(const text::Json& forecast) {
   const int64_t runs = text::GetInt(forecast, {"accuracy", "runs"}).value_or(0);
   if (runs == 0)
-    return "No job has waited here before: how good such forecasts are is not known.\n";
+    return "No job has waited here before, so it is not known how good such forecasts are.\n";
   return fmt::format(
-      "Of the last {} that waited, half would have been foretold to within {}, nine of ten to "
-      "within {}.\n",
+      "For the last {} that waited, half of the forecasts were off by at most {}, nine of ten by "
+      "at most {}.\n",
       runs, Off(forecast, "medianSeconds"), Off(forecast, "p90Seconds"));
 }
 

@@ -129,8 +129,8 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
   const auto gone = std::count_if(list.runs.begin(), list.runs.end(),
                                   [](const RunRecord& run) { return run.deleted.has_value(); });
   const int64_t standing = static_cast<int64_t>(list.runs.size()) - gone;
-  base::LogInfo("{} job{} as the cluster has {}, and {} gone, submitted from here, as last seen",
-                standing, standing == 1 ? "" : "s", standing == 1 ? "it" : "them", gone);
+  base::LogInfo("{} existing job{}, and {} gone, submitted from here, as last seen", standing,
+                standing == 1 ? "" : "s", gone);
   return 0;
 }
 
@@ -149,7 +149,7 @@ void AddHistory(cli::Command& root, Context& context) {
   verb.Check([query](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(query->output, call));
     if (query->limit >= 0) return {};
-    return base::Fail(base::Code::kInvalidArgument, "--limit is invalid: it is at least 0");
+    return base::Fail(base::Code::kInvalidArgument, "--limit is invalid: it must be at least 0");
   });
   verb.Run(
       [query, &context](cli::Invocation& call) { return PrintHistory(context, *query, call); });

@@ -27,8 +27,8 @@ int64_t VersionOf(const text::Json& event) {
   return base::ParseInt(text::GetString(event, {"metadata", "resourceVersion"})).value_or(0);
 }
 
-// Those about one of `uids` that `field_selector` ("" for all) matches, in the order in which they
-// were written.
+// The events about one of `uids` that match `field_selector` ("" for all), in the order in which
+// they were written.
 base::Result<std::vector<text::Json>> ListAbout(cluster::Client& client,
                                                 const std::string& namespace_name, const Uids& uids,
                                                 const std::string& field_selector) {

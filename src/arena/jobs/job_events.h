@@ -11,7 +11,7 @@
 
 namespace arena {
 
-// Of the job itself and of its pods, oldest first.
+// The events of the job itself and of its pods, oldest first.
 base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Context& context,
                                              const TrainingJob& job, base::Time now);
 

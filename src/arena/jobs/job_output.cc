@@ -73,8 +73,8 @@ std::string GpusOfJob(const api::TrainingSummary& summary) {
                      Number(summary.requested_gpus));
 }
 
-// The cells that say how busy an instance's GPUs are, a row a GPU; N/A where that is not known.
-// Above them stands, in the first row only, what `head` says of the instance.
+// The cells that say how busy an instance's GPUs are, one row per GPU; N/A if that is not known.
+// `head`, which describes the instance, stands in the first row only.
 void AddGpuRows(cli::Table& table, const TrainingJob& job, const api::InstanceSummary& instance,
                 const std::vector<GpuMetric>& metrics, std::vector<std::string> head) {
   auto found = MetricsOfPod(metrics, job.summary.namespace_name, instance.name);
@@ -123,7 +123,7 @@ std::string RenderEvents(const GetExtras& extras) {
 
 std::string RenderTensorboardProblem(const GetExtras& extras, std::string_view indent) {
   if (extras.tensorboard_problem.empty()) return "";
-  return fmt::format("{}It does not run yet: {}\n", indent, extras.tensorboard_problem);
+  return fmt::format("{}It is not running yet: {}\n", indent, extras.tensorboard_problem);
 }
 
 std::string RenderProgress(const GetExtras& extras) {
@@ -132,7 +132,7 @@ std::string RenderProgress(const GetExtras& extras) {
   return out;
 }
 
-// What the instance that failed first said last. "" under Arena's name, and where nobody knows.
+// The last output of the instance that failed first. "" under Arena's name, and if it is not known.
 std::string RenderLastLines(const api::TrainingSummary& summary, const GetExtras& extras) {
   if (extras.logs_command.empty() || summary.last_lines.empty()) return "";
   std::string out = fmt::format("\nThe last lines of {} (`{}` prints its whole log):\n",
@@ -275,7 +275,7 @@ void AppendYaml(const text::Json& value, size_t indent, bool is_after_dash, std:
   }
 }
 
-// Why the job is as it is; of a failed one also which replica failed first, and how.
+// Why the job is in its state; for a failed one also which replica failed first, and how.
 void AddReason(const api::TrainingSummary& summary, text::Object& json) {
   if (summary.reason.empty()) return;
   json["reason"] = summary.reason;
@@ -286,7 +286,7 @@ void AddReason(const api::TrainingSummary& summary, text::Object& json) {
   if (failed.exit_code) json["exitCode"] = *failed.exit_code;
 }
 
-// What the job asks for and this machine cannot give, in submit's words.
+// What the job asks for and this machine cannot provide, in submit's words.
 void AddWarnings(const TrainingJob& job, text::Object& json) {
   text::Array warnings;
   for (const std::string& line :

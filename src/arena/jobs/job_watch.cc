@@ -84,7 +84,7 @@ void JobWatch::ApplyPod(cluster::WatchEvent event) {
 }
 
 void JobWatch::Wake() {
-  // Not between a waiter's look and its sleep.
+  // Under the lock, so that it does not fall between a waiter's check and its sleep.
   const auto snapshot = snapshot_.Lock();
   changed_.notify_all();
 }
@@ -121,7 +121,7 @@ base::Status JobProbe::Look(JobWatch& watch) {
   const bool may_come_back =
       job.error().code == base::Code::kUnavailable || job.error().code == base::Code::kTimeout;
   if (!may_come_back || ++misses_ >= kMaxMisses) return base::Fail(job.error());
-  if (misses_ == 1) base::LogWarn("{}; waiting on", job.error().message);
+  if (misses_ == 1) base::LogWarn("{}; still waiting", job.error().message);
   return {};
 }
 

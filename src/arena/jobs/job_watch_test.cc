@@ -43,7 +43,7 @@ TEST_F(JobWatchTest, AServerThatIsAwayForAWhileIsWaitedFor) {
   }
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2) << log;
-  EXPECT_NE(log.find("because; waiting on"), std::string::npos) << log;
+  EXPECT_NE(log.find("because; still waiting"), std::string::npos) << log;
   EXPECT_EQ(Look(503).error().code, base::Code::kUnavailable);
 }
 

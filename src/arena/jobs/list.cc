@@ -112,15 +112,15 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
   return rows;
 }
 
-// The program ends after this: of ten thousand jobs' objects the taking apart would take a fifth of
-// its time.
+// Never freed: the program ends after this, and freeing the objects of ten thousand jobs would take
+// a fifth of its time.
 const std::vector<TrainingJob>& KeepToTheEnd(std::vector<TrainingJob> jobs) {
   static std::vector<std::vector<TrainingJob>>* const kept =
       new std::vector<std::vector<TrainingJob>>();
   return kept->emplace_back(std::move(jobs));
 }
 
-// Talk, beside a table whose columns are Arena's.
+// On stderr, because the table on stdout has Arena's columns.
 void TellStalls(const Context& context, const std::vector<ListRow>& rows) {
   if (context.program == "arena") return;
   for (const ListRow& row : rows) {
@@ -249,10 +249,8 @@ void AddList(cli::Command& root, Context& context) {
                         : !flags->output.empty() && flags->output != "wide" ? "-o"
                                                                             : nullptr;
     if (!flags->is_watch || other == nullptr) return {};
-    return base::Fail(
-        base::Code::kInvalidArgument,
-        fmt::format("--watch prints a table of the jobs that are there: give it without {}",
-                    other));
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("--watch prints a table of existing jobs: leave out {}", other));
   });
   verb.Run([flags, &context](cli::Invocation& call) { return RunList(context, *flags, call); });
 }

@@ -40,7 +40,7 @@ ServedKinds KindsAmong(const std::set<std::string_view>& plurals) {
   return kinds;
 }
 
-// Nullopt when there is none, or none that is good: whatever is wrong with it, asking helps.
+// Nullopt if there is none or it is unusable: asking the server again always helps.
 std::optional<ServedKinds> RememberedKinds(const Context& context) {
   const std::string path = KindsFile(context);
   if (path.empty()) return std::nullopt;
@@ -72,10 +72,10 @@ void RememberKinds(const Context& context, const ServedKinds& kinds) {
   if (kept) {
     kept = base::WriteFileAtomic(path, text::ToJson(file) + "\n", 0600, base::Durability::kNone);
   }
-  if (!kept) base::LogDebug("the cluster's kinds are not kept: {}", kept.error().message);
+  if (!kept) base::LogDebug("the cluster's kinds could not be cached: {}", kept.error().message);
 }
 
-// A kind that was removed since: the next command asks again.
+// The kind was removed in the meantime: the next command asks again.
 void ForgetKinds(const Context& context) {
   const std::string path = KindsFile(context);
   if (!path.empty()) std::remove(path.c_str());

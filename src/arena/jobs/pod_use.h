@@ -12,7 +12,7 @@
 
 namespace arena {
 
-// Of all containers of a pod, within about the last minute.
+// The use of all containers of a pod, within about the last minute.
 struct PodUse {
   double cpu = 0;      // processors
   int64_t memory = 0;  // bytes, the working set
@@ -24,7 +24,7 @@ base::Result<std::map<std::string, PodUse>> UseOfPods(cluster::Client& client,
                                                       const std::string& namespace_name,
                                                       const std::string& label_selector);
 
-// Of one PodMetrics. Quantities that do not parse count as zero.
+// From one PodMetrics. Quantities that do not parse count as zero.
 PodUse ReadPodUse(const text::Json& metrics);
 
 }  // namespace arena

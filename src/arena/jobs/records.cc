@@ -34,7 +34,7 @@ struct Remembered {
   int64_t total = 0;
 };
 
-// Whether the job is there still; where that cannot be told it is.
+// Whether the job still exists; true if that cannot be found out.
 bool IsStanding(cluster::Client& client, const SeenRun& run) {
   const auto found = client.Get(api::kPyTorchJobs, api::Namespace(run.job), api::Name(run.job));
   if (!found) return found.error().code != Code::kNotFound;
@@ -46,7 +46,7 @@ bool Fits(const SeenRun& run, std::string_view name, std::string_view id) {
          (id.empty() || api::Uid(run.job).starts_with(id));
 }
 
-// Of a cluster that remembers nothing itself: what this machine saw there, and is gone.
+// On a cluster that remembers nothing itself: what this machine saw there and is gone.
 base::Result<Remembered> AskMemory(cluster::Client& client, const Context& context,
                                    const std::map<std::string, std::string>& query) {
   const auto value = [&query](const char* name) {
@@ -56,7 +56,7 @@ base::Result<Remembered> AskMemory(cluster::Client& client, const Context& conte
   Remembered answer;
   const SeenRuns seen(context);
   if (const std::string uid = value("run"); !uid.empty()) {
-    // Of a job that stands its pods are asked for themselves.
+    // The pods of an existing job are asked for.
     auto run = seen.Find(uid);
     if (!run || IsStanding(client, *run)) return answer;
     for (text::Json& pod : run->pods) {
@@ -72,7 +72,8 @@ base::Result<Remembered> AskMemory(cluster::Client& client, const Context& conte
   return answer;
 }
 
-// The runs on another cluster that are not among the jobs which stand there; those are renewed.
+// The runs on another cluster that are not among the existing jobs; the records of those are
+// renewed.
 Remembered SeenBefore(const Context& context, const std::string& namespace_name,
                       const std::vector<TrainingJob>& standing) {
   const SeenRuns seen(context);
@@ -136,7 +137,7 @@ base::Status AddPastPods(cluster::Client& client, const Context& context, RunRec
   return {};
 }
 
-// Of a job that has just been deleted, whose pods are about to go and are not remembered yet.
+// For a job that has just been deleted: its pods are about to go, and are not remembered yet.
 base::Status AddLeavingPods(cluster::Client& client, RunRecord& run) {
   cluster::ListOptions options;
   options.namespace_name = api::Namespace(run.job.job);
@@ -148,7 +149,7 @@ base::Status AddLeavingPods(cluster::Client& client, RunRecord& run) {
   return {};
 }
 
-// Of the deleted pods the last of each name.
+// The last of the deleted pods of each name.
 std::vector<text::Json> LastPods(const RunRecord& run) {
   std::map<std::string, const text::Json*> last;
   for (const text::Json& pod : run.past_pods) last[std::string(api::Name(pod))] = &pod;
@@ -174,7 +175,7 @@ base::Error Ambiguous(const std::string& run) {
           0};
 }
 
-// "" when no job that is there has such an id.
+// "" if no existing job has such an id.
 base::Result<std::string> NameOfId(cluster::Client& client, const Context& context,
                                    const std::string& id) {
   cluster::ListOptions options;
@@ -241,14 +242,13 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
   }
   TRY_ASSIGN(std::optional<RunRecord> gone, FindGoneRun(client, context, run));
   if (gone) return std::move(*gone);
-  return Fail(
-      Code::kNotFound,
-      fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
-                  context.cluster_is_this_machine
-                      ? ""
-                      : "; of this cluster only the jobs that are there are, and the ones that "
-                        "this machine submitted",
-                  context.program));
+  return Fail(Code::kNotFound,
+              fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
+                          context.cluster_is_this_machine
+                              ? ""
+                              : "; on this cluster only existing jobs are known, and the ones that "
+                                "this machine submitted",
+                          context.program));
 }
 
 base::Result<TrainingJob> WithPastPods(cluster::Client& client, const Context& context,

@@ -19,7 +19,7 @@ constexpr const char* kFolder = "/seen";
 constexpr const char* kSuffix = ".json";
 constexpr size_t kClusterDigits = 12;
 constexpr size_t kMaxSeenFile = 8 << 20;
-// Of one cluster; the ones that were seen longest ago go.
+// Per cluster; beyond it, the ones that were seen longest ago are removed.
 constexpr size_t kMostRuns = 2000;
 
 std::optional<SeenRun> ReadSeen(const std::string& path) {
@@ -75,7 +75,7 @@ void SeenRuns::Write(const SeenRun& run) const {
   if (written) {
     written = base::WriteFileAtomic(path, text::ToJson(json) + "\n", 0600, base::Durability::kSync);
   }
-  if (!written) base::LogDebug("what was seen is not kept: {}", written.error().message);
+  if (!written) base::LogDebug("the seen runs could not be kept: {}", written.error().message);
 }
 
 void SeenRuns::Remember(const text::Json& job, const text::Json& note) const {

@@ -96,12 +96,13 @@ TEST_F(TensorboardTest, OneThatDoesNotRunSaysWhyHereAndInGet) {
   EXPECT_TRUE(
       Run({"get", "pt"}, "muster")
           .out.ends_with("\nYour tensorboard will be available on:\nhttp://127.0.0.1:23457\n"
-                         "It does not run yet: install it\n"));
-  EXPECT_TRUE(Run({"get", "pt", "-o", "wide"}, "muster")
-                  .out.ends_with("  http://127.0.0.1:23457\n  It does not run yet: install it\n"));
+                         "It is not running yet: install it\n"));
+  EXPECT_TRUE(
+      Run({"get", "pt", "-o", "wide"}, "muster")
+          .out.ends_with("  http://127.0.0.1:23457\n  It is not running yet: install it\n"));
   const Ended arenas = Run({"get", "pt", "-o", "wide"});
   EXPECT_TRUE(arenas.out.ends_with("available on: \n  http://127.0.0.1:23457\n")) << arenas.out;
-  EXPECT_NE(arenas.log.find("the tensorboard does not run yet: install it"), std::string::npos);
+  EXPECT_NE(arenas.log.find("the tensorboard is not running yet: install it"), std::string::npos);
 }
 
 TEST_F(TensorboardTest, SubmitWarnsOfOneThatCouldNotRunHere) {
@@ -109,7 +110,7 @@ TEST_F(TensorboardTest, SubmitWarnsOfOneThatCouldNotRunHere) {
   const auto submit = [&](const std::string& name, const std::string& flag) {
     return Run({"submit", "pytorch", "--name=" + name, "--image=i", flag, "true"}).log;
   };
-  const std::string warning = "the tensorboard does not run yet: install it";
+  const std::string warning = "the tensorboard is not running yet: install it";
   EXPECT_NE(submit("a", "--tensorboard").find(warning), std::string::npos);
   EXPECT_EQ(submit("b", "--workers=2").find(warning), std::string::npos);
   EXPECT_NE(

@@ -66,7 +66,7 @@ InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
   return oldest;
 }
 
-// What is around the first error of each rank.
+// The lines around the first error of each rank.
 class FirstErrors {
  public:
   explicit FirstErrors(const AllLogsRequest& request) : map_(RankMap::Of(request.job.job)) {}
@@ -89,7 +89,7 @@ class FirstErrors {
         found.emplace(writer.lines[i].time, std::pair(&who.first, &writer.lines[i]));
       }
     }
-    if (found.empty()) base::LogInfo("no error is in these logs");
+    if (found.empty()) base::LogInfo("there is no error in these logs");
     for (const auto& [time, line] : found) lines.Add(*line.first, *line.second, {});
   }
 
@@ -233,7 +233,7 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   }
   if (logs.empty() && why_not) return Fail(std::move(*why_not));
   if (why_not) base::LogInfo("{}", why_not->message);
-  // No clock goes on while what there is is read: only the lines' own times count.
+  // While existing lines are read, only their own times count, not a clock.
   constexpr MergedLines::Moment kNow{};
   std::string text;
   while (InstanceLog* log = Oldest(logs)) {

@@ -56,8 +56,8 @@ std::optional<api::Terminated> EndOf(const text::Json& pod) {
   return end;
 }
 
-// Only a launcher sees that a rank was done, or stood still, while others waited for it; that a
-// loss is not a number any more, muster says itself.
+// Only a launcher sees that a rank had ended, or stalled, while others waited for it. That a loss
+// is no longer a number, muster says itself.
 bool Decides(const answers::Rank& launcher) {
   return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
     const answers::Rule* const rule = answers::RuleForLine(line.text);
@@ -148,7 +148,7 @@ class Gathering {
     }
     const auto read_log = EndOfLog(client_, run_, pod, is_gone, kMostLines);
     rank.has_log = read_log.has_value();
-    // Of a container whose log is gone, its last words.
+    // The last output of a container whose log is gone.
     const std::string log = read_log.value_or(rank.message);
     std::optional<answers::NodeRanks> ranks;
     const bool are_fixed = text::Find(run_.job.job, {"spec", "elasticPolicy"}) == nullptr;
@@ -173,7 +173,7 @@ class Gathering {
     }
     for (answers::Rank& of : read.ranks) {
       answers::Rank one = rank;
-      // What no rank has printed is the launcher's, which mostly says again what they did.
+      // Lines that no rank has printed are the launcher's, which mostly repeats what they said.
       if (has_ranks && !of.rank && !Decides(of)) continue;
       if (has_ranks) one.rank = of.rank;
       one.attempt += of.attempt;
@@ -198,7 +198,7 @@ class Gathering {
     evidence_.job_message = text::GetString(*failed, {"message"});
   }
 
-  // What a rank that failed, and the others, had called last: of this attempt.
+  // The last calls of a failed rank and of the others, in this attempt.
   void AddLastCollectives() {
     constexpr std::chrono::minutes kSameAttempt{1};
     const std::vector<api::LastCollective> all =
@@ -330,7 +330,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       return {};
     }
     if (contents.size() == kMostFiles) {
-      return Fail(Code::kInvalidArgument, fmt::format("there are over {} files", kMostFiles));
+      return Fail(Code::kInvalidArgument, fmt::format("there are more than {} files", kMostFiles));
     }
     TRY_ASSIGN(std::string text, ReadEnd(path));
     contents.emplace_back(name, std::move(text));
@@ -349,7 +349,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       }
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
-        // Reports of launchers say again what the logs say; error files know when.
+        // Launchers' reports repeat the logs; error files have the times.
         if (file.ends_with(".json") && !answers::IsErrorFile(file)) continue;
         TRY(add(fs::path(file).lexically_relative(path), file));
       }
@@ -359,7 +359,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
   }
   if (contents.empty() && !compressed.empty()) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{0} is compressed; read it by: zcat {0} | muster explain --logs -",
+                fmt::format("{0} is compressed; use: zcat {0} | muster explain --logs -",
                             compressed.front()));
   }
   if (contents.empty()) {

@@ -109,7 +109,7 @@ std::string DefaultInstance(const Context& context, const TrainingJob& job) {
                               : "";
 }
 
-// A server that goes away again and again without a byte of it is not asked any more.
+// A server that fails again and again without sending a byte is not asked any more.
 constexpr int kMaxBreaks = 5;
 
 // All but the first `printed` bytes of the answer, which it counts on.
@@ -130,7 +130,7 @@ base::Status PrintFrom(cluster::Client& client, const TrainingJob& job, const st
 base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std::string& instance,
                       cluster::LogOptions options, cli::Output& out) {
   TRY_ASSIGN(options.container, ContainerToRead(job, instance, options.container));
-  // The end of a log, or what is younger than some time, is not the same when it is asked again.
+  // The end of a log, or the part after some time, differs when it is requested again.
   const bool is_whole = !options.tail_lines && !options.since_seconds && options.since_time.empty();
   size_t printed = 0;
   for (int breaks = 0;;) {
@@ -139,7 +139,7 @@ base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std
     if (status || status.error().code != Code::kUnavailable) return status;
     breaks = printed > before ? 1 : breaks + 1;
     if (breaks > kMaxBreaks || (printed > 0 && !is_whole)) return status;
-    base::LogDebug("the log broke after {} bytes, asking again: {}", printed,
+    base::LogDebug("the log broke after {} bytes, requesting it again: {}", printed,
                    status.error().message);
   }
 }
@@ -182,7 +182,7 @@ base::Result<int> RunAllLogs(cluster::Client& client, const Context& context,
   return 0;
 }
 
-// The pods of the job are gone, and their logs: what the operator has kept of the one that failed
+// The job's pods are gone, and their logs: prints what the operator has kept of the one that failed
 // first (docs/operator.md).
 bool HasKeptLines(const TrainingJob& job, const LogFlags& flags) {
   const std::string& failed = job.summary.first_failure.instance;
@@ -196,7 +196,7 @@ base::Status PrintKeptLines(const TrainingJob& job, cli::Output& out) {
   return out.Write(job.summary.last_lines + "\n");
 }
 
-// Of pods that were deleted, which are the job's.
+// The deleted pods that belong to the job.
 base::Result<int> PrintLogsOfPast(cluster::Client& client, const Context& context,
                                   const TrainingJob& job, const LogFlags& flags,
                                   cluster::LogOptions options, cli::Output& out) {
@@ -220,7 +220,7 @@ base::Result<int> PrintLogsOfPast(cluster::Client& client, const Context& contex
   return 0;
 }
 
-// Of a run whose job was deleted.
+// For a run whose job was deleted.
 base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
                                 const RunRecord& run, const LogFlags& flags,
                                 const cluster::LogOptions& options, cli::Output& out) {
@@ -238,7 +238,7 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
   base::LogInfo("{} ({}) was deleted at {}: this is what is remembered of it", job.summary.name,
                 run.id(), LocalTime(*run.deleted));
   if (job.pods.empty()) {
-    return Fail(Code::kNotFound, fmt::format("no instance of {} had begun", job.summary.name));
+    return Fail(Code::kNotFound, fmt::format("no instance of {} had started", job.summary.name));
   }
   return PrintLogsOfPast(client, context, job, flags, options, out);
 }
@@ -393,7 +393,7 @@ void AddLogs(cli::Command& root, Context& context) {
                       : "the instance; by default the one that failed first, else the master");
   set.Bool(&flags->all, "all", false,
            has_arenas_flags
-               ? "of all instances, in the order of time, each line behind its instance's name"
+               ? "of all instances, in the order of time, each line after its instance's name"
                : "the logs of all ranks in the order of time; equal lines of several ranks are "
                  "shown once");
   if (!has_arenas_flags) {

@@ -37,7 +37,7 @@ std::string AddressOf(cluster::Client& client, const text::Json& service) {
   return host.empty() || port == 0 ? "" : fmt::format("{}:{}", host, port);
 }
 
-// Of the dashboard in the job's namespace, in Arena's or in the system's.
+// The address of the dashboard in the job's namespace, in Arena's or in the system's.
 base::Result<std::string> FindDashboard(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name) {
   for (const std::string& place :
@@ -73,7 +73,8 @@ base::Result<int> RunLogViewer(Context& context, const std::string& type, cli::I
 void AddLogViewer(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("logviewer JOB", "Print the address of a job's logs in the Kubernetes dashboard")
-          .Args(cli::MaxArgs(1));
+          .Args(cli::MaxArgs(1))
+          .Help("arena/logs/logviewer", context.program);
   auto type = std::make_shared<std::string>();
   AddTypeFlag(verb.flags(), type.get());
   verb.Check([type](cli::Invocation& call) -> base::Status {

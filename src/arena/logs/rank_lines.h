@@ -81,7 +81,7 @@ class ChosenLines : public cli::Output {
   int Width() const override { return out_.Width(); }
 
  private:
-  // What is printed of the line; "" for nothing.
+  // The part of the line to print; "" for none.
   std::string Shown(std::string_view line);
 
   cli::Output& out_;

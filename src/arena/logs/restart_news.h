@@ -18,7 +18,7 @@ struct Restart {
 
 class RestartNews {
  public:
-  // Of programs that ended at `since` or later.
+  // The restarts of programs that ended at `since` or later.
   explicit RestartNews(base::Time since) : since_(since) {}
 
   // Those that no earlier call has returned. `pods`: the job's.

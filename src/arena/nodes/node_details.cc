@@ -120,7 +120,7 @@ std::string MeasuredGpus(const NodeUse& node) {
   double used = 0;
   for (const GpuMetric& metric : node.metrics) {
     const double held = AllocatedMemory(node, metric);
-    // What nobody was given is not counted as used.
+    // Memory that no pod has does not count as used.
     const double in_use = held > 0 ? metric.memory_used.value_or(0) : 0;
     total += metric.memory_total.value_or(0);
     allocated += held;

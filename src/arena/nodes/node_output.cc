@@ -154,7 +154,7 @@ std::string RenderShare(const std::vector<NodeUse>& nodes) {
   return out + UnhealthyFooter(of, totals);
 }
 
-// Of several kinds, which stand one below the other.
+// A table for each of several kinds, one below the other.
 std::string RenderMixed(const std::vector<NodeUse>& nodes, size_t gpu_kinds, bool are_named) {
   const std::string table = WholeGpuTable(nodes, gpu_kinds > 1);
   if (are_named) return table;

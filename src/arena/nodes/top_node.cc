@@ -89,13 +89,9 @@ base::Status CheckFlags(const TopNodeFlags& flags, const cli::Invocation& call) 
 }  // namespace
 
 void AddTopNode(cli::Command& top, Context& context) {
-  cli::Command& verb =
-      top.Add("node [NODE...]", "Show the GPUs of the nodes")
-          .Aliases({"nodes"})
-          .Example(
-              fmt::format("  {0} top node\n"
-                          "  {0} top node -d --metric   # who holds them, and how busy they are",
-                          context.program));
+  cli::Command& verb = top.Add("node [NODE...]", "Show the GPUs of the nodes")
+                           .Aliases({"nodes"})
+                           .Help("arena/nodes/top_node", context.program);
   auto flags = std::make_shared<TopNodeFlags>();
   cli::FlagSet& set = verb.flags();
   set.Bool(&flags->details, "details", false, "show what is on each node").Short('d');

@@ -128,7 +128,8 @@ void AddApply(cli::Command& root, Context& context) {
   AddManifestFlags(verb, flags->manifests);
   verb.flags()
       .String(&flags->dry_run, "dry-run", "none",
-              "only say what would happen: client looks at what is there, server checks everything")
+              "only say what would happen: client compares with the cluster's objects, server "
+              "checks everything")
       .Choices({"none", "client", "server"});
   verb.flags()
       .String(&flags->output, "output", "", "print the objects instead: yaml, json or name")
@@ -137,7 +138,7 @@ void AddApply(cli::Command& root, Context& context) {
   verb.flags()
       .String(&flags->validate, "validate", "strict",
               "what the server does about fields given twice: strict refuses them, warn and ignore "
-              "take the last; fields that the kind has not are always refused")
+              "take the last; unknown fields are always refused")
       .Choices({"strict", "warn", "ignore"});
   verb.Check([flags](cli::Invocation& call) { return CheckApplyFlags(*flags, call); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunApply(context, *flags, call); });

@@ -172,7 +172,7 @@ base::Status DeleteClaim(cluster::Client& client, const std::string& namespace_n
     // Deleting a claim could destroy its volume's data; this verb only removes mappings to
     // directories.
     return Fail(Code::kInvalidArgument,
-                fmt::format("{} was not made by `data create`: delete it with kubectl", name));
+                fmt::format("{} was not created by `data create`: delete it with kubectl", name));
   }
   TRY_ASSIGN(const std::vector<std::string> users, UsersOf(client, namespace_name, name));
   if (!users.empty()) {
@@ -208,8 +208,10 @@ base::Result<int> RunDelete(Context& context, cli::Invocation& call) {
 
 void AddData(cli::Command& root, Context& context) {
   cli::Command& data = root.Add("data", "Manage the data volumes that jobs mount with --data");
-  cli::Command& list =
-      data.Add("list", "List the data volumes").Aliases({"ls"}).Args(cli::NoArgs());
+  cli::Command& list = data.Add("list", "List the data volumes")
+                           .Aliases({"ls"})
+                           .Args(cli::NoArgs())
+                           .Help("arena/objects/data_list", context.program);
   auto all_namespaces = std::make_shared<bool>();
   list.flags().Bool(all_namespaces.get(), "all-namespaces", false, "in every namespace").Short('A');
   list.flags().Bool(all_namespaces.get(), "allNamespaces", false, "in every namespace").Hidden();
@@ -217,10 +219,9 @@ void AddData(cli::Command& root, Context& context) {
     return RunList(context, *all_namespaces, call);
   });
 
-  cli::Command& create =
-      data.Add("create NAME", "Let a name stand for a directory of this machine")
-          .Args(cli::ExactArgs(1))
-          .Example(fmt::format("  {} data create training-data --path /srv/data", context.program));
+  cli::Command& create = data.Add("create NAME", "Give a directory of this machine a name")
+                             .Args(cli::ExactArgs(1))
+                             .Help("arena/objects/data_create", context.program);
   auto flags = std::make_shared<CreateFlags>();
   create.flags().String(&flags->path, "path", "", "the directory, absolute").Required();
   create.flags().String(&flags->description, "description", "", "a description");
@@ -229,9 +230,10 @@ void AddData(cli::Command& root, Context& context) {
   create.Check([flags](cli::Invocation& call) -> base::Status {
     // For a claim, each part between dots begins and ends with a letter or digit.
     if (!api::IsObjectName(call.args[0])) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("the name \"{}\" is invalid: lower case letters, digits, '-' and '.'",
-                              call.args[0]));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("the name \"{}\" is invalid: use lower case letters, digits, '-' and '.'",
+                      call.args[0]));
     }
     return CheckPath(flags->path);
   });
@@ -240,7 +242,8 @@ void AddData(cli::Command& root, Context& context) {
   cli::Command& erase =
       data.Add("delete NAME [NAME...]", "Forget a data volume; the directory stays")
           .Aliases({"del"})
-          .Args(cli::MinArgs(1));
+          .Args(cli::MinArgs(1))
+          .Help("arena/objects/data_delete", context.program);
   erase.CompleteArgs(
       [&context](cli::Invocation&, std::string_view) { return CompleteDataNames(context); });
   erase.Run([&context](cli::Invocation& call) { return RunDelete(context, call); });

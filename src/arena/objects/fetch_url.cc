@@ -26,8 +26,8 @@ base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment
   TRY_ASSIGN(options.url, net::ParseUrl(url.substr(0, head)));
   if (!options.url.user_info.empty()) {
     return Fail(Code::kInvalidArgument,
-                "no user and password can stand in the URL: fetch it with a program of your own "
-                "and give it to -f -");
+                "the URL must not contain a user and password: fetch it with another program "
+                "and pipe it to -f -");
   }
   options.proxy = net::ProxyFor(options.url, environment);
   TRY_ASSIGN(const auto client, net::CurlClient::Create(std::move(options)));
@@ -71,7 +71,7 @@ base::Result<std::string> FetchUrl(const std::string& url, const base::Environme
     if (!IsUrl(next) || (at.starts_with("https://") && !next.starts_with("https://"))) {
       return Fail(
           Code::kPermissionDenied,
-          fmt::format("{}: the web server leads to {}, which is not safe to follow", at, next));
+          fmt::format("{}: the web server redirects to {}, which is not safe to follow", at, next));
     }
     at = std::move(next);
   }

@@ -83,11 +83,11 @@ base::Error KindFinder::Missing(std::string_view api_version, std::string_view k
         ": an administrator installs it with `muster install`, or with Kubeflow's training "
         "operator";
   } else if (cluster_is_this_machine_) {
-    message += ": see apiVersion and kind; it has no kinds but its own";
+    message += ": check apiVersion and kind; it has only built-in kinds";
   } else {
     message +=
-        ": see apiVersion and kind; a kind of a CustomResourceDefinition exists from shortly after "
-        "that was applied";
+        ": check apiVersion and kind; the kind of a CustomResourceDefinition exists a moment after "
+        "that is applied";
   }
   return {Code::kInvalidArgument, std::move(message), 0};
 }

@@ -77,7 +77,7 @@ std::optional<std::vector<text::YamlDocument>> ReadJsonStream(std::string_view t
 base::Status Append(text::Json object, const std::string& place, std::vector<Manifest>& to) {
   if (!object.is_object()) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{}: a {} where an object with apiVersion and kind is wanted", place,
+                fmt::format("{}: a {} where an object with apiVersion and kind is expected", place,
                             object.is_array() ? "list" : "single value"));
   }
   text::Json* const items = text::Find(object, {"items"});

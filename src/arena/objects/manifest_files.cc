@@ -94,7 +94,7 @@ void AddManifestFlags(cli::Command& verb, ManifestFlags& flags) {
                    "YAML or JSON file, directory, URL, or - for standard input; repeatable")
       .Short('f');
   verb.flags()
-      .Bool(&flags.is_recursive, "recursive", false, "of a directory: also the ones below it")
+      .Bool(&flags.is_recursive, "recursive", false, "for a directory: also the ones below it")
       .Short('R');
   verb.flags().Bool(&flags.force_conflicts, "force-conflicts", false,
                     "take over fields that another manager has set");
@@ -139,7 +139,7 @@ base::Result<std::vector<Manifest>> ReadManifests(const ManifestFlags& flags,
     }
   }
   if (all.empty()) {
-    return Fail(Code::kInvalidArgument, "no objects are in what -f names: nothing to do");
+    return Fail(Code::kInvalidArgument, "the sources of -f contain no objects: nothing to do");
   }
   return all;
 }

@@ -20,7 +20,7 @@ base::Result<std::string> NeededText(const text::Json& object, text::Path path,
     return Fail(Code::kInvalidArgument, fmt::format("{} is missing", field));
   }
   if (!value->is_string()) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: {} is not a string: put it into quotes",
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {} is not a string: put it in quotes",
                                                     field, text::ToJson(*value)));
   }
   const std::string_view text = value->get_string();

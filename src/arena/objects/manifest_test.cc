@@ -45,10 +45,10 @@ TEST(ManifestTest, MalformedTextIsRefusedAtItsLine) {
   EXPECT_TRUE(PlacesOf("{\"kind\": \"A\"}\n{\"kind\": \n").front().starts_with("f:2:1: "));
   EXPECT_EQ(PlacesOf("kind: A\n---\n- 1\n"),
             Places{"f: document 2 (line 3): a list where an object with apiVersion and kind is "
-                   "wanted"});
+                   "expected"});
   EXPECT_EQ(PlacesOf("kind: List\nitems: [just words]\n"),
             Places{"f: document 1 (line 1) items[0]: a single value where an object with "
-                   "apiVersion and kind is wanted"});
+                   "apiVersion and kind is expected"});
 }
 
 }  // namespace

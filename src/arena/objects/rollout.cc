@@ -65,14 +65,13 @@ std::string MissingOfRollout(const text::Json& deployment) {
   const int64_t wanted = text::GetInt(deployment, {"spec", "replicas"}).value_or(1);
   if (count("observedGeneration") <
       text::GetInt(deployment, {"metadata", "generation"}).value_or(0)) {
-    return "the cluster has not taken notice of the change yet";
+    return "the cluster has not noticed the change yet";
   }
   if (count("updatedReplicas") < wanted) {
-    return fmt::format("{} of {} pods are made", count("updatedReplicas"), wanted);
+    return fmt::format("{} of {} pods are created", count("updatedReplicas"), wanted);
   }
   if (count("replicas") > count("updatedReplicas")) {
-    return fmt::format("{} pods of before are still there",
-                       count("replicas") - count("updatedReplicas"));
+    return fmt::format("{} old pods are still there", count("replicas") - count("updatedReplicas"));
   }
   if (count("availableReplicas") < wanted) {
     return fmt::format("{} of {} pods are ready", count("availableReplicas"), wanted);

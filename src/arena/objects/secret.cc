@@ -70,8 +70,8 @@ base::Status CheckEntries(const std::vector<std::string>& entries) {
     if (value == "-") ++inputs;
     if (value == "-" || value.starts_with('@')) continue;
     return SecretMisuse(fmt::format(
-        "{0}: a value on the command line is seen by others and kept by shells: write {0}=- and "
-        "give it by standard input, or {0}=@FILE",
+        "{0}: values on the command line are seen by others and kept by shells: write {0}=- and "
+        "pass it on standard input, or {0}=@FILE",
         key));
   }
   if (inputs > 1) return SecretMisuse("only one KEY can be read from standard input");
@@ -105,8 +105,7 @@ base::Result<SecretValues> ReadValues(const std::vector<std::string>& entries,
   }
   for (const std::string& warning : warnings) base::LogWarn("{}", warning);
   if (values.empty())
-    return Fail(Code::kInvalidArgument,
-                "it would hold nothing: give KEY=-, KEY=@FILE or --env-file");
+    return Fail(Code::kInvalidArgument, "it would be empty: give KEY=-, KEY=@FILE or --env-file");
   return values;
 }
 
@@ -116,8 +115,8 @@ base::Status CheckMadeHere(cluster::Client& client, const Context& context,
   if (!api::Label(secret, kMadeHere).empty()) return {};
   return Fail(
       Code::kInvalidArgument,
-      fmt::format("the secret {} was not made by `{} secret create`: it may be a job's, and "
-                  "goes with it",
+      fmt::format("the secret {} was not created by `{} secret create`: it may be a job's, and "
+                  "is deleted with it",
                   name, context.program));
 }
 
@@ -204,6 +203,7 @@ void AddSecret(cli::Command& root, Context& context) {
   verb.Add("list", "List the secrets: their keys, never their values")
       .Aliases({"ls"})
       .Args(cli::NoArgs())
+      .Help("arena/objects/secret_list", context.program)
       .Run([&context](cli::Invocation& call) { return ListSecrets(context, call); });
   cli::Command& create = verb.Add("create NAME [KEY=-|KEY=@FILE...]", "Keep values under a name")
                              .Args(cli::MinArgs(1))
@@ -215,7 +215,7 @@ void AddSecret(cli::Command& root, Context& context) {
   create.Check([](cli::Invocation& call) -> base::Status {
     if (!api::IsObjectName(call.args[0])) {
       return SecretMisuse(fmt::format(
-          "the name \"{}\" is invalid: lower case letters, digits, '-' and '.'", call.args[0]));
+          "the name \"{}\" is invalid: use lower case letters, digits, '-' and '.'", call.args[0]));
     }
     return CheckEntries({call.args.begin() + 1, call.args.end()});
   });
@@ -224,6 +224,7 @@ void AddSecret(cli::Command& root, Context& context) {
   verb.Add("delete NAME [NAME...]", "Remove secrets")
       .Aliases({"del"})
       .Args(cli::MinArgs(1))
+      .Help("arena/objects/secret_delete", context.program)
       .Run([&context](cli::Invocation& call) { return DeleteSecrets(context, call); });
 }
 

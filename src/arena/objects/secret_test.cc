@@ -65,14 +65,14 @@ TEST_F(SecretTest, AJobsOwnSecretIsNotDeleted) {
                 Json(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"x-git-sync"}})"));
   const Ended ended = Secret({"delete", "x-git-sync"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.log.find("was not made by `muster secret create`"), std::string::npos)
+  EXPECT_NE(ended.log.find("was not created by `muster secret create`"), std::string::npos)
       << ended.log;
   EXPECT_TRUE(cluster_->Find(kSecrets, "x-git-sync"));
 }
 
 TEST_F(SecretTest, AValueOnTheCommandLineIsRefusedAndNotRepeated) {
   for (const auto& [entry, why] :
-       std::map<std::string, std::string>{{"KEY=tiger-1", "KEY=- and give it by standard input"},
+       std::map<std::string, std::string>{{"KEY=tiger-1", "KEY=- and pass it on standard input"},
                                           {"tiger-1", "write KEY=- (from standard input)"},
                                           {"1K=-", "write KEY=- (from standard input)"}}) {
     const Ended ended = Secret({"create", "s", entry});

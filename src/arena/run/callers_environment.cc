@@ -50,8 +50,8 @@ base::Result<std::map<std::string, std::string>> CallersEnvironment(
   if (bytes <= kMaxBytes) return inherited;
   return base::Fail(
       base::Code::kExhausted,
-      fmt::format("your environment holds {} KiB, and a job inherits at most {}: run it with "
-                  "--clean-env, and name what it needs by --env",
+      fmt::format("your environment has {} KiB, and a job can inherit at most {}: use "
+                  "--clean-env, and pass what it needs by --env",
                   bytes >> 10, kMaxBytes >> 10));
 }
 

@@ -17,7 +17,7 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kMaxDefaults = 1 << 20;
-// Of one call alone.
+// Flags that belong to one call only.
 constexpr std::string_view kNotDefaults[] = {"directory", "dry-run", "help",
                                              "module",    "name",    "output"};
 

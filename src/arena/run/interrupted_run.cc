@@ -21,7 +21,7 @@
 
 namespace arena {
 
-// Where no thread can be had, a signal ends the program, and the job runs on.
+// If no thread can be started, a signal ends the program, and the job keeps running.
 InterruptedRun::InterruptedRun(cluster::Client& client, const Context& context,
                                const text::Json& job, int64_t grace_seconds)
     : client_(client), context_(context), job_(job), grace_seconds_(grace_seconds) {
@@ -48,7 +48,7 @@ void InterruptedRun::Suspend() {
   const std::string name(api::Name(job_));
   base::LogInfo("stopping {}: SIGTERM now, SIGKILL after {} s; Ctrl-C again kills it at once", name,
                 grace_seconds_);
-  // A job that waits for others is not to start by itself later.
+  // A job that waits for others must not start by itself later.
   const text::Json patch = text::Object{
       {"metadata", text::Object{{"annotations", text::Object{{api::kWaitForAnnotation, nullptr}}}}},
       {"spec", text::Object{{"runPolicy", text::Object{{"suspend", true}}}}}};
@@ -56,7 +56,7 @@ void InterruptedRun::Suspend() {
                                      cluster::PatchType::kMerge, patch);
   if (!stopped && stopped.error().code != base::Code::kNotFound) {
     TakeAwayLiveLines();
-    base::LogError("{} could not be stopped, and runs on: {}", name, stopped.error().message);
+    base::LogError("{} could not be stopped, and keeps running: {}", name, stopped.error().message);
     ::_exit(cli::kExitInterrupted);
   }
   waiting_ = std::thread([this] { AwaitEnd(); });

@@ -30,11 +30,11 @@ using base::Code;
 using base::Fail;
 
 constexpr const char* kDesktop = "desktop";
-// A URL that fails is asked again, at growing distances, for so long.
+// How long a failing URL is retried, at growing intervals.
 constexpr std::chrono::minutes kNoticePatience{5};
 constexpr std::chrono::seconds kFirstNoticePause{1};
 constexpr std::chrono::seconds kLongestNoticePause{30};
-// Of the log's end: the last of them may be blank, or progress bars.
+// Lines at the end of the log: the last of them may be blank, or progress bars.
 constexpr int64_t kReadLines = 20;
 
 bool IsUrl(std::string_view target) {
@@ -48,7 +48,7 @@ std::string LastLineOf(cluster::Client& client, const RunRecord& run) {
   return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
 }
 
-// What is told: to a program on its standard input, to a URL as the body.
+// The notification: a program gets it on its standard input, a URL as the body.
 text::Json NoticeFor(const TrainingJob& job, const std::string& event, const std::string& last_line,
                      base::Time now) {
   const api::TrainingSummary& summary = job.summary;
@@ -64,7 +64,7 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, const std
       {"lastLine", last_line},
       {"command", api::CommandOf(job.job)},
       {"host", base::HostName()},
-      // Slack, Mattermost and their like show this member.
+      // Slack, Mattermost and similar programs show this member.
       {"text", fmt::format("{} {}{}{}", summary.name,
                            event == "hang" ? "hangs" : base::ToLower(summary.status),
                            summary.reason.empty() ? "" : ": ", summary.reason)}};
@@ -98,7 +98,7 @@ base::Status TellDesktop(const text::Json& notice, const base::Environment& envi
   return Fail(Code::kInternal, fmt::format("notify-send: {}", base::Trim(output.err)));
 }
 
-// No word of the URL's path: it is often a secret.
+// Without the URL's path, which is often a secret.
 base::Status TellUrl(const std::string& url, const text::Json& notice, Context& context) {
   TRY_ASSIGN(WebService service, WebService::At(url, context.environment, {}));
   base::Duration pause = kFirstNoticePause;
@@ -123,7 +123,7 @@ base::Status Tell(const std::string& target, const text::Json& notice, Context& 
   return TellProgram(target, notice, context.environment);
 }
 
-// What came of it, for people.
+// The result, for people.
 std::string TellAll(const std::vector<std::string>& targets, const text::Json& notice,
                     Context& context) {
   std::vector<std::string> problems;
@@ -166,13 +166,13 @@ base::Result<RunRecord> RunOfNotice(cluster::Client& client, const Context& cont
   return Fail(Code::kNotFound, fmt::format("the job {} is gone, and was not kept", name));
 }
 
-// A command stands where its user wrote it: in the folder that was run, if it is there still, else
-// in the home folder.
+// A command runs where its user wrote it: in the folder that was run, if it still exists, else in
+// the home folder.
 void StandWhereItWasWritten(const text::Json& job, const base::Environment& environment) {
   const auto note = NoteIn(RunFolderOf(job, environment));
   const bool is_there = note && ::chdir((note->root + "/" + note->inside).c_str()) == 0;
   if (is_there || ::chdir(environment.GetOr("HOME", "/").c_str()) == 0) return;
-  base::LogDebug("neither that folder nor the home folder is there: the command runs in /");
+  base::LogDebug("neither that folder nor the home folder exists: the command runs in /");
 }
 
 base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
@@ -217,9 +217,9 @@ void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
 
 base::Status CheckNotify(const NotifyFlags& flags) {
   if (flags.on != "end" && flags.on != "fail" && flags.on != "hang" && flags.on != "start") {
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format("--notify-on \"{}\" is invalid: it is end, fail, hang or start", flags.on));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--notify-on \"{}\" is invalid: it must be end, fail, hang or start",
+                            flags.on));
   }
   for (const std::string& target : flags.targets) {
     const size_t end = target.find_first_of(":/= ");
@@ -227,7 +227,7 @@ base::Status CheckNotify(const NotifyFlags& flags) {
     const bool is_address = end != std::string::npos && target.substr(end, 3) == "://";
     if (is_address && scheme != "http" && scheme != "https") {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("--notify is invalid: a URL is of http or https, not of {}", scheme));
+                  fmt::format("--notify is invalid: a URL must be http or https, not {}", scheme));
     }
     if (base::Trim(target).empty() || target.find('\n') != std::string::npos) {
       return Fail(Code::kInvalidArgument,
@@ -246,13 +246,14 @@ base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, boo
   if (!context.cluster_is_this_machine) {
     if (is_detached) {
       return Fail(Code::kInvalidArgument,
-                  "--notify: on another cluster it is `run` that tells: leave out --detach");
+                  "--notify: on another cluster `run` itself notifies: leave out --detach");
     }
     if (flags.on == "end" || flags.on == "fail") return {};
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--notify-on {} is for this machine: on another cluster `run` tells "
-                            "how the job ended",
-                            flags.on));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("--notify-on {} is for this machine: on another cluster `run` only reports "
+                    "how the job ended",
+                    flags.on));
   }
   options.labels[std::string(api::kNotifyAnnotation)] = flags.on;
   options.annotations[std::string(api::kNotifyAnnotation)] = base::Join(flags.targets, "\n");

@@ -80,7 +80,7 @@ base::Status Forget(cluster::Client& client, const Context& context, const RunRe
   return folder.empty() ? base::Status() : base::RemoveTree(folder);
 }
 
-// Folders of runs that nothing is remembered of, and copies of code that nobody needs.
+// Folders of forgotten runs, and copies of code that no run needs.
 base::Status RemoveRunFolders(cluster::Client& client, const Context& context,
                               const PruneFlags& flags, cli::Output& out) {
   TRY_ASSIGN(const KnownRuns left, ListRuns(client, context, "", 0));
@@ -123,7 +123,7 @@ class Pruning {
   }
 
  private:
-  // Arena deletes jobs that have not begun too; a job that waits or is suspended is kept here.
+  // Arena also deletes jobs that have not begun; here a waiting or suspended job is kept.
   base::Result<int> RunJobsAlone(const std::string& in) {
     TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client_, context_, in));
     Budget budget(flags_, context_.clock.Now());
@@ -210,7 +210,7 @@ void AddPrune(cli::Command& root, Context& context) {
     flags->has_keep = call.command.Changed("keep");
     flags->has_size = call.command.Changed("size");
     if (flags->has_keep && flags->keep < 0) {
-      return base::Fail(base::Code::kInvalidArgument, "--keep is invalid: it is at least 0");
+      return base::Fail(base::Code::kInvalidArgument, "--keep is invalid: it must be at least 0");
     }
     if (flags->has_size) {
       const auto size = base::ParseQuantity(flags->size_text);
@@ -224,7 +224,7 @@ void AddPrune(cli::Command& root, Context& context) {
         is_arena || flags->has_since
             ? "you need to specify the relative duration live time of the job that need to be "
               "cleaned by --since. Like --since 10h"
-            : "say what is to go: --since 72h, --keep 100 or --size 5G");
+            : "say what to delete: --since 72h, --keep 100 or --size 5G");
   });
   verb.Run([flags, &context](cli::Invocation& call) { return RunPrune(context, *flags, call); });
 }

@@ -157,7 +157,7 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
   refused({"  "}, "there is nothing to run");
   refused({"-n", "team", "train.py"}, "a namespace is given as --namespace=team");
   refused({"--timeout=-5s", "train.py"}, "--timeout is invalid");
-  refused({"--notify=ftp://h/x", "train.py"}, "a URL is of http or https, not of ftp");
+  refused({"--notify=ftp://h/x", "train.py"}, "a URL must be http or https, not ftp");
   refused({"nothere.py"}, "nothere.py is not in ");
   refused({"--nodes=0", "train.py"}, "--nodes is invalid");
   refused({"--grace=0", "train.py"}, "--grace is invalid");
@@ -237,7 +237,7 @@ TEST_F(RunVerbTest, AFolderThatIsTooLargeForAJobIsRefused) {
   Write("noise", Noise(9'000'000));
   const Ended ended = RunIt({"-d", "--image=i", "train.py"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.log.find("at most 8192 travel with a job: bring it by --sync-mode=git or rsync"),
+  EXPECT_NE(ended.log.find("a job can carry at most 8192: use --sync-mode=git or rsync"),
             std::string::npos)
       << ended.log;
   EXPECT_NE(RunIt({"-d", "--image=i", "--live", "true"}).exit_code, 0);
@@ -266,8 +266,8 @@ TEST_F(RunVerbTest, SubmitBringsACopyOfTheFolderToo) {
   };
   refused({"--sync-source=" + folder_ + "/none"}, "--sync-source: ");
   refused({"--sync-source=host:path"}, "--sync-source is invalid");
-  refused({source, "--sync-image=i"}, "--sync-image is of use with");
-  refused({source, "--git-branch=b"}, "--git-branch is of use with --sync-mode=git only");
+  refused({source, "--sync-image=i"}, "--sync-image is only for");
+  refused({source, "--git-branch=b"}, "--git-branch is only for --sync-mode=git");
 }
 
 TEST_F(RunVerbTest, SubmittedToAnotherClusterTheFolderIsUnpackedWhereCodeIs) {
@@ -356,8 +356,7 @@ TEST_F(RunVerbTest, WhatWasSubmittedToAnotherClusterIsRememberedAsItWasSeen) {
   const Ended history = Run({"list", "--all"}, "muster");
   EXPECT_NE(history.out.find("far"), std::string::npos) << history.out;
   EXPECT_NE(history.out.find("DELETED"), std::string::npos) << history.out;
-  EXPECT_NE(history.log.find("0 jobs as the cluster has them, and 1 gone"), std::string::npos)
-      << history.log;
+  EXPECT_NE(history.log.find("0 existing jobs, and 1 gone"), std::string::npos) << history.log;
   EXPECT_NE(Run({"show", "far"}, "muster").out.find("as this machine saw it last"),
             std::string::npos);
   const Ended logs = Run({"logs", "far"}, "muster");

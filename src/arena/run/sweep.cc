@@ -19,7 +19,7 @@ using base::Fail;
 constexpr size_t kMaxSweepFile = 64 << 20;
 constexpr size_t kMostTrials = 1'000'000;  // with --large
 
-// Of a shell and of Python.
+// Variables of the shell and of Python.
 bool IsPlainName(std::string_view name) {
   const bool is_plain =
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==

@@ -134,7 +134,7 @@ class Runner {
     });
   }
 
-  // Of an earlier runner that was killed.
+  // A line that an earlier runner left incomplete when it was killed.
   base::Status EndTornLine() const {
     char last = '\n';
     const off_t size = ::lseek(results_.get(), 0, SEEK_END);
@@ -246,7 +246,7 @@ class Runner {
 
   void TakeLine(Running& running) {
     std::string line = std::exchange(running.line, "");
-    // Of a progress bar what stands last.
+    // The last state of a progress bar.
     if (line.ends_with('\r')) line.pop_back();
     if (const size_t again = line.rfind('\r'); again != std::string::npos) {
       line = line.substr(again + 1);

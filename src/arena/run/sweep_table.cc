@@ -77,7 +77,7 @@ base::Result<std::string> RenderTrials(std::vector<TrialRow> unsorted, const Swe
   TRY_ASSIGN(const std::vector<TrialRow> rows, SortedBy(std::move(unsorted), query));
   std::vector<std::string> names;
   for (const std::string& name : MetricsOfAll(rows)) names.push_back(name);
-  // What was asked for comes first.
+  // The metric that was asked for comes first.
   std::stable_partition(names.begin(), names.end(),
                         [&](const std::string& name) { return name == query.best; });
   cli::Table table;

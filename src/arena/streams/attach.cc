@@ -60,7 +60,7 @@ void AddAttach(cli::Command& root, Context& context) {
   cli::Command& verb = root.Add("attach JOB [-- COMMAND [ARG...]]",
                                 "Run a shell or another command in an instance of a job")
                            .Aliases({"exec"})
-                           .UnknownFlagHint("if it is COMMAND's own, put COMMAND behind --");
+                           .UnknownFlagHint("if it belongs to COMMAND, put COMMAND after --");
   verb.Help("arena/streams/attach", context.program);
   auto flags = std::make_shared<AttachFlags>();
   cli::FlagSet& set = verb.flags();

@@ -37,7 +37,7 @@ base::Result<std::vector<api::AwaitedJob>> FindAwaited(cluster::Client& client,
   }
   if (!awaited.empty() && !context.cluster_is_this_machine) {
     base::LogInfo(
-        "{0} is suspended until then: muster's operator lets it start, another one does not (`{1} "
+        "{0} is suspended until then: muster's operator will start it, others will not (`{1} "
         "resume {0}` does)",
         flags.name, context.program);
   }

@@ -45,7 +45,7 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
     return Refuse(fmt::format("unsupported cleanTaskPolicy {}", policy));
   }
   if (flags.gpus < 0) return Refuse("--gpus is invalid");
-  if (flags.gpus > kMaxGpus) return Refuse("--gpus is invalid: it is the number of each replica");
+  if (flags.gpus > kMaxGpus) return Refuse("--gpus is invalid: it is the number per replica");
   if (flags.workers < 1) {
     return Refuse("--workers is invalid: it counts the master too, so it must be at least 1");
   }
@@ -87,7 +87,7 @@ base::Status CheckImages(const SubmitFlags& flags) {
   return {};
 }
 
-// What Arena passes on unseen, and what is muster's own.
+// Values that Arena passes on unchecked, and those of muster's own flags.
 base::Status CheckOurs(const SubmitFlags& flags) {
   TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server", "schedule"}));
   TRY(CheckChoice("--output", flags.output, {"yaml", "json"}));
@@ -104,8 +104,9 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   }
   TRY(CheckImages(flags));
   if (!flags.scheduler.empty() && !api::IsObjectName(flags.scheduler)) {
-    return Refuse(fmt::format(
-        "--scheduler \"{}\" is invalid: lower case letters, digits, '-' and '.'", flags.scheduler));
+    return Refuse(
+        fmt::format("--scheduler \"{}\" is invalid: use lower case letters, digits, '-' and '.'",
+                    flags.scheduler));
   }
   for (const std::string& secret : flags.image_pull_secrets) {
     if (!api::IsObjectName(secret)) {
@@ -118,11 +119,11 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   }
   const bool is_dry = flags.dry_run != "none";
   if (is_dry && (flags.wait || flags.follow)) {
-    return Refuse(fmt::format("--dry-run makes no job: {} cannot stand beside it",
+    return Refuse(fmt::format("--dry-run creates no job: {} cannot be combined with it",
                               flags.wait ? "--wait" : "--follow"));
   }
   if (flags.is_output_given && flags.dry_run == "schedule") {
-    return Refuse("--dry-run=schedule prints no objects: --output cannot stand beside it");
+    return Refuse("--dry-run=schedule prints no objects: --output cannot be combined with it");
   }
   if (flags.is_output_given && !is_dry) {
     return Refuse("--output is the form of what --dry-run prints: give --dry-run too");
@@ -130,14 +131,15 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   return {};
 }
 
-// Of an elastic job --workers says with how many it starts.
+// For an elastic job, --workers is the initial number.
 base::Status CheckElastic(SubmitOptions& options) {
   SubmitFlags& flags = options.flags;
   if (flags.elastic.empty()) return {};
   TRY_ASSIGN(options.elastic, ParseElastic(flags.elastic));
   const Elastic& elastic = *options.elastic;
   if (!flags.master_image.empty()) {
-    return Refuse("--master-image cannot stand beside --elastic: an elastic job has workers only");
+    return Refuse(
+        "--master-image cannot be combined with --elastic: an elastic job has workers only");
   }
   if (!flags.are_workers_given) flags.workers = elastic.min;
   if (flags.workers < elastic.min || flags.workers > elastic.max) {
@@ -198,11 +200,9 @@ base::Result<ConfigFile> ReadConfigFile(const std::string& value,
                       "the path of file in container must be absolute path");
   }
   if (S_ISDIR(info.st_mode)) {
-    return base::Fail(
-        base::Code::kInvalidArgument,
-        fmt::format("--config-file \"{}\" is invalid: it is a directory, and one file "
-                    "is wanted",
-                    file.host_path));
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("--config-file \"{}\" is invalid: it is a directory, not a file",
+                                  file.host_path));
   }
   TRY(CheckConfigPath(file.container_path));
   TRY_ASSIGN(file.content, base::ReadFile(file.host_path, kMaxConfigFileBytes));
@@ -224,7 +224,7 @@ std::string WithValue(const std::string& entry, const base::Environment& environ
   return value ? entry + "=" + *value : entry;
 }
 
-// Of the files first: what is typed wins.
+// The files first, so that what was typed wins.
 base::Status ParseVariables(SubmitOptions& options, const base::Environment& environment) {
   std::vector<std::string> entries;
   for (const std::string& file : options.flags.env_files) {
@@ -249,8 +249,7 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
     return Refuse("model version source must be specified when registering a model version");
   }
   if (flags.model_name.empty() && !flags.model_source.empty()) {
-    options.warnings.emplace_back(
-        "--model-source is left out: it is of use with --model-name only");
+    options.warnings.emplace_back("--model-source is ignored: it is only for --model-name");
   }
   TRY(ParseVariables(options, environment));
   TRY_ASSIGN(options.secret_env, ParseSecretEnv(flags.secret_env));

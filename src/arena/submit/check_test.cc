@@ -111,8 +111,8 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
          f.elastic = "2:4";
          f.master_image = "m";
        },
-       "--master-image cannot stand beside --elastic: an elastic job has workers only"},
-      {[](auto& f) { f.git_branch = "b"; }, "--git-branch is of use with --sync-mode=git only"},
+       "--master-image cannot be combined with --elastic: an elastic job has workers only"},
+      {[](auto& f) { f.git_branch = "b"; }, "--git-branch is only for --sync-mode=git"},
       {[](auto& f) { UseGit(f).git_depth = -1; },
        "--git-depth is invalid: it is the number of commits, and 0 is all of them"},
       {[](auto& f) {
@@ -121,10 +121,10 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        },
        "--git-branch and --env=GIT_SYNC_BRANCH say the same: leave out one of them"},
       {[](auto& f) { UseGit(f).git_revision = "-x"; },
-       "--git-revision is invalid: \"-x\" is not a name of one"},
+       "--git-revision is invalid: \"-x\" is not a valid name"},
       {[](auto& f) { UseGit(f).git_ssh_key = "/k"; },
-       "--git-ssh-key is of use with a source over ssh only (git@host:team/repo.git, "
-       "ssh://host/path), not with one over http"},
+       "--git-ssh-key is only for a source over ssh (git@host:team/repo.git, "
+       "ssh://host/path), not for one over http"},
       {[](auto& f) {
          UseGit(f).git_ssh_key = "/no/such";
          f.sync_source = "git@h:r.git";
@@ -143,7 +143,7 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
          f.dry_run = "client";
          f.wait = true;
        },
-       "--dry-run makes no job: --wait cannot stand beside it"},
+       "--dry-run creates no job: --wait cannot be combined with it"},
       {[](auto& f) { f.is_output_given = true; },
        "--output is the form of what --dry-run prints: give --dry-run too"},
       {[](auto& f) { f.restart_policy = "Sometimes"; },
@@ -169,7 +169,7 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
       {[](auto& f) { f.labels = {"arena.kubeflow.org/uid=x"}; },
        "--label \"arena.kubeflow.org/uid\" is invalid: jobs are found by it; choose another key"},
       {[](auto& f) { f.scheduler = "a b"; },
-       "--scheduler \"a b\" is invalid: lower case letters, digits, '-' and '.'"},
+       "--scheduler \"a b\" is invalid: use lower case letters, digits, '-' and '.'"},
       {[](auto& f) { f.worker_image = "i "; },
        "--worker-image \"i \" is invalid: the name of an image has no blanks"},
       {[](auto& f) { f.tolerations = {"k=a b:NoSchedule,Equal"}; },
@@ -258,8 +258,8 @@ TEST_F(CheckTest, TorchrunsVariablesSayWhatTheFlagDoes) {
   const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
   EXPECT_EQ(options.flags.nproc_per_node, "3");
   EXPECT_EQ(options.warnings,
-            (std::vector<std::string>{"PET_NODE_RANK has no effect: each replica is told its own "
-                                      "place by the operator"}));
+            (std::vector<std::string>{"PET_NODE_RANK has no effect: the operator tells each "
+                                      "replica its own place"}));
   flags_.nproc_per_node = "3";
   EXPECT_EQ(Error(), "");
   flags_.nproc_per_node = "4";
@@ -275,8 +275,7 @@ TEST_F(CheckTest, AModelsSourceWithoutItsNameIsSaidToBeLeftOut) {
   flags_.model_source = "s";
   const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
   EXPECT_EQ(options.warnings,
-            (std::vector<std::string>{
-                "--model-source is left out: it is of use with --model-name only"}));
+            (std::vector<std::string>{"--model-source is ignored: it is only for --model-name"}));
 }
 
 TEST(ArenaConfig, IsKeysAndValues) {

@@ -43,8 +43,8 @@ bool IsSsh(std::string_view source) {
   return !IsPath(source);
 }
 
-// What the caller means by a relative path; pods stand elsewhere. rsync takes `dir/` for what is in
-// it, as it takes `.`.
+// What the caller means by a relative path; pods have another working folder. rsync treats `dir/`
+// as what is in it, and so it treats `.`.
 base::Result<std::string> OfCallersFolder(std::string_view path) {
   if (path.starts_with('/')) return std::string(path);
   std::error_code failed;
@@ -52,8 +52,8 @@ base::Result<std::string> OfCallersFolder(std::string_view path) {
   if (failed) {
     return base::Fail(
         base::Code::kInvalidArgument,
-        fmt::format("--sync-source is invalid: \"{}\" is relative to a folder that is "
-                    "not there any more",
+        fmt::format("--sync-source is invalid: \"{}\" is relative to a folder that no "
+                    "longer exists",
                     path));
   }
   while (path == "." || path.starts_with("./")) path.remove_prefix(path == "." ? 1 : 2);
@@ -102,11 +102,11 @@ class CodeCheck {
     if (folder.empty()) folder = ".";
     if (!IsPath(folder)) {
       return Refuse(fmt::format(
-          "--sync-source is invalid: \"{}\" is not a folder, which --sync-mode=local takes",
+          "--sync-source is invalid: \"{}\" is not a folder, which --sync-mode=local needs",
           folder));
     }
     if (!flags_.sync_image.empty()) {
-      return Refuse("--sync-image is of use with --sync-mode=git and rsync only");
+      return Refuse("--sync-image is only for --sync-mode=git and rsync");
     }
     TRY_ASSIGN(folder, OfCallersFolder(AtHome(folder, environment_)));
     return {};
@@ -147,7 +147,7 @@ class CodeCheck {
     TRY(Put("--git-depth", depth, "GIT_SYNC_DEPTH", depth));
     for (const std::string* const ref : {&flags_.git_branch, &flags_.git_revision}) {
       if (!ref->starts_with('-')) continue;
-      return Refuse(fmt::format("{} is invalid: \"{}\" is not a name of one",
+      return Refuse(fmt::format("{} is invalid: \"{}\" is not a valid name",
                                 ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
                                 *ref));
     }
@@ -163,8 +163,8 @@ class CodeCheck {
                                      std::pair("--git-known-hosts", &flags_.git_known_hosts)}) {
       if (!path->empty() && !IsSsh(flags_.sync_source)) {
         return Refuse(fmt::format(
-            "{} is of use with a source over ssh only (git@host:team/repo.git, ssh://host/path), "
-            "not with {}",
+            "{} is only for a source over ssh (git@host:team/repo.git, ssh://host/path), "
+            "not for {}",
             flag, IsHttp(flags_.sync_source) ? "one over http" : "this one"));
       }
     }
@@ -195,7 +195,7 @@ class CodeCheck {
                    const std::string& value) {
     if (typed.empty()) return {};
     if (flags_.sync_mode != "git") {
-      return Refuse(fmt::format("{} is of use with --sync-mode=git only", flag));
+      return Refuse(fmt::format("{} is only for --sync-mode=git", flag));
     }
     if (options_.env.contains(variable)) {
       return Refuse(
@@ -223,7 +223,7 @@ class CodeCheck {
     if (flags_.git_credentials.empty()) return {};
     if (flags_.sync_mode != "git" || !IsHttp(flags_.sync_source)) {
       return Refuse(fmt::format(
-          "{} is of use with --sync-mode=git and a source over http only (over ssh: --git-ssh-key)",
+          "{} is only for --sync-mode=git and a source over http (over ssh: --git-ssh-key)",
           kFlag));
     }
     if (options_.code_secrets.password || options_.env.contains(std::string(kGitPassword)) ||
@@ -247,7 +247,7 @@ class CodeCheck {
       options_.code_secrets.password = TakePasswordOfUrl(flags_.sync_source);
     }
     if (flags_.sync_mode == "git" && !IsHttp(flags_.sync_source)) {
-      // Not of use, and not to be seen either.
+      // It has no effect, and must not be shown either.
       options_.code_secrets.password = TakePasswordOfUrl(flags_.sync_source);
     }
     Take(kGitPassword, flags_.sync_mode == "git");
@@ -261,7 +261,7 @@ class CodeCheck {
       options_.code_secrets.password = it->second;
     } else {
       options_.warnings.push_back(
-          fmt::format("{} is left out: it is of use with --sync-mode=git only", variable));
+          fmt::format("{} is ignored: it is only for --sync-mode=git", variable));
     }
     options_.env.erase(it);
     std::erase_if(flags_.env, [&](const std::string& entry) {

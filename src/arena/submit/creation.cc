@@ -62,7 +62,7 @@ base::Error TakenBy(const text::Json* standing, const std::string& name, const s
 base::Status CheckNameIsFree(cluster::Client& client, const Context& context,
                              const std::string& name, const Creation::IsForeign& is_foreign) {
   const auto standing = client.Get(api::kPyTorchJobs, context.Namespace(), name);
-  // One that was broken off gives its name back to Creation.
+  // An interrupted submission gives its name back to Creation.
   if (!standing || IsBrokenOff(*standing, context.clock.Now())) return {};
   return Fail(TakenBy(&*standing, name, context.program, is_foreign));
 }
@@ -109,7 +109,7 @@ base::Error Creation::OfMissingNamespace(base::Error error) const {
   return is_missing ? error.Wrap(fmt::format("failed to create {} client", program_)) : error;
 }
 
-// Of what the job itself met.
+// Adds the state of the job to an error of a request about the job itself.
 base::Error Creation::OfJob(base::Error error) const {
   // An API server without the CRD: Arena's words, then what to do.
   if (error.message.starts_with("the cluster knows no PyTorchJob")) {
@@ -125,9 +125,10 @@ base::Status Creation::Run() {
   base::Status made = context_.cluster_is_this_machine ? CreateAtOnce() : CreateInSteps();
   if (made || fate_ == Fate::kNameTaken) return made;
   made.error().message += fmt::format(
-      fmt::runtime(fate_ == Fate::kNotMade
-                       ? "; the job {0} was not made"
-                       : "; whether the job {0} was made is not known, `{1} get {0}` will tell"),
+      fmt::runtime(
+          fate_ == Fate::kNotMade
+              ? "; the job {0} was not created"
+              : "; it is not known whether the job {0} was created, `{1} get {0}` will tell"),
       options_.flags.name, program_);
   return made;
 }
@@ -217,7 +218,8 @@ base::Result<text::Json> Creation::CreateOrFindJob(const text::Json& job) {
   return WhatBecameOfJob(std::move(created.error()));
 }
 
-// The job is whole. Asked twice, as a lost answer is not a reason to take it back.
+// The job is complete. The request is sent twice, because a lost answer is no reason to undo the
+// job.
 base::Status Creation::RemoveMark() {
   const text::Json patch = text::Object{
       {"metadata",
@@ -231,7 +233,8 @@ base::Status Creation::RemoveMark() {
       job_ = std::move(*patched);
       return {};
     }
-    // Who may create jobs and not change them has a whole job with a mark (TakeBackIfBrokenOff).
+    // A user who may create jobs but not change them gets a complete job with a mark
+    // (TakeBackIfBrokenOff).
     if (patched.error().code == Code::kPermissionDenied) return {};
     if (!IsUncertain(patched.error())) break;
   }
@@ -260,7 +263,7 @@ base::Result<text::Json> Creation::WhatBecameOfJob(base::Error error) {
     return Fail(NameTaken(&*found));
   }
   if (error.code == Code::kAlreadyExists) return Fail(NameTaken(nullptr));
-  // What has not been answered in time may yet be carried out.
+  // A request that was not answered in time may still be carried out.
   const bool is_absent = found.error().code == Code::kNotFound && error.code != Code::kTimeout;
   fate_ = is_absent ? Fate::kNotMade : Fate::kUnknown;
   return Fail(std::move(error));
@@ -324,7 +327,7 @@ base::Status Creation::RemoveLeftover(const Part& part, const text::Json& found)
                                     text::GetString(owner, {"name"}) == options_.flags.name);
     }
   }
-  // Of one that ended before it was given its owner.
+  // Objects of a submission that ended before it set their owner.
   is_leftover = is_leftover || (api::Label(found, "createdBy") == "PyTorchJob" &&
                                 api::Label(found, "release") == options_.flags.name);
   if (!is_leftover) return Fail(InTheWay(part));
@@ -375,8 +378,8 @@ void Creation::TakeBack() {
       deleted || deleted.error().code == Code::kNotFound || deleted.error().code == Code::kConflict;
   if (!is_gone) {
     fate_ = Fate::kUnknown;
-    base::LogWarn("the job {0} could not be taken back: {1}; delete it with `{2} delete {0}`", name,
-                  deleted.error().message, program_);
+    base::LogWarn("the job {0} could not be removed again: {1}; delete it with `{2} delete {0}`",
+                  name, deleted.error().message, program_);
   }
   for (const Part& part : parts_) {
     if (part.may_exist) TakeBackPart(part);
@@ -398,7 +401,7 @@ void Creation::TakeBackPart(const Part& part) {
       deleted.error().code == Code::kConflict) {
     return;
   }
-  base::LogWarn("{} {} could not be taken back: {}", part.resource->singular, name,
+  base::LogWarn("{} {} could not be removed again: {}", part.resource->singular, name,
                 deleted.error().message);
 }
 

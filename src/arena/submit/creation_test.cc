@@ -117,7 +117,7 @@ TEST_P(CreationTest, AFailureOfAnyRequestLeavesAllOrNothing) {
       EXPECT_EQ(cluster_->ObjectCount(), created ? kObjects : 0u)
           << refusal.status << " at " << failing;
       if (!created) {
-        EXPECT_TRUE(created.error().message.ends_with("; the job pt was not made") ||
+        EXPECT_TRUE(created.error().message.ends_with("; the job pt was not created") ||
                     created.error().message.ends_with("`arena get pt` will tell"))
             << created.error().message;
       }
@@ -150,10 +150,10 @@ TEST_P(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
     const std::string log = testing::internal::GetCapturedStderr();
     ASSERT_FALSE(created);
     EXPECT_TRUE(created.error().message.ends_with(
-        "; whether the job pt was made is not known, `arena get pt` will tell"))
+        "; it is not known whether the job pt was created, `arena get pt` will tell"))
         << created.error().message;
     if (last > 0) {
-      EXPECT_NE(log.find("the job pt could not be taken back"), std::string::npos) << log;
+      EXPECT_NE(log.find("the job pt could not be removed again"), std::string::npos) << log;
       EXPECT_NE(log.find("delete it with `arena delete pt`"), std::string::npos) << log;
     }
     cluster_->refuse = [](const auto&) { return std::nullopt; };
@@ -196,7 +196,7 @@ TEST_P(CreationTest, WhatOthersOwnStays) {
   ASSERT_FALSE(created);
   EXPECT_EQ(created.error().message,
             "service pt-tensorboard already exists and belongs to something else: delete it, or "
-            "choose another --name; the job pt was not made");
+            "choose another --name; the job pt was not created");
   EXPECT_EQ(cluster_->ObjectCount(), 1u);
 }
 
@@ -238,7 +238,7 @@ TEST_P(CreationTest, WhatASubmitterThatDiedLeftIsTakenBackByTheNextVerb) {
           << verb[0] << " " << last;
       if (verb[0] == "list") {
         EXPECT_EQ(
-            ended.log.find("the submission of the job pt was broken off") != std::string::npos,
+            ended.log.find("the submission of the job pt was interrupted") != std::string::npos,
             is_half)
             << ended.log;
       }

@@ -71,7 +71,7 @@ base::Result<std::string> ReadSecretFile(std::string_view flag, const std::strin
   struct stat info{};
   if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 077) != 0) {
     warnings.push_back(
-        fmt::format("{} {} may be read by others (mode {:o}): `chmod 600 {}` keeps what it holds",
+        fmt::format("{} {} can be read by others (mode {:o}): `chmod 600 {}` makes it private",
                     flag, path, info.st_mode & 0777, base::ShellQuote(path)));
   }
   return content;

@@ -109,7 +109,7 @@ TEST_F(SecretFiles, AVariableWithoutAValueIsTheCallers) {
 TEST_F(SecretFiles, CredentialsAreKeptAsTheSecret) {
   Write("git", "https://tom:hush@h\n", 0644);
   flags_.git_credentials = "~/git";
-  EXPECT_NE(Error().find("--git-credentials is of use with --sync-mode=git and a source over http"),
+  EXPECT_NE(Error().find("--git-credentials is only for --sync-mode=git and a source over http"),
             std::string::npos);
   flags_.sync_mode = "git";
   flags_.sync_source = "https://h/r.git";
@@ -118,9 +118,9 @@ TEST_F(SecretFiles, CredentialsAreKeptAsTheSecret) {
   EXPECT_EQ(options->code_secrets.password, "hush");
   EXPECT_EQ(options->code_env.at("GIT_SYNC_USERNAME"), "tom");
   EXPECT_EQ(options->warnings, Entries{"--git-credentials " + folder_ +
-                                       "/git may be read by others (mode 644): `chmod "
+                                       "/git can be read by others (mode 644): `chmod "
                                        "600 " +
-                                       folder_ + "/git` keeps what it holds"});
+                                       folder_ + "/git` makes it private"});
   flags_.env = {"GIT_SYNC_PASSWORD=x"};
   EXPECT_NE(Error().find("--git-credentials and GIT_SYNC_PASSWORD say the same"),
             std::string::npos);

@@ -18,7 +18,7 @@ inline constexpr std::string_view kChartVersion = "0.5.2";
 // The annotation of a job that names its submitter.
 inline constexpr std::string_view kUserAnnotation = "arena.kubeflow.org/username";
 
-// Who submits, and to which cluster.
+// The submitter, and the cluster.
 struct Submission {
   std::string namespace_name;
   std::string user;

@@ -45,10 +45,10 @@ base::Status CheckSource(const SubmitOptions& options, bool cluster_is_this_mach
     return Refuse(fmt::format("--sync-source is invalid: {}: {}", flags.sync_source, why));
   }
   if (flags.sync_mode != "rsync" || !Holds(flags.sync_source, environment.StateDir())) return {};
-  return Refuse(
-      fmt::format("--sync-source is invalid: {} holds {}, where each pod gets its copy: name the "
-                  "folder of the code",
-                  flags.sync_source, environment.StateDir()));
+  return Refuse(fmt::format(
+      "--sync-source is invalid: {} contains {}, where each pod gets its copy: name the "
+      "folder of the code",
+      flags.sync_source, environment.StateDir()));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ void WarnOfTensorboard(const Context& context, const SubmitFlags& flags) {
   }
   if (!context.cluster_is_this_machine || !context.missing_tensorboard) return;
   const std::string missing = context.missing_tensorboard();
-  if (!missing.empty()) base::LogWarn("the tensorboard does not run yet: {}", missing);
+  if (!missing.empty()) base::LogWarn("the tensorboard is not running yet: {}", missing);
 }
 
 // The verb's state between its check and its run.
@@ -114,7 +114,7 @@ base::Status Submit::FindCode() {
   code_ = std::move(*found);
   const std::string place = LocalCodeFolder(flags, code_->folder());
   if (place.ends_with('/') || place.find(':') != std::string::npos) {
-    return Refuse(fmt::format("--sync-source is invalid: the name of {} cannot be one in a pod",
+    return Refuse(fmt::format("--sync-source is invalid: the name of {} is not allowed in a pod",
                               code_->folder().root));
   }
   return {};
@@ -233,12 +233,13 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   const bool makes_one = options_.flags.dry_run == "none";
   std::optional<cli::InterruptNotice> notice;
   if (makes_one) {
-    notice.emplace(fmt::format("The job {} was not made", name), InterruptCode(context_.program));
+    notice.emplace(fmt::format("The job {} was not created", name),
+                   InterruptCode(context_.program));
   }
   auto prepared = PrepareSubmission(context_, options_);
   if (!prepared) {
     base::Error& why = prepared.error().error;
-    if (makes_one) why.message += fmt::format("; the job {} was not made", name);
+    if (makes_one) why.message += fmt::format("; the job {} was not created", name);
     if (!prepared.error().is_misuse) return Fail(std::move(why));
     base::LogError("{}", why.message);
     return cli::kExitUsage;
@@ -254,8 +255,9 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   if (!makes_one) return DryRun(call.out);
 
   Creation creation = MakeCreation();
-  notice->Hold(fmt::format("Whether the job {0} was made is not known, `{1} get {0}` will tell",
-                           name, context_.program));
+  notice->Hold(
+      fmt::format("It is not known whether the job {0} was created, `{1} get {0}` will tell", name,
+                  context_.program));
   base::Status made = creation.Run();
   if (!made && run_folder_) run_folder_->Remove();
   notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
@@ -281,7 +283,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   cli::Command& verb =
       submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")
           .Aliases({"pytorch"})
-          .UnknownFlagHint("if it is COMMAND's own, put COMMAND in quotes or behind --")
+          .UnknownFlagHint("if it belongs to COMMAND, put COMMAND in quotes or after --")
           .Help("arena/submit/submit", context.program);
   auto state = std::make_shared<Submit>(context, verb.flags());
   state->flags().Declare(verb.flags());

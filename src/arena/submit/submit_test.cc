@@ -235,7 +235,7 @@ TEST_F(SubmitTest, APriorityClassMustExist) {
 }
 
 TEST_F(SubmitTest, AFailureEndsWithWhatBecameOfTheJob) {
-  const std::string not_made = "the job pt was not made\"\n";
+  const std::string not_made = "the job pt was not created\"\n";
   const auto ends = [](const Ended& ended, const std::string& words) {
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_TRUE(ended.log.ends_with(words)) << ended.log;
@@ -249,11 +249,11 @@ TEST_F(SubmitTest, AFailureEndsWithWhatBecameOfTheJob) {
     ends(Submit({"--image=i"}), not_made);
     cluster_->refuse = [](const auto&) { return Refusal{0, "", ""}; };
     ends(Submit({"--image=i"}),
-         "whether the job pt was made is not known, `arena get pt` will tell\"\n");
+         "it is not known whether the job pt was created, `arena get pt` will tell\"\n");
     cluster_->refuse = [](const auto&) { return std::nullopt; };
   }
   const Ended dry = Submit({"--image=i", "--data-dir=/not/there", "--dry-run=client"});
-  EXPECT_EQ(dry.log.find("was not made"), std::string::npos);
+  EXPECT_EQ(dry.log.find("was not created"), std::string::npos);
 }
 
 TEST_F(SubmitTest, MistakesAreFoundBeforeAnythingIsContacted) {

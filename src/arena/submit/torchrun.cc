@@ -45,8 +45,8 @@ base::Status CheckTorchrun(SubmitOptions& options) {
   }
   for (const std::string_view variable : kPlaceVariables) {
     if (!options.env.contains(std::string(variable))) continue;
-    options.warnings.push_back(fmt::format(
-        "{} has no effect: each replica is told its own place by the operator", variable));
+    options.warnings.push_back(
+        fmt::format("{} has no effect: the operator tells each replica its own place", variable));
   }
   return {};
 }

@@ -25,7 +25,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// A job, as who waits for its end sees it.
+// A job, as seen by a command that waits for its end.
 struct Sight {
   bool is_gone = false;
   api::TrainingSummary summary;
@@ -43,7 +43,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
   sight.summary.reason = UseProgramName(context, std::move(sight.summary.reason));
   sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
-  // How late a rank is changes again and again, and the job goes on: it is said once.
+  // How late a rank is changes again and again while the job goes on: it is said once.
   if (sight.stall.starts_with(api::kSlowed)) sight.stall = api::kSlowed;
   return sight;
 }
@@ -99,7 +99,7 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
 
 }  // namespace
 
-// In one line, of what is decided.
+// In one line, if the verdict is certain.
 void SayWhy(cluster::Client& client, const Context& context, const std::string& name) {
   const auto run = FindRun(client, context, name);
   if (!run) return;
@@ -132,11 +132,11 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
   const std::string name(api::Name(job));
   auto end = WatchToEnd(client, context, job, is_ending);
   if (!end) {
-    return Fail(end.error().Wrap(fmt::format("the job {0} is out of sight (`{1} get {0}` shows it)",
-                                             name, context.program)));
+    return Fail(end.error().Wrap(fmt::format(
+        "the job {0} can no longer be followed (`{1} get {0}` shows it)", name, context.program)));
   }
   if (end->is_gone) return Fail(Code::kNotFound, fmt::format("the job {} was deleted", name));
-  // What this machine saw of another cluster's job is what it knows when the job is gone.
+  // When a job of another cluster is gone, only what this machine saw of it is known.
   if (!context.cluster_is_this_machine) (void)FindRun(client, context, name);
   if (end->summary.status == "SUCCEEDED") {
     base::LogInfo("The Job {} has succeeded", name);

@@ -27,7 +27,7 @@ base::Status CheckWhatIf(WhatIfFlags& flags, const cli::Invocation& call) {
   if (flags.job.nodes < 1 || flags.job.nodes > 1'000) {
     return misuse("--nodes is invalid: it is between 1 and 1000");
   }
-  if (flags.timeout.count() < 0) return misuse("--timeout is invalid: it is not below 0");
+  if (flags.timeout.count() < 0) return misuse("--timeout is invalid: it must not be negative");
   flags.job.deadline = std::chrono::duration_cast<std::chrono::seconds>(flags.timeout).count();
   for (const std::string& word : call.args) {
     flags.job.command += (flags.job.command.empty() ? "" : " ") + word;

@@ -61,7 +61,7 @@ bool AreOneIdentity(const std::string& cert_pem, const std::string& key_pem) {
 base::Result<Certificate> ReadCertificate(std::string_view pem) {
   const OwnedX509 certificate = FirstCertificate(pem);
   if (!certificate) {
-    return base::Fail(base::Code::kInvalidArgument, "it holds no certificate (PEM)");
+    return base::Fail(base::Code::kInvalidArgument, "it contains no certificate (PEM)");
   }
   return Certificate{CommonName(certificate.get()),
                      TimeOf(::X509_get0_notBefore(certificate.get())),

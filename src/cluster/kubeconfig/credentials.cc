@@ -92,11 +92,12 @@ base::Status Credentials::LoadToken() {
     } else if (!shown_.authorization.empty()) {
       return {};
     }
-    if (token.empty()) return Fail(Code::kInvalidArgument, user.token_file + ": holds no token");
+    if (token.empty()) return Fail(Code::kInvalidArgument, user.token_file + ": contains no token");
   }
   if (token.empty()) return {};
   if (!IsToken(token)) {
-    return Fail(Code::kInvalidArgument, "the token holds a blank, a line end or worse");
+    return Fail(Code::kInvalidArgument,
+                "the token contains a blank, a line end or a control character");
   }
   shown_.authorization = "Bearer " + token;
   return {};

@@ -60,7 +60,7 @@ base::Result<ExecCredential> ParseExecCredential(std::string_view text,
   }
   for (const char c : credential.token) {
     if (c <= ' ' || c >= 0x7f)
-      return base::Fail(PluginRefusal("its token holds a blank or a line end"));
+      return base::Fail(PluginRefusal("its token contains a blank or a line end"));
   }
   const std::string_view expires = text::GetString(*json, {"status", "expirationTimestamp"});
   if (!expires.empty()) {

@@ -54,7 +54,7 @@ TEST(ExecPlugin, SaysWhatIsWrongWithAnAnswer) {
       {answer("{}", "client.authentication.k8s.io/v1beta1"), "make them the same"},
       {answer("{}"), "neither a token nor a client certificate"},
       {answer(R"({"clientCertificateData": "c"})"), "without its key"},
-      {answer(R"({"token": "a\r\nHost: b"})"), "holds a blank or a line end"},
+      {answer(R"({"token": "a\r\nHost: b"})"), "contains a blank or a line end"},
       {answer(R"({"token": "t", "expirationTimestamp": "soon"})"), "not an RFC 3339 time"},
   };
   for (const auto& [text, error] : cases) {

@@ -184,7 +184,7 @@ base::Status CheckCluster(const std::string& name, const KubeCluster& cluster) {
   };
   if (cluster.server.empty()) return wrong("server is missing");
   if (cluster.is_insecure && (!cluster.ca_file.empty() || !cluster.ca_data.empty())) {
-    return wrong("insecure-skip-tls-verify cannot stand beside a certificate-authority");
+    return wrong("insecure-skip-tls-verify cannot be combined with a certificate-authority");
   }
   return {};
 }

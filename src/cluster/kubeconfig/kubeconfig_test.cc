@@ -164,7 +164,7 @@ TEST(Kubeconfig, SaysWhatASelectionLacks) {
       {"current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
        "clusters: [{name: c, cluster: {server: 'https://x', insecure-skip-tls-verify: true, "
        "certificate-authority: f}}]",
-       "insecure-skip-tls-verify cannot stand beside a certificate-authority"},
+       "insecure-skip-tls-verify cannot be combined with a certificate-authority"},
   };
   const Bad users[] = {
       {"", "names user \"u\", who does not exist"},

@@ -64,7 +64,7 @@ int Agent::Run() {
     if (folder_) folder_->Finish(false);
     return 1;
   }
-  // With several nodes it begins when they have agreed.
+  // With several nodes it begins once they have agreed.
   if (!rendezvous_) loop_->Post([this] { Begin(); });
   if (auto ran = loop_->Run(); !ran) {
     SayError(ran.error().message);
@@ -145,12 +145,12 @@ base::Status Agent::WatchKeeper() {
 base::Status Agent::OpenStore() {
   rendezvous::StoreOptions store;
   store.port = static_cast<uint16_t>(options_.endpoint_port);
-  // An address that was named may be one that others are to reach.
+  // If the user named an address, the other nodes may be meant to reach it.
   const std::string address = MakeGroup().master_addr;
   if (address == LoopbackName() || rendezvous::Endpoint{address, 0}.IsLoopback()) {
     store.reach = rendezvous::Listener::Reach::kThisMachine;
   }
-  // A job that does not use the store never wakes the launcher up.
+  // A job that does not use the store never wakes the launcher.
   store.on_client = [this] {
     if (wait_timer_ == 0) LookForWaitsLater();
   };
@@ -241,8 +241,8 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   const std::string& file = fd == 1 ? files.stdout_file : files.stderr_file;
   const bool is_shown = options_.shown_ranks.empty() || options_.shown_ranks.contains(local_rank);
   if (!file.empty() && !is_teed) return OpenForWorker(file);
-  // One worker's stdout goes where ours goes, as if there were no launcher; so does its stderr to a
-  // terminal, where everybody can read it.
+  // One worker's stdout goes where ours goes, as if there were no launcher, and so does its stderr
+  // if that is a terminal.
   const bool is_alone =
       options_.nproc_per_node == 1 && !is_teed && is_shown && !options_.stop_on_nan;
   if (is_alone && (fd == 1 || ::isatty(fd) == 1)) return base::Fd();
@@ -283,7 +283,7 @@ void Agent::OnSignal(int signal) {
     if (group_) group_->Signal(signal);
     return;
   }
-  // The second one hastens the end.
+  // A second signal shortens the wait.
   if (end_signal_ != 0) {
     is_hurried_ = true;
     if (group_ && group_->IsStopping()) return group_->Stop(SIGKILL, {}, nullptr);
@@ -301,11 +301,11 @@ void Agent::OnSignal(int signal) {
   OfferToHurry();
 }
 
-// Ranks that do not end at once may not mean to.
+// Ranks that do not end soon may never end by themselves.
 void Agent::OfferToHurry() {
   loop_->After(kPromptEnd, [this] {
     if (is_hurried_ || !group_ || !group_->IsStopping() || group_->running_count() == 0) return;
-    Say(fmt::format("{} of {} ranks still run after {}: a second one kills them at once",
+    Say(fmt::format("{} of {} ranks are still running after {}: a second one kills them at once",
                     group_->running_count(), options_.nproc_per_node, SignalName(end_signal_)));
   });
 }
@@ -354,7 +354,7 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
 void Agent::OnGroupGone() {
   is_draining_ = true;
   if (group_ && group_->has_given_up()) OnGroupGivenUp();
-  // A console that nobody reads does not keep who asked twice.
+  // After the second request, a console that nobody reads must not delay the end.
   if (is_hurried_) loop_->After(kLongestHurriedDrain, [this] { Finish(128 + end_signal_); });
   output_->WhenDrained([this] { loop_->Post([this] { OnDrained(); }); });
 }

@@ -18,7 +18,7 @@ namespace launch {
 namespace {
 
 constexpr base::Duration kNodeGrace = std::chrono::seconds(5);
-// For what a worker wrote last, where a process that it has left keeps its stderr open.
+// The wait for a worker's last output, if a process that it left behind keeps its stderr open.
 constexpr base::Duration kLongestLastWords = std::chrono::milliseconds(200);
 constexpr size_t kLastWords = 4 << 10;
 
@@ -82,7 +82,7 @@ base::Status Agent::JoinNodes() {
 
 void Agent::AwaitOthers() { awaits_since_ = {clock_.Now(), clock_.Steady()}; }
 
-// For the ledger of the job whose pod this is.
+// For the ledger of the job to which this pod belongs.
 void Agent::NoteMeeting() {
   const std::string folder = environment_.GetOr(witness::kStacksVariable, "off");
   if (folder == "off") return;
@@ -106,7 +106,7 @@ void Agent::OnStart(const rendezvous::Assignment& assignment) {
   Begin();
 }
 
-// Once its last lines are there.
+// Once its last lines have arrived.
 void Agent::TellFailure(const WorkerEnd& end) {
   const uint64_t generation = assignment_->generation;
   const auto& stream = workers_[static_cast<size_t>(end.local_rank)].stderr_stream;
@@ -192,7 +192,7 @@ void Agent::OnNodeIdle() {
   }
   if (!end_ && group_ && group_->has_given_up()) {
     ending_ = Ending::kCannotStart;
-    start_error_ = "processes of the last start do not end";
+    start_error_ = "processes of the previous start do not end";
   }
   if (ending_ == Ending::kCannotStart) {
     rendezvous_->Leave(start_error_);

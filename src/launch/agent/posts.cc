@@ -1,4 +1,4 @@
-// The part of Agent that takes what its ranks post of their progress.
+// The part of Agent that receives the progress that its ranks post.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void Agent::OfferPosts() {
       std::any_of(api::kStatusVariables.begin(), api::kStatusVariables.end(),
                   [&](std::string_view name) { return values.contains(std::string(name)); });
   if (is_told) return;
-  // Best effort: a job runs as well without.
+  // Best effort: the job does not depend on it.
   if (auto opened = OpenPosts(); !opened) SayDetail(opened.error().Wrap("progress").message);
 }
 
@@ -54,12 +54,12 @@ std::string Agent::PostedText() const {
   return posted_ ? runs::DescribeProgress(posted_->progress) : "";
 }
 
-// How far the training was when it failed.
+// How far the training had come when it failed.
 void Agent::SayPosted(const Failure& root) {
   const std::string text = PostedText();
   if (text.empty()) return;
   const double before = std::chrono::duration<double>(root.time - posted_->at).count();
-  Say(fmt::format("{}, as posted {:.1f} s before", text, std::max(0.0, before)));
+  Say(fmt::format("{}, as posted {:.1f} s earlier", text, std::max(0.0, before)));
 }
 
 }  // namespace launch

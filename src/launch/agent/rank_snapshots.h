@@ -29,8 +29,8 @@ class RankSnapshots {
   // them up, and their last answer still holds.
   void Take(const std::vector<answers::RankLook>& looks, std::function<void()> then);
 
-  // Who makes the others wait, and its stack, which is to be told to `places` every few seconds as
-  // long as it is the same.
+  // The rank that makes the others wait. Its stack has to be passed to `places` every few seconds
+  // as long as it is the same rank.
   std::optional<answers::Straggler> Straggler() const { return watch_.straggler(); }
   // Whether it differs from the one of the last call; if it does, `places` begins anew.
   bool IsNew(const answers::Straggler& straggler);

@@ -1,4 +1,4 @@
-// The part of Agent that says which rank holds the others up, while it does.
+// The part of Agent that reports which rank holds the others up, while it does.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -20,14 +20,14 @@ namespace {
 constexpr base::Duration kLook = std::chrono::seconds(1);
 // Longer than Python takes to write the stacks of some hundred threads.
 constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
-// By then the recorders have their answers ready: to take them is a moment.
+// By then the recorders have their answers ready, and reading them takes only a moment.
 constexpr std::chrono::milliseconds kTake{30};
 constexpr int kLooksBetweenPlaces = 4;
 constexpr int kLongestPlaceLooks = 20;
 
 }  // namespace
 
-// Several ranks of Python alone: who is by itself waits for nobody. A pod has a folder already.
+// Only for several ranks of Python: a single rank waits for nobody. A pod has a folder already.
 void Agent::PrepareStacks() {
   if (options_.on_stall == OnStall::kOff || options_.kind == ProgramKind::kProgram) return;
   if (options_.nproc_per_node * options_.max_nodes < 2) return;
@@ -36,7 +36,7 @@ void Agent::PrepareStacks() {
     stacks_folder_ = *given == "off" ? "" : *given;
     return;
   }
-  // Best effort: a job runs as well without.
+  // Best effort: the job does not depend on it.
   if (auto written = WriteHook(); !written) SayDetail(written.error().message);
 }
 
@@ -45,7 +45,7 @@ base::Status Agent::WriteHook() {
   TRY(WriteStacksHook(folder));
   stacks_folder_ = folder;
   environment_.Set(witness::kStacksVariable, folder);
-  // A fork has no start: it is told by its keeper.
+  // A forked rank has no interpreter start of its own: its keeper tells it the folder.
   if (!warm_) environment_.Set("PYTHONPATH", StacksPythonPath(folder, environment_));
   return {};
 }
@@ -123,15 +123,15 @@ process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
   return loop_->After(kAnswer, [question, then = std::move(then)] { then(question->Answers()); });
 }
 
-// Once for each that is different, again when it tells more, and when it is over; the status line
-// says it all the time.
+// Printed once for each different one, again when more is known, and when it is over; the status
+// line shows it all the time.
 void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const auto& stall = stall_watch_->stall();
   if (!stall) {
     if (!said_stall_) return;
-    Say(fmt::format("they go on, after {} s", std::chrono::duration_cast<std::chrono::seconds>(
-                                                  clock_.Steady() - said_stall_->since)
-                                                  .count()));
+    Say(fmt::format("they continue after {} s", std::chrono::duration_cast<std::chrono::seconds>(
+                                                    clock_.Steady() - said_stall_->since)
+                                                    .count()));
     said_stall_.reset();
     return ShowStatus("running");
   }
@@ -158,8 +158,8 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   EndStalled(*stall, said);
 }
 
-// Once, until it is another's turn, when it is known where it mostly is, or that this does not
-// show; the status line says it as long as it is so.
+// Printed once, until it is another rank's turn, when it is known where the rank mostly is, or that
+// this cannot be seen; the status line shows it as long as it lasts.
 void Agent::SayStraggler() {
   const auto straggler = snapshots_->Straggler();
   if (!straggler || said_stall_) {
@@ -178,7 +178,7 @@ void Agent::SayStraggler() {
     has_said_straggler_ = true;
     Say(said);
   }
-  // Seldom: it wakes the rank up.
+  // Rarely, because it wakes the rank up.
   if (straggler_looks_++ % kLooksBetweenPlaces == 0) LookWhere(straggler->rank);
 }
 
@@ -195,7 +195,8 @@ void Agent::LookWhere(int rank) {
   });
 }
 
-// The rank that is missing here, else the first that waits: another node has it.
+// The rank that is missing here, else the first that waits, because the missing one is on another
+// node.
 void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
   const int first = MakeGroup().first_rank;
   const auto pids = group_->Pids();
@@ -207,8 +208,8 @@ void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
       break;
     }
   }
-  // It ends as any failed rank does, here and for the other nodes. A stopped process hears nothing
-  // else.
+  // It ends as any failed rank does, here and for the other nodes. A stopped process reacts to no
+  // other signal.
   const pid_t pid = pids[static_cast<size_t>(rank - first)];
   stalled_ = {pid, said};
   ::kill(pid, SIGKILL);

@@ -42,7 +42,7 @@ void Agent::LookForKernelSleepLater() {
   });
 }
 
-// What holds it (a GPU's driver, a network file system) would hold its successor, too.
+// Whatever holds it (a GPU's driver, a network file system) would hold its successor, too.
 void Agent::GiveUpOn(const KernelSleepWatch::Stuck& stuck) {
   const std::string place = WaitChannel(stuck.pid);
   // SIGKILL: its end, should it have one.
@@ -76,7 +76,7 @@ void Agent::AddStuckWorker() {
   failures_.push_back(*stuck_);
 }
 
-// Who waits for the end is told what holds it up, long before it is given up.
+// A user who waits for the end is told what delays it, long before the launcher gives up.
 void Agent::SayWhoSleeps() {
   if (!group_ || !group_->IsStopping()) return;
   const auto pids = group_->Pids();
@@ -95,7 +95,7 @@ void Agent::SayWhoSleeps() {
   }
 }
 
-// The group could not be ended whole. Its output may be held open for ever.
+// The group could not be ended completely. Its output may be held open forever.
 void Agent::OnGroupGivenUp() {
   std::string names;
   for (const pid_t pid : group_->Unkillable()) {
@@ -112,7 +112,7 @@ base::Status Agent::OpenFileTimer() {
   if (environment_.GetOr("TORCHELASTIC_ENABLE_FILE_TIMER", "") != "1") return {};
   constexpr const char* kPath = "TORCHELASTIC_TIMER_FILE";
   if (!environment_.Get(kPath)) environment_.Set(kPath, folder_->run_path() + "/watchdog_timer");
-  // An older one's pipe goes first.
+  // An older timer removes its pipe first.
   file_timer_.reset();
   auto opened = FileTimer::Open(
       *loop_, clock_, environment_.GetOr(kPath, ""),
@@ -132,7 +132,7 @@ void Agent::OnLate(pid_t pid, const std::string& scope, int signal) {
       worker == pids.end()
           ? fmt::format("process {}", pid)
           : fmt::format("rank {} (pid {})", MakeGroup().first_rank + (worker - pids.begin()), pid);
-  Say(fmt::format("{} has not done with \"{}\" by the time that it set: it gets {}", who, scope,
+  Say(fmt::format("{} has not finished \"{}\" by the time that it set: it gets {}", who, scope,
                   SignalName(signal)));
   ::kill(pid, signal);
 }

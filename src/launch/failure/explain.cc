@@ -22,7 +22,7 @@ constexpr size_t kWidestLine = 160;
 constexpr size_t kJudgedLines = 500;
 constexpr std::string_view kHeader = "Traceback (most recent call last):\n";
 
-// What a launcher's own flags have to do with; `answers` knows the rest.
+// Failures that concern the launcher's own flags; `answers` knows the rest.
 struct KnownError {
   std::string_view text;
   std::string_view kind;
@@ -49,7 +49,7 @@ const KnownError* FindKnownError(std::string_view text) {
   return found == kKnownErrors.end() ? nullptr : &*found;
 }
 
-// The class and the advice of what it printed, where a rule decides them.
+// The class and the advice for what it printed, if a rule decides them.
 void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
     explanation.kind = known->kind;
@@ -63,7 +63,7 @@ void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
   explanation.kind = finding->kind;
   explanation.advice = finding->advice_text;
-  // Advice of ours is a part of a sentence.
+  // The launcher's own advice is part of a sentence.
   explanation.advice[0] =
       static_cast<char>(std::tolower(static_cast<unsigned char>(explanation.advice[0])));
   if (explanation.advice.ends_with('.')) explanation.advice.pop_back();
@@ -77,7 +77,8 @@ std::string TracebackText(const Failure& failure) {
 std::string AdviceForSignal(int signal) {
   switch (signal) {
     case SIGKILL:
-      return "nobody here sent it: look for an administrator, a batch system's limit, or the "
+      return "the launcher did not send it: look for an administrator, a batch system's limit, or "
+             "the "
              "kernel's log (dmesg)";
     case SIGSEGV:
     case SIGILL:
@@ -88,12 +89,12 @@ std::string AdviceForSignal(int signal) {
       return "shared memory is probably full: make /dev/shm larger, or use fewer data loader "
              "workers";
     case SIGABRT:
-      return "native code gave up: its reason is in the lines above (NCCL's watchdog does this "
+      return "native code aborted: its reason is in the lines above (NCCL's watchdog does this "
              "after its time-out)";
     case SIGUSR1:
     case SIGUSR2:
       return "the launcher passes it on to the ranks, and this program has no handler for it: "
-             "install one, or leave the signal away";
+             "install one, or do not send the signal";
     default:
       return "somebody sent the signal to this process alone: a signal for the job goes to the "
              "launcher";
@@ -160,7 +161,7 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
   std::string last = LastLine(root.stderr_tail);
   if (last.starts_with("SyntaxError: ") || last.starts_with("IndentationError: ")) return last;
   const std::string code = fmt::format("exit code {}", ExitCodeOf(root));
-  // As sys.exit("words") prints it: a guess, and so said as what it is.
+  // sys.exit("words") prints it like this. It is a guess, and the text says so.
   return last.empty() ? code : fmt::format("{}, its last line: {}", code, base::OneLine(last, 300));
 }
 
@@ -210,7 +211,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     explanation.kind = is_exception ? "exception" : "exit-code";
     explanation.advice =
         is_exception
-            ? "fix what the last line says; --max-restarts helps only with errors that go away"
+            ? "fix what the last line reports; --max-restarts helps only with errors that go away"
             : "the program ended itself: its own output says why";
     const std::string text =
         traceback.empty()
@@ -234,7 +235,8 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
         fmt::format("rank {} had ended with exit code 0 while rank {} still waited for it ({})",
                     fmt::join(context.ended_early, ", "), root.rank, explanation.cause);
     explanation.advice =
-        "every rank has to take part in each collective call: look why it was done so early (fewer "
+        "every rank has to take part in each collective call: find out why it ended so early "
+        "(fewer "
         "batches than the others, a return on one rank only)";
   }
   if (root.is_elsewhere && root.stderr_tail.empty() &&

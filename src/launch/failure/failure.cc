@@ -28,7 +28,7 @@ constexpr std::array kWordsOfPeersEnd =
     std::to_array<std::string_view>({"Connection closed by peer", "Connection reset by peer",
                                      "Connection was likely closed", "ncclRemoteError"});
 
-// Of gloo, the store's clients and NCCL's watchdog after their time-outs.
+// Messages of gloo, the store's clients and NCCL's watchdog after their time-outs.
 constexpr std::array kWordsOfWaits = std::to_array<std::string_view>(
     {"Timed out waiting", "Socket Timeout", "wait timeout", "Connection closed", "Broken pipe"});
 

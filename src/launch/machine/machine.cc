@@ -185,7 +185,7 @@ CpuBinding::CpuBinding(std::string_view how, int local_rank, int count,
   const auto nodes = CpusOfNumaNodes();
   const size_t node = NumaNodeOf(local_rank, count, nodes.size(), environment);
   std::vector<int> cpus = nodes[node];
-  // Who shares the node, so that what is exclusive can be divided.
+  // The workers that share the node, so that its exclusive parts can be divided.
   size_t index = 0;
   size_t sharing = 0;
   for (int rank = 0; rank < count; ++rank) {

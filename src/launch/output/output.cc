@@ -15,7 +15,7 @@
 namespace launch {
 namespace {
 
-// What is read stays in the processor's cache until it is written.
+// The text stays in the processor's cache from reading to writing.
 constexpr size_t kReadBytes = 128 << 10;
 constexpr int kPipeBytes = 1 << 20;
 // A line longer than this is shown in pieces.
@@ -24,14 +24,14 @@ constexpr size_t kTailBytes = 16 << 10;
 // After this an unfinished line (a prompt, a progress bar) is shown as it is, where lines have no
 // prefix ...
 constexpr base::Duration kHoldTime = std::chrono::milliseconds(100);
-// ... and after this others may write after it. A progress bar keeps nobody waiting.
+// ... and after this others may write after it. Nobody waits for a progress bar.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
-// A bar that moves is told of so often.
+// How often a moving bar is reported.
 constexpr base::Duration kBarPause = std::chrono::milliseconds(500);
 constexpr size_t kLongestBar = 300;
-// The status line comes back so long after other output.
+// The status line returns this long after other output.
 constexpr base::Duration kStatusPause = std::chrono::milliseconds(50);
-// Wider terminals do not see more of a line.
+// More of a line is not shown, however wide the terminal.
 constexpr size_t kLongestLastLine = 300;
 
 base::Result<base::Fd> OpenLog(const std::string& path) {
@@ -55,7 +55,7 @@ struct Output::Stream {
   std::string held;       // the unfinished line
   std::string postponed;  // lines that wait for the end of another stream's line
   std::string line;       // how the unfinished line begins, for the status
-  std::string bar;        // that was told of last
+  std::string bar;        // that was reported last
   process::EventLoop::TimerId timer = 0;
   std::string tail;
   answers::LossWatch loss{};
@@ -64,7 +64,7 @@ struct Output::Stream {
 base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
   TRY_ASSIGN(auto loop, process::EventLoop::Create(clock));
   std::unique_ptr<Output> output(new Output(std::move(loop)));
-  // Where the console is a pipe: fewer turns with its reader. Best effort.
+  // For a console that is a pipe: fewer switches between us and its reader. Best effort.
   for (const int fd : {1, 2}) ::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
   output->thread_ = std::thread([raw = output.get()] {
     ::pthread_setname_np(::pthread_self(), "output");
@@ -76,9 +76,9 @@ base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
 Output::Output(std::unique_ptr<process::EventLoop> loop) : loop_(std::move(loop)) {
   scratch_.resize(64 << 10);
   stdout_.OnFailure([this](int error) {
-    stderr_.AppendLines(
-        0, "",
-        fmt::format("muster-launch: standard output: {}; the job goes on\n", std::strerror(error)));
+    stderr_.AppendLines(0, "",
+                        fmt::format("muster-launch: standard output: {}; the job continues\n",
+                                    std::strerror(error)));
     stderr_.Flush();
   });
 }
@@ -161,7 +161,7 @@ void Output::SetStatus(std::string text) {
   });
 }
 
-// Once for all that is written meanwhile. A prompt or a progress bar keeps its place.
+// Once for everything that is written meanwhile. A prompt or a progress bar keeps its place.
 void Output::ShowStatusLater() {
   if (status_.empty() || status_timer_ != 0) return;
   status_timer_ = loop_->After(kStatusPause, [this] {
@@ -177,7 +177,7 @@ LineSink* Output::SinkOf(const Stream& stream) {
 }
 
 void Output::OnReadable(Stream& stream) {
-  // A stream that has much to say gets a large buffer.
+  // A stream with much output gets a large buffer.
   const ssize_t count = ::read(stream.pipe.get(), scratch_.data(), scratch_.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return End(stream.id);
@@ -250,7 +250,7 @@ void Output::TellBar(Stream& stream) {
   stream.bar = std::move(bar);
 }
 
-// Python writes a line and its end apart: the line may have come with an earlier read.
+// Python writes a line and its newline separately: the line may have come with an earlier read.
 void Output::NoteLastLine(Stream& stream, std::string_view bytes) {
   const size_t end = bytes.rfind('\n');
   if (end != std::string_view::npos) {
@@ -272,8 +272,8 @@ void Output::WriteFile(Stream& stream, std::string_view bytes) {
     } else if (errno != EINTR) {
       stream.has_file_failed = true;
       stderr_.AppendLines(0, "",
-                          fmt::format("muster-launch: log \"{}\": {}; it ends here, the job goes "
-                                      "on\n",
+                          fmt::format("muster-launch: log \"{}\": {}; it ends here, the job "
+                                      "continues\n",
                                       stream.plan.file, std::strerror(errno)));
       stderr_.Flush();
     }
@@ -328,7 +328,7 @@ bool Output::MustWait(const Stream& stream, const LineSink& sink) const {
 
 void Output::Postpone(Stream& stream, std::string_view lines) {
   stream.postponed += lines;
-  // Its writer waits too, as at a console that is read slowly.
+  // Its writer waits too, as with a console that is read slowly.
   loop_->Unwatch(stream.pipe.get());
   LineSink* const sink = SinkOf(stream);
   process::EventLoop::TimerId& timer = sink == &stdout_ ? stdout_pause_ : stderr_pause_;
@@ -358,7 +358,7 @@ void Output::End(uint64_t id) {
     WriteFiltered(stream, stream.held + '\n');
   }
   LineSink* const sink = SinkOf(stream);
-  // Only somebody else's unfinished line can hold this one back now.
+  // Only another writer's unfinished line can hold this one back now.
   if (sink != nullptr && !stream.held.empty()) {
     sink->AppendPart(id, stream.plan.prefix, stream.held);
     sink->Flush();
@@ -371,7 +371,7 @@ void Output::End(uint64_t id) {
     tails_[id] = std::move(stream.tail);
   }
   streams_.erase(found);
-  // Nobody waits for the end of a line whose writer has gone.
+  // Nobody waits for the end of a line whose writer is gone.
   if (sink != nullptr && sink->open_owner() == id) Resume(*sink);
   if (const auto awaited = awaited_.extract(id)) awaited.mapped()();
   TellDrained();

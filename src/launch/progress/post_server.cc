@@ -90,8 +90,8 @@ void PostServer::OnReadable(Connection& connection) {
   const ssize_t count = ::recv(connection.fd.get(), buffer.data(), buffer.size(), 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return Close(connection.fd.get());
-  // What comes after the answer is read and thrown away: a connection that is closed with unread
-  // bytes is reset, and its peer would not see the answer.
+  // Bytes after the answer are read and dropped: a connection that is closed with unread bytes is
+  // reset, and its peer would not see the answer.
   if (!connection.is_answered) Read(connection, {buffer.data(), static_cast<size_t>(count)});
 }
 

@@ -22,9 +22,9 @@ constexpr std::string_view kHelp =
     "usage: muster python-shim install|remove [--python PATH]\n"
     "\n"
     "install: python -m torch.distributed.run and torch.distributed.launch of this\n"
-    "         interpreter start muster launch, with the same flags; so does who calls\n"
-    "         them as functions (accelerate launch, fabric run, notebooks)\n"
-    "remove:  they are PyTorch's own again\n"
+    "         interpreter start muster launch, with the same flags, also for programs\n"
+    "         that call them as functions (accelerate launch, fabric run, notebooks)\n"
+    "remove:  restores PyTorch's own modules\n"
     "\n"
     "It is two small files in the interpreter's site-packages (the user's where that\n"
     "is not writable). MUSTER_PYTHON_SHIM=off turns the shim off for one command.\n"
@@ -184,7 +184,7 @@ int PythonShimMain(const std::vector<std::string>& args, const base::Environment
     Tell(1, fmt::format("installed {}\nundo with: muster python-shim remove --python {}\n", *done,
                         *python));
   } else {
-    Tell(1, done->empty() ? fmt::format("there is none in {}\n", *python)
+    Tell(1, done->empty() ? fmt::format("it is not installed in {}\n", *python)
                           : fmt::format("removed {}\n", *done));
   }
   return 0;

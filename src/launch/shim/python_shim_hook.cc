@@ -9,8 +9,8 @@ namespace {
 
 // Runs at each start of Python, so it imports only modules that are loaded already.
 constexpr std::string_view kHook =
-    R"python(# Written by muster: python -m torch.distributed.run and .launch start muster-launch, and so does who
-# calls them as functions.
+    R"python(# Written by muster: python -m torch.distributed.run and .launch start muster-launch, also for
+# programs that call them as functions.
 # MUSTER_PYTHON_SHIM=off turns it off; so does muster python-shim remove.
 import os
 import sys
@@ -68,8 +68,8 @@ def _hand_over():
 
 
 class _Finder:
-    """Who imports torch.distributed.run and calls it (accelerate, fabric, notebooks) starts the
-    launcher, too."""
+    """Starts the launcher in programs that import torch.distributed.run and call it: accelerate,
+    fabric, notebooks."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
@@ -219,7 +219,7 @@ def _next():
 _next()
 )python";
 
-// Leaves no trace for the program to see.
+// Leaves no trace that the program could see.
 constexpr std::string_view kStacksBegin =
     R"python(# Written by muster launch: its ranks can say where they stand.
 import os

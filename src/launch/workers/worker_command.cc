@@ -96,7 +96,7 @@ base::Result<std::string> FindPython(const std::string& asked, const base::Envir
     if (const auto prefix = environment.Get(variable))
       candidates.push_back(*prefix + "/bin/python");
   }
-  // Installed into an environment, as pip installs torchrun.
+  // If the launcher is installed into an environment, as pip installs torchrun.
   if (::access((launcher_dir + "/../pyvenv.cfg").c_str(), R_OK) == 0) {
     candidates.insert(candidates.begin(), launcher_dir + "/python");
   }
@@ -128,8 +128,8 @@ base::Result<std::string> FindProgramOf(const Options& options,
       const bool exists = ::stat(found->c_str(), &info) == 0;
       return base::Fail(exists ? base::Code::kPermissionDenied : base::Code::kNotFound,
                         fmt::format("program \"{}\" (--no-python): {}", options.program,
-                                    exists ? "it is not executable (chmod +x, or leave "
-                                             "--no-python away for a Python script)"
+                                    exists ? "it is not executable (chmod +x, or omit "
+                                             "--no-python for a Python script)"
                                            : "No such file or directory"));
     }
     return found;

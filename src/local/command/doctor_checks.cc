@@ -269,7 +269,8 @@ std::vector<Finding> CheckKubernetes(cluster::Client& client, const std::string&
     return {{State::kBad, "cluster", "it has no PyTorchJobs", "run `muster install`"}};
   }
   if (!listed)
-    return {{State::kBad, "cluster", "does not answer, or refuses", listed.error().message}};
+    return {{State::kBad, "cluster", "does not answer, or refuses the request",
+             listed.error().message}};
   const text::Json container =
       text::Object{{"name", "pytorch"}, {"image", "none"}, {"command", text::Array{"true"}}};
   const text::Json job = text::Object{

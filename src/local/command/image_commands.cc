@@ -106,12 +106,9 @@ void AddImageCommands(cli::Command& root, const ClusterContext& context) {
   image.Help("local/command/image_commands", "muster");
 
   auto workdir = std::make_shared<std::string>();
-  cli::Command& map =
-      image.Add("map IMAGE DIR", "Map an image's WORKDIR to a directory")
-          .Args(cli::ExactArgs(2))
-          .Example(
-              "  muster image map mnist-pytorchjob:latest .\n"
-              "  muster image map registry/team/train:3 ~/train --workdir /opt/train");
+  cli::Command& map = image.Add("map IMAGE DIR", "Map an image's WORKDIR to a directory")
+                          .Args(cli::ExactArgs(2))
+                          .Help("local/command/image_map", "muster");
   map.flags().String(workdir.get(), "workdir", "",
                      "the image's WORKDIR, at which its pods see the directory (default: at its "
                      "own path)");
@@ -132,10 +129,12 @@ void AddImageCommands(cli::Command& root, const ClusterContext& context) {
   image.Add("list", "List the mapped images")
       .Aliases({"ls"})
       .Args(cli::NoArgs())
+      .Help("local/command/image_list", "muster")
       .Run([context](cli::Invocation& call) { return RunList(context, call); });
 
   image.Add("unmap IMAGE [IMAGE...]", "Remove the mapping of images")
       .Args(cli::MinArgs(1))
+      .Help("local/command/image_unmap", "muster")
       .CompleteArgs(
           [context](cli::Invocation&, std::string_view) { return CompleteImages(context); })
       .Run([context](cli::Invocation& call) { return RunUnmap(context, call); });

@@ -27,7 +27,7 @@ struct AdmissionDefaults {
   bool has_podman = false;         // pods run in their images unless these are mapped
   std::string missing_launcher{};  // where muster-launch should be; "": it is there
   Abilities abilities{};
-  // Of jobs that name nobody to tell: lines of api::kNotifyAnnotation, and its label.
+  // For jobs without targets of their own: lines of api::kNotifyAnnotation, and its label.
   std::string notify{}, notify_on{};
   ProcessBound bound{};  // for CheckProcesses
 };

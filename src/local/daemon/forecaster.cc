@@ -72,7 +72,7 @@ std::optional<int64_t> NumberOf(const net::Target& target, std::string_view name
   return text.empty() ? otherwise : base::ParseInt(text);
 }
 
-// Of the job that would be submitted.
+// The gang of the job that would be submitted.
 base::Result<scheduler::Gang> Hypothetical(const net::Target& target, int32_t priority,
                                            base::Time now) {
   const auto gpus = NumberOf(target, "gpus", 0);

@@ -87,7 +87,7 @@ void GpuWitness::OnPod(std::string_view uid, const text::Json* pod) {
     state_->before.erase(std::string(uid));
     return;
   }
-  // Of a running one only the first word counts.
+  // For a running pod only the first notice counts.
   const bool is_new = read->has_failed ||
                       state_->before.try_emplace(read->uid, std::map<int, gpu::Device>()).second;
   if (!is_new) return;

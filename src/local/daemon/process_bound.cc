@@ -10,7 +10,7 @@
 namespace local::daemon {
 namespace {
 
-// Of a Python that has imported nothing, what it shares with no other process.
+// The memory of a Python that has imported nothing and that it shares with no other process.
 constexpr int64_t kLeastMemory = 4 << 20;
 constexpr int64_t kGibi = 1 << 30;
 
@@ -19,7 +19,7 @@ int64_t Times(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
 }
 
-// Of one replica. A word (auto, cpu, gpu) stands for what the machine has.
+// Per replica. A word (auto, cpu, gpu) stands for what the machine has.
 int64_t RanksOf(const text::Json& job) {
   const std::string_view text = text::GetString(job, {"spec", "nprocPerNode"});
   const int64_t old = text::GetInt(job, {"spec", "elasticPolicy", "nProcPerNode"}).value_or(1);
@@ -59,8 +59,8 @@ base::Status CheckProcesses(const ProcessBound& bound, const text::Json& job,
   if (old != nullptr && count <= ProcessesOf(*old)) return {};
   return base::Fail(base::Code::kInvalidArgument,
                     fmt::format("the job has {} processes (replicas times nprocPerNode), and this "
-                                "machine with {} runs at most {}: take fewer by --nproc-per-node, "
-                                "--nodes or --workers",
+                                "machine with {} runs at most {}: use fewer (--nproc-per-node, "
+                                "--nodes or --workers)",
                                 count, bound.by, bound.processes));
 }
 

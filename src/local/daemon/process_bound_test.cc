@@ -43,7 +43,7 @@ TEST(ProcessBound, ReplicasTimesRanksAreCounted) {
   EXPECT_EQ(refused.error().code, base::Code::kInvalidArgument);
   EXPECT_EQ(refused.error().message,
             "the job has 101 processes (replicas times nprocPerNode), and this machine with ulimit "
-            "-u 100 runs at most 100: take fewer by --nproc-per-node, --nodes or --workers");
+            "-u 100 runs at most 100: use fewer (--nproc-per-node, --nodes or --workers)");
   text::Json elastic = JobOf(1, "2");
   text::Set(elastic, {"spec", "elasticPolicy", "maxReplicas"}, 51);
   EXPECT_FALSE(CheckProcesses(bound, elastic, nullptr));

@@ -172,7 +172,7 @@ std::optional<base::Duration> Remaining(const std::vector<base::Duration>& past,
                [elapsed](base::Duration each) { return each > elapsed; });
   if (longer.empty()) {
     if (elapsed <= base::Duration(0)) return std::nullopt;
-    // Of what has lasted t, half lasts beyond 2 t (Gott, Nature 363, 1993).
+    // Half of the things that have lasted t last beyond 2 t (Gott, Nature 363, 1993).
     return duration_cast<base::Duration>(elapsed * (share / (1 - share)));
   }
   std::sort(longer.begin(), longer.end());

@@ -255,7 +255,8 @@ class SqliteStore : public Store {
   base::Result<std::vector<Kept>> ListKept(const KeptQuery& query) override {
     TRY_ASSIGN(const auto reader, readers_.Take());
     std::string sql = KeptSql(query, "uid, run, resource, namespace, name, created, deleted, json");
-    // Of pods, creation is known to the second. Of two of one name, the later is deleted later.
+    // The creation of pods is known to the second. If two have the same name, the later one is
+    // deleted later.
     sql += query.run.empty() ? " ORDER BY created DESC, deleted DESC, uid DESC"
                              : " ORDER BY created, deleted, uid";
     if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);

@@ -56,7 +56,7 @@ base::Error Untrusted(const CurlFailure& failure, const std::string& server) {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
       return untrusted(is_ours ? "it is signed by an authority that certificate-authority in the "
-                                 "kubeconfig does not hold"
+                                 "kubeconfig does not contain"
                                : "it is signed by an authority that is not known here");
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       return untrusted(is_ours ? "its signature is wrong: certificate-authority in the kubeconfig "
@@ -156,8 +156,8 @@ base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std:
     case CURLE_SSL_CACERT_BADFILE:
       return {Code::kInvalidArgument,
               failure.is_of_kubeconfig
-                  ? "certificate-authority of the kubeconfig holds no certificate that can be read"
-                  : "the file of trusted authorities holds no certificate that can be read",
+                  ? "certificate-authority of the kubeconfig contains no readable certificate"
+                  : "the file of trusted authorities contains no readable certificate",
               0};
     case CURLE_SSL_CONNECT_ERROR:
       return TlsFailed(failure, server);

@@ -48,7 +48,7 @@ TEST(CurlError, SaysWhatHappenedAndWhatToDo) {
        "the client certificate or its key cannot be used: bad pem"},
       {{CURLE_SSL_CACERT_BADFILE, 0, 0, false, "x"},
        Code::kInvalidArgument,
-       "certificate-authority of the kubeconfig holds no certificate"},
+       "certificate-authority of the kubeconfig contains no readable certificate"},
       {{CURLE_SSL_CONNECT_ERROR, 0, 0, false, "SSL routines::wrong version number"},
        Code::kInvalidArgument,
        "k:6443 does not speak TLS"},

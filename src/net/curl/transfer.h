@@ -38,7 +38,7 @@ class CurlTransfer {
   bool is_stream() const { return !body_limit_; }
   // Where the handle goes after a successful transfer.
   void ReturnHandleTo(std::shared_ptr<CurlHandlePool> pool) { pool_ = std::move(pool); }
-  // Who is told of the end. Set it before the transfer is added to the loop.
+  // Called at the end. Set it before the transfer is added to the loop.
   void CountEndIn(std::shared_ptr<std::latch> ends) { ends_ = std::move(ends); }
 
   // The request's body. Set it before the transfer is added to the loop.

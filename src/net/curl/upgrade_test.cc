@@ -206,7 +206,7 @@ TEST_F(Upgrade, OnlyTheRightServerIsTrusted) {
   ExpectEcho();
   options_.is_insecure = false;
   options_.ca_pem = "nonsense";
-  EXPECT_NE(Failure().find("holds no certificate"), std::string::npos) << Failure();
+  EXPECT_NE(Failure().find("contains no readable certificate"), std::string::npos) << Failure();
   options_.ca_pem = authority_.certificate;
   options_.tls_server_name = "outside.test";
   EXPECT_NE(Failure().find("it is for another name"), std::string::npos) << Failure();

@@ -16,7 +16,7 @@ class MessageParser {
   enum class Kind { kRequest, kResponse };
   static constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 
-  // What has been read so far.
+  // The part of the message that has been read so far.
   struct Message {
     std::string method;  // of a request
     std::string target;

@@ -52,7 +52,7 @@ base::Result<SocketEnd> EndOf(int socket, int (*name)(int, sockaddr*, socklen_t*
   return end;
 }
 
-// The peer's own end is ours the other way round.
+// The peer's own end is ours with the addresses swapped.
 DiagRequest RequestFor(const SocketEnd& ours, const SocketEnd& theirs) {
   DiagRequest request{};
   request.header.nlmsg_len = sizeof request;
@@ -78,7 +78,7 @@ base::Result<uid_t> TcpPeerUid(int socket) {
   const base::Fd diag(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!diag) return Fail(Code::kUnavailable, "the kernel has no sock_diag");
   const DiagRequest request = RequestFor(ours, theirs);
-  // The kernel answers within the call: what is not there then does not come.
+  // The kernel answers within the call, so an answer that is not there will not come.
   if (::send(diag.get(), &request, sizeof request, 0) != sizeof request) {
     return Fail(Code::kUnavailable, "the kernel does not say whose connection it is");
   }
@@ -92,7 +92,7 @@ base::Result<uid_t> TcpPeerUid(int socket) {
   std::memcpy(&header, answer, sizeof header);
   const bool is_answer = header.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
                          size >= static_cast<ssize_t>(NLMSG_HDRLEN + sizeof message);
-  if (!is_answer) return Fail(Code::kNotFound, "the other end is not of this machine");
+  if (!is_answer) return Fail(Code::kNotFound, "the other end is not on this machine");
   std::memcpy(&message, answer + NLMSG_HDRLEN, sizeof message);
   return message.idiag_uid;
 }

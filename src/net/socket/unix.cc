@@ -34,7 +34,7 @@ base::Status CheckPeer(int fd, const std::string& path) {
   if (IsTrustedPeer(uid)) return {};
   return base::Fail(
       base::Code::kPermissionDenied,
-      fmt::format("\"{}\" is another user's (uid {}): nothing is sent to it", path, uid));
+      fmt::format("\"{}\" belongs to another user (uid {}): nothing is sent to it", path, uid));
 }
 
 // One starter at a time looks at the socket file and replaces it.

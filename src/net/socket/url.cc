@@ -21,7 +21,7 @@ bool IsHostCharacter(char c) {
          c == '.' || c == '_';
 }
 
-// host[:port] or [v6][:port]; nothing when malformed.
+// host[:port] or [v6][:port]; nullopt if malformed.
 bool ParseAuthority(std::string_view text, Url& url) {
   std::string_view port;
   if (text.starts_with('[')) {
@@ -72,10 +72,10 @@ base::Result<Url> ParseUrl(std::string_view text) {
   std::string_view rest = text.substr(scheme_end + 3);
   const auto is_visible = [](char c) { return c > ' ' && c < 0x7f; };
   if (!std::all_of(rest.begin(), rest.end(), is_visible)) {
-    return base::Fail(NoUrl(text, "it holds a blank or a character that needs escaping"));
+    return base::Fail(NoUrl(text, "it contains a blank or a character that needs escaping"));
   }
   if (rest.find_first_of("?#") != std::string_view::npos) {
-    return base::Fail(NoUrl(text, "no query and no fragment can stand here"));
+    return base::Fail(NoUrl(text, "a query or a fragment is not allowed here"));
   }
   const size_t path = rest.find('/');
   if (path != std::string_view::npos) {

@@ -34,7 +34,7 @@ enum class WebSocketClose : uint16_t {
   kInternalError = 1011,
 };
 
-// Of one frame. Messages have no limit: they are passed on in pieces.
+// The largest frame. Messages have no limit: they are passed on in pieces.
 inline constexpr uint64_t kMaxWebSocketFrameBytes = 64 << 20;
 inline constexpr size_t kMaxWebSocketControlBytes = 125;  // section 5.5
 
@@ -75,7 +75,7 @@ class WebSocketParser {
   bool is_in_payload_ = false;
   bool is_closed_ = false;
 
-  // Of the current frame.
+  // About the current frame.
   WebSocketOpcode opcode_ = WebSocketOpcode::kContinuation;
   bool is_final_ = false;
   uint64_t left_ = 0;  // of its payload
@@ -83,7 +83,7 @@ class WebSocketParser {
   std::array<unsigned char, 4> mask_{};
   std::string control_;
 
-  // Of the current data message.
+  // About the current data message.
   std::optional<WebSocketOpcode> message_;
   bool is_message_begun_ = false;  // a piece of it has been passed on
 };

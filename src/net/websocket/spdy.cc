@@ -22,7 +22,7 @@ constexpr unsigned char kControlBit = 0x80;
 constexpr unsigned kFinFlag = 1;
 constexpr uint32_t kStreamMask = 0x7fffffff;
 constexpr uint32_t kProtocolErrorStatus = 1;
-// Of SYN_STREAM before its headers: stream, associated stream, priority, slot.
+// The part of SYN_STREAM before its headers: stream, associated stream, priority, slot.
 constexpr size_t kSynStreamHead = 10;
 // HEADERS: the stream.
 constexpr size_t kHeadersHead = 4;

@@ -58,8 +58,8 @@ std::map<std::string, Meeting> MeetingsOf(const StoreSnapshot& snapshot, const R
   return meetings;
 }
 
-// Who has arrived, as far as the keys show: group rank -> writer (full mesh), or the writers of a
-// counter.
+// The clients that have arrived, as far as the keys show: group rank -> writer (full mesh), or the
+// writers of a counter.
 struct Joined {
   size_t count = 0;
   std::set<int> ranks;

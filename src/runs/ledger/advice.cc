@@ -5,21 +5,21 @@
 namespace runs {
 namespace {
 
-constexpr Millis kLeastPart = 50;  // of the whole
+constexpr Millis kLeastPart = 50;  // of the total
 
 constexpr std::array<std::string_view, kBuckets> kAdvice = {
-    "ask for less, or at another time: it waited for its turn",
-    "its place was held before anything was started: look at the node",
+    "ask for less, or at another time: the job waited for its turn",
+    "it was scheduled long before anything started: check the node",
     "keep its image and code at hand: init containers, images and code took the time",
-    "start warm interpreters (`local.warm`), import less: starting up took the time",
-    "look at how the ranks find each other: rendezvous took the time",
+    "use warm interpreters (`local.warm`), or import less: starting the programs took the time",
+    "check how the ranks find each other: the rendezvous took the time",
     "cache what the first step compiles and loads",
     "",
     "load data with more workers or nearer to the machine",
     "save checkpoints in the background, or less often",
     "make checkpoints smaller, or keep them nearer to the machine",
-    "save checkpoints more often: restarts made steps again",
-    "restart sooner: look at what a failure leads to (`explain`)",
+    "save checkpoints more often: after restarts, steps were repeated",
+    "restart sooner: see what a failure leads to (`explain`)",
     "find out which rank holds the others up (`explain`, `stacks`)",
     "it was suspended",
     "end sooner after the last step: evaluation, saving and waiting for ranks took the time",

@@ -211,7 +211,7 @@ def test_a_watch_outlives_a_network_that_is_away(user, run_id):
             break
     user.mock.go_away()
     for line in watching.stderr:
-        if "asked again for 10 minutes, the runs go on" in line:
+        if "retrying for 10 minutes; the runs continue" in line:
             break
     user.mock.log(run_id, "meanwhile")
     user.mock.move(run_id, "SUCCEEDED")

@@ -180,9 +180,9 @@ def test_init_writes_files_that_build(opctl):
     # The user's changes stay.
     opctl.write("oci_dist_training_artifacts/pytorch/v1/requirements.txt", "numpy\n")
     kept = opctl.run(DT, "init", "-f", "pytorch")
-    assert "requirements.txt is kept" in kept.stderr
+    assert "requirements.txt was changed and is kept" in kept.stderr
     assert opctl.read("oci_dist_training_artifacts/pytorch/v1/requirements.txt") == "numpy\n"
-    assert "there are no artifacts of dask" in opctl.run(DT, "init", "-f", "dask", code=1).stderr
+    assert "there are no artifacts for dask" in opctl.run(DT, "init", "-f", "dask", code=1).stderr
 
 
 def dockerfile(opctl):

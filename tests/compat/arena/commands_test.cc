@@ -254,14 +254,14 @@ TEST_F(CommandsCompat, AJobOfAnotherKindIsNoPyTorchJob) {
 
 TEST_F(CommandsCompat, ACommandWithoutQuotesIsExplained) {
   Ended ended = Run({"submit", "pytorch", "--name=pt", "python", "a.py", "--lr", "0.1"});
-  EXPECT_NE(ended.log.find("unknown flag: --lr: if it is COMMAND's own, put COMMAND in quotes or "
-                           "behind --"),
+  EXPECT_NE(ended.log.find("unknown flag: --lr: if it belongs to COMMAND, put COMMAND in quotes or "
+                           "after --"),
             std::string::npos)
       << ended.log;
   ended = Run({"submit", "pytorch", "--name=pt", "--lr", "python a.py"});
   EXPECT_NE(ended.log.find("msg=\"unknown flag: --lr\""), std::string::npos) << ended.log;
   ended = Run({"attach", "pt", "nvidia-smi", "-L"});
-  EXPECT_NE(ended.log.find("unknown shorthand flag: 'L' in -L: if it is COMMAND's own"),
+  EXPECT_NE(ended.log.find("unknown shorthand flag: 'L' in -L: if it belongs to COMMAND"),
             std::string::npos)
       << ended.log;
   EXPECT_NE(Run({"submit", "pytorch", "--name=pt", " ", ""}).log.find("not found command args"),

@@ -276,7 +276,7 @@ def test_a_log_that_may_not_grow_ends_and_the_job_goes_on(launch):
     script = launch.script("print('x' * 9999); print('the end')")
     done = launch.run("--tee=3", "--log-dir", launch.path("logs"), script,
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
-    assert "the end" in done.out and "it ends here, the job goes on" in done.err
+    assert "the end" in done.out and "it ends here, the job continues" in done.err
 
 
 @pytest.mark.parametrize("flags", [["--nproc-per-node=1"], ["--nproc-per-node=2", "--tee=3"]])

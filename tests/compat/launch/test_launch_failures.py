@@ -353,7 +353,7 @@ while True: time.sleep(1000)
     process.send_signal(signal.SIGINT)
     launch.await_file("asked")  # two that come at once are one
     while line := process.stderr.readline():
-        if "1 of 1 ranks still run after SIGINT: a second one kills them at once" in line:
+        if "1 of 1 ranks are still running after SIGINT: a second one kills them at once" in line:
             break
     assert line
     process.send_signal(signal.SIGINT)
@@ -379,7 +379,7 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
 """)
     done = launch.run("--nproc-per-node=2", "--max-restarts=1", script, code=0,
                       env={"TORCHELASTIC_ENABLE_FILE_TIMER": "1"})
-    assert re.search(r'rank 1 \(pid \d+\) has not done with "step 7" by the time that it set: it gets '
+    assert re.search(r'rank 1 \(pid \d+\) has not finished "step 7" by the time that it set: it gets '
                      r"SIGKILL", done.err)
     assert os.listdir(launch.path("tmp")) == []
 
@@ -396,7 +396,7 @@ with timer.expires(after=0.2, scope="step"): time.sleep(1000)
 """)
     done = launch.run(script, code=137, env={"TORCHELASTIC_ENABLE_FILE_TIMER": "1",
                                              "TORCHELASTIC_TIMER_FILE": launch.path("pipe")})
-    assert 'has not done with "step"' in done.err and not os.path.exists(launch.path("pipe"))
+    assert 'has not finished "step"' in done.err and not os.path.exists(launch.path("pipe"))
 
 
 def test_without_the_variable_there_is_no_timer(launch):

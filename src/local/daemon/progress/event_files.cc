@@ -29,8 +29,8 @@ struct EventFiles::Shared {
   std::map<std::string, std::string> folders;                    // by job
   std::map<std::string, std::shared_ptr<EventFolder>> readings;  // by job; one thread at a time
   std::set<std::string> held;  // jobs whose folders hold a thread that was replaced
-  int thread = 0;              // the number of the one that looks
-  std::string looks_at;        // the job; "" between looks
+  int thread = 0;              // the number of the thread that reads
+  std::string looks_at;        // the job; "" between two reads
   std::chrono::steady_clock::time_point since;
   const std::function<void(const std::string&)> before_look;
 };
@@ -56,7 +56,7 @@ void EventFiles::Check(std::chrono::steady_clock::duration patience) {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->looks_at.empty()) return;
   if (std::chrono::steady_clock::now() - shared_->since < patience) return;
-  base::LogWarn("event files: {} does not answer; the others are read without it",
+  base::LogWarn("event files: {} does not answer and is skipped",
                 shared_->folders[shared_->looks_at]);
   shared_->held.insert(std::exchange(shared_->looks_at, ""));
   ++shared_->thread;

@@ -15,7 +15,7 @@ namespace local::daemon {
 std::optional<scheduler::PastRun> ReadPastRun(const text::Json& job,
                                               std::optional<base::Time> deleted);
 
-// By their ends, the earliest first.
+// Sorts by their ends, the earliest first.
 void SortByEnd(std::vector<scheduler::PastRun>& runs);
 
 }  // namespace local::daemon

@@ -24,7 +24,7 @@ namespace local::daemon {
 struct SchedulingOptions {
   std::string node_name;
   scheduler::GpuPolicy gpu_policy = scheduler::GpuPolicy::kAuto;
-  // Of the machine; 0: as the machine reports.
+  // The machine's memory and CPUs; 0: as the machine reports.
   int64_t cpu_milli = 0;
   int64_t memory = 0;
   // How often to check whether a GPU held by another user's muster is free, while a pod here waits

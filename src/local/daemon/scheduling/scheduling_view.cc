@@ -235,7 +235,7 @@ int32_t SchedulingView::PriorityOf(const std::string& class_name) const {
   int32_t value = 0;
   bool is_found = false;
   for (const auto& [name, priority] : priorities_) {
-    // Of several defaults the lowest one counts, as in Kubernetes.
+    // Among several defaults the lowest one counts, as in Kubernetes.
     if (!priority.is_default || (is_found && priority.value >= value)) continue;
     value = priority.value;
     is_found = true;

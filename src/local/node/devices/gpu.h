@@ -1,5 +1,5 @@
-// Who holds which of the machine's GPUs (gpu/inventory.h). A unit's place in
-// gpu::Inventory::Units() is its index.
+// The holders of the machine's GPUs (gpu/inventory.h). A unit's position in gpu::Inventory::Units()
+// is its index.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kPrefix = "muster-gpu-";
 constexpr size_t kRandomLength = 16;
 
-// Whether what a user makes there stays there: nobody else but root may rename or remove it.
+// Whether files of a user stay there: nobody else but root may rename or remove them.
 bool IsSafeFolder(const struct stat& info) {
   const bool is_ours = info.st_uid == 0 || info.st_uid == ::geteuid();
   return S_ISDIR(info.st_mode) && is_ours &&
@@ -67,9 +67,9 @@ std::vector<LockFile> LockFilesIn(const std::string& folder) {
   return files;
 }
 
-// Whose lock a file is. One of ours that nobody holds is cleared away.
+// The owner of a lock file. A file of ours that nobody holds is removed.
 std::optional<uid_t> HolderOf(const std::string& path) {
-  // Whatever others may have put there.
+  // Checks the file, because others may have put anything there.
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info{};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<uid_t> HolderOf(const std::string& path) {
   return std::nullopt;
 }
 
-// By another lock than `own`.
+// Whether another lock than `own` is held.
 std::optional<uid_t> OtherHolder(const std::string& folder, std::string_view unit,
                                  const std::string& own) {
   for (const LockFile& file : LockFilesIn(folder)) {
@@ -98,8 +98,8 @@ base::Result<base::Fd> LockGpu(const std::string& folder, std::string_view unit,
   if (::stat(folder.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + folder));
   if (!IsSafeFolder(info)) {
     return base::Fail(base::Code::kPermissionDenied,
-                      fmt::format("{} must be root's or your own, and where others may write to "
-                                  "it, sticky (chmod +t): locks of GPUs are kept there",
+                      fmt::format("{} must belong to root or to you and, if others may write to "
+                                  "it, be sticky (chmod +t): locks of GPUs are kept there",
                                   folder));
   }
   const auto refuse = [](uid_t holder) {
@@ -107,7 +107,7 @@ base::Result<base::Fd> LockGpu(const std::string& folder, std::string_view unit,
   };
   if (const auto holder = OtherHolder(folder, unit, "")) return refuse(*holder);
   const std::string random = base::RandomName(kRandomLength);
-  // Locked before it has the name by which it is found.
+  // Locked before it gets the name by which others find it.
   const std::string fresh = fmt::format("{}/.{}{}", folder, kPrefix, random);
   const std::string path = fmt::format("{}/{}{}.{}", folder, kPrefix, unit, random);
   base::Fd fd(::open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
@@ -122,7 +122,7 @@ base::Result<base::Fd> LockGpu(const std::string& folder, std::string_view unit,
     return base::Fail(base::Errno(failed, "lock " + path));
   }
   (void)base::WriteAll(fd.get(), fmt::format("{}\n", text), path);
-  // Another one that came at the same time sees ours now, or we see its.
+  // Another lock that was taken at the same time sees ours now, or we see it.
   if (const auto holder = OtherHolder(folder, unit, path)) {
     ::unlink(path.c_str());
     return refuse(*holder);

@@ -22,7 +22,7 @@ bool WantsNodePorts(const text::Json& service);
 // One for each entry of spec.ports, in order; empty when the Service wants none.
 std::vector<NodePort> NodePortsOf(const text::Json& service);
 
-// Those of the Services that select the pod and have a port, by the pod's port.
+// The ports of the Services that select the pod and have a port, by the pod's port.
 std::map<int, NodePort> NodePortsOfPod(const text::Json& pod,
                                        const std::vector<text::Json>& services);
 

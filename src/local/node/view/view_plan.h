@@ -27,8 +27,8 @@ struct HostEntry {
 class HostTree {
  public:
   virtual ~HostTree() = default;
-  // Of the path's last component itself, without following links. kForbidden: it cannot be looked
-  // up.
+  // The kind of the path's last component itself, without following links. kForbidden: it cannot be
+  // looked up.
   virtual HostKind Kind(const std::string& path) const = 0;
   virtual std::string LinkTarget(const std::string& path) const = 0;
   // Whether entries of the directory can be looked up (search permission).

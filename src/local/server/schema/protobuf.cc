@@ -22,7 +22,7 @@ using base::Result;
 
 constexpr std::string_view kMagic{"k8s\0", 4};
 constexpr int kMaxDepth = 50;
-// Of the JSON in managedFields, which lies inside an object.
+// The depth of the JSON in managedFields, which is inside an object.
 constexpr int kMaxRawDepth = 50;
 constexpr int64_t kLastSecond = 253'402'300'799;  // of the year 9999
 constexpr int64_t kNanosInSecond = 1'000'000'000;

@@ -86,7 +86,7 @@ class PortTunnel : public std::enable_shared_from_this<PortTunnel> {
   PortSource& source_;
   const std::shared_ptr<SharedWebSocket> peer_ = std::make_shared<SharedWebSocket>();
 
-  // Of the connection's thread.
+  // For the connection's thread only.
   net::SpdyParser parser_;
   net::SpdyWriter writer_;
   bool is_over_ = false;
