@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,15 +81,20 @@ std::string FolderOf(pid_t process) {
 // first.
 void WarmUp() { (void)simulation::LiveOnce({FolderOf(::getpid()), 0, false}); }
 
-// Seconds of the real clock: a life that takes longer turns in circles, and SIGALRM ends it.
-constexpr unsigned kLongestLife = 120;
+// Seconds of a processor: a life that takes more turns in circles, and SIGPROF ends it, however few
+// of them a busy machine leaves for it.
+constexpr itimerval kLongestLife{{}, {60, 0}};
+// Seconds of the real clock: one that takes longer waits for what does not come, and SIGALRM ends
+// it.
+constexpr unsigned kLongestWait = 4 * 3600;
 
 // In a process of its own: a life that goes wrong ends it.
 [[noreturn]] void LiveSome(uint64_t first, uint64_t end, uint64_t step, int progress) {
   WarmUp();
   for (uint64_t seed = first; seed < end; seed += step) {
     if (::write(progress, &seed, sizeof seed) != sizeof seed) ::_exit(1);
-    ::alarm(kLongestLife);
+    ::setitimer(ITIMER_PROF, &kLongestLife, nullptr);
+    ::alarm(kLongestWait);
     (void)simulation::LiveOnce({FolderOf(::getpid()), seed, false});
   }
   ::_exit(0);
@@ -172,9 +178,9 @@ int RunAll(const Options& options) {
       it = shards.erase(it);
       if (status == 0) continue;
       if (WIFSIGNALED(status)) {
-        std::printf(
-            "seed %llu went wrong: %s\n", static_cast<unsigned long long>(last),
-            WTERMSIG(status) == SIGALRM ? "it does not end" : ::strsignal(WTERMSIG(status)));
+        const int by = WTERMSIG(status);
+        std::printf("seed %llu went wrong: %s\n", static_cast<unsigned long long>(last),
+                    by == SIGPROF || by == SIGALRM ? "it does not end" : ::strsignal(by));
         std::fflush(stdout);
       }
       if (++wrong < options.give_up_after) start(last + options.jobs);

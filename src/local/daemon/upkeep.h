@@ -19,8 +19,11 @@
 #include "local/client/connect.h"
 #include "local/daemon/retention.h"
 #include "local/node/agent/lost_and_found.h"
-#include "local/store/sqlite.h"
 #include "process/spawn.h"
+
+namespace local::store {
+class Database;
+}
 
 namespace local::daemon {
 

@@ -17,7 +17,13 @@ std::string Where(const ListQuery& query) {
   if (!query.job.empty()) sql += " AND job=?4 AND job<>''";
   if (!query.owner.empty()) sql += " AND owner=?5 AND owner<>''";
   if (!query.release.empty()) sql += " AND release=?8 AND release<>''";
-  if (!query.after.second.empty()) sql += " AND (namespace, name) > (?6, ?7)";
+  if (!query.after.second.empty()) {
+    // Within one namespace, SQLite would sort all that follows, with the objects' text, for each
+    // page of a list.
+    const bool is_within =
+        !query.namespace_name.empty() && query.after.first == query.namespace_name;
+    sql += is_within ? " AND name > ?7" : " AND (namespace, name) > (?6, ?7)";
+  }
   // Unused arguments are bound too, so ?8 must exist.
   sql += " AND ?8 IS NOT NULL";
   return sql;

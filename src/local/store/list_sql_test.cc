@@ -35,6 +35,17 @@ class ListSqlTest : public testing::Test {
     return std::string(rows.Text(3));
   }
 
+  // Whether its rows are collected and sorted before the first is read.
+  bool Sorts(const std::string& sql) {
+    auto statement = database_->Prepare("EXPLAIN QUERY PLAN " + sql);
+    EXPECT_TRUE(statement);
+    Rows rows = statement->Query();
+    while (*rows.Next()) {
+      if (rows.Text(3).find("TEMP B-TREE") != std::string_view::npos) return true;
+    }
+    return false;
+  }
+
   std::string root_;
   std::optional<Database> database_;
 };
@@ -53,6 +64,15 @@ TEST_F(ListSqlTest, ReadsEverythingInTheOrderOfTheNames) {
             "SEARCH objects USING INDEX objects_by_name (resource=?)");
   EXPECT_EQ(Plan(ListSql({.resource = "pods", .namespace_name = "default"})),
             "SEARCH objects USING INDEX objects_by_name (resource=? AND namespace=?)");
+}
+
+TEST_F(ListSqlTest, NoPageOfALongListIsSorted) {
+  const std::pair<std::string, std::string> after = {"default", "a"};
+  for (const std::string name_space : {"", "default"}) {
+    EXPECT_FALSE(Sorts(ListSql({.resource = "pods", .namespace_name = name_space})));
+    EXPECT_FALSE(
+        Sorts(ListSql({.resource = "pods", .namespace_name = name_space, .after = after})));
+  }
 }
 
 }  // namespace

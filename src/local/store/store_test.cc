@@ -385,6 +385,10 @@ TEST(Store, ListsByNamespaceJobAndPosition) {
             (std::vector<std::string>{"a", "x"}));
   EXPECT_EQ(Names(*store, {.resource = "pods", .after = {"a", "y"}}),
             (std::vector<std::string>{"a", "x"}));
+  EXPECT_EQ(Names(*store, {.resource = "pods", .namespace_name = "b", .after = {"b", "a"}}),
+            (std::vector<std::string>{"x"}));
+  EXPECT_EQ(Names(*store, {.resource = "pods", .namespace_name = "b", .after = {"a", "z"}}),
+            (std::vector<std::string>{"a", "x"}));
   EXPECT_EQ(Names(*store, {.resource = "pods", .release = "job"}),
             (std::vector<std::string>{"x", "x"}));
   EXPECT_EQ(Names(*store, {.resource = "pods", .namespace_name = "a", .job = "job"}),
