@@ -1,5 +1,24 @@
 # Embeds the rules of `muster explain`, src/answers/rules/*.rule, in the order of the file `order` beside them, which has to name
 # each: answers/rule_text.h.
+
+# Fails where a line of a rule's file, given as a text, is none of those that answers/rule_text.h describes. The program leaves such
+# a rule out.
+function(muster_check_rule name content)
+  set(words "#[^\n]*|class [a-z-]+|title [^\n]+|advice [^\n]+|do (fix-first|retry-elsewhere|retry|stop|none)")
+  string(APPEND words "|level (deciding|symptom|undecided|consequence|peer-lost)|overrules [a-z -]+")
+  string(APPEND words "|(exception|line|text|witness|kernel) \"[^\n]+\"|raised \"[^\n]+\" in \"[^\n]+\"")
+  string(APPEND words "|sample (exception|line|log) \"[^\n]+\"")
+  string(REGEX REPLACE "\n(${words}|)" "" rest "\n${content}")
+  if(NOT rest STREQUAL "")
+    message(FATAL_ERROR "${name}.rule: what is \"${rest}\"?")
+  endif()
+  foreach(word class title sample)
+    if(NOT "\n${content}" MATCHES "\n${word} ")
+      message(FATAL_ERROR "${name}.rule has no ${word}")
+    endif()
+  endforeach()
+endfunction()
+
 function(muster_embed_rules target folder)
   set(out ${CMAKE_BINARY_DIR}/generated/rule_texts.cc)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${folder} ${CMAKE_SOURCE_DIR}/${folder}/*.rule)
@@ -14,6 +33,7 @@ function(muster_embed_rules target folder)
     list(REMOVE_ITEM files ${name}.rule)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/${name}.rule)
     file(READ ${CMAKE_SOURCE_DIR}/${folder}/${name}.rule content)
+    muster_check_rule(${name} "${content}")
     string(APPEND text "      {\"${name}\", R\"muster(${content})muster\"},\n")
   endforeach()
   if(files)

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "answers/finding.h"
+#include "answers/exit_finding.h"
 #include "answers/read_log.h"
 #include "answers/verdict.h"
 #include "base/strings.h"

@@ -1,14 +1,11 @@
 #include "answers/finding.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <set>
 #include <tuple>
 
-#include "answers/gpu_memory.h"
+#include "answers/chain_finding.h"
+#include "answers/exit_finding.h"
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
 #include "base/strings.h"
@@ -19,27 +16,7 @@ namespace {
 constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
-constexpr int kSignalBase = 128;
 constexpr int kNoProgram = 127;  // of a shell
-
-// Raised and caught in the course of things.
-bool IsEveryday(std::string_view type) {
-  static constexpr auto kTypes = std::to_array<std::string_view>(
-      {"StopIteration", "KeyError", "AttributeError", "IndexError", "FileNotFoundError",
-       "ImportError", "ModuleNotFoundError", "Empty", "TypeError"});
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-}
-
-void Take(Finding& finding, const Rule& rule) {
-  finding.rule = rule.name;
-  finding.kind = rule.kind;
-  finding.title = rule.title;
-  finding.advice = rule.advice;
-  finding.advice_text = rule.advice_text;
-  finding.level = rule.level;
-  const bool is_weak = rule.level == Level::kSymptom || rule.level == Level::kUndecided;
-  if (is_weak || rule.kind == kUnknown) finding.confidence = Confidence::kLow;
-}
 
 class RankReader {
  public:
@@ -232,37 +209,10 @@ class RankReader {
     const std::string_view before = Before(chain.begin);
     if (IsReport(chain) || IsBeforeAside(before)) return std::nullopt;
     if (IsHandled(before) && !IsEnd(chain.end)) return std::nullopt;
-    const Rule* rule = nullptr;
-    const Raised* told = nullptr;
-    bool is_translated = true;  // each since `told` was raised from the one before it
-    for (size_t i = 0; i < chain.raised.size(); ++i) {
-      const Raised& raised = chain.raised[i];
-      const bool is_last = i + 1 == chain.raised.size();
-      if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
-      const Rule* const found = RuleFor(raised);
-      const bool says_less = found == nullptr || IsConsequence(found->level);
-      if (says_less && TellsOfAnother(raised)) continue;
-      is_translated = is_translated && !raised.is_aside;
-      if (told != nullptr && !SaysMore(found, rule, is_translated)) continue;
-      told = &raised;
-      rule = found;
-      is_translated = true;
-    }
-    if (told == nullptr) return std::nullopt;
-    Finding finding;
-    if (rule != nullptr) {
-      Take(finding, *rule);
-      if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
-        Take(finding, RuleNamed("cuda-out-of-memory-others"));
-      }
-    } else {
-      finding = OwnException();
-    }
-    finding.line = DecidingLine(told->text, rule);
-    finding.frame = UsersFrame(*told);
-    for (const Raised& raised : chain.raised) {
-      if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
-    }
+    auto found = FindInChain(chain);
+    if (!found) return std::nullopt;
+    Finding finding = std::move(found->finding);
+    const Raised* const told = found->told;
     Place(finding, told->line);
     // The end of what was raised first: its last frames and the exception.
     const size_t begin =
@@ -271,66 +221,9 @@ class RankReader {
     return finding;
   }
 
-  // That no rule knows.
-  static Finding OwnException() {
-    Finding finding;
-    finding.kind = "exception";
-    finding.title = "the program ended by an exception";
-    finding.advice = Advice::kFixFirst;
-    finding.advice_text = "Fix what the line says; the same input fails again.";
-    return finding;
-  }
-
-  // What was raised first is the cause. A later exception of the chain names it, where its rule
-  // says more. Of a cause that no rule knows, who raised another from it knows what it means; what
-  // was raised aside, while it was handled, is a failure of its own, and has to decide by itself.
-  static bool SaysMore(const Rule* later, const Rule* first, bool is_translated) {
-    if (later == nullptr) return false;
-    if (first == nullptr) return is_translated || later->level == Level::kDeciding;
-    return later->level < first->level || Overrules(later->kind, first->kind);
-  }
-
-  // The first; of NCCL's report what it calls its last error; of a heading the line below it; of a
-  // type alone, and of a first line that the rule does not know, the line below that it knows.
-  static std::string DecidingLine(std::string_view text, const Rule* rule) {
-    constexpr std::string_view kLast = "\nLast error:\n";
-    const std::string_view first = text.substr(0, text.find('\n'));
-    const size_t last = text.find(kLast);
-    std::string_view below;
-    if (last != std::string_view::npos) {
-      below = text.substr(last + kLast.size());
-    } else if (first.ends_with("look up to see its traceback):")) {
-      below = text.substr(std::min(first.size() + 1, text.size()));
-    }
-    below = base::Trim(below.substr(0, below.find('\n')));
-    const bool is_type = first.ends_with(':') && first.find(' ') == std::string_view::npos;
-    const bool is_known = rule == nullptr || MatchesAny(first, rule->exceptions);
-    if (rule != nullptr && (is_type || (below.empty() && !is_known))) {
-      for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
-        if (MatchesAny(line, rule->exceptions)) return std::string(base::Trim(line));
-      }
-    }
-    return std::string(below.empty() ? first : below);
-  }
-
-  static const Rule* RuleFor(const Raised& raised) {
-    if (!raised.frames.empty()) {
-      const Frame& frame = raised.frames.back();
-      const std::string place = fmt::format("{} {}", frame.file, frame.function);
-      if (const Rule* const rule = RuleForRaisedIn(raised.text, place)) return rule;
-    }
-    return RuleForException(raised.text);
-  }
-
-  static Frame UsersFrame(const Raised& raised) {
-    const auto found = std::find_if(raised.frames.rbegin(), raised.frames.rend(),
-                                    [](const Frame& frame) { return frame.IsUsers(); });
-    return found == raised.frames.rend() ? Frame{} : *found;
-  }
-
   Finding TakeLine(size_t i, const Rule& rule) const {
     Finding found;
-    Take(found, rule);
+    found.Take(rule);
     found.line = base::Trim(std::string_view(rank_.lines[i].text).substr(0, 400));
     constexpr std::string_view kLaunchers = "why       : ";
     if (found.line.starts_with(kLaunchers)) found.line.erase(0, kLaunchers.size());
@@ -487,7 +380,7 @@ class RankReader {
       const Rule* const rule = RuleForWords(WithoutQuotedErrors(text));
       if (rule == nullptr || rule->level > Level::kSymptom) continue;
       Finding finding;
-      Take(finding, *rule);
+      finding.Take(*rule);
       if (rule->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
       finding.line = base::Trim(text.substr(0, 400));
       finding.words.push_back(rank_.lines[i].text);
@@ -534,110 +427,23 @@ class RankReader {
   size_t working_until_ = 0;  // the index after the last line that tells of work
 };
 
-std::string LastWords(const Rank& rank) {
-  for (auto line = rank.lines.rbegin(); line != rank.lines.rend(); ++line) {
-    const std::string_view text = base::Trim(line->text);
-    if (!text.empty()) return std::string(text.substr(0, 400));
-  }
-  return "";
-}
-
-// By the exit code alone.
-Finding ReadExit(const Rank& rank) {
-  Finding finding;
-  finding.kind = kUnknown;
-  finding.level = Level::kUndecided;
-  finding.confidence = Confidence::kLow;
-  finding.time = rank.ended;
-  const int code = rank.exit_code.value_or(1);
-  // Whom a signal ends has no last word.
-  if (code < kSignalBase) finding.line = LastWords(rank);
-  if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
-  if (finding.line.empty()) finding.line = LastWords(rank);
-  const auto crashed_by = [&](std::string_view signal) {
-    finding.level = Level::kDeciding;
-    finding.confidence = Confidence::kMedium;
-    // What it printed before tells nothing of it.
-    if (rank.end_words.empty()) finding.line = fmt::format("ended by {}", signal);
-  };
-  switch (code - kSignalBase) {
-    case SIGSEGV:
-      finding.kind = "native-crash";
-      finding.title = "native code crashed (SIGSEGV)";
-      finding.advice = Advice::kFixFirst;
-      finding.advice_text =
-          "Set PYTHONFAULTHANDLER=1 for the Python stack; suspect extensions that "
-          "were built for another torch.";
-      crashed_by("signal 11 (SIGSEGV)");
-      break;
-    case SIGILL:
-      finding.kind = "python-mismatch";
-      finding.title = "the program has an instruction that this processor lacks (SIGILL)";
-      finding.advice = Advice::kRetryElsewhere;
-      finding.advice_text = "Use packages built for this machine, or a newer machine.";
-      crashed_by("signal 4 (SIGILL)");
-      break;
-    case SIGBUS:
-      finding.title = "it was killed by SIGBUS: a full /dev/shm or a file cut short does that";
-      finding.advice_text = "Look whether /dev/shm is full while it runs.";
-      break;
-    case SIGKILL:
-      finding.title = "it was killed by SIGKILL; these data do not say by whom";
-      finding.advice_text =
-          "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may "
-          "end processes here.";
-      break;
-    case SIGTERM:
-    case SIGINT:
-      finding.title = "it was asked to end (SIGTERM); these data do not say by whom";
-      finding.level = Level::kPeerLost;
-      break;
-    case SIGABRT:
-      finding.title = "native code gave up (SIGABRT)";
-      finding.advice_text = "Its reason is in the lines before its end.";
-      break;
-    default:
-      finding.title = "it ended itself, and said nothing that decides why";
-      finding.advice_text = "Look at its last lines.";
-  }
-  return finding;
-}
-
-// What the machine told decides where the program's own words do not: a data loader's worker that
-// was killed does not know by whom.
-void AskWitnesses(const Rank& rank, Finding& found) {
-  if (IsConsequence(found.level)) return;
-  for (const Fact& witness : rank.witnesses) {
-    const Rule* const rule = RuleForWitness(witness.text);
-    if (rule == nullptr || !rule->Overrules(found.kind)) continue;
-    // A full disk alone is no proof that the program has needed it.
-    const bool is_known = found.kind != kUnknown;
-    Take(found, *rule);
-    found.confidence = is_known ? Confidence::kHigh : Confidence::kMedium;
-    found.line = fmt::format("{}: {}", witness.source, witness.text);
-    if (witness.time && (!found.time || *witness.time < *found.time)) found.time = witness.time;
-    return;
-  }
-}
-
 }  // namespace
+
+void Finding::Take(const Rule& taken) {
+  rule = taken.name;
+  kind = taken.kind;
+  title = taken.title;
+  advice = taken.advice;
+  advice_text = taken.advice_text;
+  level = taken.level;
+  const bool is_weak = taken.level == Level::kSymptom || taken.level == Level::kUndecided;
+  if (is_weak || taken.kind == kUnknown) confidence = Confidence::kLow;
+}
 
 std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines) {
   Rank rank;
   rank.lines = lines;
   return RankReader(rank).FirstError();
-}
-
-bool WouldWitnessesDecide(const Rank& rank) {
-  const auto found = FindInRank(rank);
-  if (!found || IsConsequence(found->level)) return false;
-  const int code = rank.exit_code.value_or(0);
-  if (found->rule == "process-pool") return true;
-  if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
-  const std::span<const Rule> rules = AllRules();
-  return std::any_of(rules.begin(), rules.end(), [&found](const Rule& rule) {
-    return !rule.witnesses.empty() && rule.Overrules(found->kind);
-  });
 }
 
 bool HasFailed(const Rank& rank) {
@@ -654,7 +460,7 @@ std::optional<Finding> FindInRank(const Rank& rank) {
   std::optional<Finding> found = RankReader(rank).Read();
   if (!found && !rank.exit_code) return std::nullopt;
   if (!found) {
-    found = ReadExit(rank);
+    found = FindInExit(rank);
     if (rank.was_ended_by_us) found->level = Level::kPeerLost;
   }
   AskWitnesses(rank, *found);

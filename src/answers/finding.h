@@ -22,6 +22,9 @@ struct Finding {
   size_t order = 0;
   Frame frame;                     // the user's; views into the rank's lines
   std::vector<std::string> words;  // the traceback's end, or the lines around: evidence
+
+  // What the rule says, and no more confidence than it allows.
+  void Take(const Rule& taken);
 };
 
 // Of a rank that failed: what its status and its log decide, else how it ended. Nullopt for one
@@ -32,10 +35,6 @@ std::optional<Finding> FindInRank(const Rank& rank);
 // that nothing has handled, or the line that a rule knows. Work that went on after it does not
 // matter here. Nullopt when there is none.
 std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines);
-
-// Whether what the machine tells could decide, because the program's own words do not: it was
-// killed, or a part of it was, or a device or file failed it.
-bool WouldWitnessesDecide(const Rank& rank);
 
 // A container or process that did not end well; one whose end is not known, whose log tells an
 // end by an exception, counts as failed when nobody knows better.

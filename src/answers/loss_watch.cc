@@ -52,6 +52,11 @@ bool HasLostLoss(std::string_view line) {
 
 std::optional<std::string> LossWatch::Add(std::string_view bytes) {
   std::optional<std::string> found;
+  // Most output has no such word: only the line that has not ended is kept.
+  if (const size_t last = bytes.find_last_of("\r\n");
+      last != std::string_view::npos && held_.empty() && !MayBeLost(bytes)) {
+    bytes.remove_prefix(last + 1);
+  }
   for (size_t end; (end = bytes.find_first_of("\r\n")) != std::string_view::npos;
        bytes.remove_prefix(end + 1)) {
     if (held_.size() < kLongestWatched) held_ += bytes.substr(0, end);

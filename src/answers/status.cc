@@ -1,6 +1,7 @@
 #include <array>
 
 #include "answers/finding.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {

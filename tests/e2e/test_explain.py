@@ -157,6 +157,10 @@ def test_a_loss_that_is_no_number(cluster):
     told = cluster.run("explain", "lost").stdout.splitlines()
     assert told[0].endswith(" SUCCEEDED: nothing failed")
     assert told[1] == "But a loss is not a number any more: lost-master-0: step 2 loss nan"
+    assert re.search(r"^Progress: .*nan.*: the loss is not a number any more$", cluster.run("get", "lost").stdout, re.MULTILINE)
+    followed = cluster.run("logs", "lost", "-f")
+    assert followed.stdout.splitlines()[1] == "step 2 loss nan"
+    assert followed.stderr.count("a loss is not a number any more: step 2 loss nan") == 1, followed.stderr
 
 
 @pytest.mark.parametrize("flags", [["--restart-policy=OnFailure"], []])
@@ -260,7 +264,7 @@ def test_every_class_is_in_the_manual():
     for name in os.listdir(os.path.join(ROOT, "src", "answers", "rules")):
         with open(os.path.join(ROOT, "src", "answers", "rules", name)) as file:
             kinds |= set(re.findall(r"^class (.*)", file.read(), re.MULTILINE))
-    for name in ("explain.cc", "finding.cc", "status.cc"):
+    for name in ("explain.cc", "chain_finding.cc", "exit_finding.cc", "status.cc"):
         with open(os.path.join(ROOT, "src", "answers", name)) as file:
             kinds |= set(re.findall(r'kind = "([a-z-]+)"', file.read()))
     with open(os.path.join(ROOT, "docs", "explain.md")) as file:

@@ -90,3 +90,21 @@ def test_a_change_of_the_table_touches_the_files_it_names(files, example):
 
 def test_the_table_has_ten_changes():
     assert len(list(rows_of_ten_changes())) == 10
+
+
+@pytest.mark.parametrize("line, told", [
+    ("", ""),
+    ('exception "CUDA out of memory"', ""),
+    ("colour red", 'a.rule: what is "colour red"?'),
+    ("do nothing", 'a.rule: what is "do nothing"?'),
+    ('exception "open', 'a.rule: what is "exception "open"?'),
+    ('raised "a"', 'a.rule: what is "raised "a""?'),
+    (None, "a.rule has no sample"),
+])
+def test_a_broken_rule_of_explain_fails_the_build(tmp_path, line, told):
+    rule = tmp_path / "a.rule"
+    rule.write_text("class a\ntitle b\n" + (f'{line}\nsample line "x"\n' if line is not None else ""))
+    script = tmp_path / "check.cmake"
+    script.write_text(f'include({ROOT}/cmake/EmbedRules.cmake)\nfile(READ {rule} content)\nmuster_check_rule(a "${{content}}")\n')
+    done = subprocess.run(["cmake", "-P", str(script)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode == 0) == (told == "") and told in " ".join(done.stderr.split())

@@ -49,6 +49,7 @@ struct Found {
   bool has_started = true;
   bool is_still = false;
   bool is_idle = false;
+  std::chrono::steady_clock::time_point idle_since;
   char state = '?';
   Doing doing;
   std::string source;  // the line of its own code
@@ -104,11 +105,10 @@ std::vector<int> RanksOf(const std::vector<Found>& found) {
   return ranks;
 }
 
-// `wait`: where most of those stand who wait.
-std::string SayMissing(const std::vector<Found>& missing, const std::string& wait) {
+// The first few, what each does.
+std::string DescribeEach(const std::vector<Found>& missing) {
+  std::string text;
   const bool has_one = missing.size() == 1;
-  std::string text = fmt::format("{} {} not entered {}", NameRanks(RanksOf(missing)),
-                                 has_one ? "has" : "have", wait);
   for (size_t i = 0; i < std::min(missing.size(), kMostDescribed); ++i) {
     text += fmt::format("; {} {}", has_one ? "it" : fmt::format("rank {}", missing[i].rank),
                         Describe(missing[i]));
@@ -117,6 +117,35 @@ std::string SayMissing(const std::vector<Found>& missing, const std::string& wai
     text += fmt::format("; and {} more", missing.size() - kMostDescribed);
   }
   return text;
+}
+
+std::string HasOrHave(const std::vector<Found>& found) {
+  return fmt::format("{} {}", NameRanks(RanksOf(found)), found.size() == 1 ? "has" : "have");
+}
+
+// `wait`: where most of those stand who wait.
+std::string SayMissing(const std::vector<Found>& missing, const std::string& wait) {
+  return fmt::format("{} not entered {}{}", HasOrHave(missing), wait, DescribeEach(missing));
+}
+
+// Nobody waits in the program, but the job does for the ranks that have not ended with the others,
+// and do nothing. What they do may be meant, so that they are never called stalled.
+std::optional<Stall> FindUnended(const std::vector<Found>& ranks,
+                                 std::chrono::steady_clock::time_point now) {
+  std::vector<Found> left;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(left),
+               [](const Found& rank) { return !rank.has_ended; });
+  if (left.empty() || left.size() == ranks.size()) return std::nullopt;
+  Stall stall;
+  for (const Found& rank : left) {
+    if (!rank.has_started || now - rank.idle_since < kSlow) return std::nullopt;
+    stall.since = std::max(stall.since, rank.idle_since);
+  }
+  stall.kind = Stall::Kind::kWaiting;
+  stall.waiting = stall.missing = RanksOf(left);
+  stall.text =
+      fmt::format("{} not ended, and the others have{}", HasOrHave(left), DescribeEach(left));
+  return stall;
 }
 
 // "all_gather_into_tensor" in Python is "_all_gather_base" to the backend.
@@ -259,6 +288,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     found.has_ended = known.look.has_ended;
     found.is_still = now - known.still_since >= after_;
     found.is_idle = now - known.idle_since >= after_;
+    found.idle_since = known.idle_since;
     found.state = known.look.activity.state;
     const auto dump = told.dumps.find(rank);
     const auto stacks =
@@ -295,6 +325,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
   std::sort(missing.begin(), missing.end(),
             [](const Found& a, const Found& b) { return a.rank < b.rank; });
   const bool was_said = std::exchange(stall_, std::nullopt).has_value();
+  if (waiting.empty()) stall_ = FindUnended(missing, now);
   if (waiting.empty() || (missing.empty() && !is_whole_)) return;
 
   Stall stall;

@@ -67,6 +67,26 @@ class Story {
   StallWatch::Instant now_{};
 };
 
+TEST(Stall, ARankThatDoesNotEndWithTheOthersIsNamed) {
+  constexpr const char* kInExit =
+      "Current thread 0x00007f2 (most recent call first):\n"
+      "  File \"/usr/lib/python3.11/threading.py\", line 1590 in _shutdown\n";
+  Story story(3);
+  story.Pass(3, {}, {});
+  story[0].has_ended = story[2].has_ended = true;
+  story.Pass(5, {1}, {{1, kInExit}});
+  EXPECT_EQ(story.Said(), "") << "it works";
+  story.Pass(9, {}, {{1, kInExit}});
+  EXPECT_EQ(story.Said(), "") << "it may only be slow";
+  story.Pass(6, {}, {{1, kInExit}});
+  EXPECT_EQ(story.Said().substr(story.Said().find(": ") + 2),
+            "rank 1 has not ended, and the others have; it is at threading.py:1590");
+  EXPECT_EQ(story.Said().substr(0, 8), "waiting ") << "what it does may be meant";
+  story[1].has_ended = true;
+  story.Pass(1, {}, {});
+  EXPECT_EQ(story.Said(), "");
+}
+
 TEST(Stall, NamesTheRankThatIsMissingAndItsLine) {
   Story story(2);
   EXPECT_EQ(story.Pass(3, {}, {}), 0);

@@ -18,6 +18,7 @@ namespace api {
 namespace {
 
 constexpr size_t kMaxLineBytes = 400;
+constexpr std::string_view kPod = "pod ";  // before its name, where no rank is known
 constexpr int kSignalBase = 128;  // for shells and runtimes, the exit code of signal n is 128 + n
 constexpr int kMaxSignal = 64;
 
@@ -233,6 +234,28 @@ std::optional<int> SaidRank(std::string_view log) {
   return rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
 }
 
+// Whether its launcher is told to start several.
+bool HasSeveralRanks(const text::Json& pod) {
+  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
+  if (containers == nullptr) return false;
+  return std::any_of(containers->begin(), containers->end(), [](const text::Json& container) {
+    const text::Array* const variables = text::FindArray(container, {"env"});
+    if (variables == nullptr) return false;
+    return std::any_of(variables->begin(), variables->end(), [](const text::Json& variable) {
+      const std::string_view value = text::GetString(variable, {"value"});
+      return text::GetString(variable, {"name"}) == "PET_NPROC_PER_NODE" && !value.empty() &&
+             value != "1";
+    });
+  });
+}
+
+// Of a pod's only rank, or the one that its launcher names. Of several that ended together, as by
+// one kill, none was the first.
+std::string WhoFailed(const text::Json& pod, int node_rank, std::optional<int> said) {
+  if (!said && HasSeveralRanks(pod)) return fmt::format("{}{}", kPod, Name(pod));
+  return fmt::format("rank {} ({})", said.value_or(node_rank), Name(pod));
+}
+
 // Adds the end of one container, if the program or an init container failed.
 void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init, bool is_last,
              const Failure& common, std::vector<Failure>& out) {
@@ -250,8 +273,7 @@ void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init,
   } else {
     const std::string container =
         status.name == kContainerName ? "" : fmt::format(" container {}", status.name);
-    const std::string who =
-        fmt::format("rank {} ({})", SaidRank(exit->message).value_or(common.rank), Name(pod));
+    const std::string who = WhoFailed(pod, common.rank, SaidRank(exit->message));
     failure.text = fmt::format("{}{} {}", who, container, DescribeExit(*exit, false));
   }
   out.push_back(std::move(failure));
@@ -261,7 +283,7 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
                      std::vector<Failure>& out) {
   Failure common;
   common.rank = NodeRank(pod, has_master);
-  common.text = fmt::format("rank {} ({})", common.rank, Name(pod));
+  common.text = WhoFailed(pod, common.rank, std::nullopt);
   common.pod = &pod;
   common.is_last = is_last;
   const size_t before = out.size();
@@ -380,6 +402,10 @@ FailedReplica ReadFailure(std::string_view line) {
     const size_t space = std::min(behind_name.find(' '), behind_name.size());
     read.instance = behind_name.substr(0, space);
     end = behind_name.substr(space);
+  } else if (line.starts_with(kPod)) {
+    line.remove_prefix(kPod.size());
+    read.instance = line.substr(0, line.find(' '));
+    end = line.substr(read.instance.size());
   } else if (const auto behind_rank = After(line, "rank ")) {
     const size_t open = behind_rank->find(" (");
     const size_t close = behind_rank->find(')');

@@ -18,7 +18,8 @@ struct FirstFailure {
   // One line; "" when the pods do not show it:
   //   rank 1 (pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory)
   //   rank 0 (pt-master-0) exited with code 3: ValueError: no such dataset
-  //   code sync failed in pt-master-0: fatal: repository 'x' not found
+  //   pod pt-worker-0 was killed by SIGKILL (OOMKilled: out of memory)    where it has several
+  //   ranks code sync failed in pt-master-0: fatal: repository 'x' not found
   std::string text;
   // The last output of the container as the node reports it, at most kMaxLastLines and
   // kMaxLastLineBytes.

@@ -416,6 +416,23 @@ TEST_F(FailedReason, NamesSignals) {
   }
 }
 
+TEST_F(FailedReason, NamesNoRankOfSeveralThatEndedTogether) {
+  pods_[1] = MakePod("worker", 0, "Failed");
+  Terminate(pods_[1], 137, kCreated, "rank 3 loss 0.5", "OOMKilled");
+  text::Set(
+      pods_[1], {"spec", "containers"},
+      text::Array{text::Object{
+          {"name", "pytorch"},
+          {"env", text::Array{text::Object{{"name", "PET_NPROC_PER_NODE"}, {"value", "4"}}}}}});
+  const std::string reason = Reason();
+  EXPECT_EQ(reason,
+            "pod pt-worker-0 was killed by SIGKILL (OOMKilled: out of memory): rank 3 loss 0.5");
+  const FailedReplica read = ReadFailure(reason);
+  EXPECT_EQ(read.instance, "pt-worker-0");
+  EXPECT_EQ(read.rank, std::nullopt);
+  EXPECT_EQ(read.exit_code, 137);
+}
+
 TEST_F(FailedReason, BlamesNoPeerOfTheOneThatFailedInTheSameSecond) {
   const std::string_view of_peers[] = {
       "RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [::1]:1234",

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "answers/loss_watch.h"
 #include "api/object.h"
 #include "api/status_posts.h"
 
@@ -88,7 +89,10 @@ std::vector<std::string> ProgressLines(const std::vector<runs::SourceProgress>& 
   std::vector<std::string> lines;
   const auto add = [&lines](const runs::SourceProgress& source) {
     const std::string text = runs::DescribeProgress(source);
-    if (!text.empty()) lines.push_back(fmt::format("{} ({})", text, source.source));
+    if (text.empty()) return;
+    const bool is_lost = answers::HasLostLoss(text);
+    lines.push_back(fmt::format("{} ({}){}", text, source.source,
+                                is_lost ? ": the loss is not a number any more" : ""));
   };
   if (!sources.empty()) add(sources.front());
   for (const runs::SourceProgress& other : runs::Disagreeing(sources)) add(other);

@@ -15,6 +15,7 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "base/log_writer.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
@@ -113,6 +114,24 @@ void TakeAwayLiveLines() {
 }
 
 base::Status LiveOutput::Write(std::string_view text) {
+  base::Status written = WriteText(text);
+  std::string lost;
+  if (watch_ != nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (auto line = loss_.Add(text); line && !has_lost_loss_) {
+      has_lost_loss_ = true;
+      lost = std::move(*line);
+    }
+  }
+  // A pod's own launcher has said it, and ends the job for it.
+  constexpr std::string_view kSaid = "a loss is not a number any more: ";
+  if (!lost.empty() && lost.find(kSaid) == std::string::npos) {
+    base::LogWarn("{}{}", kSaid, base::OneLine(lost, 200));
+  }
+  return written;
+}
+
+base::Status LiveOutput::WriteText(std::string_view text) {
   if (!out_.IsTerminal() || text.empty()) return out_.Write(text);
   const std::lock_guard lock(mutex_);
   last_output_ = context_.clock.Steady();

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "answers/loss_watch.h"
 #include "arena/app/app.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/rank_lines.h"
@@ -18,7 +19,8 @@
 
 namespace arena {
 
-// Passes on what is written, and says on stderr that a program has ended and starts again. On a
+// Passes on what is written, and says on stderr that a program has ended and starts again, and that
+// a loss has become NaN or infinite. On a
 // terminal it shows below it the ranks' progress bars, and a line with the number of running ranks,
 // the elapsed time and since when they are quiet, which a thread of its own updates each second;
 // log messages of the command go above. Thread safe. Borrows everything but the job. `watch`: of
@@ -46,6 +48,7 @@ class LiveOutput : public cli::Output {
   void TakeAway();
 
  private:
+  base::Status WriteText(std::string_view text);
   void Run();
   bool EndsSoon();
   void LogAbove(std::string_view line);
@@ -61,6 +64,8 @@ class LiveOutput : public cli::Output {
   cli::BottomLines bottom_;  // this and what follows: under the mutex
   std::vector<std::string> bars_;
   std::string status_;
+  answers::LossWatch loss_;
+  bool has_lost_loss_ = false;
   bool is_at_line_start_ = true;
   bool is_taken_away_ = false;
   std::chrono::steady_clock::time_point last_output_;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr char kHole = '\x01';
 constexpr size_t kMaxMissing = 3;  // ranks that "all but" names
+constexpr uint64_t kFarAhead = 8;  // lines
+constexpr size_t kMostApart = 4096;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -112,6 +114,21 @@ std::string LogFold::TextOf(const Line& line) {
   return text;
 }
 
+void LogFold::Widen(Line& held, Line& line) {
+  for (size_t i = 0; i < line.numbers.size(); ++i) {
+    Number& mine = held.numbers[i];
+    Number& other = line.numbers[i];
+    if (other.low < mine.low) {
+      mine.low = other.low;
+      mine.least = std::move(other.least);
+    }
+    if (other.high > mine.high) {
+      mine.high = other.high;
+      mine.greatest = std::move(other.greatest);
+    }
+  }
+}
+
 bool LogFold::Join(int rank, Line& line) {
   const auto found = open_.find(line.key);
   if (found == open_.end()) return false;
@@ -119,20 +136,32 @@ bool LogFold::Join(int rank, Line& line) {
   if (place == found->second.end()) return false;
   Line& held = held_[*place - first_];
   if (held.numbers.size() != line.numbers.size()) return false;
-  for (size_t i = 0; i < line.numbers.size(); ++i) {
-    Number& mine = held.numbers[i];
-    Number& other = line.numbers[i];
-    if (other.low < mine.low) {
-      mine.low = other.low;
-      mine.least = std::move(other.least);
-    } else if (other.high > mine.high) {
-      mine.high = other.high;
-      mine.greatest = std::move(other.greatest);
-    }
-  }
-  held.ranks.insert(rank);
+  Widen(held, line);
+  held.ranks->insert(rank);
   last_of_[rank] = *place;
+  with_[rank] = held.ranks;
   return true;
+}
+
+// The same line, which stands before this rank's last one, follows it if those who said it have
+// said nothing since.
+void LogFold::MoveHere(int rank, Line& line) {
+  const auto open = open_.find(line.key);
+  if (open == open_.end()) return;
+  for (const auto& [other, number] : last_of_) {
+    if (other == rank || !open->second.contains(number)) continue;
+    Line& held = held_[number - first_];
+    const bool is_last_of_all =
+        std::all_of(held.ranks->begin(), held.ranks->end(),
+                    [&, last = number](int each) { return last_of_[each] == last; });
+    if (!is_last_of_all || held.numbers.size() != line.numbers.size()) continue;
+    Widen(line, held);
+    line.ranks = held.ranks;
+    line.before = held.before;
+    held.is_moved = true;
+    open->second.erase(number);
+    return;
+  }
 }
 
 void LogFold::Add(std::optional<int> rank, const std::string& name, TimedLine timed,
@@ -148,28 +177,48 @@ void LogFold::Add(std::optional<int> rank, const std::string& name, TimedLine ti
   line.arrival = arrival;
   const uint64_t number = first_ + held_.size();
   if (rank) {
-    line.ranks.insert(*rank);
-    last_of_[*rank] = number;
+    if (const auto known = apart_.find(line.key); known != apart_.end()) known->second.erase(*rank);
+    line.before = with_[*rank];
+    MoveHere(*rank, line);
+    line.ranks->insert(*rank);
+    for (const int each : *line.ranks) {
+      last_of_[each] = number;
+      with_[each] = line.ranks;
+    }
     open_[line.key].insert(number);
   }
   held_.push_back(std::move(line));
 }
 
-bool LogFold::IsClosed(const Line& line, std::optional<Moment> now) const {
-  if (line.ranks.empty() || line.ranks.size() >= static_cast<size_t>(std::max(style_.ranks, 1))) {
+// Whether a rank that said what was said before this line, and is not far ahead, may yet say it.
+bool LogFold::IsAwaited(const Line& line, uint64_t number) const {
+  if (!line.before) return false;
+  const auto apart = apart_.find(line.key);
+  return std::any_of(line.before->begin(), line.before->end(), [&](int rank) {
+    if (line.ranks->contains(rank)) return false;
+    if (apart != apart_.end() && apart->second.contains(rank)) return false;
+    const auto last = last_of_.find(rank);
+    return last != last_of_.end() && last->second <= number + kFarAhead;
+  });
+}
+
+bool LogFold::IsClosed(const Line& line, uint64_t number, std::optional<Moment> now) const {
+  if (line.is_moved || line.ranks->empty() ||
+      line.ranks->size() >= static_cast<size_t>(std::max(style_.ranks, 1))) {
     return true;
   }
-  if (now && line.arrival + kWindow <= *now) return true;
-  return line.time && newest_ && *line.time + kWindow < *newest_;
+  const std::chrono::milliseconds window = IsAwaited(line, number) ? kPatience : kWindow;
+  if (now && line.arrival + window <= *now) return true;
+  return line.time && newest_ && *line.time + window < *newest_;
 }
 
 std::string LogFold::LabelOf(const Line& line) const {
-  const std::string who = line.ranks.empty() ? line.name : NameRanks(line.ranks, style_.ranks);
+  const std::string who = line.ranks->empty() ? line.name : NameRanks(*line.ranks, style_.ranks);
   if (!style_.has_colours) return fmt::format("[{}] ", who);
-  if (line.ranks.size() == 1 && style_.ranks > 1) {
-    return ColouredRank(*line.ranks.begin(), fmt::format("[{}]", who)) + " ";
+  if (line.ranks->size() == 1 && style_.ranks > 1) {
+    return ColouredRank(*line.ranks->begin(), fmt::format("[{}]", who)) + " ";
   }
-  const bool is_of_all = line.ranks.size() >= static_cast<size_t>(style_.ranks);
+  const bool is_of_all = line.ranks->size() >= static_cast<size_t>(style_.ranks);
   return fmt::format("\x1b[{}m[{}]\x1b[0m ", is_of_all ? "1;36" : "1;33", who);
 }
 
@@ -181,29 +230,42 @@ void LogFold::EmitRepeats(std::string& out) {
 }
 
 void LogFold::Emit(std::string& out) {
-  Line& line = held_.front();
+  Line line = std::move(held_.front());
+  held_.pop_front();
+  const uint64_t number = first_++;
+  if (line.is_moved) return;
   if (const auto found = open_.find(line.key); found != open_.end()) {
-    found->second.erase(first_);
+    found->second.erase(number);
     if (found->second.empty()) open_.erase(found);
   }
+  NoteApart(line);
   const std::string label = LabelOf(line);
   std::string text = label + TextOf(line);
   if (text == last_) {
     ++repeats_;
     last_repeat_ = line.arrival;
-  } else {
-    EmitRepeats(out);
-    out += label + (style_.has_stamps ? line.stamp : "") + text.substr(label.size()) + "\n";
-    last_ = std::move(text);
-    last_label_ = label;
+    return;
   }
-  held_.pop_front();
-  ++first_;
+  EmitRepeats(out);
+  out += label + (style_.has_stamps ? line.stamp : "") + text.substr(label.size()) + "\n";
+  last_ = std::move(text);
+  last_label_ = label;
+}
+
+// Who was awaited in vain, and is not again.
+void LogFold::NoteApart(const Line& line) {
+  if (!line.before) return;
+  if (apart_.size() > kMostApart) apart_.clear();
+  for (const int rank : *line.before) {
+    if (!line.ranks->contains(rank)) apart_[line.key].insert(rank);
+  }
 }
 
 std::string LogFold::Take(Moment now) {
   std::string out;
-  while (!held_.empty() && (held_.size() > kMaxHeld || IsClosed(held_.front(), now))) Emit(out);
+  while (!held_.empty() && (held_.size() > kMaxHeld || IsClosed(held_.front(), first_, now))) {
+    Emit(out);
+  }
   if (held_.empty() && repeats_ > 0 && last_repeat_ + kRepeatWindow <= now) EmitRepeats(out);
   return out;
 }
@@ -216,7 +278,10 @@ std::string LogFold::TakeAll() {
 }
 
 std::optional<LogFold::Moment> LogFold::NextAt() const {
-  if (!held_.empty()) return held_.front().arrival + kWindow;
+  if (!held_.empty()) {
+    const Line& line = held_.front();
+    return line.arrival + (IsAwaited(line, first_) ? kPatience : kWindow);
+  }
   if (repeats_ > 0) return last_repeat_ + kRepeatWindow;
   return std::nullopt;
 }

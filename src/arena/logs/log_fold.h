@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,14 +21,16 @@ namespace arena {
 // {0,1,2,3,7} as "0-3,7"; "all but 5" if few of `total` are missing.
 std::string NameRanks(const std::set<int>& ranks, int total);
 
-// A line of one rank waits kWindow for the same line of the others. Lines are the same if they
-// differ only in numbers, which are shown as a range ("loss 0.51..0.53"). Lines of a rank keep
-// their order. Repetitions of a line are counted, and a progress bar's last state is shown.
+// A line of one rank waits kWindow for the same line of the others, and kPatience for those that
+// said the line before it, too, and are not far ahead: they are as likely late. Lines are the same
+// if they differ only in numbers, which are shown as a range ("loss 0.51..0.53"). Lines of a rank
+// keep their order. Repetitions of a line are counted, and a progress bar's last state is shown.
 class LogFold {
  public:
   using Moment = std::chrono::steady_clock::time_point;
 
   static constexpr std::chrono::milliseconds kWindow{500};
+  static constexpr std::chrono::milliseconds kPatience{2000};
   static constexpr std::chrono::seconds kRepeatWindow{2};  // then the count is shown
   static constexpr size_t kMaxHeld = 16384;                // lines; beyond, the oldest do not wait
 
@@ -54,10 +57,13 @@ class LogFold {
     std::string least, greatest;
     double low = 0, high = 0;
   };
+  using Ranks = std::shared_ptr<std::set<int>>;
   struct Line {
     std::string key;  // the text with kHole for each number
     std::vector<Number> numbers;
-    std::set<int> ranks;
+    Ranks ranks = std::make_shared<std::set<int>>();
+    Ranks before;           // of the line that its first rank had said before; null of none
+    bool is_moved = false;  // to a later place: nothing is here
     std::string name, stamp;
     std::optional<base::Time> time;
     Moment arrival;
@@ -66,8 +72,12 @@ class LogFold {
   static Line Read(std::string_view text);
   static std::string TextOf(const Line& line);
   bool Join(int rank, Line& line);
-  bool IsClosed(const Line& line, std::optional<Moment> now) const;
+  void MoveHere(int rank, Line& line);
+  static void Widen(Line& held, Line& line);
+  bool IsAwaited(const Line& line, uint64_t number) const;
+  bool IsClosed(const Line& line, uint64_t number, std::optional<Moment> now) const;
   void Emit(std::string& out);
+  void NoteApart(const Line& line);
   void EmitRepeats(std::string& out);
   std::string LabelOf(const Line& line) const;
 
@@ -76,6 +86,8 @@ class LogFold {
   uint64_t first_ = 1;                                        // number of held_'s first line
   std::unordered_map<std::string, std::set<uint64_t>> open_;  // by key: numbers in held_
   std::map<int, uint64_t> last_of_;                           // by rank: its newest line's number
+  std::map<int, Ranks> with_;                                 // by rank: who said that line
+  std::unordered_map<std::string, std::set<int>> apart_;  // by key: who was awaited and said none
   std::optional<base::Time> newest_;
   std::string last_;  // the last line shown, without its stamp
   std::string last_label_;

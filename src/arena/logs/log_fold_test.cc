@@ -50,7 +50,7 @@ TEST_F(LogFoldTest, NumbersThatDifferAreRanges) {
 }
 
 TEST_F(LogFoldTest, ARanksLinesKeepTheirOrder) {
-  EXPECT_EQ(Folded(2, {{0, "a"}, {1, "b"}, {1, "a"}, {0, "b"}}), "[0] a\n[0-1] b\n[1] a\n");
+  EXPECT_EQ(Folded(2, {{0, "a"}, {1, "b"}, {1, "a"}, {0, "b"}}), "[1] b\n[0-1] a\n[0] b\n");
   EXPECT_EQ(Folded(2, {{0, "step 1"}, {0, "step 2"}, {1, "step 1"}, {1, "step 2"}}),
             "[0-1] step 1\n[0-1] step 2\n");
 }
@@ -75,6 +75,38 @@ TEST_F(LogFoldTest, WaitsForTheOthersAsLongAsItsWindow) {
   EXPECT_EQ(fold.Take(kStart + LogFold::kWindow), "[0-1] a\n");
   Add(fold, 2, "a", 6);
   EXPECT_EQ(fold.TakeAll(), "[2] a\n");
+}
+
+TEST_F(LogFoldTest, WhoSaidTheLineBeforeIsAwaitedLonger) {
+  LogFold fold({2});
+  Add(fold, 0, "begin");
+  Add(fold, 1, "begin");
+  Add(fold, 0, "a", 1);
+  EXPECT_EQ(fold.Take(kStart + milliseconds(700)), "[0-1] begin\n");
+  EXPECT_EQ(fold.NextAt(), kStart + milliseconds(100) + LogFold::kPatience);
+  Add(fold, 1, "a", 12);
+  EXPECT_EQ(fold.Take(kStart + milliseconds(1200)), "[0-1] a\n");
+}
+
+TEST_F(LogFoldTest, WhoWasAwaitedInVainIsNotAgain) {
+  LogFold fold({2});
+  for (const int rank : {0, 1}) Add(fold, rank, "begin");
+  Add(fold, 0, "step 1");
+  EXPECT_EQ(fold.Take(kStart + LogFold::kPatience), "[0-1] begin\n[0] step 1\n");
+  for (const int rank : {0, 1}) Add(fold, rank, "saved", 30);
+  Add(fold, 0, "step 2", 30);
+  EXPECT_EQ(fold.Take(kStart + milliseconds(3000) + LogFold::kWindow), "[0-1] saved\n[0] step 2\n");
+}
+
+TEST_F(LogFoldTest, WhoIsAheadIsJoinedBehindWhatItDoesNotSay) {
+  LogFold fold({3});
+  for (const int rank : {0, 1, 2}) Add(fold, rank, "loss");
+  Add(fold, 2, "100%", 1);  // rank 2 does not say "saved"
+  EXPECT_EQ(fold.Take(kStart + milliseconds(600)), "[0-2] loss\n");
+  for (const int rank : {0, 1}) Add(fold, rank, "saved", 9);
+  EXPECT_EQ(fold.Take(kStart + milliseconds(900)), "");
+  for (const int rank : {1, 0}) Add(fold, rank, "100%", 10);
+  EXPECT_EQ(fold.TakeAll(), "[0-1] saved\n[0-2] 100%\n");
 }
 
 TEST_F(LogFoldTest, LaterLinesEndTheWindowWithoutAClock) {

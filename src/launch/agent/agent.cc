@@ -251,13 +251,11 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   StreamPlan plan;
   plan.console_fd = is_shown ? fd : 0;
   plan.keeps_tail = fd == 2;
-  if (options_.stop_on_nan) {
-    plan.on_lost_loss = [this, local_rank, attempt = attempt_](const std::string& line) {
-      loop_->Post([this, local_rank, attempt, line] {
-        if (attempt == attempt_) EndLostLoss(local_rank, line);
-      });
-    };
-  }
+  plan.on_lost_loss = [this, local_rank, attempt = attempt_](const std::string& line) {
+    loop_->Post([this, local_rank, attempt, line] {
+      if (attempt == attempt_) OnLostLoss(local_rank, line);
+    });
+  };
   if (is_teed) {
     plan.file = file;
     plan.prefix = ExpandTemplate(options_.prefix_template,

@@ -130,7 +130,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void SayStraggler();
   void LookWhere(int rank);
   void EndStalled(const answers::Stall& stall, const std::string& said);
-  void EndLostLoss(int local_rank, const std::string& line);
+  void OnLostLoss(int local_rank, const std::string& line);
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
@@ -203,6 +203,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<std::pair<pid_t, std::string>> stalled_;
   // The rank that was ended because its loss is NaN or infinite, and the line.
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
+  bool has_said_lost_loss_ = false;
   std::optional<RankSnapshots> snapshots_;
   int straggler_looks_ = 0;  // since there is a straggler
   bool has_said_straggler_ = false;

@@ -215,13 +215,19 @@ void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
   ::kill(pid, SIGKILL);
 }
 
-// It ends as any failed rank does, and is not started again.
-void Agent::EndLostLoss(int local_rank, const std::string& line) {
+// Said of the first rank alone: the others lose theirs with it. With --stop-on-nan it ends as any
+// failed rank does, and is not started again.
+void Agent::OnLostLoss(int local_rank, const std::string& line) {
   if (lost_loss_ || !group_ || group_->IsStopping()) return;
+  const std::string said = "a loss is not a number any more: " + base::OneLine(line, 200);
+  if (!options_.stop_on_nan) {
+    if (std::exchange(has_said_lost_loss_, true)) return;
+    return Say(fmt::format("warning: rank {}: {}", MakeGroup().first_rank + local_rank, said));
+  }
   const std::vector<pid_t> pids = group_->Pids();
   const auto index = static_cast<size_t>(local_rank);
   if (index >= pids.size() || pids[index] == 0) return;
-  lost_loss_ = {pids[index], "a loss is not a number any more: " + base::OneLine(line, 200)};
+  lost_loss_ = {pids[index], said};
   Say(fmt::format("rank {}: {}", MakeGroup().first_rank + local_rank, lost_loss_->second));
   ::kill(pids[index], SIGKILL);
 }

@@ -196,3 +196,9 @@ else:
 """)
     done = launch.run("--nproc-per-node=2", "-t3", script)
     assert sorted(done.out.splitlines()) == ["[default0]:first second", "[default1]:between"]
+
+
+def test_a_loss_that_is_no_number_is_told_once(launch):
+    done = launch.run("--nproc-per-node=2", launch.script("for loss in (0.5, 'nan', 'nan'): print('step', loss, 'loss', loss)"))
+    told = re.findall(r"muster-launch: warning: rank ([01]): a loss is not a number any more: step nan loss nan\n", done.err)
+    assert len(told) == 1 and done.err.count("not a number") == 1, done.err

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "answers/finding.h"
+#include "answers/exit_finding.h"
 #include "answers/read_log.h"
 #include "answers/witness_line.h"
 #include "local/node/pod/cgroup.h"

@@ -1,0 +1,117 @@
+#include "answers/chain_finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "answers/gpu_memory.h"
+#include "answers/symptoms.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+// Raised and caught in the course of things.
+bool IsEveryday(std::string_view type) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"StopIteration", "KeyError", "AttributeError", "IndexError", "FileNotFoundError",
+       "ImportError", "ModuleNotFoundError", "Empty", "TypeError"});
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+// What was raised first is the cause. A later exception of the chain names it, where its rule
+// says more. Of a cause that no rule knows, who raised another from it knows what it means; what
+// was raised aside, while it was handled, is a failure of its own, and has to decide by itself.
+bool SaysMore(const Rule* later, const Rule* first, bool is_translated) {
+  if (later == nullptr) return false;
+  if (first == nullptr) return is_translated || later->level == Level::kDeciding;
+  return later->level < first->level || Overrules(later->kind, first->kind);
+}
+
+// The first; of NCCL's report what it calls its last error; of a heading the line below it; of a
+// type alone, and of a first line that the rule does not know, the line below that it knows.
+std::string DecidingLine(std::string_view text, const Rule* rule) {
+  constexpr std::string_view kLast = "\nLast error:\n";
+  const std::string_view first = text.substr(0, text.find('\n'));
+  const size_t last = text.find(kLast);
+  std::string_view below;
+  if (last != std::string_view::npos) {
+    below = text.substr(last + kLast.size());
+  } else if (first.ends_with("look up to see its traceback):")) {
+    below = text.substr(std::min(first.size() + 1, text.size()));
+  }
+  below = base::Trim(below.substr(0, below.find('\n')));
+  const bool is_type = first.ends_with(':') && first.find(' ') == std::string_view::npos;
+  const bool is_known = rule == nullptr || MatchesAny(first, rule->exceptions);
+  if (rule != nullptr && (is_type || (below.empty() && !is_known))) {
+    for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
+      if (MatchesAny(line, rule->exceptions)) return std::string(base::Trim(line));
+    }
+  }
+  return std::string(below.empty() ? first : below);
+}
+
+Frame UsersFrame(const Raised& raised) {
+  const auto found = std::find_if(raised.frames.rbegin(), raised.frames.rend(),
+                                  [](const Frame& frame) { return frame.IsUsers(); });
+  return found == raised.frames.rend() ? Frame{} : *found;
+}
+
+}  // namespace
+
+Finding OwnException() {
+  Finding finding;
+  finding.kind = "exception";
+  finding.title = "the program ended by an exception";
+  finding.advice = Advice::kFixFirst;
+  finding.advice_text = "Fix what the line says; the same input fails again.";
+  return finding;
+}
+
+const Rule* RuleFor(const Raised& raised) {
+  if (!raised.frames.empty()) {
+    const Frame& frame = raised.frames.back();
+    const std::string place = fmt::format("{} {}", frame.file, frame.function);
+    if (const Rule* const rule = RuleForRaisedIn(raised.text, place)) return rule;
+  }
+  return RuleForException(raised.text);
+}
+
+std::optional<ChainFinding> FindInChain(const Chain& chain) {
+  const Rule* rule = nullptr;
+  const Raised* told = nullptr;
+  bool is_translated = true;  // each since `told` was raised from the one before it
+  for (size_t i = 0; i < chain.raised.size(); ++i) {
+    const Raised& raised = chain.raised[i];
+    const bool is_last = i + 1 == chain.raised.size();
+    if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
+    const Rule* const found = RuleFor(raised);
+    const bool says_less = found == nullptr || IsConsequence(found->level);
+    if (says_less && TellsOfAnother(raised)) continue;
+    is_translated = is_translated && !raised.is_aside;
+    if (told != nullptr && !SaysMore(found, rule, is_translated)) continue;
+    told = &raised;
+    rule = found;
+    is_translated = true;
+  }
+  if (told == nullptr) return std::nullopt;
+  Finding finding;
+  if (rule != nullptr) {
+    finding.Take(*rule);
+    if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
+      finding.Take(RuleNamed("cuda-out-of-memory-others"));
+    }
+  } else {
+    finding = OwnException();
+  }
+  finding.line = DecidingLine(told->text, rule);
+  finding.frame = UsersFrame(*told);
+  for (const Raised& raised : chain.raised) {
+    if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
+  }
+  return ChainFinding{std::move(finding), told};
+}
+
+}  // namespace answers

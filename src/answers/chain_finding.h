@@ -1,0 +1,23 @@
+// What a chain of exceptions decides: which of them is the cause, and what a rule says of it.
+#pragma once
+
+#include <optional>
+
+#include "answers/finding.h"
+
+namespace answers {
+
+struct ChainFinding {
+  Finding finding;               // without its time and place, and without words
+  const Raised* told = nullptr;  // the exception that decides; of the chain
+};
+// Nullopt where it only tells that another process has failed. Pure.
+std::optional<ChainFinding> FindInChain(const Chain& chain);
+
+// By where it was raised, else by its text; nullptr when none knows it.
+const Rule* RuleFor(const Raised& raised);
+
+// Of an exception that no rule knows.
+Finding OwnException();
+
+}  // namespace answers
