@@ -290,6 +290,25 @@ const Object* FindObject(const Json& value, Path path) {
   return found != nullptr ? found->if_object() : nullptr;
 }
 
+const Array& Items(const Json& value, Path path) {
+  static const Array none;
+  const Array* const found = FindArray(value, path);
+  return found != nullptr ? *found : none;
+}
+
+const Object& Members(const Json& value, Path path) {
+  static const Object none;
+  const Object* const found = FindObject(value, path);
+  return found != nullptr ? *found : none;
+}
+
+const Json* ItemNamed(const Json& value, Path path, std::string_view name, std::string_view key) {
+  for (const Json& item : Items(value, path)) {
+    if (GetString(item, {key}) == name) return &item;
+  }
+  return nullptr;
+}
+
 std::string_view TypeName(const Json& value) {
   switch (value.kind()) {
     case boost::json::kind::null:

@@ -43,6 +43,12 @@ const Json* Find(const Json& value, Path path);
 Json* Find(Json& value, Path path);
 const Array* FindArray(const Json& value, Path path);
 const Object* FindObject(const Json& value, Path path);
+// What the array or object at `path` holds; empty when that is absent or of another kind.
+const Array& Items(const Json& value, Path path);
+const Object& Members(const Json& value, Path path);
+// The first of those items whose `key` is `name`; nullptr when there is none.
+const Json* ItemNamed(const Json& value, Path path, std::string_view name,
+                      std::string_view key = "name");
 // "" when absent or not a string. The view lives as long as `value`.
 std::string_view GetString(const Json& value, Path path);
 // As OpenAPI names it: "string", "integer", "number", "boolean", "array", "object" or "null".

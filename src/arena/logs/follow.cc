@@ -6,6 +6,7 @@
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/stall.h"
 #include "arena/app/program_name.h"
 #include "arena/logs/log_lines.h"
@@ -36,11 +37,8 @@ enum class Stage {
 
 const text::Json* ContainerStatus(const text::Json& pod, std::string_view container) {
   for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
-    const text::Array* statuses = text::FindArray(pod, {"status", list});
-    if (statuses == nullptr) continue;
-    for (const text::Json& status : *statuses) {
-      if (text::GetString(status, {"name"}) == container) return &status;
-    }
+    const text::Json* const status = text::ItemNamed(pod, {"status", list}, container);
+    if (status != nullptr) return status;
   }
   return nullptr;
 }
@@ -57,21 +55,10 @@ bool IsRunning(const text::Json& pod, std::string_view container) {
   return status != nullptr && text::Find(*status, {"state", "running"}) != nullptr;
 }
 
-bool IsFinished(const text::Json& pod) {
-  const std::string_view phase = text::GetString(pod, {"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
-}
-
 // The container that training runs in: `pytorch`, or a pod's only one.
 std::string TrainingContainer(const text::Json& pod) {
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr || containers->empty()) return std::string(api::kContainerName);
-  for (const text::Json& container : *containers) {
-    if (text::GetString(container, {"name"}) == api::kContainerName) {
-      return std::string(api::kContainerName);
-    }
-  }
-  return std::string(text::GetString((*containers)[0], {"name"}));
+  const text::Json* const main = api::MainContainer(pod);
+  return std::string(main == nullptr ? api::kContainerName : text::GetString(*main, {"name"}));
 }
 
 class Follower {
@@ -161,7 +148,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   view.status = api::PodStatusText(pod);
   view.is_running = IsRunning(pod, view.container);
   if (snapshot.job) view.reason = WhyPending(*snapshot.job, {&pod});
-  if (IsFinished(pod)) {
+  if (api::IsPodFinished(pod)) {
     view.stage = Stage::kFinished;
   } else if (HasStarted(pod, view.container)) {
     view.stage = Stage::kRunning;

@@ -131,9 +131,7 @@ class PodPlanner {
 
   OrNotReady<void> AddContainers(std::string_view list, const PodFacts& own,
                                  std::vector<ContainerSpec>& into) {
-    const text::Array* containers = text::FindArray(pod_, {"spec", list});
-    if (containers == nullptr) return {};
-    for (const text::Json& container : *containers) {
+    for (const text::Json& container : text::Items(pod_, {"spec", list})) {
       auto variables = ContainerVariables(own, container, objects_);
       if (!variables) return tl::unexpected<NotReady>(std::move(variables.error()));
       ContainerSpec spec;
