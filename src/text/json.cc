@@ -271,6 +271,16 @@ std::string ToJson(const Json& value) {
   return out;
 }
 
+std::string QuoteJson(std::string_view text) {
+  std::string out;
+  AppendString(out, text);
+  return out;
+}
+
+std::string ToText(const Json& value) {
+  return value.is_string() ? std::string(value.get_string()) : ToJson(value);
+}
+
 std::string ToPrettyJson(const Json& value, int indent) {
   std::string out;
   AppendPretty(out, value, indent > 0 ? static_cast<size_t>(indent) : 0, 0);

@@ -24,11 +24,16 @@ using Path = std::initializer_list<std::string_view>;
 
 inline constexpr size_t kMaxJsonDepth = 200;
 
-// One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins.
+// One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins. What
+// Python writes is read by lenient_json.h.
 base::Result<Json> ParseJson(std::string_view text);
 
 // Compact, with keys in insertion order; integral doubles are printed without an exponent.
 std::string ToJson(const Json& value);
+// A string with its quotes.
+std::string QuoteJson(std::string_view text);
+// The text of a string itself, anything else as ToJson.
+std::string ToText(const Json& value);
 struct JsonExtent {
   size_t bytes = 0;   // approximately the size of ToJson's output: numbers and escapes are
                       // estimated

@@ -84,8 +84,7 @@ const text::Json* FindContainer(const text::Json& pod, std::string_view name) {
 // A quantity is a string or a number.
 std::optional<int64_t> QuantityMilli(const text::Json* value) {
   if (value == nullptr) return std::nullopt;
-  const auto parsed = base::ParseQuantityMilli(value->is_string() ? std::string(value->get_string())
-                                                                  : text::ToJson(*value));
+  const auto parsed = base::ParseQuantityMilli(text::ToText(*value));
   if (!parsed) return std::nullopt;
   return *parsed;
 }

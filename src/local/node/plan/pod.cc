@@ -60,7 +60,7 @@ int64_t JobSize(const EnvList& variables) {
 std::string LimitOf(const text::Json& container, std::string_view resource) {
   const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
   if (limit == nullptr || limit->is_null()) return "";
-  return limit->is_string() ? std::string(limit->get_string()) : text::ToJson(*limit);
+  return text::ToText(*limit);
 }
 
 class PodPlanner {

@@ -235,8 +235,7 @@ class VolumePlanner {
     source.memory = 0;
     const text::Json* limit = text::Find(volume, {"emptyDir", "sizeLimit"});
     if (limit == nullptr || limit->is_null()) return source;
-    const auto bytes = base::ParseQuantity(limit->is_string() ? std::string(limit->get_string())
-                                                              : text::ToJson(*limit));
+    const auto bytes = base::ParseQuantity(text::ToText(*limit));
     if (!bytes || *bytes < 0) {
       return ConfigError(
           fmt::format("volume \"{}\": bad sizeLimit {}", name, text::ToJson(*limit)));
