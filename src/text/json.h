@@ -24,8 +24,8 @@ using Path = std::initializer_list<std::string_view>;
 
 inline constexpr size_t kMaxJsonDepth = 200;
 
-// One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins. What
-// Python writes is read by lenient_json.h.
+// One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins.
+// What Python writes is read by lenient_json.h.
 base::Result<Json> ParseJson(std::string_view text);
 
 // Compact, with keys in insertion order; integral doubles are printed without an exponent.
