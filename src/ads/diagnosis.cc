@@ -166,9 +166,7 @@ base::Result<std::vector<Finding>> Diagnoser::Run() {
 bool AllowsIngress(const std::vector<text::Json>& lists, const std::string& address, int first,
                    int last) {
   for (const text::Json& list : lists) {
-    const text::Array* const rules = text::FindArray(list, {"ingressSecurityRules"});
-    if (rules == nullptr) continue;
-    for (const text::Json& rule : *rules) {
+    for (const text::Json& rule : text::Items(list, {"ingressSecurityRules"})) {
       if (Lets(rule, address, first, last)) return true;
     }
   }

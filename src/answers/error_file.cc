@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "text/lenient_json.h"
 
 namespace answers {
 namespace {
@@ -14,11 +14,12 @@ constexpr size_t kLongestStackLine = 4096;
 // RUN_ID_x7f2k/attempt_0/3/error.json
 constexpr size_t kOwnFolders = 4;
 
-std::optional<int64_t> TimestampOf(const base::JsonValue* value) {
+// "10", 10 and 10.5 are all written.
+std::optional<int64_t> TimestampIn(const text::Json& object) {
+  const text::Json* const value = text::Find(object, {"timestamp"});
   if (value == nullptr) return std::nullopt;
-  // "10", 10 and 10.5 are all written.
-  const auto seconds =
-      base::ParseInt(std::string_view(value->text).substr(0, value->text.find('.')));
+  const std::string written = text::ToText(*value);
+  const auto seconds = base::ParseInt(std::string_view(written).substr(0, written.find('.')));
   return seconds && *seconds >= 0 && *seconds <= kLatest ? seconds : std::nullopt;
 }
 
@@ -27,23 +28,21 @@ std::string_view LastPart(std::string_view path) { return path.substr(path.rfind
 }  // namespace
 
 base::Result<ErrorReport> ParseErrorFile(std::string_view text) {
-  TRY_ASSIGN(const base::JsonValue file, base::ParseJson(text));
-  const base::JsonValue* const message = file.Find("message");
+  TRY_ASSIGN(const text::Json file, text::ParseJsonLeniently(text));
+  const text::Json* const message = text::Find(file, {"message"});
   if (message == nullptr) {
     return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
   }
   ErrorReport report;
-  if (message->kind != base::JsonValue::Kind::kObject) {
-    report.message =
-        message->kind == base::JsonValue::Kind::kString ? message->text : base::WriteJson(*message);
-    report.timestamp = TimestampOf(file.Find("timestamp"));
+  if (!message->is_object()) {
+    report.message = text::ToText(*message);
+    report.timestamp = TimestampIn(file);
     return report;
   }
-  if (const base::JsonValue* const inner = message->Find("message")) report.message = inner->text;
-  if (const base::JsonValue* const extra = message->Find("extraInfo")) {
-    if (const base::JsonValue* const stack = extra->Find("py_callstack"))
-      report.call_stack = stack->text;
-    report.timestamp = TimestampOf(extra->Find("timestamp"));
+  report.message = text::GetString(*message, {"message"});
+  report.call_stack = text::GetString(*message, {"extraInfo", "py_callstack"});
+  if (const text::Json* const extra = text::Find(*message, {"extraInfo"})) {
+    report.timestamp = TimestampIn(*extra);
   }
   return report;
 }

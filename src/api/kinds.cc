@@ -41,12 +41,8 @@ bool IsNodeUnschedulable(const text::Json& node) {
 }
 
 std::string_view NodeAddress(const text::Json& node, std::string_view type) {
-  const text::Array* const addresses = text::FindArray(node, {"status", "addresses"});
-  if (addresses == nullptr) return {};
-  for (const text::Json& address : *addresses) {
-    if (text::GetString(address, {"type"}) == type) return text::GetString(address, {"address"});
-  }
-  return {};
+  const text::Json* const address = text::ItemNamed(node, {"status", "addresses"}, type, "type");
+  return address == nullptr ? "" : text::GetString(*address, {"address"});
 }
 
 std::string NodeRoles(const text::Json& node) {
@@ -93,9 +89,7 @@ std::vector<std::string> AccessModes(const text::Json& claim) {
 }
 
 std::optional<int> ServicePort(const text::Json& service, std::string_view name) {
-  const text::Array* const ports = text::FindArray(service, {"spec", "ports"});
-  if (ports == nullptr) return std::nullopt;
-  for (const text::Json& port : *ports) {
+  for (const text::Json& port : text::Items(service, {"spec", "ports"})) {
     if (text::GetString(port, {"name"}) != name) continue;
     if (const auto number = text::GetInt(port, {"port"})) return static_cast<int>(*number);
   }

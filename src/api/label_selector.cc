@@ -134,15 +134,13 @@ base::Result<LabelSelector> LabelSelector::Parse(std::string_view text) {
 
 base::Result<LabelSelector> LabelSelector::FromJson(const text::Json& selector) {
   LabelSelector out;
-  if (const text::Object* const labels = text::FindObject(selector, {"matchLabels"})) {
-    for (const auto& [key, value] : *labels) {
-      out.requirements_.push_back(
-          {std::string(key), Operator::kIn, {std::string(text::GetString(value, {}))}});
-    }
+  for (const auto& [key, value] : text::Members(selector, {"matchLabels"})) {
+    out.requirements_.push_back(
+        {std::string(key), Operator::kIn, {std::string(text::GetString(value, {}))}});
   }
-  const text::Array* const expressions = text::FindArray(selector, {"matchExpressions"});
-  for (size_t i = 0; expressions != nullptr && i < expressions->size(); ++i) {
-    const text::Json& expression = (*expressions)[i];
+  const text::Array& expressions = text::Items(selector, {"matchExpressions"});
+  for (size_t i = 0; i < expressions.size(); ++i) {
+    const text::Json& expression = expressions[i];
     Requirement requirement;
     requirement.key = text::GetString(expression, {"key"});
     const std::string_view op = text::GetString(expression, {"operator"});
@@ -160,10 +158,8 @@ base::Result<LabelSelector> LabelSelector::FromJson(const text::Json& selector) 
                                     "selector operator",
                                     i, op));
     }
-    if (const text::Array* const values = text::FindArray(expression, {"values"})) {
-      for (const text::Json& value : *values) {
-        requirement.values.emplace_back(text::GetString(value, {}));
-      }
+    for (const text::Json& value : text::Items(expression, {"values"})) {
+      requirement.values.emplace_back(text::GetString(value, {}));
     }
     out.requirements_.push_back(std::move(requirement));
   }

@@ -9,9 +9,7 @@ namespace {
 
 std::map<std::string, std::string> StringsAt(const text::Json& object, text::Path path) {
   std::map<std::string, std::string> out;
-  const text::Object* const entries = text::FindObject(object, path);
-  if (entries == nullptr) return out;
-  for (const auto& [key, value] : *entries) {
+  for (const auto& [key, value] : text::Members(object, path)) {
     if (value.is_string()) out.emplace(key, text::GetString(value, {}));
   }
   return out;
@@ -78,9 +76,7 @@ namespace {
 // `status` "" is any.
 const text::Json* FirstCondition(const text::Json& object, std::string_view type,
                                  std::string_view status) {
-  const text::Array* const conditions = text::FindArray(object, {"status", "conditions"});
-  if (conditions == nullptr) return nullptr;
-  for (const text::Json& condition : *conditions) {
+  for (const text::Json& condition : text::Items(object, {"status", "conditions"})) {
     if (text::GetString(condition, {"type"}) != type) continue;
     if (status.empty() || text::GetString(condition, {"status"}) == status) return &condition;
   }
@@ -98,9 +94,7 @@ const text::Json* TrueCondition(const text::Json& object, std::string_view type)
 }
 
 const text::Json* ControllerReference(const text::Json& object) {
-  const text::Array* const owners = text::FindArray(object, {"metadata", "ownerReferences"});
-  if (owners == nullptr) return nullptr;
-  for (const text::Json& owner : *owners) {
+  for (const text::Json& owner : text::Items(object, {"metadata", "ownerReferences"})) {
     if (text::GetBool(owner, {"controller"}).value_or(false)) return &owner;
   }
   return nullptr;

@@ -45,11 +45,10 @@ ContainerStatus ReadContainerStatus(const text::Json& status) {
 }
 
 std::vector<ContainerStatus> StatusesAt(const text::Json& pod, std::string_view field) {
+  const text::Array& statuses = text::Items(pod, {"status", field});
   std::vector<ContainerStatus> out;
-  const text::Array* const statuses = text::FindArray(pod, {"status", field});
-  if (statuses == nullptr) return out;
-  out.reserve(statuses->size());
-  for (const text::Json& status : *statuses) out.push_back(ReadContainerStatus(status));
+  out.reserve(statuses.size());
+  for (const text::Json& status : statuses) out.push_back(ReadContainerStatus(status));
   return out;
 }
 
@@ -234,28 +233,36 @@ ResourceRequest PodRequest(const text::Json& pod) {
   ResourceRequest running;  // containers and sidecars
   ResourceRequest sidecars;
   ResourceRequest starting;  // the most that any init container needs, with the sidecars before it
-  if (const text::Array* const containers = text::FindArray(pod, {"spec", "containers"})) {
-    for (const text::Json& container : *containers) running += ContainerRequest(container);
-  }
-  if (const text::Array* const containers = text::FindArray(pod, {"spec", "initContainers"})) {
-    for (const text::Json& container : *containers) {
-      ResourceRequest needed = ContainerRequest(container);
-      const bool is_sidecar = text::GetString(container, {"restartPolicy"}) == "Always";
-      if (is_sidecar) {
-        running += needed;
-        sidecars += needed;
-        needed = sidecars;
-      } else {
-        needed += sidecars;
-      }
-      starting.RaiseTo(needed);
+  for (const text::Json& container : text::Items(pod, {"spec", "containers"}))
+    running += ContainerRequest(container);
+  for (const text::Json& container : text::Items(pod, {"spec", "initContainers"})) {
+    ResourceRequest needed = ContainerRequest(container);
+    const bool is_sidecar = text::GetString(container, {"restartPolicy"}) == "Always";
+    if (is_sidecar) {
+      running += needed;
+      sidecars += needed;
+      needed = sidecars;
+    } else {
+      needed += sidecars;
     }
+    starting.RaiseTo(needed);
   }
   running.RaiseTo(starting);
   ResourceRequest overhead;
   AddAmounts(text::FindObject(pod, {"spec", "overhead"}), overhead);
   running += overhead;
   return running;
+}
+
+const text::Json* MainContainer(const text::Json& pod) {
+  const text::Array& containers = text::Items(pod, {"spec", "containers"});
+  if (containers.empty()) return nullptr;
+  const text::Json* const named = text::ItemNamed(pod, {"spec", "containers"}, kContainerName);
+  return named != nullptr ? named : &containers.front();
+}
+
+text::Json* MainContainer(text::Json& pod) {
+  return const_cast<text::Json*>(MainContainer(std::as_const(pod)));
 }
 
 std::optional<mode_t> ParseUmask(std::string_view text) {
@@ -267,10 +274,8 @@ std::optional<mode_t> ParseUmask(std::string_view text) {
 }
 
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource) {
-  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr) return 0;
   int64_t total = 0;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {
     if (const text::Json* const limit = text::Find(container, {"resources", "limits", resource})) {
       total += AmountOf(resource, *limit);
     }

@@ -99,6 +99,10 @@ struct ResourceRequest {
 // containers and sidecars, at least what any init container needs, with limits in place of missing
 // requests, plus the overhead. Quantities that do not parse count as zero.
 ResourceRequest PodRequest(const text::Json& pod);
+// The training's container of a pod or a pod template: the one named `pytorch`, otherwise the
+// first; nullptr without containers.
+const text::Json* MainContainer(const text::Json& pod);
+text::Json* MainContainer(text::Json& pod);
 // Of api::kUmaskAnnotation: "0027", octal; nullopt when malformed.
 std::optional<mode_t> ParseUmask(std::string_view text);
 // Sum over containers of limits[resource] in whole units.

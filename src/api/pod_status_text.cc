@@ -9,14 +9,8 @@ namespace {
 
 // A sidecar: an init container that does not end.
 bool IsSidecar(const text::Json& pod, std::string_view name) {
-  const text::Array* const containers = text::FindArray(pod, {"spec", "initContainers"});
-  if (containers == nullptr) return false;
-  for (const text::Json& container : *containers) {
-    if (text::GetString(container, {"name"}) == name) {
-      return text::GetString(container, {"restartPolicy"}) == "Always";
-    }
-  }
-  return false;
+  const text::Json* const container = text::ItemNamed(pod, {"spec", "initContainers"}, name);
+  return container != nullptr && text::GetString(*container, {"restartPolicy"}) == "Always";
 }
 
 std::string DescribeTerminated(const Terminated& terminated) {
@@ -27,8 +21,7 @@ std::string DescribeTerminated(const Terminated& terminated) {
 
 // The state of the first init container that has not completed; "" when all have.
 std::string InitStatus(const text::Json& pod) {
-  const text::Array* const declared = text::FindArray(pod, {"spec", "initContainers"});
-  const size_t total = declared != nullptr ? declared->size() : 0;
+  const size_t total = text::Items(pod, {"spec", "initContainers"}).size();
   size_t done = 0;
   for (const ContainerStatus& status : InitContainerStatuses(pod)) {
     const bool is_done = (status.terminated && status.terminated->exit_code == 0) ||

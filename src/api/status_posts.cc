@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "text/json.h"
 
 namespace api {
 
@@ -37,10 +37,13 @@ std::string_view BearerToken(std::string_view authorization) {
 }
 
 std::string ToBody(const PostRefusal& refusal) {
-  return fmt::format(R"({{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure",)"
-                     R"("message":{},"reason":{},"code":{}}})",
-                     base::JsonQuote(refusal.message), base::JsonQuote(refusal.reason),
-                     refusal.status);
+  return text::ToJson(text::Object{{"kind", "Status"},
+                                   {"apiVersion", "v1"},
+                                   {"metadata", text::Object()},
+                                   {"status", "Failure"},
+                                   {"message", refusal.message},
+                                   {"reason", refusal.reason},
+                                   {"code", refusal.status}});
 }
 
 }  // namespace api

@@ -1,112 +1,40 @@
+// OpenSSL's functions from before its providers: loading those costs each start a millisecond, and
+// a static program 3 MB.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/hmac.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstring>
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
 
 namespace base {
-namespace {
-
-constexpr size_t kBlock = 64;
-
-// The first 32 bits of the fractions of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
-constexpr std::array<uint32_t, 64> kRounds = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-void Compress(std::array<uint32_t, 8>& state, const uint8_t* block) {
-  std::array<uint32_t, 64> w;
-  for (size_t i = 0; i < 16; ++i) {
-    w[i] = static_cast<uint32_t>(block[i * 4]) << 24 |
-           static_cast<uint32_t>(block[i * 4 + 1]) << 16 |
-           static_cast<uint32_t>(block[i * 4 + 2]) << 8 | block[i * 4 + 3];
-  }
-  for (size_t i = 16; i < 64; ++i) {
-    const uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
-    const uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  auto [a, b, c, d, e, f, g, h] = state;
-  for (size_t i = 0; i < 64; ++i) {
-    const uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const uint32_t one = h + s1 + ((e & f) ^ (~e & g)) + kRounds[i] + w[i];
-    const uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const uint32_t two = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + one;
-    d = c;
-    c = b;
-    b = a;
-    a = one + two;
-  }
-  const std::array<uint32_t, 8> add = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < 8; ++i) state[i] += add[i];
-}
-
-}  // namespace
 
 Digest Sha256(std::string_view bytes) {
-  std::array<uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-  size_t left = bytes.size();
-  for (; left >= kBlock; left -= kBlock, data += kBlock) Compress(state, data);
-  std::array<uint8_t, 2 * kBlock> tail{};
-  if (left > 0) std::memcpy(tail.data(), data, left);
-  tail[left] = 0x80;
-  const size_t end = left + 9 <= kBlock ? kBlock : 2 * kBlock;
-  const uint64_t bits = uint64_t{bytes.size()} * 8;
-  for (size_t i = 0; i < 8; ++i) tail[end - 1 - i] = static_cast<uint8_t>(bits >> (8 * i));
-  for (size_t at = 0; at < end; at += kBlock) Compress(state, tail.data() + at);
+  SHA256_CTX context;
+  ::SHA256_Init(&context);
+  ::SHA256_Update(&context, bytes.data(), bytes.size());
   Digest digest;
-  for (size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
-  }
+  ::SHA256_Final(digest.data(), &context);
   return digest;
 }
 
 Digest HmacSha256(std::string_view key, std::string_view bytes) {
   const Digest short_key = Sha256(key);
-  if (key.size() > kBlock) key = ViewOf(short_key);
-  std::string inner(kBlock, '\x36');
-  std::string outer(kBlock, '\x5c');
+  if (key.size() > SHA256_CBLOCK) key = ViewOf(short_key);
+  std::string inner(SHA256_CBLOCK, '\x36');
+  std::string outer(SHA256_CBLOCK, '\x5c');
   for (size_t i = 0; i < key.size(); ++i) {
     inner[i] = static_cast<char>(inner[i] ^ key[i]);
     outer[i] = static_cast<char>(outer[i] ^ key[i]);
   }
-  inner += bytes;
-  const Digest inside = Sha256(inner);
-  outer += ViewOf(inside);
-  return Sha256(outer);
+  const Digest inside = Sha256(inner.append(bytes));
+  return Sha256(outer.append(ViewOf(inside)));
 }
 
-std::string Hex(const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(digest.size() * 2);
-  for (const uint8_t byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
+std::string Hex(const Digest& digest) { return fmt::format("{:02x}", fmt::join(digest, "")); }
 
 bool SameDigest(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference |= static_cast<unsigned>(static_cast<uint8_t>(a[i]) ^ static_cast<uint8_t>(b[i]));
-  }
-  return difference == 0;
+  return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace base

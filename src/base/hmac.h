@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for the launcher, a small static program that does not
-// link OpenSSL.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), by those parts of OpenSSL that need no start, which the
+// launcher's static program links too.
 #pragma once
 
 #include <array>

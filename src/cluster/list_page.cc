@@ -35,9 +35,7 @@ base::Status AppendItems(const api::Resource& resource, const ListOptions& optio
 
 std::vector<Table::Column> ColumnsOf(const text::Json& page) {
   std::vector<Table::Column> columns;
-  const text::Array* definitions = text::FindArray(page, {"columnDefinitions"});
-  if (definitions == nullptr) return columns;
-  for (const text::Json& definition : *definitions) {
+  for (const text::Json& definition : text::Items(page, {"columnDefinitions"})) {
     columns.push_back({std::string(text::GetString(definition, {"name"})),
                        text::GetInt(definition, {"priority"}).value_or(0)});
   }

@@ -19,10 +19,8 @@ namespace {
 using MaybeTime = std::optional<base::Time>;
 
 MaybeTime FinishedAt(const Pod& pod) {
-  const text::Array* const statuses = text::FindArray(*pod.object, {"status", "containerStatuses"});
-  if (statuses == nullptr) return std::nullopt;
   MaybeTime newest;
-  for (const text::Json& status : *statuses) {
+  for (const text::Json& status : text::Items(*pod.object, {"status", "containerStatuses"})) {
     newest = std::max(newest, api::GetTime(status, {"state", "terminated", "finishedAt"}));
   }
   return newest;
@@ -69,10 +67,9 @@ class Troubles {
 
   std::vector<Trouble> Find() {
     for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
-      const text::Array* const statuses = text::FindArray(*pod_.object, {"status", list});
-      if (statuses == nullptr || statuses->empty()) continue;
-      for (const text::Json& status : *statuses) ReadContainer(status);
-      return std::move(found_);
+      const text::Array& statuses = text::Items(*pod_.object, {"status", list});
+      for (const text::Json& status : statuses) ReadContainer(status);
+      if (!statuses.empty()) return std::move(found_);
     }
     ReadConditions();
     return std::move(found_);
@@ -118,11 +115,9 @@ class Troubles {
 
   // While no container has started, the condition that changed last describes the pod.
   void ReadConditions() {
-    const text::Array* const conditions = text::FindArray(*pod_.object, {"status", "conditions"});
-    if (conditions == nullptr) return;
     const text::Json* newest = nullptr;
     MaybeTime newest_time;
-    for (const text::Json& condition : *conditions) {
+    for (const text::Json& condition : text::Items(*pod_.object, {"status", "conditions"})) {
       const MaybeTime time = api::GetTime(condition, {"lastTransitionTime"});
       if (newest != nullptr && time <= newest_time) continue;
       newest = &condition;
@@ -138,15 +133,11 @@ class Troubles {
   MaybeTime NewestDate() const {
     MaybeTime newest = api::GetTime(*pod_.object, {"metadata", "creationTimestamp"});
     newest = std::max(newest, api::GetTime(*pod_.object, {"status", "startTime"}));
-    if (const auto* conditions = text::FindArray(*pod_.object, {"status", "conditions"})) {
-      for (const text::Json& condition : *conditions) {
-        newest = std::max(newest, api::GetTime(condition, {"lastTransitionTime"}));
-      }
+    for (const text::Json& condition : text::Items(*pod_.object, {"status", "conditions"})) {
+      newest = std::max(newest, api::GetTime(condition, {"lastTransitionTime"}));
     }
     for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
-      const auto* statuses = text::FindArray(*pod_.object, {"status", list});
-      if (statuses == nullptr) continue;
-      for (const text::Json& status : *statuses) {
+      for (const text::Json& status : text::Items(*pod_.object, {"status", list})) {
         newest = std::max(newest, api::GetTime(status, {"lastState", "terminated", "finishedAt"}));
         newest = std::max(newest, api::GetTime(status, {"state", "terminated", "finishedAt"}));
       }

@@ -119,9 +119,7 @@ int32_t Priority(const JobState& state, const api::ReplicaSpec& spec) {
 }
 
 void AddRequests(const api::ReplicaSpec& spec, ResourceSum& sum) {
-  const text::Array* const containers = text::FindArray(spec.template_json, {"spec", "containers"});
-  if (containers == nullptr) return;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(spec.template_json, {"spec", "containers"})) {
     const text::Object* resources = text::FindObject(container, {"resources", "requests"});
     if (resources == nullptr) resources = text::FindObject(container, {"resources", "limits"});
     if (resources != nullptr) sum.Add(*resources);

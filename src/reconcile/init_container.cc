@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/pod.h"
 #include "base/strings.h"
 #include "reconcile/pod_template.h"
 #include "reconcile/restart.h"
@@ -52,7 +53,7 @@ text::Object LeastPrivileges(const api::PyTorchJob& job) {
   text::Object context{{"allowPrivilegeEscalation", false},
                        {"capabilities", text::Object{{"drop", text::Array{"ALL"}}}},
                        {"seccompProfile", text::Object{{"type", "RuntimeDefault"}}}};
-  const text::Json* const main = MainContainer(job.Worker()->template_json);
+  const text::Json* const main = api::MainContainer(job.Worker()->template_json);
   if (main == nullptr) return context;
   for (const std::string_view field : {"runAsNonRoot", "runAsUser", "runAsGroup"}) {
     if (const text::Json* const value = text::Find(*main, {"securityContext", field})) {
@@ -98,7 +99,7 @@ text::Array ForPort(const api::PyTorchJob& job, const Options& options, std::str
                     std::optional<int> master_port) {
   text::Array containers = BuiltIn(job, options, master);
   text::Object& container = containers.front().get_object();
-  if (const text::Json* const main = MainContainer(job.Worker()->template_json)) {
+  if (const text::Json* const main = api::MainContainer(job.Worker()->template_json)) {
     container["image"] = text::GetString(*main, {"image"});
     const std::string_view pull = text::GetString(*main, {"imagePullPolicy"});
     if (!pull.empty()) container["imagePullPolicy"] = pull;

@@ -7,10 +7,6 @@
 
 namespace reconcile {
 
-// The container named `pytorch`, otherwise the first one; nullptr without containers.
-const text::Json* MainContainer(const text::Json& pod_template);
-text::Json* MainContainer(text::Json& pod_template);
-
 // The number of `pytorchjob-port`: `assigned` when the cluster assigns a port for each job,
 // otherwise the main container's, otherwise 23456.
 int JobPort(const text::Json& pod_template, std::optional<int> assigned);

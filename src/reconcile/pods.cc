@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/pod.h"
 #include "reconcile/environment.h"
 #include "reconcile/gang.h"
 #include "reconcile/init_container.h"
@@ -36,8 +37,7 @@ text::Json BuildMetadata(const JobState& state, const Replicas& replicas, int in
   text::Object metadata;
   metadata["name"] = api::ReplicaName(state.job.name, replicas.type, index);
   metadata["namespace"] = state.job.namespace_name;
-  const text::Object* const labels = text::FindObject(pod_template, {"metadata", "labels"});
-  text::Object all = labels != nullptr ? *labels : text::Object();
+  text::Object all = text::Members(pod_template, {"metadata", "labels"});
   for (auto& [key, value] : ReplicaLabels(state.job, replicas.label, index)) {
     all[key] = std::move(value);
   }
@@ -93,7 +93,7 @@ void KeepLastLines(text::Json& spec) {
 }
 
 void AssignPort(text::Json& pod, int port) {
-  text::Json* const container = MainContainer(pod);
+  text::Json* const container = api::MainContainer(pod);
   if (container == nullptr || !container->is_object()) return;
   for (text::Json& entry : EnsureArray(*container, "ports")) {
     if (text::GetString(entry, {"name"}) != api::kPortName) continue;
@@ -105,7 +105,7 @@ void AssignPort(text::Json& pod, int port) {
 // In the network of its node a named port is reserved, so two pods that name the same one cannot
 // share the node. Only rank 0 listens on it.
 void DropHostPort(text::Json& pod) {
-  text::Json* const container = MainContainer(pod);
+  text::Json* const container = api::MainContainer(pod);
   if (container == nullptr || !container->is_object()) return;
   text::Array& ports = EnsureArray(*container, "ports");
   for (auto entry = ports.begin(); entry != ports.end();) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/pod.h"
 #include "reconcile/pod_template.h"
 #include "reconcile/pods.h"
 #include "reconcile/writes.h"
@@ -29,21 +30,20 @@ void AddPort(std::string_view name, int64_t number, std::set<int64_t>& seen, tex
 }  // namespace
 
 text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assigned) {
-  const text::Json* const container = MainContainer(pod_template);
-  const text::Array* const declared =
-      container != nullptr ? text::FindArray(*container, {"ports"}) : nullptr;
+  const text::Json* const container = api::MainContainer(pod_template);
   text::Array ports;
-  if (declared == nullptr) return ports;
+  if (container == nullptr) return ports;
+  const text::Array& declared = text::Items(*container, {"ports"});
   std::set<int64_t> seen;
   // Named ports come first: if two have the same number, the named one is kept.
-  for (const text::Json& port : *declared) {
+  for (const text::Json& port : declared) {
     const std::string_view name = text::GetString(port, {"name"});
     if (name.empty()) continue;
     const auto number = name == api::kPortName ? JobPort(pod_template, assigned)
                                                : text::GetInt(port, {"containerPort"});
     if (number) AddPort(name, *number, seen, ports);
   }
-  for (const text::Json& port : *declared) {
+  for (const text::Json& port : declared) {
     const auto number = text::GetInt(port, {"containerPort"});
     if (!number || !text::GetString(port, {"name"}).empty()) continue;
     AddPort(fmt::format("port-{}", *number), *number, seen, ports);

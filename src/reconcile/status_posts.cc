@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/pod.h"
 #include "api/status_posts.h"
 #include "reconcile/pod_template.h"
 
@@ -20,10 +21,7 @@ constexpr int64_t kTokenSeconds = 3600;  // kubelets renew it in time
 
 bool HasEntry(const text::Json& object, std::string_view list, std::string_view field,
               std::string_view value) {
-  const text::Array* entries = text::FindArray(object, {list});
-  return entries != nullptr && std::any_of(entries->begin(), entries->end(), [&](const auto& one) {
-           return text::GetString(one, {field}) == value;
-         });
+  return text::ItemNamed(object, {list}, value, field) != nullptr;
 }
 
 void Append(text::Json& object, std::string_view list, text::Object entry) {
@@ -53,7 +51,7 @@ text::Object Volume() {
 }  // namespace
 
 void AddStatusPosts(const StatusPosts& posts, const api::PyTorchJob& job, text::Json& pod) {
-  text::Json* const container = MainContainer(pod);
+  text::Json* const container = api::MainContainer(pod);
   if (posts.base_url.empty() || container == nullptr || !container->is_object()) return;
   const bool is_told =
       std::any_of(api::kStatusVariables.begin(), api::kStatusVariables.end(),

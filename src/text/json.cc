@@ -271,6 +271,16 @@ std::string ToJson(const Json& value) {
   return out;
 }
 
+std::string QuoteJson(std::string_view text) {
+  std::string out;
+  AppendString(out, text);
+  return out;
+}
+
+std::string ToText(const Json& value) {
+  return value.is_string() ? std::string(value.get_string()) : ToJson(value);
+}
+
 std::string ToPrettyJson(const Json& value, int indent) {
   std::string out;
   AppendPretty(out, value, indent > 0 ? static_cast<size_t>(indent) : 0, 0);
@@ -288,6 +298,25 @@ const Array* FindArray(const Json& value, Path path) {
 const Object* FindObject(const Json& value, Path path) {
   const Json* const found = FindIn(value, path);
   return found != nullptr ? found->if_object() : nullptr;
+}
+
+const Array& Items(const Json& value, Path path) {
+  static const Array none;
+  const Array* const found = FindArray(value, path);
+  return found != nullptr ? *found : none;
+}
+
+const Object& Members(const Json& value, Path path) {
+  static const Object none;
+  const Object* const found = FindObject(value, path);
+  return found != nullptr ? *found : none;
+}
+
+const Json* ItemNamed(const Json& value, Path path, std::string_view name, std::string_view key) {
+  for (const Json& item : Items(value, path)) {
+    if (GetString(item, {key}) == name) return &item;
+  }
+  return nullptr;
 }
 
 std::string_view TypeName(const Json& value) {

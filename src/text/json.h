@@ -25,10 +25,15 @@ using Path = std::initializer_list<std::string_view>;
 inline constexpr size_t kMaxJsonDepth = 200;
 
 // One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins.
+// What Python writes is read by lenient_json.h.
 base::Result<Json> ParseJson(std::string_view text);
 
 // Compact, with keys in insertion order; integral doubles are printed without an exponent.
 std::string ToJson(const Json& value);
+// A string with its quotes.
+std::string QuoteJson(std::string_view text);
+// The text of a string itself, anything else as ToJson.
+std::string ToText(const Json& value);
 struct JsonExtent {
   size_t bytes = 0;   // approximately the size of ToJson's output: numbers and escapes are
                       // estimated
@@ -43,6 +48,12 @@ const Json* Find(const Json& value, Path path);
 Json* Find(Json& value, Path path);
 const Array* FindArray(const Json& value, Path path);
 const Object* FindObject(const Json& value, Path path);
+// What the array or object at `path` holds; empty when that is absent or of another kind.
+const Array& Items(const Json& value, Path path);
+const Object& Members(const Json& value, Path path);
+// The first of those items whose `key` is `name`; nullptr when there is none.
+const Json* ItemNamed(const Json& value, Path path, std::string_view name,
+                      std::string_view key = "name");
 // "" when absent or not a string. The view lives as long as `value`.
 std::string_view GetString(const Json& value, Path path);
 // As OpenAPI names it: "string", "integer", "number", "boolean", "array", "object" or "null".

@@ -116,6 +116,26 @@ TEST(ToJson, EscapesAsGoDoesWithoutHtml) {
   EXPECT_EQ(ToJson(Json("\xC3\xA9\xF0\x9F\x98\x80")), "\"\xC3\xA9\xF0\x9F\x98\x80\"");
 }
 
+TEST(Items, AreNoneWhereThereIsNoSuchList) {
+  const Json json =
+      Parse(R"({"a": {"list": [{"name": "x"}, 1, {"name": "y", "key": "k"}]}, "b": 1})");
+  EXPECT_EQ(Items(json, {"a", "list"}).size(), 3u);
+  EXPECT_TRUE(Items(json, {"a"}).empty());
+  EXPECT_TRUE(Items(json, {"b", "list"}).empty());
+  EXPECT_EQ(Members(json, {"a"}).size(), 1u);
+  EXPECT_TRUE(Members(json, {"a", "list"}).empty());
+  EXPECT_EQ(ItemNamed(json, {"a", "list"}, "y"), &Items(json, {"a", "list"})[2]);
+  EXPECT_EQ(ItemNamed(json, {"a", "list"}, "k", "key"), &Items(json, {"a", "list"})[2]);
+  EXPECT_EQ(ItemNamed(json, {"a", "list"}, "z"), nullptr);
+  EXPECT_EQ(ItemNamed(json, {"b"}, "x"), nullptr);
+}
+
+TEST(ToText, QuotesNoString) {
+  EXPECT_EQ(ToText(Json("a\"b")), "a\"b");
+  EXPECT_EQ(ToText(Json(12)), "12");
+  EXPECT_EQ(QuoteJson("a\"b"), R"("a\"b")");
+}
+
 TEST(ToJson, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(ToJson(Json("a\xff"
                         "b\xC3")),

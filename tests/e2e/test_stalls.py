@@ -74,8 +74,8 @@ def test_the_rank_its_line_and_the_collective_are_named(tmp_path, warm, name, fl
 # They are looked at after 3, 6 and 12 s.
 @pytest.mark.parametrize("seconds", [7, pytest.param(13, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", faults.HEALTHY)
-def test_slow_is_not_called_stalled(tmp_path, name, seconds):
-    with Launch(tmp_path, faults.healthy(name, seconds), SCRATCH=str(tmp_path / "scratch")) as launch:
+def test_slow_is_not_called_stalled(tmp_path, warm, name, seconds):
+    with Launch(tmp_path, faults.healthy(name, seconds), "--warm", **warm) as launch:
         assert launch.process.wait(120) == 0
         assert "stalled" not in launch.said()
 

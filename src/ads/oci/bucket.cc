@@ -126,8 +126,7 @@ base::Result<std::vector<Bucket::Object>> Bucket::List(const std::string& prefix
     ApiRequest request = OnObject("list_objects", "GET", target);
     if (!start.empty()) request.target += "&start=" + net::PercentEncode(start);
     TRY_ASSIGN(const text::Json page, api_.Ask(request));
-    const text::Array* const found = text::FindArray(page, {"objects"});
-    for (const text::Json& one : found != nullptr ? *found : text::Array()) {
+    for (const text::Json& one : text::Items(page, {"objects"})) {
       const std::string_view name = text::GetString(one, {"name"});
       if (name.size() < cut) continue;
       objects.push_back({std::string(name.substr(cut)),

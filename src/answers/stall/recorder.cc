@@ -6,8 +6,8 @@
 #include <array>
 #include <set>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "text/lenient_json.h"
 
 namespace answers {
 namespace {
@@ -26,27 +26,24 @@ std::string Printable(std::string_view text) {
 }
 
 // Some numbers are written as strings.
-int64_t NumberOf(const base::JsonValue* value) {
-  if (value == nullptr) return 0;
-  return base::ParseInt(value->text).value_or(0);
+int64_t NumberAt(const text::Json& json, std::string_view name) {
+  const text::Json* const value = text::Find(json, {name});
+  return value == nullptr ? 0 : base::ParseInt(text::ToText(*value)).value_or(0);
 }
 
 // "gloo:all_reduce", "nccl:_all_gather_base"
-std::string NameOfOperation(const base::JsonValue* value) {
-  if (value == nullptr) return "";
-  const std::string_view text = value->text;
+std::string NameOfOperation(const text::Json& entry) {
+  const std::string_view text = text::GetString(entry, {"profiling_name"});
   return Printable(text.substr(text.find(':') + 1));
 }
 
-// "[[8, 4], [2]]" of several, "[8, 4]" of one.
-std::string ListOf(const base::JsonValue* value) {
-  if (value == nullptr || value->items.empty()) return "";
-  std::string text;
-  for (const base::JsonValue& item : value->items) {
-    if (!text.empty()) text += ", ";
-    text += item.kind == base::JsonValue::Kind::kString ? item.text : base::WriteJson(item);
+// "[8, 4], [2]" of several, "[8, 4]" of one.
+std::string ListAt(const text::Json& entry, std::string_view name) {
+  std::string list;
+  for (const text::Json& item : text::Items(entry, {name})) {
+    list += (list.empty() ? "" : ",") + text::ToText(item);
   }
-  return Printable(text);
+  return Printable(base::ReplaceAll(std::move(list), ",", ", "));
 }
 
 struct Groups {
@@ -54,19 +51,19 @@ struct Groups {
   Trace trace;
 };
 
-void AddEntry(const base::JsonValue& entry, Groups& groups) {
-  const base::JsonValue* const group = entry.Find("process_group");
-  const int64_t number = NumberOf(entry.Find("collective_seq_id"));
-  const base::JsonValue* const p2p = entry.Find("is_p2p");
-  if (group == nullptr || group->items.empty() || number <= 0) return;
-  if (p2p != nullptr && p2p->text == "true") return;
-  const std::string name = Printable(group->items[0].text);
-  if (const base::JsonValue* const id = entry.Find("pg_id")) groups.names[id->text] = name;
+void AddEntry(const text::Json& entry, Groups& groups) {
+  const text::Array& group = text::Items(entry, {"process_group"});
+  const int64_t number = NumberAt(entry, "collective_seq_id");
+  if (group.empty() || number <= 0) return;
+  if (text::GetBool(entry, {"is_p2p"}).value_or(false)) return;
+  const std::string name = Printable(text::ToText(group[0]));
+  if (const text::Json* const id = text::Find(entry, {"pg_id"}))
+    groups.names[text::ToText(*id)] = name;
   Collective& collective = groups.trace[name].collectives[number];
-  collective.name = NameOfOperation(entry.Find("profiling_name"));
-  collective.sizes = ListOf(entry.Find("input_sizes"));
-  collective.dtypes = ListOf(entry.Find("input_dtypes"));
-  collective.created_ns = NumberOf(entry.Find("time_created_ns"));
+  collective.name = NameOfOperation(entry);
+  collective.sizes = ListAt(entry, "input_sizes");
+  collective.dtypes = ListAt(entry, "input_dtypes");
+  collective.created_ns = NumberAt(entry, "time_created_ns");
 }
 
 // Each rank must give as much as the others.
@@ -158,20 +155,16 @@ std::optional<Disagreement> CompareGroup(const Ranks& ranks) {
 }  // namespace
 
 std::optional<Trace> ReadTrace(std::string_view json) {
-  const auto whole = base::ParseJson(json);
-  if (!whole) return std::nullopt;
+  const auto whole = text::ParseJsonLeniently(json);
+  if (!whole || text::Find(*whole, {"pg_status"}) == nullptr) return std::nullopt;
   Groups groups;
-  const base::JsonValue* const states = whole->Find("pg_status");
-  if (states == nullptr) return std::nullopt;
-  if (const base::JsonValue* const entries = whole->Find("entries")) {
-    for (const base::JsonValue& entry : entries->items) AddEntry(entry, groups);
-  }
-  for (const auto& [id, state] : states->members) {
+  for (const text::Json& entry : text::Items(*whole, {"entries"})) AddEntry(entry, groups);
+  for (const auto& [id, state] : text::Members(*whole, {"pg_status"})) {
     const auto name = groups.names.find(id);
     if (name == groups.names.end()) continue;
     GroupTrace& group = groups.trace[name->second];
-    group.entered = std::max<int64_t>(0, NumberOf(state.Find("last_enqueued_collective")));
-    group.completed = std::max<int64_t>(0, NumberOf(state.Find("last_completed_collective")));
+    group.entered = std::max<int64_t>(0, NumberAt(state, "last_enqueued_collective"));
+    group.completed = std::max<int64_t>(0, NumberAt(state, "last_completed_collective"));
   }
   return std::move(groups.trace);
 }

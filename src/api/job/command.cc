@@ -10,14 +10,10 @@
 namespace api {
 
 const text::Json* FirstContainer(const text::Json& job) {
-  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr) return nullptr;
   for (const std::string_view type : {kMaster, kWorker}) {
-    const auto found = replicas->find(type);
-    if (found == replicas->end()) continue;
-    const text::Array* containers =
-        text::FindArray(found->value(), {"template", "spec", "containers"});
-    if (containers != nullptr && !containers->empty()) return &containers->front();
+    const text::Array& containers =
+        text::Items(job, {"spec", "pytorchReplicaSpecs", type, "template", "spec", "containers"});
+    if (!containers.empty()) return &containers.front();
   }
   return nullptr;
 }
@@ -29,9 +25,7 @@ std::string CommandOf(const text::Json& job) {
   if (container == nullptr) return "";
   std::vector<std::string> words;
   for (const char* field : {"command", "args"}) {
-    const text::Array* list = text::FindArray(*container, {field});
-    if (list == nullptr) continue;
-    for (const text::Json& word : *list)
+    for (const text::Json& word : text::Items(*container, {field}))
       words.push_back(UnescapeReferences(word.if_string() ? *word.if_string() : ""));
   }
   // sh -c "what was meant"

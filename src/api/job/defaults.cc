@@ -2,6 +2,7 @@
 
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
+#include "api/pod.h"
 #include "base/strings.h"
 
 namespace api {
@@ -18,25 +19,12 @@ void RenameReplicaType(PyTorchJob& job, std::string_view type) {
   job.replica_specs.insert_or_assign(std::string(type), std::move(node.mapped()));
 }
 
-text::Json* MainContainer(text::Json& pod_template) {
-  text::Json* const containers = text::Find(pod_template, {"spec", "containers"});
-  if (containers == nullptr || !containers->is_array() || containers->get_array().empty()) {
-    return nullptr;
-  }
-  for (text::Json& container : containers->get_array()) {
-    if (text::GetString(container, {"name"}) == kContainerName) return &container;
-  }
-  return &containers->get_array().front();
-}
-
 void AddPort(text::Json& pod_template) {
   text::Json* const container = MainContainer(pod_template);
   if (container == nullptr || !container->is_object()) return;
   text::Json& ports = text::Ensure(*container, {"ports"});
   if (!ports.is_array()) ports.emplace_array();
-  for (const text::Json& port : ports.get_array()) {
-    if (text::GetString(port, {"name"}) == kPortName) return;
-  }
+  if (text::ItemNamed(ports, {}, kPortName) != nullptr) return;
   ports.get_array().push_back({{"name", kPortName}, {"containerPort", kDefaultPort}});
 }
 

@@ -70,9 +70,7 @@ const text::Json* ChiefOf(const std::vector<const text::Json*>& pods) {
 
 std::optional<base::Time> LatestTransition(const text::Json& pod) {
   std::optional<base::Time> latest;
-  const text::Array* const conditions = text::FindArray(pod, {"status", "conditions"});
-  if (conditions == nullptr) return latest;
-  for (const text::Json& condition : *conditions) {
+  for (const text::Json& condition : text::Items(pod, {"status", "conditions"})) {
     latest = std::max(latest, GetTime(condition, {"lastTransitionTime"}));
   }
   return latest;
@@ -240,8 +238,7 @@ constexpr std::chrono::seconds kUntaken{10};
 
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods,
                        base::Time now) {
-  const text::Array* const conditions = text::FindArray(job, {"status", "conditions"});
-  const bool is_taken = (conditions != nullptr && !conditions->empty()) || !pods.empty();
+  const bool is_taken = !text::Items(job, {"status", "conditions"}).empty() || !pods.empty();
   if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
     const std::string_view queue = Label(job, kKueueQueueLabel);
     if (!queue.empty()) return fmt::format("waits for Kueue to admit it, in queue {}", queue);

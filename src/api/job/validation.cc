@@ -96,17 +96,17 @@ void CheckReplicaSpec(std::string_view type, const text::Json& spec,
     errors.push_back(fmt::format(
         "{}: Unsupported value: {}: supported values: \"Master\", \"Worker\"", role, Quote(type)));
   }
-  const text::Array* const containers = text::FindArray(spec, {"template", "spec", "containers"});
-  if (containers == nullptr || containers->empty()) {
+  const text::Array& containers = text::Items(spec, {"template", "spec", "containers"});
+  if (containers.empty()) {
     errors.push_back(containers_path + ": Required value: must be specified");
   }
   bool has_main = false;
-  for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
-    if (text::GetString((*containers)[i], {"image"}).empty()) {
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (text::GetString(containers[i], {"image"}).empty()) {
       errors.push_back(
           fmt::format("{}[{}].image: Required value: must be required", containers_path, i));
     }
-    has_main |= text::GetString((*containers)[i], {"name"}) == kContainerName;
+    has_main |= text::GetString(containers[i], {"name"}) == kContainerName;
   }
   if (!has_main) {
     errors.push_back(

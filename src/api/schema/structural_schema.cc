@@ -14,9 +14,8 @@ namespace {
 
 std::vector<std::string> StringsOf(const text::Json& schema, std::string_view name) {
   std::vector<std::string> found;
-  if (const text::Array* const items = text::FindArray(schema, {name})) {
-    for (const text::Json& item : *items) found.emplace_back(text::GetString(item, {}));
-  }
+  for (const text::Json& item : text::Items(schema, {name}))
+    found.emplace_back(text::GetString(item, {}));
   return found;
 }
 
@@ -46,10 +45,8 @@ StructuralSchema::StructuralSchema(const text::Json& schema)
       items_ = std::make_unique<StructuralSchema>(*items);
     }
   }
-  const text::Object* const properties = text::FindObject(schema, {"properties"});
-  if (properties == nullptr) return;
   const std::vector<std::string> required = StringsOf(schema, "required");
-  for (const auto& [name, property] : *properties) {
+  for (const auto& [name, property] : text::Members(schema, {"properties"})) {
     Field field{name, std::make_unique<StructuralSchema>(property), Holds(required, name), {}};
     if (const text::Json* const value = text::Find(property, {"default"})) {
       field.value_if_absent = *value;

@@ -52,12 +52,10 @@ std::string Advice(const UnknownField& field) {
 
 std::vector<UnknownField> FieldsOf(const text::Json& job) {
   std::vector<UnknownField> found;
-  const text::Object* const replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr) return found;
   Shape shape;
   shape.kind = Shape::Kind::kObject;
   shape.type = FindType("PodTemplateSpec");
-  for (const auto& [type, replica] : *replicas) {
+  for (const auto& [type, replica] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
     const text::Json* const pod_template = text::Find(replica, {"template"});
     if (pod_template == nullptr) continue;
     text::Json copy = *pod_template;

@@ -22,17 +22,13 @@ constexpr const char* kKeyFile = "/digest-key";
 constexpr size_t kDigestLength = 12;  // of the hexadecimal digits
 
 text::Array Words(const std::vector<std::string>& words) {
-  text::Array array;
-  for (const std::string& word : words) array.emplace_back(word);
-  return array;
+  return text::Array(words.begin(), words.end());
 }
 
 std::vector<std::string> WordsAt(const text::Json& json, std::string_view name) {
   std::vector<std::string> words;
-  if (const text::Array* array = text::FindArray(json, {name})) {
-    for (const text::Json& word : *array) {
-      if (word.is_string()) words.emplace_back(word.as_string());
-    }
+  for (const text::Json& word : text::Items(json, {name})) {
+    if (word.is_string()) words.emplace_back(word.as_string());
   }
   return words;
 }
@@ -113,11 +109,8 @@ base::Result<RunNote> ParseRunNote(std::string_view text) {
   note.changes = text::GetInt(json, {"changes"}).value_or(0);
   note.flags = WordsAt(json, "flags");
   note.args = WordsAt(json, "args");
-  if (const text::Object* environment = text::FindObject(json, {"environment"})) {
-    for (const auto& pair : *environment) {
-      if (!pair.value().is_string()) continue;
-      note.environment[std::string(pair.key())] = pair.value().as_string();
-    }
+  for (const auto& [name, digest] : text::Members(json, {"environment"})) {
+    if (digest.is_string()) note.environment[std::string(name)] = digest.as_string();
   }
   return note;
 }
@@ -146,18 +139,14 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
 
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment) {
   const text::Json* container = api::FirstContainer(job);
-  const text::Array* variables =
-      container == nullptr ? nullptr : text::FindArray(*container, {"env"});
-  if (variables == nullptr) return "";
+  const text::Json* variable =
+      container == nullptr ? nullptr : text::ItemNamed(*container, {"env"}, "MUSTER_RUN_DIR");
+  if (variable == nullptr) return "";
   const std::string above = environment.StateDir() + "/runs/";
-  for (const text::Json& variable : *variables) {
-    if (text::GetString(variable, {"name"}) != "MUSTER_RUN_DIR") continue;
-    const std::string_view files = text::GetString(variable, {"value"});
-    if (!files.starts_with(above) || !files.ends_with("/files")) return "";
-    const std::string_view name = files.substr(above.size(), files.size() - above.size() - 6);
-    return name.find('/') == std::string_view::npos ? fmt::format("{}{}", above, name) : "";
-  }
-  return "";
+  const std::string_view files = text::GetString(*variable, {"value"});
+  if (!files.starts_with(above) || !files.ends_with("/files")) return "";
+  const std::string_view name = files.substr(above.size(), files.size() - above.size() - 6);
+  return name.find('/') == std::string_view::npos ? fmt::format("{}{}", above, name) : "";
 }
 
 std::string RunFilesOf(const text::Json& job, const base::Environment& environment) {

@@ -10,9 +10,8 @@ base::Result<std::string> PlaceOfOperator(cluster::Client& client, KindFinder& k
   const auto binding = client.Get(*resource, "", kOperatorName);
   if (!binding && binding.error().code == base::Code::kNotFound) return std::string();
   if (!binding) return base::Fail(binding.error());
-  const text::Array* const subjects = text::FindArray(*binding, {"subjects"});
-  if (subjects == nullptr || subjects->empty()) return std::string();
-  return std::string(text::GetString(subjects->front(), {"namespace"}));
+  const text::Array& subjects = text::Items(*binding, {"subjects"});
+  return std::string(subjects.empty() ? "" : text::GetString(subjects[0], {"namespace"}));
 }
 
 }  // namespace arena

@@ -55,16 +55,16 @@ Schemes ReadSchemes(const text::Json& deployment) {
   const text::Json* const container = ContainerOf(copy);
   if (container == nullptr) return out;
   for (const std::string_view list : {"command", "args"}) {
-    const text::Array* const words = text::FindArray(*container, {list});
+    const text::Array& words = text::Items(*container, {list});
     text::Array& kept = list == "command" ? out.command : out.args;
-    for (size_t i = 0; words != nullptr && i < words->size(); ++i) {
-      const std::string_view word = text::GetString((*words)[i], {});
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string_view word = text::GetString(words[i], {});
       if (const auto scheme = SchemeOf(word)) {
         out.named.insert(base::ToLower(*scheme));
-      } else if (IsBareSchemeFlag(word) && i + 1 < words->size()) {
-        out.named.insert(base::ToLower(text::GetString((*words)[++i], {})));
+      } else if (IsBareSchemeFlag(word) && i + 1 < words.size()) {
+        out.named.insert(base::ToLower(text::GetString(words[++i], {})));
       } else {
-        kept.push_back((*words)[i]);
+        kept.push_back(words[i]);
       }
     }
   }
@@ -145,11 +145,7 @@ void LeaveToIt(const std::set<std::string>& kinds, text::Json& deployment) {
 }
 
 bool HasPyTorchWebhook(const text::Json& configuration) {
-  const text::Array* const webhooks = text::FindArray(configuration, {"webhooks"});
-  return webhooks != nullptr &&
-         std::any_of(webhooks->begin(), webhooks->end(), [](const text::Json& webhook) {
-           return text::GetString(webhook, {"name"}) == kPyTorchWebhook;
-         });
+  return text::ItemNamed(configuration, {"webhooks"}, kPyTorchWebhook) != nullptr;
 }
 
 void ErasePyTorchWebhook(text::Json& configuration) {

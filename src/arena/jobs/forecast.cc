@@ -115,9 +115,8 @@ std::string RenderForecast(const text::Json& forecast, base::Time now) {
   }
   std::string text = fmt::format("It does not fit now. It starts {}, when these have ended:\n",
                                  ShortForecast(forecast, now));
-  const text::Array* const endings = text::FindArray(forecast, {"endings"});
   size_t shown = 0;
-  for (const text::Json& ending : endings == nullptr ? text::Array() : *endings) {
+  for (const text::Json& ending : text::Items(forecast, {"endings"})) {
     if (++shown > kMostEndings) continue;
     const base::Time at = TimeOf(ending, "at").value_or(now);
     text += fmt::format("  {}  about {} (in {}), {}\n", text::GetString(ending, {"job"}),

@@ -42,13 +42,10 @@ std::string Url(std::string_view host, int64_t port) {
 // "" if it cannot be reached. `node_address` is looked up once, when it is first needed.
 std::string UrlOfService(cluster::Client& client, const text::Json& service,
                          std::optional<std::string>& node_address) {
-  const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
-  if (ingress != nullptr && !ingress->empty()) {
-    return Url(text::GetString((*ingress)[0], {"ip"}), kTensorboardPort);
-  }
-  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
-  const std::optional<int64_t> port =
-      ports != nullptr && !ports->empty() ? text::GetInt((*ports)[0], {"nodePort"}) : std::nullopt;
+  const text::Array& ingress = text::Items(service, {"status", "loadBalancer", "ingress"});
+  if (!ingress.empty()) return Url(text::GetString(ingress[0], {"ip"}), kTensorboardPort);
+  const text::Array& ports = text::Items(service, {"spec", "ports"});
+  const auto port = ports.empty() ? std::nullopt : text::GetInt(ports[0], {"nodePort"});
   if (!port) return "";
   if (!node_address) node_address = ReadyNodeAddress(client);
   return node_address->empty() ? "" : Url(*node_address, *port);
@@ -105,13 +102,8 @@ std::string ReadyNodeAddress(cluster::Client& client) {
   const auto nodes = client.List(api::kNodes, {});
   if (!nodes) return "";
   for (const text::Json& node : nodes->items) {
-    const text::Array* addresses = text::FindArray(node, {"status", "addresses"});
-    if (!api::IsNodeReady(node) || addresses == nullptr) continue;
-    for (const text::Json& address : *addresses) {
-      if (text::GetString(address, {"type"}) == "InternalIP") {
-        return std::string(text::GetString(address, {"address"}));
-      }
-    }
+    const std::string_view address = api::NodeAddress(node, "InternalIP");
+    if (api::IsNodeReady(node) && !address.empty()) return std::string(address);
   }
   return "";
 }

@@ -99,9 +99,7 @@ const text::Projection& OtherJobParts() {
 
 // spec.tfReplicaSpecs, spec.mpiReplicaSpecs, ...
 const text::Object* ReplicaSpecsOf(const text::Json& job) {
-  const text::Object* const spec = text::FindObject(job, {"spec"});
-  if (spec == nullptr) return nullptr;
-  for (const auto& [key, value] : *spec) {
+  for (const auto& [key, value] : text::Members(job, {"spec"})) {
     if (std::string_view(key).ends_with("ReplicaSpecs")) return value.if_object();
   }
   return nullptr;

@@ -14,9 +14,7 @@ constinit const api::Resource kPodMetrics{"metrics.k8s.io", "v1beta1", "pods", "
 
 PodUse ReadPodUse(const text::Json& metrics) {
   PodUse use;
-  const text::Array* const containers = text::FindArray(metrics, {"containers"});
-  if (containers == nullptr) return use;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(metrics, {"containers"})) {
     const auto cpu = base::ParseQuantityMilli(text::GetString(container, {"usage", "cpu"}));
     const auto memory = base::ParseQuantity(text::GetString(container, {"usage", "memory"}));
     use.cpu += static_cast<double>(cpu.value_or(0)) / 1000;

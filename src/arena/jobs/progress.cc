@@ -17,9 +17,8 @@ constexpr const char* kProgressPath = "/muster/progress";
 
 std::vector<runs::SourceProgress> SourcesIn(const text::Json& json) {
   std::vector<runs::SourceProgress> sources;
-  const text::Array* list = text::FindArray(json, {"sources"});
-  if (list == nullptr) return sources;
-  for (const text::Json& source : *list) sources.push_back(runs::ProgressFromJson(source));
+  for (const text::Json& source : text::Items(json, {"sources"}))
+    sources.push_back(runs::ProgressFromJson(source));
   return sources;
 }
 
@@ -39,11 +38,9 @@ text::Json ProgressJson(cluster::Client& client, const Context& context, const t
   auto json = client.Ask("GET", fmt::format("{}?uid={}&points={}&times={}", kProgressPath, uid,
                                             points, times == Times::kGiven ? 1 : 0));
   if (!json) return text::Json(nullptr);
-  const auto has_some = [&json](const char* key) {
-    const text::Array* list = text::FindArray(*json, {key});
-    return list != nullptr && !list->empty();
-  };
-  return has_some("sources") || has_some("waits") ? *std::move(json) : text::Json(nullptr);
+  const bool has_some =
+      !text::Items(*json, {"sources"}).empty() || !text::Items(*json, {"waits"}).empty();
+  return has_some ? *std::move(json) : text::Json(nullptr);
 }
 
 text::Json RanksOverTime(cluster::Client& client, const Context& context, std::string_view job_uid,
@@ -71,9 +68,8 @@ std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(
     return progress;
   }
   const auto json = client.Ask("GET", kProgressPath);
-  const text::Array* items = json ? text::FindArray(*json, {"items"}) : nullptr;
-  if (items == nullptr) return progress;
-  for (const text::Json& item : *items) {
+  if (!json) return progress;
+  for (const text::Json& item : text::Items(*json, {"items"})) {
     progress[std::string(text::GetString(item, {"uid"}))] = SourcesIn(item);
   }
   return progress;

@@ -110,10 +110,8 @@ void SeenRuns::RenewStatus(const text::Json& listed) const {
   for (const text::Path& path : {text::Path{"status"}, {"spec", "runPolicy", "suspend"}}) {
     if (const text::Json* value = text::Find(listed, path)) text::Set(job, path, *value);
   }
-  if (const text::Object* annotations = text::FindObject(listed, {"metadata", "annotations"})) {
-    for (const auto& pair : *annotations) {
-      text::Set(job, {"metadata", "annotations", pair.key()}, pair.value());
-    }
+  for (const auto& pair : text::Members(listed, {"metadata", "annotations"})) {
+    text::Set(job, {"metadata", "annotations", pair.key()}, pair.value());
   }
   if (job == run->job) return;
   run->job = std::move(job);

@@ -37,11 +37,8 @@ enum class Stage {
 
 const text::Json* ContainerStatus(const text::Json& pod, std::string_view container) {
   for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
-    const text::Array* statuses = text::FindArray(pod, {"status", list});
-    if (statuses == nullptr) continue;
-    for (const text::Json& status : *statuses) {
-      if (text::GetString(status, {"name"}) == container) return &status;
-    }
+    const text::Json* const status = text::ItemNamed(pod, {"status", list}, container);
+    if (status != nullptr) return status;
   }
   return nullptr;
 }
@@ -60,14 +57,8 @@ bool IsRunning(const text::Json& pod, std::string_view container) {
 
 // The container that training runs in: `pytorch`, or a pod's only one.
 std::string TrainingContainer(const text::Json& pod) {
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr || containers->empty()) return std::string(api::kContainerName);
-  for (const text::Json& container : *containers) {
-    if (text::GetString(container, {"name"}) == api::kContainerName) {
-      return std::string(api::kContainerName);
-    }
-  }
-  return std::string(text::GetString((*containers)[0], {"name"}));
+  const text::Json* const main = api::MainContainer(pod);
+  return std::string(main == nullptr ? api::kContainerName : text::GetString(*main, {"name"}));
 }
 
 class Follower {

@@ -76,9 +76,7 @@ base::Result<cluster::LogOptions> ToOptions(const LogFlags& flags) {
 
 // Whether the job makes, or will make, an instance of that name.
 bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
-  const text::Object* specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (specs == nullptr) return false;
-  for (const auto& [type, spec] : *specs) {
+  for (const auto& [type, spec] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
     const int64_t replicas = text::GetInt(spec, {"replicas"}).value_or(1);
     const std::string prefix =
         fmt::format("{}-{}-", text::GetString(job, {"metadata", "name"}), base::ToLower(type));

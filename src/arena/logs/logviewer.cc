@@ -14,9 +14,8 @@ namespace {
 constexpr std::string_view kDashboard = "kubernetes-dashboard";
 
 int64_t FirstPort(const text::Json& service, std::string_view field) {
-  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
-  if (ports == nullptr || ports->empty()) return 0;
-  return text::GetInt((*ports)[0], {field}).value_or(0);
+  const text::Array& ports = text::Items(service, {"spec", "ports"});
+  return ports.empty() ? 0 : text::GetInt(ports[0], {field}).value_or(0);
 }
 
 // host:port of the service as it can be reached from here; "" when it cannot.
@@ -24,9 +23,9 @@ std::string AddressOf(cluster::Client& client, const text::Json& service) {
   const std::string_view type = text::GetString(service, {"spec", "type"});
   std::string host;
   int64_t port = FirstPort(service, "port");
-  const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
-  if (type == "LoadBalancer" && ingress != nullptr && !ingress->empty()) {
-    host = text::GetString((*ingress)[0], {"ip"});
+  const text::Array& ingress = text::Items(service, {"status", "loadBalancer", "ingress"});
+  if (type == "LoadBalancer" && !ingress.empty()) {
+    host = text::GetString(ingress[0], {"ip"});
   } else if (type == "NodePort") {
     host = ReadyNodeAddress(client);
     port = FirstPort(service, "nodePort");
@@ -58,11 +57,10 @@ base::Result<int> RunLogViewer(Context& context, const std::string& type, cli::I
   TRY_ASSIGN(const std::string dashboard, FindDashboard(*client, context, namespace_name));
   std::string out = "Your LogViewer will be available on:\n";
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    const text::Array* containers =
-        text::FindArray(*job.Pod(instance.name), {"spec", "containers"});
-    if (containers == nullptr || containers->empty()) continue;
+    const text::Array& containers = text::Items(*job.Pod(instance.name), {"spec", "containers"});
+    if (containers.empty()) continue;
     out += fmt::format("{}/#!/log/{}/{}/{}?namespace={}\n", dashboard, namespace_name,
-                       instance.name, text::GetString((*containers)[0], {"name"}), namespace_name);
+                       instance.name, text::GetString(containers[0], {"name"}), namespace_name);
   }
   TRY(call.out.Write(out));
   return 0;

@@ -188,7 +188,7 @@ std::string Matrix(std::string_view title, const text::Array& rows, size_t devic
     std::vector<std::string> row = {fmt::format("GPU{}", i)};
     if (const text::Array* cells = rows[i].if_array()) {
       for (const text::Json& cell : *cells) {
-        row.push_back(cell.is_string() ? std::string(cell.get_string()) : text::ToJson(cell));
+        row.push_back(text::ToText(cell));
       }
     }
     table.Row(std::move(row));

@@ -32,10 +32,8 @@ int64_t AmountIn(const text::Json& node, std::string_view where, std::string_vie
 }
 
 std::string AddressOf(const text::Json& node) {
-  const text::Array* addresses = text::FindArray(node, {"status", "addresses"});
-  return addresses == nullptr || addresses->empty()
-             ? "unknown"
-             : std::string(text::GetString((*addresses)[0], {"address"}));
+  const text::Array& addresses = text::Items(node, {"status", "addresses"});
+  return addresses.empty() ? "unknown" : std::string(text::GetString(addresses[0], {"address"}));
 }
 
 const text::Json* TopologyOf(std::string_view node, const std::vector<text::Json>& topologies) {

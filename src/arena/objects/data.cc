@@ -31,12 +31,10 @@ struct CreateFlags {
 
 // In the API's order, as Arena prints them.
 std::string AccessModes(const text::Json& claim) {
-  const text::Array* modes = text::FindArray(claim, {"spec", "accessModes"});
   std::vector<std::string> found;
   for (const std::string_view mode :
        {"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}) {
-    if (modes == nullptr) break;
-    for (const text::Json& entry : *modes) {
+    for (const text::Json& entry : text::Items(claim, {"spec", "accessModes"})) {
       if (text::GetString(entry, {}) == mode) found.emplace_back(mode);
     }
   }
@@ -129,11 +127,9 @@ base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Inv
 
 // Whether a pod or a pod template mounts the claim.
 bool MountsClaim(const text::Json& pod, const std::string& claim) {
-  const text::Array* volumes = text::FindArray(pod, {"spec", "volumes"});
-  return volumes != nullptr &&
-         std::any_of(volumes->begin(), volumes->end(), [&](const text::Json& volume) {
-           return text::GetString(volume, {"persistentVolumeClaim", "claimName"}) == claim;
-         });
+  return std::ranges::any_of(text::Items(pod, {"spec", "volumes"}), [&](const text::Json& volume) {
+    return text::GetString(volume, {"persistentVolumeClaim", "claimName"}) == claim;
+  });
 }
 
 // The users of a claim: unfinished jobs, and running pods of any job (the TensorBoard of a finished
@@ -146,9 +142,8 @@ base::Result<std::vector<std::string>> UsersOf(cluster::Client& client,
   std::set<std::string> users;
   TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
   for (const text::Json& job : jobs.items) {
-    const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-    if (replicas == nullptr || api::IsJobFinished(job)) continue;
-    for (const auto& [type, replica] : *replicas) {
+    if (api::IsJobFinished(job)) continue;
+    for (const auto& [type, replica] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
       const text::Json* pod = text::Find(replica, {"template"});
       if (pod != nullptr && MountsClaim(*pod, claim)) {
         users.insert(fmt::format("job {}", api::Name(job)));

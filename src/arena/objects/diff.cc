@@ -30,10 +30,8 @@ std::optional<text::Json> FieldOf(const text::Json& object, std::string_view map
 void HideSecretValues(text::Json& live, text::Json& merged) {
   for (const char* const map : {"data", "stringData"}) {
     for (const auto& [from, to] : {std::pair(&live, &merged), std::pair(&merged, &live)}) {
-      const text::Object* const object = text::FindObject(*from, {map});
-      if (object == nullptr) continue;
       std::vector<std::string> keys;
-      for (const auto& entry : *object) keys.emplace_back(entry.key());
+      for (const auto& entry : text::Members(*from, {map})) keys.emplace_back(entry.key());
       for (const std::string& key : keys) {
         const auto mine = FieldOf(*from, map, key);
         const auto other = FieldOf(*to, map, key);

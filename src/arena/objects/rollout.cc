@@ -88,14 +88,11 @@ std::string MissingCondition(const text::Json& object, std::string_view type) {
 
 std::string WhyPodsWait(const std::vector<text::Json>& pods) {
   for (const text::Json& pod : pods) {
-    const text::Array* const containers = text::FindArray(pod, {"status", "containerStatuses"});
-    for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+    for (const text::Json& container : text::Items(pod, {"status", "containerStatuses"})) {
       for (const std::string_view state : {"waiting", "terminated"}) {
-        const std::string_view reason =
-            text::GetString((*containers)[i], {"state", state, "reason"});
+        const std::string_view reason = text::GetString(container, {"state", state, "reason"});
         if (reason.empty() || reason == "ContainerCreating") continue;
-        const std::string_view message =
-            text::GetString((*containers)[i], {"state", state, "message"});
+        const std::string_view message = text::GetString(container, {"state", state, "message"});
         return fmt::format("pod {}: {}{}{}", api::Name(pod), reason, message.empty() ? "" : ": ",
                            message);
       }

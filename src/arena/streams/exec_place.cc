@@ -47,12 +47,10 @@ base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
 // The container that trains, otherwise the pod's first.
 std::string DefaultContainer(const text::Json& pod) {
   std::string first;
-  if (const text::Array* containers = text::FindArray(pod, {"spec", "containers"})) {
-    for (const text::Json& container : *containers) {
-      const std::string_view name = text::GetString(container, {"name"});
-      if (name == api::kContainerName) return std::string(name);
-      if (first.empty()) first = name;
-    }
+  for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {
+    const std::string_view name = text::GetString(container, {"name"});
+    if (name == api::kContainerName) return std::string(name);
+    if (first.empty()) first = name;
   }
   return first;
 }

@@ -321,11 +321,9 @@ bool Creation::IsOurs(const text::Json& found) const {
 // go any moment. Anything else stays, and is in the way.
 base::Status Creation::RemoveLeftover(const Part& part, const text::Json& found) {
   bool is_leftover = false;
-  if (const text::Array* owners = text::FindArray(found, {"metadata", "ownerReferences"})) {
-    for (const text::Json& owner : *owners) {
-      is_leftover = is_leftover || (text::GetString(owner, {"kind"}) == api::kPyTorchJobs.kind &&
-                                    text::GetString(owner, {"name"}) == options_.flags.name);
-    }
+  for (const text::Json& owner : text::Items(found, {"metadata", "ownerReferences"})) {
+    is_leftover = is_leftover || (text::GetString(owner, {"kind"}) == api::kPyTorchJobs.kind &&
+                                  text::GetString(owner, {"name"}) == options_.flags.name);
   }
   // Objects of a submission that ended before it set their owner.
   is_leftover = is_leftover || (api::Label(found, "createdBy") == "PyTorchJob" &&

@@ -57,12 +57,10 @@ base::Result<int> ParseExecStatus(std::string_view json) {
     if (message.empty()) message = "the command failed, and the server does not say why";
     return base::Fail(base::Code::kInternal, std::move(message));
   }
-  if (const text::Array* causes = text::FindArray(*status, {"details", "causes"})) {
-    for (const text::Json& cause : *causes) {
-      if (text::GetString(cause, {"reason"}) != kExitCodeCause) continue;
-      const auto code = base::ParseInt(text::GetString(cause, {"message"}));
-      if (code && *code > 0 && *code <= 255) return static_cast<int>(*code);
-    }
+  for (const text::Json& cause : text::Items(*status, {"details", "causes"})) {
+    if (text::GetString(cause, {"reason"}) != kExitCodeCause) continue;
+    const auto code = base::ParseInt(text::GetString(cause, {"message"}));
+    if (code && *code > 0 && *code <= 255) return static_cast<int>(*code);
   }
   return base::Fail(base::Code::kInternal, "the command failed, and its exit code is unknown");
 }

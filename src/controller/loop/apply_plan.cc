@@ -288,15 +288,13 @@ base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& sta
 }
 
 void JobWorker::LogConditions(const text::Json& job, const text::Json& status) const {
-  const text::Array* const conditions = text::FindArray(status, {"conditions"});
-  if (conditions == nullptr) return;
-  const text::Array* const before = text::FindArray(job, {"status", "conditions"});
-  for (const text::Json& condition : *conditions) {
+  const text::Array& before = text::Items(job, {"status", "conditions"});
+  for (const text::Json& condition : text::Items(status, {"conditions"})) {
     const auto is_same = [&condition](const text::Json& old) {
       return text::GetString(old, {"type"}) == text::GetString(condition, {"type"}) &&
              text::GetString(old, {"reason"}) == text::GetString(condition, {"reason"});
     };
-    if (before != nullptr && std::any_of(before->begin(), before->end(), is_same)) continue;
+    if (std::ranges::any_of(before, is_same)) continue;
     // Output of the training program is kept out of the log.
     const std::string_view message = text::GetString(condition, {"message"});
     base::Log(base::LogLevel::kInfo, message.substr(0, message.find(api::kLastLinesMark)),

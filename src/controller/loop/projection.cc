@@ -55,16 +55,14 @@ text::Object MetadataOf(const text::Json& object) {
   text::Object kept =
       Pick(*metadata, {"name", "namespace", "uid", "resourceVersion", "creationTimestamp",
                        "deletionTimestamp", "deletionGracePeriodSeconds"});
-  if (const text::Object* const labels = text::FindObject(object, {"metadata", "labels"})) {
-    PutUnlessEmpty(kept, "labels",
-                   Pick(*labels, {api::kOperatorNameLabel, api::kJobNameLabel,
-                                  api::kReplicaTypeLabel, api::kReplicaIndexLabel}));
-  }
-  if (const text::Object* const notes = text::FindObject(object, {"metadata", "annotations"})) {
-    PutUnlessEmpty(kept, "annotations",
-                   Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation,
-                                 api::kRunAnnotation, api::kEndAnnotation}));
-  }
+  PutUnlessEmpty(kept, "labels",
+                 Pick(text::Members(object, {"metadata", "labels"}),
+                      {api::kOperatorNameLabel, api::kJobNameLabel, api::kReplicaTypeLabel,
+                       api::kReplicaIndexLabel}));
+  PutUnlessEmpty(kept, "annotations",
+                 Pick(text::Members(object, {"metadata", "annotations"}),
+                      {api::kMasterPortAnnotation, api::kRestartsAnnotation, api::kRunAnnotation,
+                       api::kEndAnnotation}));
   if (const text::Json* const owner = api::ControllerReference(object)) {
     text::Array owners;
     owners.emplace_back(Pick(owner->get_object(), {"uid", "controller"}));

@@ -23,9 +23,7 @@ constexpr std::string_view kOurVerb = "operator";
 // replicas.
 bool RunsMuster(const text::Json& container) {
   for (const std::string_view list : {"command", "args"}) {
-    const text::Array* const words = text::FindArray(container, {list});
-    if (words == nullptr) continue;
-    for (const text::Json& word : *words) {
+    for (const text::Json& word : text::Items(container, {list})) {
       if (text::GetString(word, {}) == kOurVerb) return true;
     }
   }
@@ -37,10 +35,8 @@ bool RunsMuster(const text::Json& container) {
 std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
   std::optional<bool> names;
   for (const std::string_view list : {"command", "args"}) {
-    const text::Array* const words = text::FindArray(container, {list});
-    if (words == nullptr) continue;
     bool is_value = false;
-    for (const text::Json& word : *words) {
+    for (const text::Json& word : text::Items(container, {list})) {
       std::string_view text = text::GetString(word, {});
       if (!is_value && !text.starts_with(kSchemeFlag)) continue;
       if (!is_value && text == kSchemeFlag) {
@@ -65,9 +61,7 @@ void ProjectOperatorPod(text::Json& pod) {
 }  // namespace
 
 bool RunsPyTorchJobs(const text::Json& pod) {
-  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr) return true;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {
     if (RunsMuster(container)) return false;
     if (const auto names = NamesPyTorchJobs(container)) return *names;
   }

@@ -15,15 +15,11 @@ constexpr base::Duration kLongestAsk = std::chrono::seconds(10);
 }  // namespace
 
 std::string OwnImage(const text::Json& pod) {
-  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr || containers->empty()) return "";
-  for (const std::string_view name : {"operator", "training-operator"}) {
-    for (const text::Json& container : *containers) {
-      if (text::GetString(container, {"name"}) != name) continue;
-      return std::string(text::GetString(container, {"image"}));
-    }
-  }
-  return std::string(text::GetString(containers->front(), {"image"}));
+  const text::Array& containers = text::Items(pod, {"spec", "containers"});
+  if (containers.empty()) return "";
+  const text::Json* own = text::ItemNamed(pod, {"spec", "containers"}, "operator");
+  if (own == nullptr) own = text::ItemNamed(pod, {"spec", "containers"}, "training-operator");
+  return std::string(text::GetString(own != nullptr ? *own : containers.front(), {"image"}));
 }
 
 std::string FindOwnImage(cluster::Client& client, const std::string& namespace_name,

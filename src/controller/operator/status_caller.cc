@@ -15,9 +15,8 @@ constexpr std::string_view kPodUid = "authentication.kubernetes.io/pod-uid";
 
 // Of user.extra, whose values are lists.
 std::string_view ExtraOf(const text::Json& review, std::string_view key) {
-  const text::Array* values = text::FindArray(review, {"status", "user", "extra", key});
-  const bool is_one = values != nullptr && values->size() == 1 && values->front().is_string();
-  return is_one ? std::string_view(values->front().get_string()) : std::string_view();
+  const text::Array& values = text::Items(review, {"status", "user", "extra", key});
+  return values.size() == 1 ? text::GetString(values[0], {}) : "";
 }
 
 }  // namespace
@@ -32,11 +31,9 @@ text::Json TokenReviewOf(std::string_view token) {
 std::optional<TokenPod> ReadTokenReview(const text::Json& review) {
   if (!text::GetBool(review, {"status", "authenticated"}).value_or(false)) return std::nullopt;
   // A server that knows no audiences leaves them out, and has not checked them.
-  const text::Array* audiences = text::FindArray(review, {"status", "audiences"});
-  const bool is_for_us = audiences != nullptr &&
-                         std::any_of(audiences->begin(), audiences->end(), [](const auto& one) {
-                           return one.is_string() && one.get_string() == api::kStatusAudience;
-                         });
+  const bool is_for_us = std::ranges::any_of(
+      text::Items(review, {"status", "audiences"}),
+      [](const auto& one) { return text::GetString(one, {}) == api::kStatusAudience; });
   if (!is_for_us) return std::nullopt;
   std::string_view user = text::GetString(review, {"status", "user", "username"});
   if (!user.starts_with(kServiceAccount)) return std::nullopt;
@@ -49,9 +46,7 @@ std::optional<TokenPod> ReadTokenReview(const text::Json& review) {
 
 std::optional<PodJob> JobOfPod(const text::Json& pod, const TokenPod& token) {
   if (api::Uid(pod) != token.uid) return std::nullopt;
-  const text::Array* owners = text::FindArray(pod, {"metadata", "ownerReferences"});
-  for (size_t i = 0; owners != nullptr && i < owners->size(); ++i) {
-    const text::Json& owner = (*owners)[i];
+  for (const text::Json& owner : text::Items(pod, {"metadata", "ownerReferences"})) {
     const bool is_job = text::GetString(owner, {"kind"}) == api::kPyTorchJobs.kind &&
                         text::GetString(owner, {"apiVersion"}) == api::kPyTorchJobs.api_version() &&
                         text::GetBool(owner, {"controller"}).value_or(false);

@@ -9,11 +9,11 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "launch/agent/agent.h"
 #include "launch/failure/report_file.h"
 #include "launch/machine/process_tree.h"
 #include "rendezvous/sockets/resolve.h"
+#include "text/json.h"
 
 namespace launch {
 namespace {
@@ -153,9 +153,9 @@ void Agent::PrintEvents(bool has_succeeded) {
         "{{\"run_id\": {}, \"global_rank\": {}, \"group_rank\": {}, \"role\": {}, \"hostname\": "
         "{}, "
         "\"local_rank\": {}, \"restarts\": {}}}}}\n",
-        has_failed || !has_succeeded ? "FAILED" : "SUCCEEDED", base::JsonQuote(options_.run_id),
-        group.first_rank + local_rank, group.group_rank, base::JsonQuote(options_.role),
-        base::JsonQuote(host_), local_rank, restarts_));
+        has_failed || !has_succeeded ? "FAILED" : "SUCCEEDED", text::QuoteJson(options_.run_id),
+        group.first_rank + local_rank, group.group_rank, text::QuoteJson(options_.role),
+        text::QuoteJson(host_), local_rank, restarts_));
   }
 }
 

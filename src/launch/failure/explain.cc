@@ -8,10 +8,10 @@
 
 #include "answers/finding.h"
 #include "answers/read_log.h"
-#include "base/json.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
 #include "launch/machine/signal_names.h"
+#include "text/json.h"
 
 namespace launch {
 namespace {
@@ -165,36 +165,15 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
   return last.empty() ? code : fmt::format("{}, its last line: {}", code, base::OneLine(last, 300));
 }
 
-base::JsonValue Object() {
-  base::JsonValue value;
-  value.kind = base::JsonValue::Kind::kObject;
-  return value;
-}
-
-base::JsonValue Strings(const std::vector<std::string>& texts) {
-  base::JsonValue value;
-  value.kind = base::JsonValue::Kind::kArray;
-  for (const std::string& text : texts) value.items.push_back(base::JsonValue::String(text));
-  return value;
-}
-
-base::JsonValue DescribeFailure(const Failure& failure) {
-  base::JsonValue value = Object();
-  value.members.emplace_back("rank", base::JsonValue::Number(failure.rank));
-  value.members.emplace_back("local_rank", base::JsonValue::Number(failure.local_rank));
-  value.members.emplace_back("host", base::JsonValue::String(failure.host));
-  value.members.emplace_back("pid", base::JsonValue::Number(failure.pid));
-  value.members.emplace_back("exit_code", base::JsonValue::Number(failure.exit_code));
-  value.members.emplace_back("signal", failure.IsSignal()
-                                           ? base::JsonValue::String(SignalName(-failure.exit_code))
-                                           : base::JsonValue());
-  value.members.emplace_back("time",
-                             base::JsonValue::String(base::FormatRfc3339Micro(failure.time)));
-  base::JsonValue stopped;
-  stopped.kind = base::JsonValue::Kind::kBool;
-  stopped.text = failure.was_stopped_by_us ? "true" : "false";
-  value.members.emplace_back("stopped_by_launcher", stopped);
-  return value;
+text::Object DescribeFailure(const Failure& failure) {
+  return {{"rank", failure.rank},
+          {"local_rank", failure.local_rank},
+          {"host", failure.host},
+          {"pid", failure.pid},
+          {"exit_code", failure.exit_code},
+          {"signal", failure.IsSignal() ? text::Json(SignalName(-failure.exit_code)) : nullptr},
+          {"time", base::FormatRfc3339Micro(failure.time)},
+          {"stopped_by_launcher", failure.was_stopped_by_us}};
 }
 
 }  // namespace
@@ -277,25 +256,22 @@ std::string ExplainText(const std::vector<Failure>& failures, const FailureConte
 std::string FailureJson(const std::vector<Failure>& failures, const FailureContext& context) {
   const Failure& root = failures[FindRootCause(failures)];
   const Explanation explanation = Explain(root, context);
-  base::JsonValue cause = DescribeFailure(root);
-  cause.members.emplace_back("class", base::JsonValue::String(explanation.kind));
-  cause.members.emplace_back("message", base::JsonValue::String(explanation.cause));
-  cause.members.emplace_back("advice", base::JsonValue::String(explanation.advice));
-  cause.members.emplace_back("traceback", base::JsonValue::String(TracebackText(root)));
-  cause.members.emplace_back("last_stderr_lines",
-                             Strings(LastLines(root.stderr_tail, kStackLines)));
-  base::JsonValue all;
-  all.kind = base::JsonValue::Kind::kArray;
-  for (const Failure& failure : failures) all.items.push_back(DescribeFailure(failure));
-
-  base::JsonValue file = Object();
-  file.members.emplace_back("program", base::JsonValue::String(context.title));
-  file.members.emplace_back("world_size", base::JsonValue::Number(context.world_size));
-  file.members.emplace_back("restarts_used", base::JsonValue::Number(context.restarts_used));
-  file.members.emplace_back("max_restarts", base::JsonValue::Number(context.max_restarts));
-  file.members.emplace_back("root_cause", std::move(cause));
-  file.members.emplace_back("failures", std::move(all));
-  return base::WriteJson(file) + "\n";
+  const std::vector<std::string> last_lines = LastLines(root.stderr_tail, kStackLines);
+  text::Object cause = DescribeFailure(root);
+  cause["class"] = explanation.kind;
+  cause["message"] = explanation.cause;
+  cause["advice"] = explanation.advice;
+  cause["traceback"] = TracebackText(root);
+  cause["last_stderr_lines"] = text::Array(last_lines.begin(), last_lines.end());
+  text::Array all;
+  for (const Failure& failure : failures) all.push_back(DescribeFailure(failure));
+  return text::ToJson(text::Object{{"program", context.title},
+                                   {"world_size", context.world_size},
+                                   {"restarts_used", context.restarts_used},
+                                   {"max_restarts", context.max_restarts},
+                                   {"root_cause", std::move(cause)},
+                                   {"failures", std::move(all)}}) +
+         "\n";
 }
 
 }  // namespace launch

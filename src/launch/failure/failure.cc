@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "text/lenient_json.h"
 
 namespace launch {
 namespace {
@@ -66,20 +66,14 @@ bool WasEndingByException(const Failure& failure) {
 }
 
 base::Result<std::string> WithErrorCode(std::string_view text, int exit_code) {
-  TRY_ASSIGN(base::JsonValue file, base::ParseJson(text));
-  base::JsonValue* const message = file.Find("message");
+  TRY_ASSIGN(text::Json file, text::ParseJsonLeniently(text));
+  text::Json* const message = text::Find(file, {"message"});
   if (message == nullptr) {
     return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
   }
-  if (message->kind != base::JsonValue::Kind::kObject) {
-    base::JsonValue wrapped;
-    wrapped.kind = base::JsonValue::Kind::kObject;
-    wrapped.members.emplace_back("message", *message);
-    *message = std::move(wrapped);
-  }
-  std::erase_if(message->members, [](const auto& member) { return member.first == "errorCode"; });
-  message->members.emplace_back("errorCode", base::JsonValue::Number(exit_code));
-  return base::WriteJson(file);
+  if (!message->is_object()) *message = text::Object{{"message", *message}};
+  text::Set(*message, {"errorCode"}, exit_code);
+  return text::ToJson(file);
 }
 
 base::Time Failure::ReportedTime() const {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "launch/failure/failure_report.h"
+#include "text/json.h"
 
 namespace launch {
 namespace {
@@ -28,9 +28,9 @@ Failure FailureOf(int rank, int exit_code, int64_t seconds) {
 TEST(ErrorFile, OfTheLauncherHasTheExitCode) {
   const auto text = WithErrorCode(R"({"message": {"message": "b", "errorCode": 9}, "x": [1]})", 3);
   ASSERT_TRUE(text);
-  EXPECT_EQ(*text, R"({"message": {"message": "b", "errorCode": 3}, "x": [1]})");
+  EXPECT_EQ(*text, R"({"message":{"message":"b","errorCode":3},"x":[1]})");
   EXPECT_EQ(*WithErrorCode(R"({"message": "b"})", -9),
-            R"({"message": {"message": "b", "errorCode": -9}})");
+            R"({"message":{"message":"b","errorCode":-9}})");
 }
 
 TEST(RootCause, IsTheFirstByWholeSecondsThenByDiscovery) {
@@ -232,9 +232,9 @@ TEST(ExplainFailure, IsOneScreen) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
   EXPECT_NE(text.find("why       : ValueError: boom"), std::string::npos);
   EXPECT_EQ(text, ExplainText({failure}, context));
-  const auto json = base::ParseJson(FailureJson({failure}, context));
+  const auto json = text::ParseJson(FailureJson({failure}, context));
   ASSERT_TRUE(json);
-  EXPECT_EQ(json->Find("root_cause")->Find("message")->text, "ValueError: boom");
+  EXPECT_EQ(text::GetString(*json, {"root_cause", "message"}), "ValueError: boom");
 }
 
 TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {

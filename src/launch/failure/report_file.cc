@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "text/json.h"
 
 namespace launch {
 
@@ -19,7 +19,7 @@ base::Status WriteReport(const std::string& path, std::string_view text) {
 }
 
 std::string ErrorFileText(std::string_view message, base::Time now) {
-  const std::string quoted = base::JsonQuote(message);
+  const std::string quoted = text::QuoteJson(message);
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
   return fmt::format(
       R"({{"message": {{"message": {}, "extraInfo": {{"py_callstack": {}, "timestamp": "{}"}}}}}})",

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "launch/shim/python_shim.h"
+#include "text/json.h"
 #include "warm/key.h"
 
 namespace launch {
@@ -254,7 +254,7 @@ bool IsHandedOver(std::string_view module) {
 
 std::string HookText(std::string_view launcher, bool chains) {
   std::string text =
-      fmt::format(fmt::runtime(kHook), fmt::arg("launcher", base::JsonQuote(launcher)));
+      fmt::format(fmt::runtime(kHook), fmt::arg("launcher", text::QuoteJson(launcher)));
   if (chains) text += fmt::format("\n\n{}{}", Witnesses(), kChain);
   return text;
 }

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <climits>
 
-#include "base/json.h"
 #include "launch/python/numbers.h"
+#include "text/json.h"
 
 namespace launch {
 namespace {
@@ -21,9 +21,9 @@ constexpr size_t kMostTimers = 10'000;
 // The longest wait, so that a change of the clock is noticed.
 constexpr double kLongestWait = 60;
 
-double NumberOf(const base::JsonValue& request, std::string_view name) {
-  const base::JsonValue* const value = request.Find(name);
-  return value == nullptr ? 0 : ParsePythonFloat(value->text).value_or(0);
+double NumberAt(const text::Json& request, std::string_view name) {
+  const text::Json* const value = text::Find(request, {name});
+  return value != nullptr && value->is_number() ? value->to_number<double>() : 0;
 }
 
 }  // namespace
@@ -66,14 +66,14 @@ void FileTimer::OnReadable() {
 }
 
 void FileTimer::Take(std::string_view line) {
-  const auto request = base::ParseJson(line);
+  const auto request = text::ParseJson(line);
   if (!request) return;
-  const double pid = NumberOf(*request, "pid");
-  const double signal = NumberOf(*request, "signal");
-  const base::JsonValue* const scope = request->Find("scope_id");
+  const double pid = NumberAt(*request, "pid");
+  const double signal = NumberAt(*request, "signal");
+  const text::Json* const scope = text::Find(*request, {"scope_id"});
   if (scope == nullptr || !(pid >= 1 && pid <= INT_MAX) || !(signal <= INT_MAX)) return;
-  const std::pair key(static_cast<pid_t>(pid), scope->text);
-  const double expiration = NumberOf(*request, "expiration_time");
+  const std::pair key(static_cast<pid_t>(pid), std::string(text::GetString(*scope, {})));
+  const double expiration = NumberAt(*request, "expiration_time");
   if (expiration < 0) {
     timers_.erase(key);
   } else if (timers_.size() < kMostTimers || timers_.contains(key)) {

@@ -55,9 +55,7 @@ void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
 }
 
 void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
-  const text::Array* const containers = text::FindArray(pod_spec, {"containers"});
-  if (containers == nullptr) return;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(pod_spec, {"containers"})) {
     const std::string_view image = text::GetString(container, {"image"});
     if (!image.empty() && image != node::kHostImage) images.emplace(image);
   }

@@ -82,9 +82,8 @@ void Notifier::Begin(cluster::Client& client) {
 // Jobs that ended and were deleted before they could be listed: the store remembers them.
 void Notifier::LookAtDeleted(cluster::Client& client) {
   auto answer = client.Ask("GET", fmt::format("/muster/records?limit={}", kMostDeleted));
-  const text::Array* const items = answer ? text::FindArray(*answer, {"items"}) : nullptr;
-  if (items == nullptr) return;
-  for (const text::Json& item : *items) {
+  if (!answer) return;
+  for (const text::Json& item : text::Items(*answer, {"items"})) {
     const auto deleted = base::ParseRfc3339(text::GetString(item, {"deleted"}));
     const text::Json* const job = text::Find(item, {"object"});
     if (job != nullptr && deleted && *deleted >= begun_) Look(*job);

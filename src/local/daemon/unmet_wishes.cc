@@ -51,9 +51,7 @@ void CollectIgnored(const text::Json& pod, Wishes& wishes) {
   for (const std::string_view field : kIgnoredOfPods) {
     if (text::Find(pod, {"spec", field}) != nullptr) wishes.ignored.emplace(field);
   }
-  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr) return;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {
     for (const std::string_view field : kIgnoredOfContainers) {
       if (text::Find(container, {field}) != nullptr) wishes.ignored.emplace(field);
     }
@@ -80,9 +78,8 @@ void CollectReplica(const text::Json& replica, Wishes& wishes) {
   }
   const std::string_view scheduler = text::GetString(*pod, {"spec", "schedulerName"});
   if (!scheduler.empty() && scheduler != "default-scheduler") wishes.schedulers.emplace(scheduler);
-  if (const text::Array* const all = text::FindArray(*pod, {"spec", "containers"})) {
-    for (const text::Json& container : *all) CollectResources(container, wishes);
-  }
+  for (const text::Json& container : text::Items(*pod, {"spec", "containers"}))
+    CollectResources(container, wishes);
 }
 
 }  // namespace

@@ -8,9 +8,7 @@ namespace {
 
 text::Array KeptContainers(const text::Json& pod, std::string_view list) {
   text::Array kept;
-  const text::Array* containers = text::FindArray(pod, {"spec", list});
-  if (containers == nullptr) return kept;
-  for (const text::Json& container : *containers) {
+  for (const text::Json& container : text::Items(pod, {"spec", list})) {
     text::Object part;
     for (const char* field : {"name", "image", "resources"}) {
       if (const text::Json* value = text::Find(container, {field})) part[field] = *value;

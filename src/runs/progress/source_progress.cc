@@ -80,11 +80,9 @@ SourceProgress ProgressFromJson(const text::Json& json) {
   line.epochs = text::GetInt(json, {"epochs"});
   progress.percent = text::GetInt(json, {"percent"});
   line.seconds_left = text::GetInt(json, {"secondsLeft"});
-  if (const text::Object* scalars = text::FindObject(json, {"scalars"})) {
-    for (const auto& scalar : *scalars) {
-      if (const auto value = NumberFromJson(scalar.value())) {
-        line.scalars.emplace_back(scalar.key(), *value);
-      }
+  for (const auto& scalar : text::Members(json, {"scalars"})) {
+    if (const auto value = NumberFromJson(scalar.value())) {
+      line.scalars.emplace_back(scalar.key(), *value);
     }
   }
   return progress;

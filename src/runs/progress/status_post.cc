@@ -8,10 +8,9 @@
 #include <limits>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/strings.h"
-#include "base/utf8.h"
 #include "runs/progress/step_mark.h"
+#include "text/lenient_json.h"
 
 namespace runs {
 namespace {
@@ -27,46 +26,28 @@ auto Invalid(std::string_view field, std::string_view why) {
                     fmt::format("{}{}: Invalid value: {}", kPath, field, why));
 }
 
-using Kind = base::JsonValue::Kind;
-
-// As Go: of members of one name the last. nullptr where it is absent or null.
-const base::JsonValue* Member(const base::JsonValue& object, std::string_view field) {
-  const auto found = std::find_if(object.members.rbegin(), object.members.rend(),
-                                  [&](const auto& member) { return member.first == field; });
-  const bool is_there = found != object.members.rend() && found->second.kind != Kind::kNull;
-  return is_there ? &found->second : nullptr;
+// nullptr where it is absent or null.
+const text::Json* Member(const text::Json& object, std::string_view field) {
+  const text::Json* const found = text::Find(object, {field});
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 // A Go int32, or null.
-base::Result<std::optional<int64_t>> Whole(const base::JsonValue* value) {
+base::Result<std::optional<int64_t>> Whole(const text::Json* value) {
   if (value == nullptr) return std::nullopt;
-  const auto number =
-      value->kind == Kind::kNumber ? base::ParseInt(value->text) : std::optional<int64_t>();
-  const bool fits = number && *number >= std::numeric_limits<int32_t>::min() &&
+  const int64_t* const number = value->if_int64();
+  const bool fits = number != nullptr && *number >= std::numeric_limits<int32_t>::min() &&
                     *number <= std::numeric_limits<int32_t>::max();
   if (!fits) return Malformed();
-  return number;
+  return *number;
 }
 
 // A Go string; "" where it is absent or null.
-base::Result<std::string> Text(const base::JsonValue& object, std::string_view field) {
-  const base::JsonValue* value = Member(object, field);
-  if (value == nullptr) return std::string();
-  if (value->kind != Kind::kString) return Malformed();
-  return value->text;
+base::Result<std::string> Text(const text::Json& object, std::string_view field) {
+  const text::Json* const value = Member(object, field);
+  if (value != nullptr && !value->is_string()) return Malformed();
+  return std::string(text::GetString(object, {field}));
 }
-
-// Members of a JSON object, written as Go does: without blanks.
-class ObjectText {
- public:
-  void Add(std::string_view name, std::string_view json) {
-    text_ += fmt::format(R"({}"{}":{})", text_.size() > 1 ? "," : "", name, json);
-  }
-  std::string End() { return text_ + "}"; }
-
- private:
-  std::string text_ = "{";
-};
 
 std::optional<double> NumberIn(const std::string& value) {
   char* end = nullptr;
@@ -92,18 +73,18 @@ void Take(const std::string& name, double value, LineProgress& progress) {
   }
 }
 
-// A JSON array of what was understood; "" of none.
-base::Result<std::string> TakeMetrics(const base::JsonValue* list, LineProgress& progress) {
-  if (list == nullptr) return std::string();
-  if (list->kind != Kind::kArray) return Malformed();
-  const std::vector<base::JsonValue>& metrics = list->items;
+// What was understood.
+base::Result<text::Array> TakeMetrics(const text::Json* list, LineProgress& progress) {
+  if (list == nullptr) return text::Array();
+  if (!list->is_array()) return Malformed();
+  const text::Array& metrics = list->get_array();
   if (metrics.size() > kMostPostMetrics) {
     return Invalid(".metrics",
                    fmt::format("{}: must have at most {} items", metrics.size(), kMostPostMetrics));
   }
-  std::string taken;
+  text::Array taken;
   for (size_t i = 0; i < metrics.size(); ++i) {
-    if (metrics[i].kind != Kind::kObject) return Malformed();
+    if (!metrics[i].is_object()) return Malformed();
     TRY_ASSIGN(const std::string name, Text(metrics[i], "name"));
     TRY_ASSIGN(const std::string value, Text(metrics[i], "value"));
     for (const auto& [field, text] : {std::pair("name", &name), std::pair("value", &value)}) {
@@ -112,12 +93,9 @@ base::Result<std::string> TakeMetrics(const base::JsonValue* list, LineProgress&
                      fmt::format("must be 1 to {} bytes long", kMostMetricText));
     }
     if (const auto number = NumberIn(value)) Take(name, *number, progress);
-    ObjectText metric;
-    metric.Add("name", base::JsonQuote(name));
-    metric.Add("value", base::JsonQuote(value));
-    taken += (taken.empty() ? "" : ",") + metric.End();
+    taken.push_back(text::Object{{"name", name}, {"value", value}});
   }
-  return taken.empty() ? taken : "[" + taken + "]";
+  return taken;
 }
 
 base::Status CheckRange(std::string_view field, std::optional<int64_t> value, int64_t most) {
@@ -127,11 +105,11 @@ base::Status CheckRange(std::string_view field, std::optional<int64_t> value, in
                             : fmt::format("{}: must be less than or equal to {}", *value, most));
 }
 
-base::Result<std::string> TakeStatus(const base::JsonValue& status, StatusPost& post) {
-  if (status.kind != Kind::kObject) return Malformed();
+base::Result<text::Json> TakeStatus(const text::Json& status, StatusPost& post) {
+  if (!status.is_object()) return Malformed();
   TRY_ASSIGN(post.percent, Whole(Member(status, "progressPercentage")));
   TRY_ASSIGN(post.progress.seconds_left, Whole(Member(status, "estimatedRemainingSeconds")));
-  TRY_ASSIGN(const std::string metrics, TakeMetrics(Member(status, "metrics"), post.progress));
+  TRY_ASSIGN(text::Array metrics, TakeMetrics(Member(status, "metrics"), post.progress));
   TRY_ASSIGN(const std::string updated, Text(status, "lastUpdatedTime"));
   TRY(CheckRange(".progressPercentage", post.percent, 100));
   TRY(CheckRange(".estimatedRemainingSeconds", post.progress.seconds_left,
@@ -141,14 +119,12 @@ base::Result<std::string> TakeStatus(const base::JsonValue& status, StatusPost& 
   }
   const auto time = base::ParseRfc3339(updated);
   if (!time) return Malformed();
-  ObjectText taken;
-  if (post.percent) taken.Add("progressPercentage", fmt::format("{}", *post.percent));
-  if (post.progress.seconds_left) {
-    taken.Add("estimatedRemainingSeconds", fmt::format("{}", *post.progress.seconds_left));
-  }
-  if (!metrics.empty()) taken.Add("metrics", metrics);
-  taken.Add("lastUpdatedTime", base::JsonQuote(base::FormatRfc3339(*time)));
-  return taken.End();
+  text::Object taken;
+  if (post.percent) taken["progressPercentage"] = *post.percent;
+  if (post.progress.seconds_left) taken["estimatedRemainingSeconds"] = *post.progress.seconds_left;
+  if (!metrics.empty()) taken["metrics"] = std::move(metrics);
+  taken["lastUpdatedTime"] = base::FormatRfc3339(*time);
+  return taken;
 }
 
 }  // namespace
@@ -164,16 +140,14 @@ SourceProgress ToSourceProgress(const StatusPost& post, Millis at) {
 }
 
 base::Result<StatusPost> ReadStatusPost(std::string_view body) {
-  const auto json =
-      body.size() <= kMostPostBytes ? base::ParseJson(base::ToValidUtf8(body)) : Malformed();
-  if (!json || json->kind != Kind::kObject) return Malformed();
+  const auto json = body.size() <= kMostPostBytes ? text::ParseJsonLeniently(body) : Malformed();
+  if (!json || !json->is_object()) return Malformed();
   StatusPost post;
-  ObjectText answer;
-  if (const base::JsonValue* status = Member(*json, "trainerStatus")) {
-    TRY_ASSIGN(const std::string taken, TakeStatus(*status, post));
-    answer.Add("trainerStatus", taken);
+  text::Object answer;
+  if (const text::Json* status = Member(*json, "trainerStatus")) {
+    TRY_ASSIGN(answer["trainerStatus"], TakeStatus(*status, post));
   }
-  post.answer = answer.End() + "\n";
+  post.answer = text::ToJson(answer) + "\n";
   return post;
 }
 

@@ -138,9 +138,7 @@ class Planner {
     text::Object condition{{"type", type},           {"status", is_true ? "True" : "False"},
                            {"lastUpdateTime", time}, {"lastTransitionTime", time},
                            {"reason", reason},       {"message", message}};
-    const text::Array* known = text::FindArray(deployment_, {"status", "conditions"});
-    if (known == nullptr) return condition;
-    for (const text::Json& old : *known) {
+    for (const text::Json& old : text::Items(deployment_, {"status", "conditions"})) {
       if (GetString(old, {"type"}) != type) continue;
       if (GetString(old, {"status"}) != (is_true ? "True" : "False")) break;
       condition["lastTransitionTime"] = GetString(old, {"lastTransitionTime"});

@@ -31,11 +31,6 @@ class NodePortsTest : public testing::Test {
   bool IsLocked(int64_t port) const {
     return node::IsLockedMachineWide(prefix_ + std::to_string(port));
   }
-  // Waits for the keeper by the lock itself.
-  bool WaitLocked(int64_t port, bool is_locked) const {
-    for (int i = 0; i < 5000 && IsLocked(port) != is_locked; ++i) ::usleep(1000);
-    return IsLocked(port) == is_locked;
-  }
 
   const std::string prefix_;
   node::PortAllocator ports_;
@@ -78,17 +73,20 @@ TEST_F(NodePortsTest, AreLockedAsLongAsTheServiceLives) {
   ports_.Release("service/ns/early/6006");  // by an earlier daemon
   cluster_.Put(api::kServices, early);
   const NodePortKeeper keeper(client_, ports_);
-  EXPECT_TRUE(WaitLocked(PortOf(early), true));
+  ASSERT_TRUE(cluster_.WaitWatched());
+  EXPECT_TRUE(IsLocked(PortOf(early)));
   text::Json late = Service("late");
   ASSERT_TRUE(AssignNodePorts(ports_, nullptr, late));
   cluster_.Put(api::kServices, late);
   cluster_.Remove(api::kServices, "ns", "early");
-  EXPECT_TRUE(WaitLocked(PortOf(early), false));
+  ASSERT_TRUE(cluster_.WaitWatched());
+  EXPECT_FALSE(IsLocked(PortOf(early)));
   EXPECT_TRUE(IsLocked(PortOf(late)));
   text::Json changed = late;
   text::Set(changed, {"spec", "type"}, "ClusterIP");
   cluster_.Put(api::kServices, changed);
-  EXPECT_TRUE(WaitLocked(PortOf(late), false));
+  ASSERT_TRUE(cluster_.WaitWatched());
+  EXPECT_FALSE(IsLocked(PortOf(late)));
 }
 
 }  // namespace

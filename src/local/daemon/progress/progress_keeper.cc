@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/rank_label.h"
 #include "base/log.h"
 #include "runs/progress/history.h"
@@ -29,18 +30,12 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   read.job_uid = api::ControllerUid(pod);
   read.name = api::Name(pod);
   read.uid = api::Uid(pod);
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  if (read.job_uid.empty() || containers == nullptr || containers->empty()) return std::nullopt;
-  read.container = text::GetString(containers->front(), {"name"});
-  for (const text::Json& container : *containers) {
-    if (text::GetString(container, {"name"}) != api::kContainerName) continue;
-    read.container = api::kContainerName;
-    const text::Array* variables = text::FindArray(container, {"env"});
-    for (size_t i = 0; variables != nullptr && i < variables->size(); ++i) {
-      if (text::GetString((*variables)[i], {"name"}) != kRunVariable) continue;
-      const std::string_view files = text::GetString((*variables)[i], {"value"});
-      if (files.starts_with('/')) read.run_folder = files.substr(0, files.rfind('/'));
-    }
+  const text::Json* const container = api::MainContainer(pod);
+  if (read.job_uid.empty() || container == nullptr) return std::nullopt;
+  read.container = text::GetString(*container, {"name"});
+  if (const text::Json* const run = text::ItemNamed(*container, {"env"}, kRunVariable)) {
+    const std::string_view files = text::GetString(*run, {"value"});
+    if (files.starts_with('/')) read.run_folder = files.substr(0, files.rfind('/'));
   }
   return read;
 }

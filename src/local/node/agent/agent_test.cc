@@ -1,6 +1,7 @@
 #include "local/node/agent/agent.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "local/node/testing/agent_fake_cluster.h"
 #include "local/node/testing/agent_fake_shims.h"
 #include "local/node/testing/agent_pod_builder.h"
+#include "process/inotify.h"
 
 namespace local::node {
 namespace {
@@ -92,7 +94,12 @@ class AgentTest : public testing::Test {
   std::string DirectoryOf(const std::string& uid) const { return state_ + "/pods/" + uid; }
   // Waits, by inotify, for what the pool removes soon.
   bool WaitRemoved(const std::string& path) {
-    for (int i = 0; i < 2000 && IsThere(path); ++i) ::usleep(1000);
+    auto above = process::Inotify::Create();
+    if (!above || !above->Watch(base::DirectoryOf(path), IN_DELETE | IN_MOVED_FROM)) {
+      return !IsThere(path);
+    }
+    pollfd changed{above->fd(), POLLIN, 0};
+    while (IsThere(path) && ::poll(&changed, 1, 10'000) > 0) above->Read();
     return !IsThere(path);
   }
 

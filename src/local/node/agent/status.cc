@@ -88,10 +88,8 @@ class StatusMaker {
   // Collects every container of the specification with its state in the shim's report, or with a
   // state of our own before there is one.
   void Collect(std::string_view list, std::vector<Container>& into) {
-    const text::Array* specs = text::FindArray(input_.pod, {"spec", list});
-    if (specs == nullptr) return;
     const bool is_init = list == "initContainers";
-    for (const text::Json& spec : *specs) {
+    for (const text::Json& spec : text::Items(input_.pod, {"spec", list})) {
       Container container;
       container.spec = &spec;
       container.report.name = GetString(spec, {"name"});

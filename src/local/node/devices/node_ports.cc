@@ -15,23 +15,17 @@ using text::GetInt;
 using text::GetString;
 
 bool Selects(const text::Json& service, const text::Json& pod) {
-  const text::Object* selector = text::FindObject(service, {"spec", "selector"});
-  if (selector == nullptr || selector->empty()) return false;
-  return std::all_of(selector->begin(), selector->end(), [&](const auto& wanted) {
+  const text::Object& selector = text::Members(service, {"spec", "selector"});
+  return !selector.empty() && std::ranges::all_of(selector, [&](const auto& wanted) {
     return wanted.value().is_string() &&
            api::Label(pod, wanted.key()) == std::string_view(wanted.value().get_string());
   });
 }
 
 std::optional<int64_t> PortByName(const text::Json& pod, std::string_view name) {
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr) return std::nullopt;
-  for (const text::Json& container : *containers) {
-    const text::Array* ports = text::FindArray(container, {"ports"});
-    if (ports == nullptr) continue;
-    for (const text::Json& port : *ports) {
-      if (GetString(port, {"name"}) == name) return GetInt(port, {"containerPort"});
-    }
+  for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {
+    const text::Json* const port = text::ItemNamed(container, {"ports"}, name);
+    if (port != nullptr) return GetInt(*port, {"containerPort"});
   }
   return std::nullopt;
 }
@@ -54,9 +48,8 @@ bool WantsNodePorts(const text::Json& service) {
 
 std::vector<NodePort> NodePortsOf(const text::Json& service) {
   std::vector<NodePort> found;
-  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
-  if (ports == nullptr || !WantsNodePorts(service)) return found;
-  for (const text::Json& entry : *ports) {
+  if (!WantsNodePorts(service)) return found;
+  for (const text::Json& entry : text::Items(service, {"spec", "ports"})) {
     found.push_back({fmt::format("service/{}/{}/{}", api::Namespace(service), api::Name(service),
                                  GetInt(entry, {"port"}).value_or(0)),
                      static_cast<int>(GetInt(entry, {"nodePort"}).value_or(0))});

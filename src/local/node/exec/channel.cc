@@ -146,11 +146,10 @@ bool IsOwnPeer(int socket) {
 }
 
 base::Status SendRequest(int socket, const ExecRequest& request) {
-  text::Array argv;
-  for (const std::string& word : request.argv) argv.emplace_back(word);
-  const text::Json json = text::Object{{"container", request.container},
-                                       {"argv", std::move(argv)},
-                                       {"terminal", request.has_terminal}};
+  const text::Json json =
+      text::Object{{"container", request.container},
+                   {"argv", text::Array(request.argv.begin(), request.argv.end())},
+                   {"terminal", request.has_terminal}};
   return SendMessage(socket, text::ToJson(json), request.fds);
 }
 
@@ -160,10 +159,8 @@ base::Result<std::optional<ExecRequest>> ReceiveRequest(int socket) {
   ExecRequest request;
   request.container = text::GetString(received->json, {"container"});
   request.has_terminal = text::GetBool(received->json, {"terminal"}).value_or(false);
-  if (const text::Array* const argv = text::FindArray(received->json, {"argv"})) {
-    for (const text::Json& word : *argv) {
-      if (word.is_string()) request.argv.emplace_back(word.get_string());
-    }
+  for (const text::Json& word : text::Items(received->json, {"argv"})) {
+    if (word.is_string()) request.argv.emplace_back(word.get_string());
   }
   request.fds = std::move(received->fds);
   if (request.argv.empty() || request.fds.size() != (request.has_terminal ? 1U : 3U)) {

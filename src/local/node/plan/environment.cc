@@ -55,9 +55,7 @@ OrNotReady<Value> SourceValue(const PodFacts& facts, const text::Json& container
 
 OrNotReady<EnvList> VariablesFromObjects(const text::Json& container, const PodObjects& objects) {
   EnvList list;
-  const text::Array* sources = text::FindArray(container, {"envFrom"});
-  if (sources == nullptr) return list;
-  for (const text::Json& source : *sources) {
+  for (const text::Json& source : text::Items(container, {"envFrom"})) {
     const std::string prefix(GetString(source, {"prefix"}));
     for (const auto& [field, resource] :
          {std::pair("configMapRef", &api::kConfigMaps), std::pair("secretRef", &api::kSecrets)}) {
@@ -77,11 +75,8 @@ OrNotReady<EnvList> VariablesFromObjects(const text::Json& container, const PodO
 
 const text::Json* FindContainer(const text::Json& pod, std::string_view name) {
   for (std::string_view list : {"containers", "initContainers"}) {
-    const text::Array* containers = text::FindArray(pod, {"spec", list});
-    if (containers == nullptr) continue;
-    for (const text::Json& container : *containers) {
-      if (GetString(container, {"name"}) == name) return &container;
-    }
+    const text::Json* const container = text::ItemNamed(pod, {"spec", list}, name);
+    if (container != nullptr) return container;
   }
   return nullptr;
 }
@@ -89,8 +84,7 @@ const text::Json* FindContainer(const text::Json& pod, std::string_view name) {
 // A quantity is a string or a number.
 std::optional<int64_t> QuantityMilli(const text::Json* value) {
   if (value == nullptr) return std::nullopt;
-  const auto parsed = base::ParseQuantityMilli(value->is_string() ? std::string(value->get_string())
-                                                                  : text::ToJson(*value));
+  const auto parsed = base::ParseQuantityMilli(text::ToText(*value));
   if (!parsed) return std::nullopt;
   return *parsed;
 }
@@ -174,11 +168,9 @@ OrNotReady<EnvList> ContainerVariables(const PodFacts& facts, const text::Json& 
                                        const PodObjects& objects) {
   auto list = VariablesFromObjects(container, objects);
   if (!list) return list;
-  const text::Array* variables = text::FindArray(container, {"env"});
-  if (variables == nullptr) return list;
   // A value may refer to earlier entries of `env`, but not to envFrom (kubelet's rule).
   std::map<std::string, std::string> known;
-  for (const text::Json& variable : *variables) {
+  for (const text::Json& variable : text::Items(container, {"env"})) {
     std::string name(GetString(variable, {"name"}));
     std::string value;
     if (const text::Json* source = text::Find(variable, {"valueFrom"});
@@ -201,9 +193,7 @@ std::vector<std::string> CommandLine(const text::Json& container, const EnvList&
   std::map<std::string, std::string> known;
   for (const auto& [name, value] : variables) known[name] = value;
   for (const char* list : {"command", "args"}) {
-    const text::Array* const words = text::FindArray(container, {list});
-    if (words == nullptr) continue;
-    for (const text::Json& word : *words) {
+    for (const text::Json& word : text::Items(container, {list})) {
       if (word.is_string()) line.push_back(ExpandVariables(word.get_string(), known));
     }
   }

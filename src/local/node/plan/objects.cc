@@ -19,28 +19,22 @@ class Collector {
     if (!name.empty()) found_.insert({&resource, std::string(name)});
   }
   void AddEnvironment(const text::Json& container) {
-    if (const text::Array* sources = text::FindArray(container, {"envFrom"})) {
-      for (const text::Json& source : *sources) {
-        Add(api::kConfigMaps, GetString(source, {"configMapRef", "name"}));
-        Add(api::kSecrets, GetString(source, {"secretRef", "name"}));
-      }
+    for (const text::Json& source : text::Items(container, {"envFrom"})) {
+      Add(api::kConfigMaps, GetString(source, {"configMapRef", "name"}));
+      Add(api::kSecrets, GetString(source, {"secretRef", "name"}));
     }
-    if (const text::Array* variables = text::FindArray(container, {"env"})) {
-      for (const text::Json& variable : *variables) {
-        Add(api::kConfigMaps, GetString(variable, {"valueFrom", "configMapKeyRef", "name"}));
-        Add(api::kSecrets, GetString(variable, {"valueFrom", "secretKeyRef", "name"}));
-      }
+    for (const text::Json& variable : text::Items(container, {"env"})) {
+      Add(api::kConfigMaps, GetString(variable, {"valueFrom", "configMapKeyRef", "name"}));
+      Add(api::kSecrets, GetString(variable, {"valueFrom", "secretKeyRef", "name"}));
     }
   }
   void AddVolume(const text::Json& volume) {
     Add(api::kConfigMaps, GetString(volume, {"configMap", "name"}));
     Add(api::kSecrets, GetString(volume, {"secret", "secretName"}));
     Add(api::kPersistentVolumeClaims, GetString(volume, {"persistentVolumeClaim", "claimName"}));
-    if (const text::Array* sources = text::FindArray(volume, {"projected", "sources"})) {
-      for (const text::Json& source : *sources) {
-        Add(api::kConfigMaps, GetString(source, {"configMap", "name"}));
-        Add(api::kSecrets, GetString(source, {"secret", "name"}));
-      }
+    for (const text::Json& source : text::Items(volume, {"projected", "sources"})) {
+      Add(api::kConfigMaps, GetString(source, {"configMap", "name"}));
+      Add(api::kSecrets, GetString(source, {"secret", "name"}));
     }
   }
   std::vector<Reference> Take() { return {found_.begin(), found_.end()}; }
@@ -67,13 +61,11 @@ base::Result<std::string> Decode(const Reference& reference, const text::Json& o
 std::vector<Reference> ReferencesOf(const text::Json& pod) {
   Collector collector;
   for (std::string_view list : {"initContainers", "containers"}) {
-    if (const text::Array* containers = text::FindArray(pod, {"spec", list})) {
-      for (const text::Json& container : *containers) collector.AddEnvironment(container);
-    }
+    for (const text::Json& container : text::Items(pod, {"spec", list}))
+      collector.AddEnvironment(container);
   }
-  if (const text::Array* volumes = text::FindArray(pod, {"spec", "volumes"})) {
-    for (const text::Json& volume : *volumes) collector.AddVolume(volume);
-  }
+  for (const text::Json& volume : text::Items(pod, {"spec", "volumes"}))
+    collector.AddVolume(volume);
   return collector.Take();
 }
 
@@ -104,9 +96,7 @@ OrNotReady<std::map<std::string, std::string>> ValuesOf(const PodObjects& object
     return tl::unexpected<NotReady>(Absent(reference));
   }
   for (std::string_view part : {"data", "stringData", "binaryData"}) {
-    const text::Object* entries = text::FindObject(it->second, {part});
-    if (entries == nullptr) continue;
-    for (const auto& entry : *entries) {
+    for (const auto& entry : text::Members(it->second, {part})) {
       auto value = Decode(reference, it->second, entry.key());
       if (!value) return ConfigError(value.error().message);
       values[std::string(entry.key())] = std::move(*value);

@@ -60,7 +60,7 @@ int64_t JobSize(const EnvList& variables) {
 std::string LimitOf(const text::Json& container, std::string_view resource) {
   const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
   if (limit == nullptr || limit->is_null()) return "";
-  return limit->is_string() ? std::string(limit->get_string()) : text::ToJson(*limit);
+  return text::ToText(*limit);
 }
 
 class PodPlanner {
@@ -131,9 +131,7 @@ class PodPlanner {
 
   OrNotReady<void> AddContainers(std::string_view list, const PodFacts& own,
                                  std::vector<ContainerSpec>& into) {
-    const text::Array* containers = text::FindArray(pod_, {"spec", list});
-    if (containers == nullptr) return {};
-    for (const text::Json& container : *containers) {
+    for (const text::Json& container : text::Items(pod_, {"spec", list})) {
       auto variables = ContainerVariables(own, container, objects_);
       if (!variables) return tl::unexpected<NotReady>(std::move(variables.error()));
       ContainerSpec spec;

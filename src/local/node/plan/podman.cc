@@ -30,9 +30,7 @@ bool IsPodmansOwn(std::string_view name) {
 std::vector<std::string> Words(const text::Json& container, std::string_view field,
                                const std::map<std::string, std::string>& variables) {
   std::vector<std::string> words;
-  const text::Array* const list = text::FindArray(container, {field});
-  if (list == nullptr) return words;
-  for (const text::Json& word : *list) {
+  for (const text::Json& word : text::Items(container, {field})) {
     if (word.is_string()) words.push_back(ExpandVariables(word.get_string(), variables));
   }
   return words;
@@ -53,10 +51,8 @@ void AddSecurity(const text::Json& container, const process::Rights& rights,
   for (const gid_t group : rights.groups) argv.push_back(fmt::format("--group-add={}", group));
   for (const auto& [list, flag] :
        {std::pair("drop", "--cap-drop="), std::pair("add", "--cap-add=")}) {
-    const text::Array* const names =
-        text::FindArray(container, {"securityContext", "capabilities", list});
-    if (names == nullptr) continue;
-    for (const text::Json& name : *names) {
+    for (const text::Json& name :
+         text::Items(container, {"securityContext", "capabilities", list})) {
       if (name.is_string()) argv.push_back(flag + std::string(name.get_string()));
     }
   }

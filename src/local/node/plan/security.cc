@@ -91,10 +91,7 @@ OrNotReady<std::optional<uint32_t>> IdOf(const text::Json& pod, const text::Json
 // The bits of the listed capabilities; ALL stands for all of them.
 OrNotReady<uint64_t> CapabilitiesIn(const text::Json& container, std::string_view list) {
   uint64_t named = 0;
-  const text::Array* const names =
-      text::FindArray(container, {"securityContext", "capabilities", list});
-  if (names == nullptr) return named;
-  for (const text::Json& item : *names) {
+  for (const text::Json& item : text::Items(container, {"securityContext", "capabilities", list})) {
     const std::string upper =
         base::ToUpper(item.is_string() ? std::string_view(item.get_string()) : std::string_view());
     const std::string_view name = std::string_view(upper).substr(upper.starts_with("CAP_") ? 4 : 0);
@@ -145,11 +142,9 @@ OrNotReady<Security> SecurityOf(const text::Json& pod, const text::Json& contain
       escalation != nullptr && escalation->is_bool() && !escalation->get_bool();
   security.has_read_only_root =
       text::GetBool(container, {"securityContext", "readOnlyRootFilesystem"}).value_or(false);
-  if (const text::Array* const groups =
-          text::FindArray(pod, {"spec", "securityContext", "supplementalGroups"})) {
-    for (const text::Json& one : *groups) {
-      if (one.is_int64()) security.rights.groups.push_back(static_cast<gid_t>(one.get_int64()));
-    }
+  for (const text::Json& one :
+       text::Items(pod, {"spec", "securityContext", "supplementalGroups"})) {
+    if (one.is_int64()) security.rights.groups.push_back(static_cast<gid_t>(one.get_int64()));
   }
   if (const auto fs_group = text::GetInt(pod, {"spec", "securityContext", "fsGroup"})) {
     security.rights.groups.push_back(static_cast<gid_t>(*fs_group));

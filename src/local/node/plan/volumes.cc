@@ -81,9 +81,7 @@ class VolumePlanner {
       plan_.directories.push_back(directory_ + "/code");
     }
     for (std::string_view list : {"initContainers", "containers"}) {
-      const text::Array* containers = text::FindArray(facts_.pod, {"spec", list});
-      if (containers == nullptr) continue;
-      for (const text::Json& container : *containers) {
+      for (const text::Json& container : text::Items(facts_.pod, {"spec", list})) {
         const std::string name(GetString(container, {"name"}));
         const auto it = variables.find(name);
         auto added = name == code_container
@@ -106,9 +104,7 @@ class VolumePlanner {
   };
 
   OrNotReady<void> AddCodeMounts(const text::Json& container, std::string_view code_volume) {
-    const text::Array* mounts = text::FindArray(container, {"volumeMounts"});
-    if (mounts == nullptr) return {};
-    for (const text::Json& mount : *mounts) {
+    for (const text::Json& mount : text::Items(container, {"volumeMounts"})) {
       const std::string volume(GetString(mount, {"name"}));
       if (volume == code_volume) continue;
       const std::string_view path = GetString(mount, {"mountPath"});
@@ -127,9 +123,7 @@ class VolumePlanner {
   }
 
   OrNotReady<void> AddMounts(const text::Json& container, const EnvList& variables) {
-    const text::Array* mounts = text::FindArray(container, {"volumeMounts"});
-    if (mounts == nullptr) return {};
-    for (const text::Json& mount : *mounts) {
+    for (const text::Json& mount : text::Items(container, {"volumeMounts"})) {
       auto added = AddMount(mount, variables);
       if (!added) return added;
     }
@@ -195,14 +189,10 @@ class VolumePlanner {
 
   OrNotReady<Source> SourceOf(const std::string& name) {
     if (const auto it = sources_.find(name); it != sources_.end()) return it->second;
-    const text::Array* volumes = text::FindArray(facts_.pod, {"spec", "volumes"});
-    if (volumes != nullptr) {
-      for (const text::Json& volume : *volumes) {
-        if (GetString(volume, {"name"}) != name) continue;
-        auto source = MakeSource(name, volume);
-        if (source) sources_[name] = *source;
-        return source;
-      }
+    if (const text::Json* volume = text::ItemNamed(facts_.pod, {"spec", "volumes"}, name)) {
+      auto source = MakeSource(name, *volume);
+      if (source) sources_[name] = *source;
+      return source;
     }
     return ConfigError(fmt::format("the pod has no volume \"{}\"", name));
   }
@@ -245,8 +235,7 @@ class VolumePlanner {
     source.memory = 0;
     const text::Json* limit = text::Find(volume, {"emptyDir", "sizeLimit"});
     if (limit == nullptr || limit->is_null()) return source;
-    const auto bytes = base::ParseQuantity(limit->is_string() ? std::string(limit->get_string())
-                                                              : text::ToJson(*limit));
+    const auto bytes = base::ParseQuantity(text::ToText(*limit));
     if (!bytes || *bytes < 0) {
       return ConfigError(
           fmt::format("volume \"{}\": bad sizeLimit {}", name, text::ToJson(*limit)));
@@ -330,9 +319,7 @@ class VolumePlanner {
   }
 
   OrNotReady<void> AddDownward(const std::string& directory, const text::Json& description) {
-    const text::Array* items = text::FindArray(description, {"items"});
-    if (items == nullptr) return {};
-    for (const text::Json& item : *items) {
+    for (const text::Json& item : text::Items(description, {"items"})) {
       const std::string_view field = GetString(item, {"fieldRef", "fieldPath"});
       OrNotReady<std::string> value;
       if (field == "metadata.labels") {
@@ -352,9 +339,7 @@ class VolumePlanner {
   }
 
   OrNotReady<void> AddProjected(const std::string& directory, const text::Json& description) {
-    const text::Array* sources = text::FindArray(description, {"sources"});
-    if (sources == nullptr) return {};
-    for (const text::Json& source : *sources) {
+    for (const text::Json& source : text::Items(description, {"sources"})) {
       OrNotReady<void> added;
       if (const text::Json* secret = text::Find(source, {"secret"})) {
         added = AddObject(directory, api::kSecrets, GetString(*secret, {"name"}), *secret);

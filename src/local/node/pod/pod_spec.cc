@@ -34,9 +34,7 @@ Array PairsToJson(const std::vector<std::pair<std::string, std::string>>& pairs)
 base::Result<std::vector<std::pair<std::string, std::string>>> PairsFromJson(const Json& json,
                                                                              std::string_view key) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  const Array* const array = text::FindArray(json, {key});
-  if (array == nullptr) return pairs;
-  for (const Json& item : *array) {
+  for (const Json& item : text::Items(json, {key})) {
     const Array* const pair = item.if_array();
     if (pair == nullptr || pair->size() != 2 || !(*pair)[0].is_string() ||
         !(*pair)[1].is_string()) {
@@ -50,9 +48,7 @@ base::Result<std::vector<std::pair<std::string, std::string>>> PairsFromJson(con
 template <typename T, typename Convert>
 base::Result<std::vector<T>> ListFromJson(const Json& json, std::string_view key, Convert convert) {
   std::vector<T> list;
-  const Array* const array = text::FindArray(json, {key});
-  if (array == nullptr) return list;
-  for (const Json& item : *array) {
+  for (const Json& item : text::Items(json, {key})) {
     TRY_ASSIGN(T value, convert(item));
     list.push_back(std::move(value));
   }

@@ -41,12 +41,9 @@ bool IsTensorboard(const std::vector<std::string>& argv) {
 }
 
 bool RunsTensorboard(const text::Json& pod) {
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr) return false;
-  return std::any_of(containers->begin(), containers->end(), [](const text::Json& container) {
-    const text::Array* command = text::FindArray(container, {"command"});
-    return command != nullptr && !command->empty() && command->front().is_string() &&
-           IsTensorboard({std::string(command->front().get_string())});
+  return std::ranges::any_of(text::Items(pod, {"spec", "containers"}), [](const auto& container) {
+    const text::Array& command = text::Items(container, {"command"});
+    return !command.empty() && IsTensorboard({std::string(text::GetString(command[0], {}))});
   });
 }
 

@@ -106,6 +106,11 @@ class FakeCluster {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return refused_ > 0; });
   }
+  // Waits until the one client that watches has taken in all changes so far.
+  bool WaitWatched() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return watched_ == version_; });
+  }
   size_t writes() {
     const std::lock_guard lock(mutex_);
     return writes_;
@@ -138,6 +143,10 @@ class FakeCluster {
           if (event.collection != collection_ || !selector_.Matches(event.object)) continue;
           text::Object line{{"type", event.type}, {"object", event.object}};
           return std::optional(text::ToJson(line) + "\n");
+        }
+        // It asks for more once it has handled what it got.
+        if (std::exchange(cluster_.watched_, cluster_.version_) != cluster_.version_) {
+          cluster_.changed_.notify_all();
         }
         cluster_.changed_.wait(lock);
       }
@@ -337,6 +346,7 @@ class FakeCluster {
   std::mutex mutex_;
   std::condition_variable changed_;
   int64_t version_ = 0;
+  int64_t watched_ = -1;
   size_t writes_ = 0;
   bool is_away_ = false;
   size_t refused_ = 0;  // while it answers 503

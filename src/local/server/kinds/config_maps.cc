@@ -9,7 +9,7 @@ constexpr Column kDataColumns[] = {{"Name", "string"}, {"Data", "string"}, {"Age
 double CountKeys(const text::Json& object) {
   size_t count = 0;
   for (const std::string_view key : {"data", "binaryData"}) {
-    if (const text::Object* map = text::FindObject(object, {key})) count += map->size();
+    count += text::Members(object, {key}).size();
   }
   return static_cast<double>(count);
 }

@@ -36,17 +36,15 @@ void CheckDeployment(const text::Json& deployment, Causes& causes) {
   if (GetInt(deployment, {"spec", "replicas"}).value_or(-1) < 0) {
     causes.emplace_back("spec.replicas: Invalid value: must be greater than or equal to 0");
   }
-  const text::Object* labels = text::FindObject(deployment, {"spec", "selector", "matchLabels"});
-  if (labels == nullptr || labels->empty()) {
+  const text::Object& labels = text::Members(deployment, {"spec", "selector", "matchLabels"});
+  if (labels.empty()) {
     causes.emplace_back("spec.selector: Required value");
-  } else if (!SelectsItsPods(*labels, deployment)) {
+  } else if (!SelectsItsPods(labels, deployment)) {
     causes.emplace_back(
         "spec.template.metadata.labels: Invalid value: `selector` does not match template "
         "`labels`");
   }
-  const text::Array* containers =
-      text::FindArray(deployment, {"spec", "template", "spec", "containers"});
-  if (containers == nullptr || containers->empty()) {
+  if (text::Items(deployment, {"spec", "template", "spec", "containers"}).empty()) {
     causes.emplace_back("spec.template.spec.containers: Required value");
   }
   const std::string_view policy =

@@ -25,9 +25,8 @@ const std::string& JobResource() {
 }
 
 std::string LastCondition(const text::Json& job) {
-  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
-  if (conditions == nullptr || conditions->empty()) return {};
-  return std::string(text::GetString(conditions->back(), {"type"}));
+  const text::Array& conditions = text::Items(job, {"status", "conditions"});
+  return std::string(conditions.empty() ? "" : text::GetString(conditions.back(), {"type"}));
 }
 
 // The fields from which a row is made.

@@ -211,16 +211,13 @@ void PrepareStatusUpdate(const text::Json& old, text::Json& object) {
 }
 
 bool HasFinalizers(const text::Json& object) {
-  const text::Array* finalizers = text::FindArray(object, {"metadata", "finalizers"});
-  return finalizers != nullptr && !finalizers->empty();
+  return !text::Items(object, {"metadata", "finalizers"}).empty();
 }
 
 bool HasFinalizer(const text::Json& object, std::string_view name) {
-  const text::Array* finalizers = text::FindArray(object, {"metadata", "finalizers"});
-  if (finalizers == nullptr) return false;
-  return std::any_of(finalizers->begin(), finalizers->end(), [&](const text::Json& finalizer) {
-    return finalizer.is_string() && finalizer.get_string() == name;
-  });
+  return std::ranges::any_of(
+      text::Items(object, {"metadata", "finalizers"}),
+      [&](const text::Json& finalizer) { return text::GetString(finalizer, {}) == name; });
 }
 
 void AddFinalizer(text::Json& object, std::string_view name) {

@@ -58,10 +58,8 @@ std::string_view QosClassOf(const text::Json& pod) {
   bool has_any = false;
   bool is_guaranteed = true;
   for (const std::string_view list : {"containers", "initContainers"}) {
-    const text::Array* const containers = text::FindArray(pod, {"spec", list});
-    for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+    for (const text::Json& container : text::Items(pod, {"spec", list})) {
       for (const std::string_view resource : {"cpu", "memory"}) {
-        const text::Json& container = (*containers)[i];
         const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
         const text::Json* const request =
             text::Find(container, {"resources", "requests", resource});
@@ -144,9 +142,8 @@ void PodCells(const text::Json& pod, base::Time now, Cells& cells) {
       last_restart = status.last_terminated->finished;
     }
   }
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
   cells.Text(api::Name(pod));
-  cells.Text(fmt::format("{}/{}", ready, containers == nullptr ? 0 : containers->size()));
+  cells.Text(fmt::format("{}/{}", ready, text::Items(pod, {"spec", "containers"}).size()));
   cells.Text(api::PodStatusText(pod));
   const int restarts = api::RestartCount(pod);
   cells.Text(restarts > 0 && last_restart

@@ -10,10 +10,8 @@ constexpr Column kSecretColumns[] = {
 
 void SetSecretDefaults(text::Json& secret) {
   text::SetDefault(secret, {"type"}, "Opaque");
-  const text::Object* plain = text::FindObject(secret, {"stringData"});
-  if (plain == nullptr) return;
-  const text::Object copy = *plain;
-  for (const auto& [key, value] : copy) {
+  const text::Object plain = text::Members(secret, {"stringData"});
+  for (const auto& [key, value] : plain) {
     if (!value.is_string()) continue;
     text::Set(secret, {"data", std::string_view(key)},
               text::Json(base::Base64Encode(value.get_string())));
@@ -22,10 +20,9 @@ void SetSecretDefaults(text::Json& secret) {
 }
 
 void SecretCells(const text::Json& secret, base::Time now, Cells& cells) {
-  const text::Object* const data = text::FindObject(secret, {"data"});
   cells.Text(api::Name(secret));
   cells.Text(text::GetString(secret, {"type"}));
-  cells.Number(data == nullptr ? 0 : static_cast<double>(data->size()));
+  cells.Number(static_cast<double>(text::Members(secret, {"data"}).size()));
   cells.Text(Age(api::CreationTime(secret), now));
 }
 

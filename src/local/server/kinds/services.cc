@@ -44,22 +44,18 @@ constexpr Column kServiceColumns[] = {
 
 void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
   std::vector<std::string> ports;
-  if (const text::Array* list = text::FindArray(service, {"spec", "ports"})) {
-    for (const text::Json& port : *list) {
-      const std::string_view protocol = text::GetString(port, {"protocol"});
-      const auto node_port = text::GetInt(port, {"nodePort"});
-      ports.push_back(fmt::format("{}{}/{}", text::GetInt(port, {"port"}).value_or(0),
-                                  node_port ? fmt::format(":{}", *node_port) : "",
-                                  protocol.empty() ? "TCP" : protocol));
-    }
+  for (const text::Json& port : text::Items(service, {"spec", "ports"})) {
+    const std::string_view protocol = text::GetString(port, {"protocol"});
+    const auto node_port = text::GetInt(port, {"nodePort"});
+    ports.push_back(fmt::format("{}{}/{}", text::GetInt(port, {"port"}).value_or(0),
+                                node_port ? fmt::format(":{}", *node_port) : "",
+                                protocol.empty() ? "TCP" : protocol));
   }
   std::vector<std::string> selector;
-  if (const text::Object* map = text::FindObject(service, {"spec", "selector"})) {
-    for (const auto& [key, value] : *map) {
-      if (value.is_string()) {
-        selector.push_back(
-            fmt::format("{}={}", std::string_view(key), std::string_view(value.get_string())));
-      }
+  for (const auto& [key, value] : text::Members(service, {"spec", "selector"})) {
+    if (value.is_string()) {
+      selector.push_back(
+          fmt::format("{}={}", std::string_view(key), std::string_view(value.get_string())));
     }
   }
   cells.Text(api::Name(service));

@@ -14,10 +14,8 @@ namespace {
 
 std::vector<std::string> ContainerNames(const text::Json& pod, std::string_view list) {
   std::vector<std::string> names;
-  if (const text::Array* containers = text::FindArray(pod, {"spec", list})) {
-    for (const text::Json& container : *containers) {
-      names.emplace_back(text::GetString(container, {"name"}));
-    }
+  for (const text::Json& container : text::Items(pod, {"spec", list})) {
+    names.emplace_back(text::GetString(container, {"name"}));
   }
   return names;
 }

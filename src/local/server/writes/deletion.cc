@@ -34,9 +34,7 @@ Mutation DeleteLater(Key key, DeleteOptions options, base::Time now) {
 
 // Whether another owner of `object` than `gone` still exists.
 base::Result<bool> HasOtherOwner(View& view, const text::Json& object, std::string_view gone) {
-  const text::Array* owners = text::FindArray(object, {"metadata", "ownerReferences"});
-  if (owners == nullptr) return false;
-  for (const text::Json& owner : *owners) {
+  for (const text::Json& owner : text::Items(object, {"metadata", "ownerReferences"})) {
     const std::string_view uid = text::GetString(owner, {"uid"});
     if (uid == gone) continue;
     TRY_ASSIGN(const auto record, view.GetByUid(uid));
@@ -289,15 +287,15 @@ base::Result<Next> Delete(View& view, Record current, const DeleteOptions& optio
 base::Result<std::vector<Mutation>> CollectIfOrphaned(View& view, const Key& key,
                                                       const text::Json& object, base::Time now) {
   std::vector<Mutation> mutations;
-  const text::Array* owners = text::FindArray(object, {"metadata", "ownerReferences"});
-  if (owners == nullptr || owners->empty()) return mutations;
+  const text::Array& owners = text::Items(object, {"metadata", "ownerReferences"});
+  if (owners.empty()) return mutations;
   TRY_ASSIGN(const bool has_owner, HasOtherOwner(view, object, ""));
   if (!has_owner) {
     DeleteOptions options;
     options.uid = api::Uid(object);
     mutations.push_back(DeleteLater(key, options, now));
   }
-  for (const text::Json& owner : *owners) {
+  for (const text::Json& owner : owners) {
     const std::string uid(text::GetString(owner, {"uid"}));
     TRY_ASSIGN(const auto record, view.GetByUid(uid));
     if (record && HasFinalizer(record->object, kForegroundFinalizer)) {

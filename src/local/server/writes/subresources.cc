@@ -35,9 +35,7 @@ std::string SelectorText(const api::Resource& resource, const text::Json& object
         text::GetString(object, {"status", "replicaStatuses", "Worker", "selector"}));
   }
   std::string selector;
-  const text::Object* const labels = text::FindObject(object, {"spec", "selector", "matchLabels"});
-  if (labels == nullptr) return selector;
-  for (const auto& [key, value] : *labels) {
+  for (const auto& [key, value] : text::Members(object, {"spec", "selector", "matchLabels"})) {
     if (!value.is_string()) continue;
     selector += fmt::format("{}{}={}", selector.empty() ? "" : ",", std::string_view(key),
                             std::string_view(value.get_string()));
@@ -177,11 +175,9 @@ void HandleBinding(Backend& backend, Call call) {
           api::SetAnnotation(pod, key, value);
         }
         text::Array conditions;
-        if (const text::Array* old = text::FindArray(pod, {"status", "conditions"})) {
-          for (const text::Json& condition : *old) {
-            if (text::GetString(condition, {"type"}) != "PodScheduled") {
-              conditions.push_back(condition);
-            }
+        for (const text::Json& condition : text::Items(pod, {"status", "conditions"})) {
+          if (text::GetString(condition, {"type"}) != "PodScheduled") {
+            conditions.push_back(condition);
           }
         }
         conditions.push_back(

@@ -1,4 +1,4 @@
-#include "local/daemon/gpu_witness.h"
+#include "local/daemon/ranks/gpu_witness.h"
 
 #include <deque>
 #include <map>

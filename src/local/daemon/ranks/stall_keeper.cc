@@ -1,4 +1,4 @@
-#include "local/daemon/stall_keeper.h"
+#include "local/daemon/ranks/stall_keeper.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 
 #include "answers/stall/straggler.h"
 #include "base/clock.h"
-#include "local/daemon/rank_snapshots.h"
+#include "local/daemon/ranks/rank_snapshots.h"
 #include "runs/progress/wait_span.h"
 #include "witness/stacks.h"
 

@@ -1,4 +1,4 @@
-#include "local/daemon/rank_snapshots.h"
+#include "local/daemon/ranks/rank_snapshots.h"
 
 #include "answers/stall/straggler.h"
 

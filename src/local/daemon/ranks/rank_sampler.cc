@@ -1,4 +1,4 @@
-#include "local/daemon/rank_sampler.h"
+#include "local/daemon/ranks/rank_sampler.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "local/daemon/rank_sampler.h"
+#include "local/daemon/ranks/rank_sampler.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

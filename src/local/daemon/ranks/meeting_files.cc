@@ -1,4 +1,4 @@
-#include "local/daemon/meeting_files.h"
+#include "local/daemon/ranks/meeting_files.h"
 
 namespace local::daemon {
 
