@@ -145,6 +145,9 @@ TEST_F(SnapshotTest, ADiskThatDoesNotTakeItLeavesNoSnapshotAndNoCopy) {
   EXPECT_NE(refused.error().message.find("sync " + folder_ + "/store"), std::string::npos)
       << refused.error().message;
   EXPECT_TRUE(fs::is_empty(folder_ + "/store/lists"));
+  for (const auto& each : fs::recursive_directory_iterator(folder_ + "/store/objects")) {
+    EXPECT_TRUE(each.is_directory()) << each.path();
+  }
   on_sync = nullptr;
   const Snapshot taken = Take();
   on_sync = [] {
@@ -190,6 +193,9 @@ TEST_F(SnapshotTest, AGitWorkTreeIsWhatGitDoesNotIgnore) {
   ASSERT_TRUE(state) << state.error().message;
   EXPECT_EQ(state->commit.size(), 40U);
   EXPECT_EQ(state->changes, 3);
+  EXPECT_NE(state->diff.find("\n+changed\n"), std::string::npos) << state->diff;
+  EXPECT_NE(state->diff.find("\ndeleted file mode 100644\n"), std::string::npos) << state->diff;
+  EXPECT_EQ(state->diff.find("new name.py"), std::string::npos) << "git does not track it";
 }
 
 TEST_F(SnapshotTest, AWorkTreeWithoutACommitHasNone) {

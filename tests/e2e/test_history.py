@@ -1,6 +1,7 @@
 """What is remembered of runs: history, show, logs of the deleted, compare, rerun, code, files, cp, prune."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -135,6 +136,34 @@ def test_rerun_takes_the_code_of_then(cluster, code):
     cluster.run("code", "base", "-o", cluster.path("home", "then"))
     with open(cluster.path("home", "then", "train.py")) as file:
         assert file.read() == TRAIN
+
+
+def test_what_was_not_committed_is_remembered(cluster, code):
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", code]
+    for args in (["init", "-q"], ["add", "train.py"], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *args], check=True, env=cluster.env, user=cluster.uid)
+    cluster.run("run", "--name=clean", "train.py", "0.1", cwd=code)
+    assert cluster.run("code", "clean", "--diff").stdout == ""
+    write(cluster, code + "/train.py", TRAIN.replace("lr", "rate"))
+    write(cluster, code + "/new.py", "")
+    assert ", 2 files changed" in cluster.run("run", "--name=dirty", "train.py", "0.1", cwd=code).stderr
+    shutil.rmtree(code + "/.git")
+    cluster.run("delete", "dirty")
+    diff = cluster.run("code", "dirty", "--diff").stdout
+    assert '\n-print("lr", sys.argv[1])\n+print("rate", sys.argv[1])\n' in diff and "new.py" not in diff
+    assert ", 2 files changed\n" in cluster.run("show", "dirty").stdout
+    assert json.loads(cluster.run("show", "dirty", "-o", "json").stdout)["changes"] == 2
+    cluster.run("run", "--name=plain", "train.py", "0.1", cwd=code)
+    assert "not run in a git work tree" in cluster.run("code", "plain", "--diff", code=1).stderr
+
+
+def test_folders_are_copied_without_what_has_no_contents(cluster, code):
+    cluster.run("run", "--name=odd", "cd $MUSTER_RUN_DIR && mkdir d && mkfifo d/pipe && echo 1 >d/a && ln -s a d/b", cwd=code)
+    cluster.run("cp", "odd:", cluster.path("home", "odd"))
+    assert sorted(os.listdir(cluster.path("home", "odd", "d"))) == ["a", "b"]
+    assert os.readlink(cluster.path("home", "odd", "d", "b")) == "a"
+    assert "d/pipe is not a file or folder" in cluster.run("cp", "odd:d/pipe", cluster.path("home", "pipe"), code=1).stderr
+    assert not os.path.exists(cluster.path("home", "pipe"))
 
 
 def test_a_submitted_job_runs_again_as_it_was(cluster):

@@ -53,6 +53,25 @@ def test_scripts_and_folders_that_are_not_there(cluster, code):
     assert done.returncode == USAGE and "the current folder no longer exists: change to another" in done.stderr, done.stderr
 
 
+def test_programs_of_the_folder_that_could_not_start(cluster, code):
+    written(code, "plain.sh", "echo hi\n")
+    written(code, "windows.sh", "#!/bin/sh\r\necho hi\r\n", mode=0o755)
+    written(code, "pkg/tool.sh", "#!/bin/sh\necho tool $1\n", mode=0o755)
+    os.symlink("pkg", os.path.join(code, "link"))
+    written(code, ".musterignore", "left.sh\n")
+    written(code, "left.sh", "#!/bin/sh\n", mode=0o755)
+    refused(cluster, code, f"./nothere is not in {code}", "./nothere")
+    refused(cluster, code, "./pkg is a folder, not a program", "./pkg")
+    refused(cluster, code, "./plain.sh may not be executed: `chmod +x ./plain.sh`", "./plain.sh")
+    refused(cluster, code, "plain.sh is a file of this folder, and no program of PATH: run ./plain.sh", "-n", "2", "plain.sh")
+    refused(cluster, code, "the lines of ./windows.sh end as on Windows", "./windows.sh")
+    refused(cluster, code, "./left.sh is left out of the job by .musterignore", "./left.sh")
+    refused(cluster, code, f"../link/tool.sh is outside of {code}/pkg", "../link/tool.sh", cwd=os.path.join(code, "pkg"))
+    assert cluster.run("run", "./pkg/tool.sh", "1", cwd=code).stdout == "tool 1\n"
+    assert cluster.run("run", "link/tool.sh", "3", cwd=code).stdout == "tool 3\n"
+    assert cluster.run("run", "sh", "plain.sh", cwd=code).stdout == "hi\n"
+
+
 def test_a_file_that_cannot_be_read(nobody_cluster):
     code = nobody_cluster.path("home", "code")
     written(code, "train.py", owner=nobody_cluster.uid)

@@ -188,9 +188,9 @@ def test_secrets_are_where_the_context_says_and_their_values_only_there(real_clu
     assert {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "key", "key": "TOKEN"}}} in container["env"]
     for words in (("get", "secret", "-o", "yaml"), ("show", "secret"), ("show", "secret", "-o", "json")):
         assert "hush-4711" not in muster.run(*words).stdout
-    assert "hush-4711" not in real_cluster.kubectl("get", "configmaps,pytorchjobs", "-n", namespace, "-o", "yaml")
+    assert "hush-4711" not in real_cluster.kubectl("get", "configmaps,pytorchjobs", "-n", namespace, "-o", "yaml").stdout
     muster.run("secret", "delete", "key")
-    assert "hush" not in real_cluster.kubectl("get", "secrets", "-n", namespace, "-o", "yaml")
+    assert "hush" not in real_cluster.kubectl("get", "secrets", "-n", namespace, "-o", "yaml").stdout
 
 
 def test_what_the_job_will_wait_for_is_said_at_once(real_cluster, namespace, muster, code):

@@ -46,10 +46,10 @@ TEST_F(ChosenLinesTest, OfRanksInAnInstance) {
 
 TEST_F(ChosenLinesTest, OfRanksInTheTrialsOfASweep) {
   const RankMap trials{{"j-master-0"}, 2, true};
-  EXPECT_EQ(Of({{{1, 1}}, "", trials},
-               {"[lr=1] [rank0]:a\n[lr=1] [rank1]:b\n[lr=1] c\n2 of 2\n[x=[y] ] [rank1]:d\n"},
-               false),
-            "[lr=1] [rank1]:b\n[x=[y] ] [rank1]:d\n");
+  EXPECT_EQ(
+      Of({{{1, 1}}, "", trials},
+         {"[lr=1] [rank0]:a\n[lr=1] [rank1]:b\n[lr=1] c\n2 of 2\n[x=[y] ] [rank1]:d\n"}, false),
+      "[lr=1] [rank1]:b\n[x=[y] ] [rank1]:d\n");
 }
 
 TEST_F(ChosenLinesTest, WithAText) {

@@ -32,6 +32,12 @@ base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_l
     return Misuse(fmt::format("{} is a folder, not a program", file));
   }
   const std::string path = (fs::path(folder.inside) / file).lexically_normal().string();
+  if (!is_live && (path.starts_with("../") || fs::path(path).is_absolute())) {
+    return Misuse(
+        fmt::format("{} is outside of {}, and only what is in it goes along: name a "
+                    "folder above it by -C, or run in the folder by --live",
+                    file, folder.root));
+  }
   // It may be reached by a link, which goes along as such.
   const std::string target = fs::canonical(fs::path(here) / file, failed).string();
   const bool goes_along = code.Holds(path) || (target.starts_with(folder.root + "/") &&

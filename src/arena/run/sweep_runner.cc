@@ -353,7 +353,8 @@ std::string Summary(const std::vector<Trial>& trials,
   return text;
 }
 
-// Those that have not ended. Where all have, the job is tried again (--retry) for those that failed.
+// Those that have not ended. Where all have, the job is tried again (--retry) for those that
+// failed.
 std::vector<Trial> TrialsToRun(const std::vector<Trial>& trials,
                                const std::map<int64_t, TrialResult>& results) {
   std::vector<Trial> left, failed;

@@ -92,23 +92,48 @@ void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
                       witness::FolderOfPod(state_directory_, uid));
   }
   const std::lock_guard lock(mutex_);
-  pods_.erase(std::string(uid));
-  if (read) pods_.emplace(uid, *std::move(read));
-  wake_.notify_one();
+  const bool was_of_running = Remove(uid);
+  const bool is_of_running = read && Add(*std::move(read));
+  if (was_of_running || is_of_running) wake_.notify_one();
+}
+
+bool StallKeeper::Add(StallPod pod) {
+  std::string uid = pod.uid;
+  const StallPod& kept = pods_.insert_or_assign(std::move(uid), std::move(pod)).first->second;
+  Peers& peers = peers_[kept.job_uid];
+  peers.pods.push_back(&kept);
+  if (!kept.has_succeeded && ++peers.running == 1) running_.insert(kept.job_uid);
+  return peers.running > 0;
+}
+
+bool StallKeeper::Remove(std::string_view uid) {
+  const auto pod = pods_.find(uid);
+  if (pod == pods_.end()) return false;
+  const auto peers = peers_.find(pod->second.job_uid);
+  const bool was_running = peers->second.running > 0;
+  std::erase(peers->second.pods, &pod->second);
+  if (!pod->second.has_succeeded && --peers->second.running == 0) running_.erase(peers->first);
+  if (peers->second.pods.empty()) peers_.erase(peers);
+  pods_.erase(pod);
+  return was_running;
 }
 
 void StallKeeper::Run() {
   std::unique_lock lock(mutex_);
   while (!is_stopped_) {
+    const std::set<std::string> running = running_;
     std::map<std::string, std::vector<StallPod>> jobs;
-    std::set<std::string> running;
-    std::set<std::string> succeeded;  // folders
-    for (const auto& [uid, pod] : pods_) {
-      jobs[pod.job_uid].push_back(pod);
-      if (pod.has_succeeded) succeeded.insert(pod.folder);
-      if (!pod.has_succeeded) running.insert(pod.job_uid);
+    for (const std::string& uid : running) {
+      for (const StallPod* const pod : peers_.at(uid).pods) jobs[uid].push_back(*pod);
     }
-    std::erase_if(jobs, [&](const auto& job) { return !running.contains(job.first); });
+    std::set<std::string> succeeded;  // folders, of jobs that have just ended
+    for (const auto& [uid, job] : jobs_) {
+      const auto peers = peers_.find(uid);
+      if (running.contains(uid) || peers == peers_.end()) continue;
+      for (const StallPod* const pod : peers->second.pods) {
+        if (pod->has_succeeded) succeeded.insert(pod->folder);
+      }
+    }
     if (jobs.empty() && jobs_.empty()) {
       meter_.KeepOpen({});
       wake_.wait(lock);

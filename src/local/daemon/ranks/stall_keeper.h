@@ -61,6 +61,15 @@ class StallKeeper {
     std::string past;                                         // in that of earlier stalls
   };
 
+  // The pods of one job.
+  struct Peers {
+    std::vector<const StallPod*> pods;
+    size_t running = 0;
+  };
+
+  // Both return whether the pod's job runs. Under the mutex.
+  bool Add(StallPod pod);
+  bool Remove(std::string_view uid);
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
   void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
@@ -78,9 +87,13 @@ class StallKeeper {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
-  std::map<std::string, StallPod> pods_;  // by uid; guarded by the mutex
-  std::map<std::string, Job> jobs_;       // by uid; used by the thread only
-  RankMeter meter_;                       // the same
+  // Guarded by the mutex. A store may hold 100,000 pods of jobs that have ended: only those of
+  // jobs that run are looked at.
+  std::map<std::string, StallPod, std::less<>> pods_;  // by uid
+  std::map<std::string, Peers> peers_;                 // by the job's uid
+  std::set<std::string> running_;                      // uids of jobs
+  std::map<std::string, Job> jobs_;                    // by uid; used by the thread only
+  RankMeter meter_;                                    // the same
   std::thread thread_;
 };
 
