@@ -154,7 +154,8 @@ void LogFold::MoveHere(int rank, Line& line) {
     const bool is_last_of_all =
         std::all_of(held.ranks->begin(), held.ranks->end(),
                     [&, last = number](int each) { return last_of_[each] == last; });
-    if (!is_last_of_all || held.numbers.size() != line.numbers.size()) continue;
+    const bool is_said = held.ranks->contains(rank);  // then it is a repetition
+    if (is_said || !is_last_of_all || held.numbers.size() != line.numbers.size()) continue;
     Widen(line, held);
     line.ranks = held.ranks;
     line.before = held.before;
