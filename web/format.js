@@ -13,6 +13,12 @@ export function duration(milliseconds) {
   return `${Math.floor(seconds / unit)}${name}` + (rest && from < 3 ? ` ${rest}${below}` : "");
 }
 
+// "0.27s": the same, with fractions of the first ten seconds.
+export function shortDuration(milliseconds) {
+  return milliseconds < 10_000 ? `${Number((milliseconds / 1000).toPrecision(2))}s` :
+                                 duration(milliseconds);
+}
+
 export function ago(time, now) {
   return time ? duration(now - time) + " ago" : "";
 }

@@ -20,11 +20,16 @@ const KINDS = {
 const WORST_FIRST = Object.keys(KINDS);
 
 function kindAt(rank, column) {
-  if (rank.cpu[column] === null) return null;
+  const cpu = rank.cpu[column];
+  const quiet = rank.quietSeconds[column];
+  if (cpu === null && quiet === null && rank.memoryBytes[column] === null) return null;
   if (rank.stall[column]) return rank.stall[column];
-  const isQuiet = rank.quietSeconds[column] === null || rank.quietSeconds[column] >= IDLE;
-  return isQuiet && rank.cpu[column] < LITTLE ? "idle" : "runs";
+  // Where nothing measures the CPU, silence alone tells.
+  const isQuiet = quiet === null ? cpu !== null : quiet >= IDLE;
+  return isQuiet && (cpu ?? 0) < LITTLE ? "idle" : "runs";
 }
+
+const told = (value, say) => value === null ? null : say(value);
 
 // What was told, with what has changed since (src/dashboard/strip.h).
 export function withNews(grid, news) {
@@ -57,8 +62,10 @@ export class Strip {
     this.canvas = h("canvas", {role: "img", tabindex: "0", class: "strip"});
     this.says = h("span", {class: "muted", role: "status"});
     this.keys = h("span", {class: "legend"});
+    this.source = h("p", {class: "muted"});
     this.element =
-        h("figure", {class: "chart"}, this.canvas, h("figcaption", null, this.keys, this.says));
+        h("figure", {class: "chart"}, this.canvas, h("figcaption", null, this.keys, this.says),
+          this.source);
     this.canvas.addEventListener("pointermove", (event) => this.#point(event));
     this.canvas.addEventListener("pointerleave", () => this.#say(null));
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
@@ -78,6 +85,7 @@ export class Strip {
       return h("span", null, swatch, KINDS[kind].word);
     }));
     this.canvas.setAttribute("aria-label", summary(grid));
+    setText(this.source, grid.source ? `${grid.source}; since ${moment(grid.from)}` : "");
     this.draw();
     this.#say(this.#at);
   }
@@ -126,7 +134,7 @@ export class Strip {
     const full = this.rowHeight - gap;
     const isThin = kind === "waits" || kind === "idle";
     const height = isThin ? Math.max(1, Math.round(full / 3)) : full;
-    pen.globalAlpha = kind === "runs" ? 0.25 + 0.75 * Math.min(1, rank.cpu[column]) : 1;
+    pen.globalAlpha = kind === "runs" ? 0.25 + 0.75 * Math.min(1, rank.cpu[column] ?? 0.5) : 1;
     pen.fillStyle = colours[kind];
     pen.fillRect(x, row * this.rowHeight + (full - height) / 2, Math.max(1, end - x), height);
   }
@@ -164,12 +172,18 @@ export class Strip {
     const kind = kindAt(rank, column);
     const time = moment(this.#grid.from + column * this.#grid.step).slice(11);
     const quiet = rank.quietSeconds[column];
-    setText(this.says, `rank ${rank.rank}, ${time}: ` + (!kind ? "did not run" : [
-                         KINDS[kind].word.replace(/ \(.*/, ""), `CPU ${percent(rank.cpu[column])}`,
-                         bytes(rank.memoryBytes[column]),
-                         `I/O ${bytes(rank.ioBytesPerSecond[column])}/s`,
+    setText(this.says, `rank ${rank.rank}, ${time}: ` + (!kind ? this.#absent() : [
+                         KINDS[kind].word.replace(/ \(.*/, ""),
+                         told(rank.cpu[column], (cpu) => `CPU ${percent(cpu)}`),
+                         told(rank.memoryBytes[column], bytes),
+                         told(rank.ioBytesPerSecond[column], (io) => `I/O ${bytes(io)}/s`),
                          quiet === null ? null : `quiet for ${duration(1000 * quiet)}`
                        ].filter(Boolean).join(", ")));
+  }
+
+  // A cluster that keeps no history of ranks was not always looked at.
+  #absent() {
+    return this.#grid.source ? "did not run, or was not looked at" : "did not run";
   }
 
   #point(event) {

@@ -1,6 +1,6 @@
 // Attempts as bars on one time axis: a row per instance, a bar per run of it.
 import {h, svg} from "./dom.js";
-import {duration, moment} from "./format.js";
+import {duration, moment, shortDuration} from "./format.js";
 
 const WIDTH = 1000;
 const MOST_ROWS = 64;
@@ -107,12 +107,12 @@ export function ledger(report) {
     const from = WIDTH * each.fromMs / wallMs;
     const how = each.measured ? "measured" : "estimated";
     const text =
-        `${each.bucket}, ${duration(each.ms)}, attempt ${each.attempt}: ${how} by ${each.source}`;
+        `${each.bucket}, ${shortDuration(each.ms)}, attempt ${each.attempt}: ${how} by ${each.source}`;
     const kind = BUCKETS[each.bucket] ?? "off";
     picture.append(rectangle(from, from + WIDTH * each.ms / wallMs, kind, text));
   }
   const rows = buckets.filter((each) => each.ms > 0).map((each) => {
-    const estimated = each.estimatedMs > 0 ?
+    const estimated = each.name === "unknown" ? "–" : each.estimatedMs > 0 ?
         `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
         "measured";
     const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
@@ -120,7 +120,7 @@ export function ledger(report) {
         "tr", {title: each.sources.join(", ")},
         h("th", {scope: "row"},
           h("span", {class: "swatch", "data-kind": BUCKETS[each.name] ?? "off"}), each.name),
-        h("td", {class: "number"}, duration(each.ms)), h("td", {class: "number"}, share),
+        h("td", {class: "number"}, shortDuration(each.ms)), h("td", {class: "number"}, share),
         h("td", null, estimated), h("td", {class: "muted"}, each.meaning));
   });
   return [

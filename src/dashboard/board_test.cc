@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "api/status_posts.h"
 #include "arena/testing/verb_test_base.h"

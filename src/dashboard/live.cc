@@ -7,12 +7,19 @@
 
 #include "api/names.h"
 #include "api/progress_resource.h"
+#include "arena/history/ranks.h"
+#include "arena/jobs/pod_use.h"
 #include "arena/logs/log_progress.h"
 #include "dashboard/documents.h"
 #include "text/projection.h"
 
 namespace dashboard {
 namespace {
+
+// Of a job on Kubernetes, at each look.
+constexpr size_t kLogsOfLook = 16;
+// Whose ranks over time are kept, also while no tab shows them.
+constexpr size_t kMostSeenJobs = 32;
 
 // {"set": [rows...], "gone": [keys...]}
 std::string RowsEvent(bool is_all, const std::vector<std::string_view>& set,
@@ -284,16 +291,43 @@ std::optional<base::Duration> Live::AskOfShownJobs() {
       questions.push_back({key, has_ended, *std::move(job)});
     }
   }
-  for (const auto& [key, has_ended, job] : questions) {
+  for (auto& [key, has_ended, job] : questions) {
     const std::string& uid = job.summary.uid;
     if (context_.cluster_is_this_machine) {
       TakeStrip(key, uid, has_ended,
                 arena::RanksOverTime(client_, context_, uid, kMostStripColumns));
     } else {
-      TakeLog(key, uid, has_ended, arena::ProgressWithLog(client_, context_, job, 0));
+      LookAtDistantJob(key, has_ended, std::move(job));
     }
   }
   return due;
+}
+
+void Live::LookAtDistantJob(const std::string& key, bool has_ended, arena::TrainingJob job) {
+  const std::string uid = job.summary.uid;
+  if (!seen_.contains(uid) && seen_.size() >= kMostSeenJobs) seen_.erase(seen_.begin());
+  SeenJob& seen = seen_[uid];
+  TakeLog(key, uid, has_ended,
+          arena::ProgressWithLog(client_, context_, job, 0, arena::Times::kLeftOut, &seen.events));
+  if (has_ended) {
+    TakeStrip(key, uid, true, seen.ranks.Grid(kMostStripColumns));
+  } else {
+    TakeStrip(key, uid, false, LookAtRanks(seen, job));
+  }
+}
+
+text::Json Live::LookAtRanks(SeenJob& seen, arena::TrainingJob& job) {
+  arena::LookAtRanks look;
+  look.stacks = arena::RankLook::kWithoutStacks;
+  look.most_logs = kLogsOfLook;
+  auto uses = arena::UseOfPods(client_, job.summary.namespace_name, arena::PodSelector(job.job));
+  if (uses) look.uses = *std::move(uses);
+  std::vector<arena::RankState> ranks = arena::RanksOf(client_, context_, job, seen.logs, look);
+  for (arena::RankState& rank : ranks) {
+    if (!seen.logs.IsFresh(rank.instance)) rank.quiet.reset();
+  }
+  seen.ranks.Note(context_.clock.Now(), ranks);
+  return seen.ranks.Grid(kMostStripColumns);
 }
 
 void Live::TakeStrip(const std::string& key, const std::string& uid, bool has_ended,

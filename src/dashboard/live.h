@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "arena/app/app.h"
+#include "arena/history/seen_ranks.h"
+#include "arena/logs/event_tail.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
 #include "dashboard/board.h"
@@ -82,6 +84,14 @@ class Live {
   // Of the jobs that tabs show: their ranks over time, on Kubernetes what their logs tell. Returns
   // how long the next question waits; nullopt if there is none.
   std::optional<base::Duration> AskOfShownJobs();
+  // Of a job on Kubernetes, which keeps no history of it; by the asking thread.
+  struct SeenJob {
+    arena::RankLogs logs;
+    arena::SeenRanks ranks{kShownInterval};
+    arena::EventTail events;
+  };
+  void LookAtDistantJob(const std::string& key, bool has_ended, arena::TrainingJob job);
+  text::Json LookAtRanks(SeenJob& seen, arena::TrainingJob& job);
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
   void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
                const text::Json& progress);
@@ -121,6 +131,8 @@ class Live {
     std::chrono::steady_clock::time_point asked{};
   };
   std::map<std::string, ShownJob> shown_;  // by the job's key
+
+  std::map<std::string, SeenJob> seen_;  // by uid; of the asking thread alone
 
   std::unique_ptr<cluster::Reflector> jobs_, pods_;
   std::jthread teller_, asker_;  // the last members, because they use the others

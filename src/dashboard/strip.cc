@@ -66,11 +66,15 @@ std::string StripNews(const std::string& key, const text::Json& told, const text
     }
     news.push_back(std::move(of));
   }
-  return text::ToJson(text::Object{{"key", key},
-                                   {"from", text::GetInt(now, {"from"}).value_or(0)},
-                                   {"step", text::GetInt(now, {"step"}).value_or(0)},
-                                   {"at", at},
-                                   {"ranks", std::move(news)}});
+  text::Object told_now{{"key", key},
+                        {"from", text::GetInt(now, {"from"}).value_or(0)},
+                        {"step", text::GetInt(now, {"step"}).value_or(0)},
+                        {"at", at},
+                        {"ranks", std::move(news)}};
+  if (const std::string_view source = text::GetString(now, {"source"}); !source.empty()) {
+    told_now["source"] = source;
+  }
+  return text::ToJson(told_now);
 }
 
 }  // namespace dashboard

@@ -220,6 +220,28 @@ def test_reads_event_files_as_they_grow(cluster):
     assert told[0]["source"] == "event files" and told[0]["scalars"] == {"loss": 0.5}
 
 
+def test_reads_event_files_below_the_logdir_of_submit(cluster):
+    with open(cluster.path("home", "event"), "wb") as file:
+        file.write(event(5, 0.5))
+    cluster.submit("logged", f"cp {cluster.path('home', 'event')} /training_logs/events.out.tfevents.1.host && sleep 100",
+                   "--tensorboard", "--logdir=/training_logs")
+    until = time.monotonic() + 60
+    while not (told := cluster.get("logged")["progress"]):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert (told[0]["source"], told[0]["step"]) == ("event files", 5)
+
+
+def test_runs_that_are_shorter_than_a_second_have_a_ledger(cluster):
+    for number in range(3):  # at different times of a second
+        name = f"short-{number}"
+        cluster.submit(name, "echo step 1; sleep 0.1; echo step 2; sleep 0.1; exit 3")
+        ended(cluster, name)
+        made, _ = report(cluster, name)
+        assert 200 <= made["ledger"]["wallMs"] < 20_000, made
+        assert made["ledger"]["attempts"] == 1
+
+
 def test_refuses_what_it_does_not_mean(cluster):
     for flags, word in ((("--since", "soon"), "--since soon"), (("--by", "team"), "--by team"), (("x", "--by", "user"), "--by"),
                         (("nobody",), "no run nobody")):

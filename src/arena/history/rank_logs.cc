@@ -106,6 +106,11 @@ const std::map<int, RankLogs::Told>& RankLogs::Of(const std::string& instance) c
   return found == readings_.end() ? kNothing : found->second.told;
 }
 
+bool RankLogs::IsFresh(const std::string& instance) const {
+  const auto found = readings_.find(instance);
+  return found != readings_.end() && (found->second.turn == turn_ || found->second.is_final);
+}
+
 std::string StepIn(std::string_view line) {
   constexpr std::array<std::string_view, 5> kWords = {"step", "iteration", "iter", "batch",
                                                       "epoch"};

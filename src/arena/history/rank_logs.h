@@ -31,6 +31,8 @@ class RankLogs {
             size_t at_once);
   // By rank.
   const std::map<int, Told>& Of(const std::string& instance) const;
+  // Whether the last look has read it, or it had ended before: then its ranks' silence is known.
+  bool IsFresh(const std::string& instance) const;
   // How many instances with a pod were never read.
   size_t unread() const { return unread_; }
 

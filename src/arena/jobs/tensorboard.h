@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arena/jobs/jobs.h"
@@ -12,6 +13,8 @@ namespace arena {
 
 // The port on which it listens in its pod.
 inline constexpr int kTensorboardPort = 6006;
+// The volume of --logdir, if that is on no claim.
+inline constexpr std::string_view kLogsVolume = "training-logs-volume";
 
 struct TensorboardState {
   bool is_running = false;

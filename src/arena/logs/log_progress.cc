@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/rank_label.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
+#include "base/log.h"
 #include "runs/progress/history.h"
 #include "runs/progress/log_reading.h"
 
@@ -54,10 +56,23 @@ std::vector<const text::Json*> Tellers(const TrainingJob& job) {
   return tellers;
 }
 
+// Into `tail`, of the first instance.
+void ReadEventFiles(cluster::Client& client, const TrainingJob& job, EventTail& tail) {
+  const RankMap map = RankMap::Of(job.job);
+  const text::Json* const pod = map.instances.empty() ? nullptr : job.Pod(map.instances.front());
+  if (pod == nullptr || api::Phase(*pod) != "Running") return;
+  const base::Status looked = tail.Look(client, *pod);
+  if (!looked) base::LogDebug("event files: {}", looked.error().message);
+}
+
+void AddSeries(text::Json more, text::Array& list) {
+  for (text::Json& one : more.as_array()) list.push_back(std::move(one));
+}
+
 }  // namespace
 
 text::Json ProgressWithLog(cluster::Client& client, const Context& context, const TrainingJob& job,
-                           int64_t points, Times times) {
+                           int64_t points, Times times, EventTail* tail) {
   text::Json known = ProgressJson(client, context, job.job, points, times);
   if (context.cluster_is_this_machine) return known;
   runs::History history;
@@ -70,15 +85,23 @@ text::Json ProgressWithLog(cluster::Client& client, const Context& context, cons
     history = HistoryOf(*log, runs::SourceOfLog(std::string(api::Name(*pod))));
     if (!history.is_empty()) break;
   }
-  if (history.is_empty()) return known;
+  EventTail own;
+  EventTail& events = tail != nullptr ? *tail : own;
+  ReadEventFiles(client, job, events);
+  if (history.is_empty() && events.history().is_empty()) return known;
   std::vector<runs::SourceProgress> sources = history.Latest();
+  for (runs::SourceProgress& read : events.history().Latest()) sources.push_back(std::move(read));
   for (runs::SourceProgress& noted : SourcesIn(known)) sources.push_back(std::move(noted));
   std::stable_sort(sources.begin(), sources.end(),
                    [](const auto& a, const auto& b) { return a.at > b.at; });
+  text::Array series;
+  if (points > 0) {
+    AddSeries(history.SeriesToJson(static_cast<size_t>(points)), series);
+    AddSeries(events.history().SeriesToJson(static_cast<size_t>(points)), series);
+  }
   return text::Object{{"uid", api::Uid(job.job)},
                       {"sources", SourcesToJson(sources)},
-                      {"series", points > 0 ? history.SeriesToJson(static_cast<size_t>(points))
-                                            : text::Json(text::Array())}};
+                      {"series", std::move(series)}};
 }
 
 }  // namespace arena

@@ -3,6 +3,7 @@
 
 #include "api/names.h"
 #include "api/variable_references.h"
+#include "arena/jobs/tensorboard.h"
 #include "arena/submit/render_parts.h"
 #include "base/strings.h"
 

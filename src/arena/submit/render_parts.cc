@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arena/jobs/tensorboard.h"
 #include "base/strings.h"
 
 namespace arena {

@@ -66,7 +66,6 @@ std::vector<std::string> CodePartNames(const SubmitOptions& options);
 inline constexpr std::string_view kArchiveVolume = "muster-code-archive";
 inline constexpr std::string_view kUnpackedVolume = "muster-code";
 inline constexpr std::string_view kClaimFolderVolume = "muster-folder-";  // and its index
-inline constexpr std::string_view kLogsVolume = "training-logs-volume";
 inline constexpr std::string_view kCodeVolume = "code-sync";
 inline constexpr std::string_view kSharedMemoryVolume = "dshm";
 inline constexpr std::string_view kHostDirVolume = "training-data-";  // and its index

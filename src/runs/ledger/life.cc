@@ -74,10 +74,13 @@ void RefineEnd(Life& life) {
   };
   for (const StepMark& mark : life.steps) told(mark.at);
   for (const Span& span : life.spans) told(span.end);
+  for (const Millis line : life.lines) told(line);
+  for (const ReplicaLife& replica : life.lives) told(replica.ended.value_or(latest));
   life.ended = latest;
   for (ReplicaLife& replica : life.lives) {
+    const bool is_rounded = replica.ended && *replica.ended % kResolution == 0;
     const bool is_same_second =
-        replica.ended && *replica.ended < latest && latest < *replica.ended + kResolution;
+        is_rounded && *replica.ended < latest && latest < *replica.ended + kResolution;
     if (is_same_second) replica.ended = latest;
   }
 }

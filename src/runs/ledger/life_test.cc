@@ -118,6 +118,19 @@ TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
   EXPECT_EQ(life.ended, 30'900);
 }
 
+TEST(RefineEnd, ARunShorterThanASecondLastsUntilItsProgramsEnd) {
+  Life life = Finished(0);
+  life.submitted = 400;  // to the millisecond
+  life.lives = {Replica("a", 0, 0)};
+  life.lives[0].started = 450;
+  life.lives[0].ended = 730;
+  life.lines = {600, 1200};
+  RefineEnd(life);
+  EXPECT_EQ(life.ended, 730);
+  EXPECT_EQ(life.lives[0].ended, 730);
+  EXPECT_EQ(LedgerOf(life).wall(), 330);
+}
+
 TEST(RefineEnd, AReplicaThatEndedInThatSecondHadNotEndedBefore) {
   Life life = Finished(0);
   life.lives = {Replica("a", 0, 0)};

@@ -30,48 +30,73 @@ std::optional<int64_t> TakeNumber(std::string_view& text) {
   return number;
 }
 
+// The same, or "-". False for what is neither.
+bool TakeField(std::string_view& text, std::optional<int64_t>& field) {
+  if (!text.empty() && text.front() == '-') {
+    text.remove_prefix(std::min<size_t>(text.size(), 2));
+    return true;
+  }
+  field = TakeNumber(text);
+  return field.has_value();
+}
+
+std::string Field(const std::optional<int64_t>& value) {
+  return value ? fmt::to_string(*value) : "-";
+}
+
 std::optional<RankSample> ReadSample(std::string_view line) {
   RankSample sample;
-  const auto rank = TakeNumber(line), cpu = TakeNumber(line), memory = TakeNumber(line),
-             io = TakeNumber(line);
-  if (!rank || *rank >= kHighestRank || !cpu || !memory || !io || line.empty()) return std::nullopt;
+  const auto rank = TakeNumber(line);
+  if (!rank || *rank >= kHighestRank) return std::nullopt;
   sample.rank = static_cast<int>(*rank);
-  sample.cpu = *cpu;
-  sample.memory = *memory;
-  sample.io = *io;
-  if (line.front() == '-') {
-    line.remove_prefix(std::min<size_t>(line.size(), 2));
-  } else {
-    sample.quiet = TakeNumber(line);
-    if (!sample.quiet) return std::nullopt;
+  for (auto* field : {&sample.cpu, &sample.memory, &sample.io, &sample.quiet}) {
+    if (!TakeField(line, *field)) return std::nullopt;
   }
   if (line == "l") sample.role = StallRole::kLate;
   if (line == "w") sample.role = StallRole::kWaits;
   return sample;
 }
 
+struct Average {
+  int64_t sum = 0, count = 0;
+
+  void Add(const std::optional<int64_t>& value) {
+    if (!value) return;
+    sum += *value;
+    ++count;
+  }
+  std::optional<int64_t> value() const {
+    return count == 0 ? std::nullopt : std::optional(sum / count);
+  }
+};
+
+void RaiseMost(std::optional<int64_t>& most, const std::optional<int64_t>& value) {
+  if (value) most = std::max(most.value_or(*value), *value);
+}
+
 // Several looks at one rank.
 struct Sum {
-  int64_t cpu = 0, io = 0, count = 0;
+  Average cpu, io;
+  bool has_any = false;
   RankSample most;
 
   void Add(const RankSample& sample) {
-    cpu += sample.cpu;
-    io += sample.io;
-    if (count++ == 0) {
+    cpu.Add(sample.cpu);
+    io.Add(sample.io);
+    if (!std::exchange(has_any, true)) {
       most = sample;
       return;
     }
-    most.memory = std::max(most.memory, sample.memory);
-    if (sample.quiet) most.quiet = std::max(most.quiet.value_or(0), *sample.quiet);
+    RaiseMost(most.memory, sample.memory);
+    RaiseMost(most.quiet, sample.quiet);
     const bool is_worse = sample.role == StallRole::kLate || most.role == StallRole::kNone;
     if (is_worse) most.role = sample.role;
   }
   RankSample At(int64_t at) const {
     RankSample sample = most;
     sample.at = at;
-    sample.cpu = cpu / count;
-    sample.io = io / count;
+    sample.cpu = cpu.value();
+    sample.io = io.value();
     return sample;
   }
 };
@@ -86,10 +111,11 @@ text::Json RankOfGrid(int rank, const Sums& sums, int64_t columns) {
       continue;
     }
     const RankSample sample = at->second.At(0);
-    cpu.emplace_back(static_cast<double>(sample.cpu) / 100);
-    memory.emplace_back(sample.memory << 20);
-    io.emplace_back(sample.io << 10);
-    quiet.push_back(sample.quiet ? text::Json(*sample.quiet) : text::Json(nullptr));
+    const text::Json none(nullptr);
+    cpu.push_back(sample.cpu ? text::Json(static_cast<double>(*sample.cpu) / 100) : none);
+    memory.push_back(sample.memory ? text::Json(*sample.memory << 20) : none);
+    io.push_back(sample.io ? text::Json(*sample.io << 10) : none);
+    quiet.push_back(sample.quiet ? text::Json(*sample.quiet) : none);
     stall.push_back(sample.role == StallRole::kLate    ? text::Json("late")
                     : sample.role == StallRole::kWaits ? text::Json("waits")
                                                        : text::Json(nullptr));
@@ -116,8 +142,8 @@ std::string RankLines(const std::vector<RankSample>& samples) {
   for (const RankSample& sample : samples) {
     if (at != sample.at) lines += fmt::format("t {}\n", sample.at);
     at = sample.at;
-    lines += fmt::format("{} {} {} {} {}", sample.rank, sample.cpu, sample.memory, sample.io,
-                         sample.quiet ? fmt::to_string(*sample.quiet) : "-");
+    lines += fmt::format("{} {} {} {} {}", sample.rank, Field(sample.cpu), Field(sample.memory),
+                         Field(sample.io), Field(sample.quiet));
     if (sample.role != StallRole::kNone) lines += {' ', static_cast<char>(sample.role)};
     lines += '\n';
   }
@@ -159,7 +185,8 @@ std::vector<RankSample> Thinned(const std::vector<RankSample>& samples) {
   return thinned;
 }
 
-text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns) {
+text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns,
+                    std::optional<int64_t> looks_between) {
   if (samples.empty()) return text::Object{{"from", 0}, {"step", 0}, {"ranks", text::Array()}};
   std::set<int> ranks;
   for (const RankSample& sample : samples) ranks.insert(sample.rank);
@@ -167,7 +194,7 @@ text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns) {
   columns = std::clamp<int64_t>(std::min(columns, of_cells), 1, kMostColumns);
   const int64_t from = samples.front().at;
   const int64_t span = samples.back().at - from + 1;
-  const int64_t between = SecondsBetweenLooks(ranks.size());
+  const int64_t between = looks_between.value_or(SecondsBetweenLooks(ranks.size()));
   const int64_t step = std::max(between, (span + columns - 1) / columns);
   Sums sums;
   std::map<int, int64_t> before;  // the look before, by rank

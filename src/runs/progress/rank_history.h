@@ -5,8 +5,8 @@
 //
 //   t 1764000000        the time of the looks that follow, in seconds
 //   3 98 2100 40 1 l    rank, CPU in hundredths of a processor, memory in MiB, I/O in KiB a second,
-//                       seconds since its last line ("-": not known), what StallRole says ("" of
-//                       kNone)
+//                       seconds since its last line (each "-": not known), what StallRole says (""
+//                       of kNone)
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,10 @@ enum class StallRole : char { kNone = '-', kLate = 'l', kWaits = 'w' };
 struct RankSample {
   int64_t at = 0;  // seconds since the epoch
   int rank = 0;
-  int64_t cpu = 0;     // hundredths of a processor, since the look before
-  int64_t memory = 0;  // MiB, resident
-  int64_t io = 0;      // KiB a second that it read and wrote
+  // Nullopt where the look did not tell it.
+  std::optional<int64_t> cpu;     // hundredths of a processor, since the look before
+  std::optional<int64_t> memory;  // MiB, resident
+  std::optional<int64_t> io;      // KiB a second that it read and wrote
   std::optional<int64_t> quiet;
   StallRole role = StallRole::kNone;
   bool operator==(const RankSample&) const = default;
@@ -49,6 +50,8 @@ std::vector<RankSample> ReadRankLines(std::string_view file);
 std::vector<RankSample> Thinned(const std::vector<RankSample>& samples);
 
 // docs/reference/json.md, "ranks over time": all ranks on one grid of time, of at most `columns`.
-text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns);
+// `between`: seconds between two looks; nullopt for SecondsBetweenLooks.
+text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns,
+                    std::optional<int64_t> between = std::nullopt);
 
 }  // namespace runs

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace runs {
@@ -115,6 +116,36 @@ TEST(RankHistory, AGridIsNoLargerThanAScreen) {
     }
   }
   EXPECT_TRUE(text::FindArray(RankGrid({}, 240), {"ranks"})->empty());
+}
+
+TEST(RankHistory, WhatALookDidNotTellIsNull) {
+  RankSample sample;
+  sample.at = 1000;
+  sample.quiet = 7;
+  const auto read = ReadRankLines(RankLines({sample}));
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0], sample);
+  const text::Json grid = RankGrid(read, 10);
+  const text::Json& rank = grid.at("ranks").as_array().at(0);
+  EXPECT_TRUE(rank.at("cpu").as_array().at(0).is_null());
+  EXPECT_EQ(rank.at("quietSeconds").as_array().at(0), 7);
+}
+
+TEST(RankHistory, LooksThatAreFarApartByIntentLeaveNoGap) {
+  RankSample sample;
+  std::vector<RankSample> samples;
+  for (const int64_t at : {1000, 1030, 1060}) {
+    sample.at = at;
+    sample.cpu = 100;
+    samples.push_back(sample);
+  }
+  const auto gaps = [&](std::optional<int64_t> between) {
+    const text::Json grid = RankGrid(samples, 60, between);
+    const text::Array& cpu = grid.at("ranks").as_array().at(0).at("cpu").as_array();
+    return std::count_if(cpu.begin(), cpu.end(), [](const auto& value) { return value.is_null(); });
+  };
+  EXPECT_EQ(gaps(30), 0);
+  EXPECT_GT(gaps(std::nullopt), 0);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
                                          {"metadata", "resourceVersion"},
                                          {"metadata", "deletionTimestamp"},
                                          {"spec", "containers"},
+                                         {"spec", "volumes", "hostPath"},
                                          {"status", "phase"}};
     return text::ParsePart(pod, kParts);
   };

@@ -137,7 +137,7 @@ class ProgressNewsTest : public ProgressFilesTest {
 
   ProgressFiles files_{state_};
   RankFiles ranks_{state_};
-  base::FakeClock clock_;
+  base::FakeClock clock_{base::Time(std::chrono::hours(400'000))};
   ProgressNews news_{files_, ranks_, clock_};
 };
 

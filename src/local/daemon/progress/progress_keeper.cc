@@ -10,6 +10,8 @@
 #include "api/pod.h"
 #include "api/rank_label.h"
 #include "base/log.h"
+#include "local/daemon/progress/job_file.h"
+#include "local/node/plan/volumes.h"
 #include "runs/progress/history.h"
 #include "runs/progress/log_reading.h"
 
@@ -36,6 +38,12 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   if (const text::Json* const run = text::ItemNamed(*container, {"env"}, kRunVariable)) {
     const std::string_view files = text::GetString(*run, {"value"});
     if (files.starts_with('/')) read.run_folder = files.substr(0, files.rfind('/'));
+  }
+  const text::Array* volumes = text::FindArray(pod, {"spec", "volumes"});
+  for (size_t i = 0; volumes != nullptr && i < volumes->size(); ++i) {
+    const std::string_view path = text::GetString((*volumes)[i], {"hostPath", "path"});
+    const bool is_plain = path.find("..") == std::string_view::npos;
+    if (path.starts_with(node::kArenaLogs) && is_plain) read.logs_path = path;
   }
   return read;
 }
@@ -147,7 +155,12 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
     if (!followed_.insert(uid).second) return;
     wake_.notify_one();
   }
-  if (!read->run_folder.empty()) events_.Follow(read->job_uid, read->run_folder);
+  if (!read->run_folder.empty()) {
+    events_.Follow(read->job_uid, read->run_folder);
+  } else if (!read->logs_path.empty() && IsUid(read->job_uid)) {
+    events_.Follow(read->job_uid,
+                   fmt::format("{}/jobs/{}{}", state_directory_, read->job_uid, read->logs_path));
+  }
   Follow(*read);
 }
 

@@ -27,6 +27,9 @@ struct ProgressPod {
   std::string uid;
   std::string container;   // whose log it is
   std::string run_folder;  // of a `muster run`: what holds its code and files; "" is none
+  // Of a `submit --tensorboard` whose --logdir is on no claim: "/arena_logs/t", which is below the
+  // job's folder; "" is none.
+  std::string logs_path;
 };
 // Nullopt for a pod that has no job, or does not run. Pure.
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);

@@ -32,8 +32,9 @@ text::Object StateJson(const ContainerState& state, const std::string& id) {
   }
   if (!state.reason.empty()) fields["reason"] = state.reason;
   if (!state.message.empty()) fields["message"] = state.message;
-  if (state.started_at) fields["startedAt"] = base::FormatRfc3339(*state.started_at);
-  if (state.finished_at) fields["finishedAt"] = base::FormatRfc3339(*state.finished_at);
+  // With fractions, which clients of Kubernetes read: runs shorter than a second have a ledger.
+  if (state.started_at) fields["startedAt"] = base::FormatRfc3339Micro(*state.started_at);
+  if (state.finished_at) fields["finishedAt"] = base::FormatRfc3339Micro(*state.finished_at);
   text::Object json;
   switch (state.phase) {
     case Phase::kWaiting:
