@@ -80,13 +80,12 @@ base::Status EmbeddedCluster::OpenApi(node::PortAllocator& ports, base::Clock& c
   TRY_ASSIGN(logs_, PodLogs::Start(options.state));
   TRY_ASSIGN(std::optional<store::Database> reader, options.check_store(lost_));
   server::ApiServer::Options server = std::move(options.server);
-  server.store_reader = std::move(reader);
   server.clock = &clock;
   server.admission = MakeAdmission(std::move(options.defaults), ports);
   server.log_source = logs_.get();
   server.notices = [this] { return lost_.Notices(); };
   server.store_reserve = options.state + "/reserve";
-  TRY_ASSIGN(api_, server::ApiServer::Open(options.database, std::move(server)));
+  TRY_ASSIGN(api_, server::ApiServer::Open(options.database, std::move(server), std::move(reader)));
   client_ = std::make_unique<cluster::Client>(cluster::InProcessTransport(api_->handler()));
   // Before the lists of the parts below, because whoever started the daemon may be waiting for a
   // table.

@@ -32,8 +32,7 @@ struct ClusterOptions {
   // Called before the store is opened. A connection that it has opened is used further.
   std::function<base::Result<std::optional<store::Database>>(node::LostAndFound&)> check_store;
   AdmissionDefaults defaults;
-  // `clock`, `admission`, `log_source`, `notices`, `store_reserve` and `store_reader` are the
-  // cluster's own.
+  // `clock`, `admission`, `log_source`, `notices` and `store_reserve` are the cluster's own.
   server::ApiServer::Options server;
   // `state_directory` and `fate_of` are the cluster's own, and a stored name of the node goes
   // before the machine's.

@@ -85,7 +85,8 @@ ApiServer::~ApiServer() {
   backend_->timers.reset();  // its tasks use the other members
 }
 
-base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path, Options options) {
+base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path, Options options,
+                                                         std::optional<store::Database> reader) {
   std::unique_ptr<ApiServer> server(
       new ApiServer(std::move(options.fallback), std::move(options.user)));
   server->backend_ = std::make_unique<Backend>();
@@ -102,7 +103,7 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   store::Store::Options store_options;
   store_options.max_bytes = options.max_store_bytes;
   store_options.reserve = std::move(options.store_reserve);
-  store_options.reader = std::move(options.store_reader);
+  store_options.reader = std::move(reader);
   store_options.on_commit = [summaries = backend.summaries.get()](
                                 std::span<const store::EventPtr> events, int64_t version) {
     summaries->OnCommit(events, version);

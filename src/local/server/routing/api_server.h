@@ -42,14 +42,15 @@ class ApiServer {
     std::shared_ptr<Timers> timers = {};  // nullptr: a thread of its own
     int64_t max_store_bytes = 0;          // 0: no limit
     std::string store_reserve = {};       // store.h; "": none
-    std::optional<store::Database> store_reader = {};  // store.h
-    std::string user = "admin";                        // the user name that clients are told
+    std::string user = "admin";           // the user name that clients are told
     // Warnings for every client that requests a table of jobs; called from any thread.
     std::function<std::vector<std::string>()> notices = {};
   };
 
-  // Opens the store at `path` and creates the namespaces default and kube-system.
-  static base::Result<std::unique_ptr<ApiServer>> Open(const std::string& path, Options options);
+  // Opens the store at `path` and creates the namespaces default and kube-system. `reader`: a
+  // connection to it that the caller no longer needs (store.h).
+  static base::Result<std::unique_ptr<ApiServer>> Open(const std::string& path, Options options,
+                                                       std::optional<store::Database> reader = {});
   // Carries out all submitted writes. Requests must have ended or been abandoned.
   ~ApiServer();
 
