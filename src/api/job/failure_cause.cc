@@ -234,19 +234,14 @@ std::optional<int> SaidRank(std::string_view log) {
   return rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
 }
 
-// Whether its launcher is told to start several.
+// Whether its launcher is told to start several. "auto", the default of jobs without a launcher as
+// well, does not say so.
 bool HasSeveralRanks(const text::Json& pod) {
-  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
-  if (containers == nullptr) return false;
-  return std::any_of(containers->begin(), containers->end(), [](const text::Json& container) {
-    const text::Array* const variables = text::FindArray(container, {"env"});
-    if (variables == nullptr) return false;
-    return std::any_of(variables->begin(), variables->end(), [](const text::Json& variable) {
-      const std::string_view value = text::GetString(variable, {"value"});
-      return text::GetString(variable, {"name"}) == "PET_NPROC_PER_NODE" && !value.empty() &&
-             value != "1";
-    });
-  });
+  const text::Json* const container = MainContainer(pod);
+  const text::Json* const variable =
+      container != nullptr ? text::ItemNamed(*container, {"env"}, "PET_NPROC_PER_NODE") : nullptr;
+  if (variable == nullptr) return false;
+  return base::ParseInt(text::GetString(*variable, {"value"})).value_or(1) > 1;
 }
 
 // Of a pod's only rank, or the one that its launcher names. Of several that ended together, as by

@@ -76,7 +76,7 @@ ObjectPtr JobCache::Child::Value() const {
 void JobCache::Entry::ForgetJob() {
   uid.clear();
   std::exchange(job, {});  // frees its capacity too
-  has_forgotten = false;
+  has_forgotten = has_lost_children = false;
 }
 
 std::string JobCache::PutJob(text::Json job) {
@@ -149,6 +149,7 @@ std::string JobCache::RemoveChild(ChildKind kind, const text::Json& child) {
   const auto entry = key.empty() ? entries_.end() : entries_.find(key);
   if (entry == entries_.end() || entry->second.is_settled()) return "";
   const ChildName name(kind, NameOf(child));
+  entry->second.has_lost_children = true;
   auto& deletions = entry->second.deleted_at;
   if (deletions == nullptr) deletions = std::make_unique<Deletions>();
   uint64_t& deleted_at = (*deletions)[name];
@@ -194,7 +195,9 @@ std::vector<std::string> JobCache::KeepChildren(ChildKind kind,
       const auto& [of_kind, name] = known.first;
       return of_kind == kind && !listed.contains(KeyOfChild(owner, name));
     });
-    if (erased != 0) touched.push_back(key);
+    if (erased == 0) continue;
+    entry.has_lost_children = true;
+    touched.push_back(key);
   }
   for (const std::string& key : touched) DropIfEmptyLocked(key);
   return touched;
@@ -216,6 +219,7 @@ std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
     if (found == entries_.end() || !found->second.has_job()) return std::nullopt;
     job = found->second.job;
     snapshot.has_forgotten = found->second.has_forgotten;
+    snapshot.has_lost_children = found->second.has_lost_children;
     children.reserve(found->second.children.size());
     for (const auto& [name, child] : found->second.children) {
       children.emplace_back(name.first, child);

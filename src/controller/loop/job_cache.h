@@ -43,6 +43,8 @@ class JobCache {
     std::vector<ObjectPtr> pod_groups;
     // The job was settled and has changed since: the children cached before are missing here.
     bool has_forgotten = false;
+    // Some of its children were seen, and are gone.
+    bool has_lost_children = false;
   };
 
   // Each returns the key to reconcile; "" when there is nothing to do. Jobs may be packed
@@ -97,7 +99,7 @@ class JobCache {
     std::map<ChildName, Child> children;
     // The newest version at which a child was seen deleted; null: none was.
     std::unique_ptr<Deletions> deleted_at;
-    bool has_forgotten = false;
+    bool has_forgotten = false, has_lost_children = false;
     bool has_job() const { return !job.empty(); }
     bool is_settled() const { return job.empty() && !uid.empty(); }
     void ForgetJob();

@@ -61,8 +61,9 @@ cluster::ListOptions ListOfChildren(ChildKind kind) {
   return list;
 }
 
-base::Status JobWorker::CheckIsThere(const text::Json& job) {
-  if (text::Find(job, {"status"}) == nullptr) return {};
+base::Status JobWorker::CheckIsThere(const JobCache::Snapshot& snapshot) {
+  const text::Json& job = *snapshot.job;
+  if (text::Find(job, {"status"}) == nullptr && !snapshot.has_lost_children) return {};
   const auto now = client_.Get(api::kPyTorchJobs, text::GetString(job, {"metadata", "namespace"}),
                                api::Name(job));
   const bool may_have_children = now ? api::Uid(*now) == api::Uid(job) && !api::IsDeleting(*now)

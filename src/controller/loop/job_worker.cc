@@ -117,7 +117,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
     });
   };
   const bool makes_pods = makes(api::kPods);
-  if (makes_pods || makes(api::kServices)) TRY(CheckIsThere(*snapshot->job));
+  if (makes_pods || makes(api::kServices)) TRY(CheckIsThere(*snapshot));
   const bool status_waits = makes_pods && MayStatusWait(*snapshot);
   const base::Status applied = ApplyPlan(*snapshot, plan, port, status_waits);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());

@@ -130,9 +130,9 @@ class JobWorker {
   base::Result<std::optional<JobCache::Snapshot>> LookUp(const std::string& key);
   // kConflict: the job is gone or being deleted, which the watch has not reported yet. Objects
   // created for it would be collected at once, then be missed and created again, until the watch
-  // reports it. Asks the API server if the job has had a status before; for a first status, its
-  // write tells soon enough.
-  base::Status CheckIsThere(const text::Json& job);
+  // reports it. Asks the API server unless the job is new: no status, and no children that are
+  // gone.
+  base::Status CheckIsThere(const JobCache::Snapshot& snapshot);
   base::Status RecallChildren(const std::string& key, const text::Json& job);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
   base::Result<std::optional<text::Json>> FindAutoscaler(const text::Json& job);

@@ -249,6 +249,26 @@ TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasToldYet)
   EXPECT_EQ(worker.LookAtQueue().waiting, 0U);
 }
 
+TEST_F(JobWorkerTest, NothingIsMadeAgainForANewJobThatIsGoneThoughNobodyHasToldYet) {
+  server.CreateJob(OneWorkerJob("a"));
+  Hear();
+  server.Remove(SimKind::kJob, "a");
+  while (worker.WorkOneNow()) {
+  }
+  const auto hear_of_children = [&] {
+    HearOfChildren(SimKind::kPod, ChildKind::kPod, ProjectPod);
+    HearOfChildren(SimKind::kService, ChildKind::kService, ProjectService);
+  };
+  hear_of_children();
+  server.CollectGarbage();
+  hear_of_children();
+  ASSERT_EQ(Pods(), "");
+  clock.Advance(std::chrono::minutes(2));
+  while (worker.WorkOneNow()) {
+  }
+  EXPECT_EQ(Pods(), "");
+}
+
 TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsBeingDeletedThoughNobodyHasToldYet) {
   server.CreateJob(OneWorkerJob("a"));
   WorkUntilQuiet();
