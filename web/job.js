@@ -451,7 +451,9 @@ export function jobScreen(app, kind, namespace, run) {
     const row = jobs.rows.get(key);
     showHead();
     showRanks();
-    const now = row ? `${row.uuid} ${row.status} ${row.reason ?? ""} ${row.stall?.text ?? ""} ${row.ranksUp}` : "gone";
+    const now = row ?
+        `${row.uuid} ${row.status} ${row.reason ?? ""} ${row.stall?.text ?? ""} ${row.ranksUp}` :
+        "gone";
     if (isJob && jobs.areKnown && now !== shape) {
       shape = now;
       load();

@@ -191,7 +191,8 @@ export function jobsScreen(app) {
   function show() {
     const filtered = filter.select(
         [...jobs.rows.values()],
-        (row) => `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""} ${row.stall?.text ?? ""}`);
+        (row) => `${row.name} ${row.namespace} ${row.status} ${row.reason ?? ""} ${
+            row.stall?.text ?? ""}`);
     GROUPS.forEach((each, i) => {
       const count = filtered.filter(each.has).length;
       setText(buttons[i], `${each.title} ${count}`);

@@ -103,8 +103,8 @@ export function machineScreen(app) {
                         h("tr", null,
                           h("td", null,
                             h("a", {href: `#/job/${row.namespace}/${row.name}`}, row.name)),
-                          h("td", null, reasonOf(row, Date.now()) || "–"), h("td", null, row.requestGPUs || "–"),
-                          h("td", null, row.priority),
+                          h("td", null, reasonOf(row, Date.now()) || "–"),
+                          h("td", null, row.requestGPUs || "–"), h("td", null, row.priority),
                           h("td", null, ago(row.created, Date.now())))))));
   }
 

@@ -106,15 +106,15 @@ export function ledger(report) {
     if (each.ms < wallMs * LEAST_SHARE) continue;
     const from = WIDTH * each.fromMs / wallMs;
     const how = each.measured ? "measured" : "estimated";
-    const text =
-        `${each.bucket}, ${shortDuration(each.ms)}, attempt ${each.attempt}: ${how} by ${each.source}`;
+    const text = `${each.bucket}, ${shortDuration(each.ms)}, attempt ${each.attempt}: ${how} by ${
+        each.source}`;
     const kind = BUCKETS[each.bucket] ?? "off";
     picture.append(rectangle(from, from + WIDTH * each.ms / wallMs, kind, text));
   }
   const rows = buckets.filter((each) => each.ms > 0).map((each) => {
-    const estimated = each.name === "unknown" ? "–" : each.estimatedMs > 0 ?
-        `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
-        "measured";
+    const estimated = each.name === "unknown" ? "–" :
+        each.estimatedMs > 0 ? `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
+                               "measured";
     const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
     return h(
         "tr", {title: each.sources.join(", ")},

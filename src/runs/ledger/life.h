@@ -54,8 +54,8 @@ struct Life {
   std::vector<Span> spans;
 };
 
-// Kubernetes rounds ends down to the second: raises `ended`, and the replicas' ends that are rounded
-// to that second, to the last event within it.
+// Kubernetes rounds ends down to the second: raises `ended`, and the replicas' ends that are
+// rounded to that second, to the last event within it.
 void RefineEnd(Life& life);
 
 // Until `ended`, or `now` while the job runs.
