@@ -38,6 +38,14 @@ bool IsLost(std::string_view text) {
   return false;
 }
 
+// Of what precedes "loss", in lower case: the best value so far is infinite before the first.
+bool IsOfTheBest(std::string_view before) {
+  constexpr size_t kNear = 12;
+  before = before.substr(before.size() - std::min(before.size(), kNear));
+  return before.find("best") != std::string_view::npos || before.ends_with("min_") ||
+         before.ends_with("min ") || before.ends_with("lowest ") || before.ends_with("lowest_");
+}
+
 }  // namespace
 
 bool HasLostLoss(std::string_view line) {
@@ -45,6 +53,7 @@ bool HasLostLoss(std::string_view line) {
   const std::string lower = base::ToLower(line);
   constexpr std::string_view kName = "loss";
   for (size_t at = lower.find(kName); at != std::string::npos; at = lower.find(kName, at + 1)) {
+    if (IsOfTheBest(std::string_view(lower).substr(0, at))) continue;
     if (IsLost(std::string_view(lower).substr(at + kName.size()))) return true;
   }
   return false;

@@ -13,7 +13,8 @@ TEST(LossWatch, KnowsALostLoss) {
   }
   for (const char* line :
        {"step 2 loss 0.5", "accuracy nan", "info: loss 0.1", "nan loss", "loss nanometer",
-        "the loss is nan", "{'loss': 0.5, 'grad_norm': nan}", "loss is finite"}) {
+        "the loss is nan", "best_loss: inf", "best val loss: inf", "min_loss inf",
+        "{'loss': 0.5, 'grad_norm': nan}", "loss is finite"}) {
     EXPECT_FALSE(HasLostLoss(line)) << line;
   }
 }

@@ -136,7 +136,8 @@ std::string WithoutQuotedErrors(std::string_view text) {
 
 bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO "});
+      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
+       "muster-launch: warning: "});
   return HasAny(text, kWords) && !IsOfNccl(text);
 }
 

@@ -305,8 +305,13 @@ std::optional<base::Duration> Live::AskOfShownJobs() {
 
 void Live::LookAtDistantJob(const std::string& key, bool has_ended, arena::TrainingJob job) {
   const std::string uid = job.summary.uid;
-  if (!seen_.contains(uid) && seen_.size() >= kMostSeenJobs) seen_.erase(seen_.begin());
+  if (!seen_.contains(uid) && seen_.size() >= kMostSeenJobs) {
+    seen_.erase(std::min_element(seen_.begin(), seen_.end(), [](const auto& a, const auto& b) {
+      return a.second.looked < b.second.looked;
+    }));
+  }
   SeenJob& seen = seen_[uid];
+  seen.looked = context_.clock.Steady();
   TakeLog(key, uid, has_ended,
           arena::ProgressWithLog(client_, context_, job, 0, arena::Times::kLeftOut, &seen.events));
   if (has_ended) {

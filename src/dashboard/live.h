@@ -89,6 +89,7 @@ class Live {
     arena::RankLogs logs;
     arena::SeenRanks ranks{kShownInterval};
     arena::EventTail events;
+    std::chrono::steady_clock::time_point looked{};
   };
   void LookAtDistantJob(const std::string& key, bool has_ended, arena::TrainingJob job);
   text::Json LookAtRanks(SeenJob& seen, arena::TrainingJob& job);

@@ -258,9 +258,11 @@ base::Result<GitState> ReadGitState(const Folder& folder, const base::Environmen
   }
   if (state.commit == "(initial)") state.commit.clear();
   if (!has_tracked || state.commit.empty()) return state;
-  TRY_ASSIGN(state.diff,
-             AskGit(folder.root, {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"},
-                    environment));
+  // A run does not depend on it: a partial clone may have to fetch what changed.
+  auto diff = AskGit(folder.root, {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"},
+                     environment);
+  if (!diff) return state;
+  state.diff = *std::move(diff);
   if (state.diff.size() > kMaxDiff) {
     state.diff.resize(state.diff.rfind('\n', kMaxDiff) + 1);
     state.diff += "(the rest is not kept)\n";

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -218,10 +219,15 @@ base::Status Store::Keep(const std::string& hash, std::string_view content,
 }
 
 base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<Entry>& entries) {
+  TRY(base::MakeDirs(directory_));
+  const base::Fd lock(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  (void)::flock(lock.get(), LOCK_SH);
   std::vector<std::string> made;
   auto taken = TakeAll(root, entries, made);
-  if (taken) return taken;
-  for (const std::string& path : made) ::unlink(path.c_str());
+  // Others that take a snapshot now may count on them; Prune removes them then.
+  if (!taken && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+    for (const std::string& path : made) ::unlink(path.c_str());
+  }
   return taken;
 }
 

@@ -31,10 +31,35 @@ std::string WithoutLoneSurrogates(std::string_view text) {
   return out;
 }
 
+// What Python writes for numbers that JSON lacks, as null.
+std::string WithoutNonNumbers(std::string_view text) {
+  std::string out;
+  bool is_in_string = false;
+  while (!text.empty()) {
+    size_t count = 1;
+    std::string_view put = text.substr(0, 1);
+    if (is_in_string && text[0] == '\\') {
+      put = text.substr(0, 2);
+      count = put.size();
+    } else if (text[0] == '"') {
+      is_in_string = !is_in_string;
+    } else if (!is_in_string) {
+      for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+        if (!text.starts_with(word)) continue;
+        put = "null";
+        count = word.size();
+      }
+    }
+    out += put;
+    text.remove_prefix(count);
+  }
+  return out;
+}
+
 }  // namespace
 
 base::Result<Json> ParseJsonLeniently(std::string_view text) {
-  return ParseJson(WithoutLoneSurrogates(base::ToValidUtf8(text)));
+  return ParseJson(WithoutNonNumbers(WithoutLoneSurrogates(base::ToValidUtf8(text))));
 }
 
 }  // namespace text

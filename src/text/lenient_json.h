@@ -7,7 +7,8 @@
 
 namespace text {
 
-// As ParseJson; but bytes that are not UTF-8, and halves of surrogate pairs, are U+FFFD, as in Go.
+// As ParseJson; but bytes that are not UTF-8, and halves of surrogate pairs, are U+FFFD, as in Go,
+// and NaN and infinities are null.
 base::Result<Json> ParseJsonLeniently(std::string_view text);
 
 }  // namespace text

@@ -16,5 +16,13 @@ TEST(ParseJsonLeniently, HalfOfASurrogatePairIsNoCharacter) {
   EXPECT_FALSE(ParseJson(R"("\ud800")"));
 }
 
+TEST(ParseJsonLeniently, WhatPythonWritesForNoNumberIsNull) {
+  EXPECT_EQ(
+      *ParseJsonLeniently(R"({"loss": NaN, "a\"NaN": "-Infinity", "l": [Infinity, -Infinity, 1]})"),
+      (Json{{"loss", nullptr}, {"a\"NaN", "-Infinity"}, {"l", {nullptr, nullptr, 1}}}));
+  EXPECT_FALSE(ParseJsonLeniently("nan"));
+  EXPECT_FALSE(ParseJsonLeniently("\"NaN\\"));
+}
+
 }  // namespace
 }  // namespace text

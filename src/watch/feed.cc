@@ -221,7 +221,9 @@ const text::Json& Feed::Progress(const arena::TrainingJob& job) {
   const bool is_due = context_.cluster_is_this_machine || job.summary.uid != progress_uid_ ||
                       now - progress_asked_ >= kPastTick;
   if (is_due) {
-    progress_ = arena::ProgressWithLog(client_, context_, job, kCurvePoints);
+    if (job.summary.uid != progress_uid_) events_ = {};
+    progress_ = arena::ProgressWithLog(client_, context_, job, kCurvePoints, arena::Times::kLeftOut,
+                                       &events_);
     progress_uid_ = job.summary.uid;
     progress_asked_ = now;
   }

@@ -16,6 +16,7 @@
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/pod_use.h"
+#include "arena/logs/event_tail.h"
 #include "base/fd.h"
 #include "cluster/client.h"
 #include "watch/state.h"
@@ -73,6 +74,7 @@ class Feed {
   // For the job that is shown; used by its thread only.
   text::Json progress_;
   std::string progress_uid_;
+  arena::EventTail events_;  // of that job
   std::chrono::steady_clock::time_point progress_asked_{};
   text::Json ranks_over_time_;
   std::string ranks_uid_;

@@ -137,7 +137,7 @@ void LocalCode::NoteDown(RunNote& note) const {
   note.root = folder_.root;
   note.inside = folder_.inside;
   note.commit = git_.commit;
-  note.changes = git_.changes;
+  if (hash_.empty()) note.changes = git_.changes;
   note.diff = git_.diff;
 }
 

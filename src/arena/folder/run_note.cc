@@ -73,8 +73,9 @@ base::Result<std::string> DigestKey(const base::Environment& environment) {
 
 }  // namespace
 
-std::string DescribeChanges(int64_t changes) {
-  return changes == 0 ? "" : fmt::format(", {} file{} changed", changes, changes == 1 ? "" : "s");
+std::string DescribeChanges(std::optional<int64_t> changes) {
+  const int64_t count = changes.value_or(0);
+  return count == 0 ? "" : fmt::format(", {} file{} changed", count, count == 1 ? "" : "s");
 }
 
 text::Json ToJson(const RunNote& note) {
@@ -86,7 +87,7 @@ text::Json ToJson(const RunNote& note) {
                     {"flags", Words(note.flags)}, {"module", note.module},
                     {"args", Words(note.args)},   {"environment", std::move(environment)}};
   if (!note.verb.empty()) json["verb"] = note.verb;
-  if (note.changes > 0) json["changes"] = note.changes;
+  if (note.changes) json["changes"] = *note.changes;
   if (!note.diff.empty()) json["diff"] = note.diff;
   return json;
 }
@@ -106,7 +107,7 @@ base::Result<RunNote> ParseRunNote(std::string_view text) {
                                                           {"module", &RunNote::module}}) {
     note.*member = text::GetString(json, {name});
   }
-  note.changes = text::GetInt(json, {"changes"}).value_or(0);
+  note.changes = text::GetInt(json, {"changes"});
   note.flags = WordsAt(json, "flags");
   note.args = WordsAt(json, "args");
   for (const auto& [name, digest] : text::Members(json, {"environment"})) {

@@ -18,12 +18,12 @@ struct RunNote {
   std::string name;
   std::string verb;  // "submit"; "" means `run`
   std::string command;
-  std::string root;      // the folder that was copied, or in which it ran
-  std::string inside;    // its working folder within `root`; "" means `root` itself
-  std::string commit;    // "" without git
-  int64_t changes = 0;   // files that differed from it
-  std::string diff;      // of those that git tracks
-  std::string snapshot;  // its hash; "" without a snapshot
+  std::string root;                // the folder that was copied, or in which it ran
+  std::string inside;              // its working folder within `root`; "" means `root` itself
+  std::string commit;              // "" without git
+  std::optional<int64_t> changes;  // files that differed from it; nullopt if not known
+  std::string diff;                // of those that git tracks
+  std::string snapshot;            // its hash; "" without a snapshot
   // The command line in parts: VERB FLAGS, -m MODULE, ARGS.
   std::vector<std::string> flags;
   std::string module;
@@ -32,8 +32,8 @@ struct RunNote {
   std::map<std::string, std::string> environment;
 };
 
-// ", 3 files changed"; "" for none.
-std::string DescribeChanges(int64_t changes);
+// ", 3 files changed"; "" for none, and where that is not known.
+std::string DescribeChanges(std::optional<int64_t> changes);
 
 text::Json ToJson(const RunNote& note);
 base::Result<RunNote> ParseRunNote(std::string_view text);

@@ -37,6 +37,11 @@ base::Result<int> RunCodeDiff(const Context& context, const RunRecord& run, cli:
     return Fail(Code::kNotFound,
                 fmt::format("{} was not run in a git work tree, or nothing is kept of that", name));
   }
+  if (!note->changes) {
+    return Fail(
+        Code::kNotFound,
+        fmt::format("the code of {} is an earlier run's: ask for that one's changes", name));
+  }
   TRY(out.Write(note->diff));
   if (note->changes == 0) {
     base::LogInfo("{} had the code of commit {}", name, note->commit.substr(0, 7));

@@ -71,7 +71,7 @@ text::Json RunDocument(const RunRecord& run, const RunFacts& facts, base::Time n
   for (const auto& [name, value] : facts.spec) spec[name] = value;
   object["spec"] = std::move(spec);
   object["folder"] = facts.folder;
-  object["changes"] = facts.note ? facts.note->changes : 0;
+  object["changes"] = facts.note ? facts.note->changes.value_or(0) : 0;
   object["python"] = facts.python.interpreter;
   text::Array packages;
   for (const std::string& package : facts.python.packages) packages.emplace_back(package);

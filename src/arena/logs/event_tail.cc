@@ -27,7 +27,7 @@ constexpr size_t kLongestHeader = 4096;
 // that is shorter than it was is another one.
 constexpr const char* kScript = R"(cd "$1" 2>/dev/null || exit 0
 shift
-find . -name 'events.out.tfevents.*' -type f 2>/dev/null | head -n 64 | {
+find . -name 'events.out.tfevents.*' -type f -exec ls -t {} + 2>/dev/null | head -n 64 | {
   all=0
   while read -r f; do
     o=0
@@ -89,8 +89,8 @@ base::Result<std::string> PrintedBy(cluster::Client& client, const text::Json& p
   std::string printed;
   while (printed.size() <= kMostOfCommand) {
     auto output = stream->Read();
-    if (!output) return base::Fail(output.error());
-    if (!*output) break;
+    if (!output && printed.empty()) return base::Fail(output.error());
+    if (!output || !*output) break;  // what came in time is taken
     if (!(*output)->is_stderr) printed += (*output)->bytes;
   }
   return printed;
@@ -158,7 +158,7 @@ size_t EventTail::Take(std::string_view printed) {
     taken += bytes.size();
     file.reader.Feed(bytes, [this](std::string_view record) {
       const auto event = runs::ReadEvent(record);
-      if (!event) return;
+      if (!event || event->at < since_) return;
       runs::LineProgress progress;
       progress.step = event->step;
       progress.scalars = event->scalars;
@@ -168,19 +168,24 @@ size_t EventTail::Take(std::string_view printed) {
   return taken;
 }
 
-base::Status EventTail::Look(cluster::Client& client, const text::Json& pod) {
+base::Status EventTail::Look(cluster::Client& client, const text::Json& pod,
+                             std::chrono::steady_clock::duration longest) {
   if (pod_uid_ != api::Uid(pod)) {
     TRY_ASSIGN(logdir_, FindLogdir(client, pod));
     pod_uid_ = api::Uid(pod);
   }
   if (logdir_.empty()) return {};
-  const auto until = std::chrono::steady_clock::now() + kLookPatience;
+  is_behind_ = true;
+  const auto until = std::chrono::steady_clock::now() + longest;
   for (size_t taken = 0; taken < kMostOfLook;) {
     const auto patience = until - std::chrono::steady_clock::now();
     if (patience <= patience.zero()) break;
     TRY_ASSIGN(const std::string printed, PrintedBy(client, pod, Command(logdir_), patience));
     const size_t got = Take(printed);
-    if (got == 0) break;
+    if (got == 0) {
+      is_behind_ = false;
+      break;
+    }
     taken += got;
   }
   return {};

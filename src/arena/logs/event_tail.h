@@ -28,9 +28,14 @@ std::string LogdirOf(const text::Json& pod);
 class EventTail {
  public:
   // Runs a shell in the pod that prints what is new below its LogdirOf, and takes it; as long as
-  // there is much, again. Blocks for kLookPatience at most. Reads the pod once, if `pod` is a part
-  // of it. An error where nothing can be run in the pod.
-  base::Status Look(cluster::Client& client, const text::Json& pod);
+  // there is much, again. Blocks for `longest`. Reads the pod once, if `pod` is a part of it. An
+  // error where nothing can be run in the pod.
+  base::Status Look(cluster::Client& client, const text::Json& pod,
+                    std::chrono::steady_clock::duration longest = kLookPatience);
+  // Whether the last look ended before it had read everything: the newest values are missing.
+  bool is_behind() const { return is_behind_; }
+  // Leaves out what was logged before: a folder may also have the files of earlier jobs.
+  void Since(runs::Millis at) { since_ = at; }
 
   // What the shell printed: "OFFSET COUNT PATH", a newline and so many bytes, for each file.
   // Returns how many bytes there were; what is cut or malformed is left for the next look.
@@ -49,6 +54,8 @@ class EventTail {
   std::string pod_uid_, logdir_;       // of the pod that was looked at last
   std::map<std::string, File> files_;  // by path below the folder
   runs::History history_;
+  runs::Millis since_ = 0;
+  bool is_behind_ = false;
 };
 
 }  // namespace arena

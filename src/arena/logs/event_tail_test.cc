@@ -45,6 +45,16 @@ TEST(EventTail, GoesOnWhereItWasAlsoInTheMiddleOfARecord) {
   EXPECT_EQ(LastStep(tail), 4);
 }
 
+TEST(EventTail, WhatWasLoggedBeforeTheJobIsNotItsOwn) {
+  EventTail tail;
+  tail.Since(1'795'000'000'001);
+  EXPECT_GT(tail.Take(Piece(0, Event(9, 0.5F), "./a")), 0U);
+  EXPECT_EQ(LastStep(tail), std::nullopt);
+  tail.Since(1'795'000'000'000);
+  tail.Take(Piece(0, Event(9, 0.5F), "./b"));
+  EXPECT_EQ(LastStep(tail), 9);
+}
+
 TEST(EventTail, AFileThatWasRewrittenBeginsAnew) {
   EventTail tail;
   tail.Take(Piece(0, Event(9, 0.5F) + Event(10, 0.5F), "./a"));

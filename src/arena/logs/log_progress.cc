@@ -20,6 +20,8 @@ namespace {
 
 constexpr int64_t kLinesOfCurves = 20'000, kLinesOfLatest = 1000;
 constexpr size_t kMostOfLog = 8 << 20;
+// Of a command that looks once: nobody waits ten seconds for `get`.
+constexpr std::chrono::seconds kPatienceOfOneLook{3};
 
 // As the embedded cluster's daemon notes it.
 runs::History HistoryOf(std::string_view log, const std::string& source) {
@@ -57,11 +59,13 @@ std::vector<const text::Json*> Tellers(const TrainingJob& job) {
 }
 
 // Into `tail`, of the first instance.
-void ReadEventFiles(cluster::Client& client, const TrainingJob& job, EventTail& tail) {
+void ReadEventFiles(cluster::Client& client, const TrainingJob& job, EventTail& tail,
+                    std::chrono::seconds longest) {
   const RankMap map = RankMap::Of(job.job);
   const text::Json* const pod = map.instances.empty() ? nullptr : job.Pod(map.instances.front());
   if (pod == nullptr || api::Phase(*pod) != "Running") return;
-  const base::Status looked = tail.Look(client, *pod);
+  if (const auto created = api::CreationTime(job.job)) tail.Since(runs::ToMillis(*created));
+  const base::Status looked = tail.Look(client, *pod, longest);
   if (!looked) base::LogDebug("event files: {}", looked.error().message);
 }
 
@@ -87,17 +91,22 @@ text::Json ProgressWithLog(cluster::Client& client, const Context& context, cons
   }
   EventTail own;
   EventTail& events = tail != nullptr ? *tail : own;
-  ReadEventFiles(client, job, events);
-  if (history.is_empty() && events.history().is_empty()) return known;
+  ReadEventFiles(client, job, events, tail != nullptr ? kLookPatience : kPatienceOfOneLook);
+  const bool has_events = !events.is_behind() && !events.history().is_empty();
+  if (history.is_empty() && !has_events) return known;
   std::vector<runs::SourceProgress> sources = history.Latest();
-  for (runs::SourceProgress& read : events.history().Latest()) sources.push_back(std::move(read));
+  if (has_events) {
+    for (runs::SourceProgress& read : events.history().Latest()) sources.push_back(std::move(read));
+  }
   for (runs::SourceProgress& noted : SourcesIn(known)) sources.push_back(std::move(noted));
   std::stable_sort(sources.begin(), sources.end(),
                    [](const auto& a, const auto& b) { return a.at > b.at; });
   text::Array series;
   if (points > 0) {
     AddSeries(history.SeriesToJson(static_cast<size_t>(points)), series);
-    AddSeries(events.history().SeriesToJson(static_cast<size_t>(points)), series);
+    if (has_events) {
+      AddSeries(events.history().SeriesToJson(static_cast<size_t>(points)), series);
+    }
   }
   return text::Object{{"uid", api::Uid(job.job)},
                       {"sources", SourcesToJson(sources)},

@@ -246,8 +246,13 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   }
   TRY(FindCode());
   if (code_) {
+    // Where the job's PATH may be another one, it is not known which programs it has.
+    const bool has_callers_path =
+        flags_.image.empty() && !run_.has_clean_env && flags_.env_files.empty() &&
+        std::none_of(flags_.env.begin(), flags_.env.end(),
+                     [](const std::string& one) { return one.starts_with("PATH="); });
     TRY(CheckProgram(program_, *code_, run_.is_live,
-                     flags_.image.empty() ? context_.environment.GetOr("PATH", "") : ""));
+                     has_callers_path ? context_.environment.GetOr("PATH", "") : ""));
   }
   SubmitFlags named = flags_;
   if (named.name.empty()) named.name = RandomName(program_.stem);

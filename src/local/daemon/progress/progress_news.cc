@@ -28,8 +28,8 @@ bool ProgressNews::Handle(const net::HttpRequest& request,
   if (request.method != "GET" || !request.target.starts_with(kNewsPath)) return false;
   const auto target = net::ParseTarget(request.target);
   if (!target || request.target.substr(0, request.target.find('?')) != kNewsPath) return false;
+  const std::lock_guard lock(mutex_);  // first, so that no news passes what is sent here
   text::Json running = files_.OfRunning();
-  const std::lock_guard lock(mutex_);
   if (target->Query("watch").empty()) {
     text::Json list =
         text::Object{{"apiVersion", "muster.dev/v1"},
@@ -51,9 +51,9 @@ bool ProgressNews::Handle(const net::HttpRequest& request,
 }
 
 void ProgressNews::Publish() {
+  const std::lock_guard lock(mutex_);
   std::map<std::string, text::Array> changed = files_.TakeChanged();
   const std::set<std::string> looked = ranks_.TakeLooked();
-  const std::lock_guard lock(mutex_);
   std::erase_if(watches_, [](const auto& watch) { return watch->IsClosed(); });
   if (watches_.empty() || (changed.empty() && looked.empty())) return;
   version_ = std::max(version_ + 1, runs::ToMillis(clock_.Now()));
