@@ -525,7 +525,7 @@ def test_an_action_is_for_the_job_that_was_meant(cluster, dash):
     cluster.submit("base", "sleep 300")
     action = {"verb": "delete", "namespace": "default", "run": "base", "uid": "of-another"}
     status, _, content = dash.ask("/api/action", "POST", action)
-    assert status == 409 and "another job" in json.loads(content)["error"]
+    assert status == 409 and "is a different job by now" in json.loads(content)["error"]
     assert cluster.get("base")["name"] == "base"
 
 

@@ -71,7 +71,7 @@ def test_the_list_is_watched(cluster):
         watching.kill()
         watching.wait()
         reader.join()
-    assert "give it without -o" in cluster.run("list", "-w", "-o", "json", code=None).stderr
+    assert "leave out -o" in cluster.run("list", "-w", "-o", "json", code=None).stderr
 
 
 FOUR = '''import os, sys, time

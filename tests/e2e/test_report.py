@@ -65,7 +65,7 @@ def test_the_trials_of_a_sweep_are_no_restarts(cluster):
     assert made["ledger"]["attempts"] == 1 and made["steps"] is None
     assert 1.9 < seconds["steps"] < 4 and 0.9 < seconds["lost progress"] < 2.5
     shown = cluster.run("report", "trials").stdout
-    assert "A sweep: " in shown and "print step numbers" not in shown
+    assert "In a sweep, steps are the time" in shown and "print step numbers" not in shown
     assert "Progress:" not in cluster.run("show", "trials").stdout
 
 

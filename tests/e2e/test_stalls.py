@@ -173,7 +173,7 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     cluster.run("suspend", "held", "--force")
     cluster.wait("held", "SUSPENDED")
     assert "stalled" not in cluster.get("held").get("reason", "")
-    assert "only what runs" in cluster.run("stacks", "held", code=1).stderr
+    assert "only a running job has stacks" in cluster.run("stacks", "held", code=1).stderr
 
 
 def test_who_is_told_of_a_hang(cluster):

@@ -239,14 +239,16 @@ constexpr std::chrono::seconds kUntaken{10};
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods,
                        base::Time now) {
   const bool is_taken = !text::Items(job, {"status", "conditions"}).empty() || !pods.empty();
-  if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
-    const std::string_view queue = Label(job, kKueueQueueLabel);
-    if (!queue.empty()) return fmt::format("waits for Kueue to admit it, in queue {}", queue);
-    if (std::string awaited = NamesOfAwaited(job); !awaited.empty()) {
-      return fmt::format("waits for {} to succeed", awaited);
-    }
-    return OneLine(text::GetString(*suspended, {"message"}));
+  const text::Json* const suspended = TrueCondition(job, "Suspended");
+  const std::string_view queue = Label(job, kKueueQueueLabel);
+  if (suspended != nullptr && !queue.empty()) {
+    return fmt::format("waits for Kueue to admit it, in queue {}", queue);
   }
+  // The condition comes a moment after such a job.
+  if (const std::string awaited = NamesOfAwaited(job); !awaited.empty()) {
+    return fmt::format("waits for {} to succeed", awaited);
+  }
+  if (suspended != nullptr) return OneLine(text::GetString(*suspended, {"message"}));
   const std::string_view manager = text::GetString(job, {"spec", "runPolicy", "managedBy"});
   if (!manager.empty() && manager != kManagedByUs) return fmt::format("managed by {}", manager);
   if (const text::Json* const created = TrueCondition(job, "Created")) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/object.h"
 
@@ -338,6 +339,13 @@ TEST(Instances, SayWhyTheyWaitAndHowTheyEndedBefore) {
                 .waits,
             "")
       << "it has ended";
+}
+
+TEST(PendingReason, NamesTheAwaitedJobsFromTheStart) {
+  text::Json job = MakeJob();
+  text::Set(job, {"spec", "runPolicy", "suspend"}, text::Json(true));
+  text::Set(job, {"metadata", "annotations", kWaitForAnnotation}, "prepare=1,base=2");
+  EXPECT_EQ(Of(job).reason, "waits for prepare, base to succeed");
 }
 
 TEST(PendingReason, SaysThatNoOperatorIsThere) {

@@ -50,7 +50,7 @@ def test_install_and_remove(launch, environment):
     removed = shim(launch, "remove", f"--python={environment}")
     assert removed.returncode == 0 and removed.stdout.startswith("removed ")
     assert run("torch.distributed.run") == "PyTorch\n"
-    assert "there is none" in shim(launch, "remove", "--python", environment).stdout
+    assert "it is not installed" in shim(launch, "remove", "--python", environment).stdout
 
 
 def test_a_sitecustomize_that_was_there_still_runs(launch, environment):
