@@ -125,6 +125,7 @@ def write(cluster, name, text):
 def test_the_rendezvous_is_measured_and_waits_for_data_are_estimated_from_stacks(cluster):
     script = write(cluster, "waits.py", WAITS)
     cluster.submit("waits", f"/usr/bin/python3 {script}", "--workers=2", "--env=OMP_NUM_THREADS=1", "--wait")
+    cluster.wait_for_all("waits", "SUCCEEDED")
     made, seconds = report(cluster, "waits")
     buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
     assert buckets["data wait"]["ms"] == buckets["data wait"]["estimatedMs"] > 0, seconds
