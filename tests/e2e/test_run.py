@@ -113,7 +113,8 @@ def test_a_retry_starts_it_again(cluster, code):
     cluster.run("run", "--name=never", "--retry=1", line.format(9), cwd=code, code=1)
     assert (tries("second"), tries("never")) == (2, 2)
     # Of two replicas both are started again.
-    each = 'file="$MUSTER_RUN_DIR/tries-$RANK"; echo "try $RANK" | tee -a "$MUSTER_RUN_DIR/tries" >>"$file"; [ $(wc -l <"$file") -gt 1 ]'
+    each = ('all="$MUSTER_RUN_DIR/tries"; echo "try $RANK" | tee -a "$all" >>"$all-$RANK"; n=$(wc -l <"$all-$RANK"); '
+            'until [ $(wc -l <"$all") -ge $((2 * n)) ]; do sleep 0.05; done; [ $n -gt 1 ]')
     cluster.run("run", "--name=both", "--nodes=2", "-n", "1", "--retry=1", each, cwd=code, timeout=120)
     assert tries("both") == 4
 
