@@ -34,7 +34,7 @@ def parts(cluster):
             with open(f"/proc/{entry}/stat") as file:
                 name, fields = file.read().split("(", 1)[1].rsplit(")", 1)
             program = os.readlink(f"/proc/{entry}/exe")
-            if program == cluster.binary and words[1] in (b"daemon", b"shim"):
+            if program == cluster.binary and words[1:2] in ([b"daemon"], [b"shim"]):
                 found[words[1].decode()].append(int(entry))
             elif program == cluster.path("bin", "muster-launch"):
                 found["agent" if name == "muster-agent" else "guardian"].append(int(entry))

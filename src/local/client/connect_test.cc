@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +82,38 @@ TEST_F(ConnectTest, WhatOthersCouldHaveWrittenIsNotBelieved) {
   ASSERT_EQ(chmod(paths_.state.c_str(), 0700), 0);
   EXPECT_TRUE(StopDaemon(paths_));
   SignalThatEnded(holder);
+}
+
+// As what a daemon was about to execute when it was killed.
+TEST_F(ConnectTest, ASocketThatOutlivesItsDaemonIsNotOne) {
+  ASSERT_TRUE(MakePrivateDirs(paths_));
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  base::Fd ready(ends[0]), lives(ends[1]);
+  const pid_t daemon = fork();
+  if (daemon == 0) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    paths_.socket.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    auto lock = process::TryLockFile(paths_.lock);
+    const auto record = OwnRecord({}, paths_.socket);
+    if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener, 8) != 0 || !lock || !*lock || !record ||
+        !WriteRecord((*lock)->get(), *record)) {
+      _exit(1);
+    }
+    const pid_t heir = fork();
+    if (heir != 0) _exit(write(ends[1], &heir, sizeof heir) == sizeof heir ? 0 : 1);
+    (*lock)->Reset();
+    while (true) pause();
+  }
+  pid_t heir = 0;
+  ASSERT_EQ(read(ready.get(), &heir, sizeof heir), ssize_t{sizeof heir});
+  EXPECT_EQ(SignalThatEnded(daemon), 0);
+  const base::Environment environment(Values{{"XDG_STATE_HOME", folder_}});
+  EXPECT_FALSE(EnsureDaemon({environment, "/bin/false", {}}));
+  kill(heir, SIGKILL);
 }
 
 TEST_F(ConnectTest, AFollowerDoesNotUndoADown) {
