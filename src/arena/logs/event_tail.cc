@@ -50,10 +50,9 @@ constexpr const char* kLogdirFlags[] = {"--logdir", "--log_dir", "--log-dir", "-
 std::string LogdirInWords(const text::Json& container) {
   std::vector<std::string> words;
   for (const char* list : {"command", "args"}) {
-    const text::Array* texts = text::FindArray(container, {list});
-    for (size_t i = 0; texts != nullptr && i < texts->size(); ++i) {
-      if (!(*texts)[i].is_string()) continue;
-      std::string line((*texts)[i].get_string());
+    for (const text::Json& text : text::Items(container, {list})) {
+      if (!text.is_string()) continue;
+      std::string line(text.get_string());
       std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
       for (std::string& word : base::Split(line, ' ')) {
         if (!word.empty()) words.push_back(std::move(word));
@@ -98,9 +97,8 @@ base::Result<std::string> PrintedBy(cluster::Client& client, const text::Json& p
 
 // Of a pod that was read in part, as lists are, too: its containers have no image then.
 base::Result<std::string> FindLogdir(cluster::Client& client, const text::Json& pod) {
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  const bool is_whole = containers != nullptr && !containers->empty() &&
-                        text::Find(containers->front(), {"image"}) != nullptr;
+  const text::Array& containers = text::Items(pod, {"spec", "containers"});
+  const bool is_whole = !containers.empty() && text::Find(containers.front(), {"image"}) != nullptr;
   if (is_whole) return LogdirOf(pod);
   TRY_ASSIGN(const text::Json whole, client.Get(api::kPods, api::Namespace(pod), api::Name(pod)));
   return LogdirOf(whole);
@@ -109,23 +107,16 @@ base::Result<std::string> FindLogdir(cluster::Client& client, const text::Json& 
 }  // namespace
 
 std::string LogdirOf(const text::Json& pod) {
-  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
-  for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
-    const text::Json& container = (*containers)[i];
-    if (text::GetString(container, {"name"}) != api::kContainerName) continue;
-    const text::Array* mounts = text::FindArray(container, {"volumeMounts"});
-    for (size_t m = 0; mounts != nullptr && m < mounts->size(); ++m) {
-      if (text::GetString((*mounts)[m], {"name"}) != kLogsVolume) continue;
-      return std::string(text::GetString((*mounts)[m], {"mountPath"}));
-    }
-    const text::Array* variables = text::FindArray(container, {"env"});
-    for (size_t v = 0; variables != nullptr && v < variables->size(); ++v) {
-      if (text::GetString((*variables)[v], {"name"}) != "MUSTER_RUN_DIR") continue;
-      return std::string(text::GetString((*variables)[v], {"value"}));
-    }
-    return LogdirInWords(container);
+  const text::Json* const container =
+      text::ItemNamed(pod, {"spec", "containers"}, api::kContainerName);
+  if (container == nullptr) return "";
+  if (const text::Json* const mount = text::ItemNamed(*container, {"volumeMounts"}, kLogsVolume)) {
+    return std::string(text::GetString(*mount, {"mountPath"}));
   }
-  return "";
+  if (const text::Json* const folder = text::ItemNamed(*container, {"env"}, "MUSTER_RUN_DIR")) {
+    return std::string(text::GetString(*folder, {"value"}));
+  }
+  return LogdirInWords(*container);
 }
 
 std::vector<std::string> EventTail::Command(const std::string& logdir) const {
