@@ -17,6 +17,7 @@
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_events.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/machine_output.h"
 #include "arena/jobs/pod_use.h"
 #include "arena/jobs/records.h"
 #include "arena/logs/evidence.h"
@@ -103,6 +104,7 @@ base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context
   arena::AddWordsOfEvents(client, context, found);
   arena::RankLogs logs;
   arena::LookAtRanks look;
+  look.gpus = arena::MetricsOfRunning(client, context, {found});
   if (!context.cluster_is_this_machine) {
     auto uses =
         arena::UseOfPods(client, found.summary.namespace_name, arena::PodSelector(found.job));
