@@ -13,7 +13,7 @@
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/job_events.h"
 #include "arena/jobs/job_news.h"
-#include "arena/jobs/machine_output.h"
+#include "arena/listing/machine_output.h"
 #include "arena/logs/log_progress.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "answers/finding.h"
-#include "answers/read_log.h"
+#include "answers/log/read_log.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
 #include "launch/machine/signal_names.h"
