@@ -26,8 +26,8 @@ Disk* the_disk = nullptr;
 constexpr unsigned kFileOdds = 4;
 // What a disk writes as one.
 constexpr size_t kSector = 512;
-// Of one of the store's files.
-constexpr size_t kUsualBytes = 256 << 10;
+// Few of the store's files become longer; of memory only what is used costs anything.
+constexpr size_t kUsualBytes = 4 << 20;
 
 long Call(long number, const char* a, const char* b) {
   return ::syscall(number, AT_FDCWD, a, AT_FDCWD, b, 0);
@@ -84,8 +84,10 @@ Disk* TheDisk() { return the_disk; }
 
 void PutInto(std::string& held, int64_t offset, std::string_view bytes) {
   const auto at = static_cast<size_t>(offset);
-  if (held.size() < at + bytes.size()) held.resize(at + bytes.size());
-  bytes.copy(held.data() + at, bytes.size());
+  if (held.size() < at) held.resize(at);
+  const size_t known = std::min(bytes.size(), held.size() - at);
+  bytes.copy(held.data() + at, known);
+  held.append(bytes.substr(known));
 }
 
 bool IsBroken(std::string_view what) {

@@ -123,6 +123,8 @@ bool IsBroken(std::string_view what);
 // A real path, whatever the simulation says of it.
 int RealOpen(const char* path, int flags, mode_t mode = 0);
 void EmptyFolder(const std::string& path);
+// Whether it is an inotify instance, which then is not to be closed (libc_inotify.cc).
+bool KeepInotify(int fd);
 // As pwrite does.
 void PutInto(std::string& held, int64_t offset, std::string_view bytes);
 

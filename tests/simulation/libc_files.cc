@@ -276,7 +276,7 @@ int openat64(int folder, const char* path, int flags, ...) {
 int close(int fd) {
   if (Disk* const disk = TheDisk(); disk != nullptr) disk->Closed(fd);
   if (IsLive()) DescriptorsChanged();
-  return static_cast<int>(::syscall(SYS_close, fd));
+  return KeepInotify(fd) ? 0 : static_cast<int>(::syscall(SYS_close, fd));
 }
 ssize_t write(int fd, const void* bytes, size_t count) { return Write(fd, bytes, count, 0, false); }
 ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {

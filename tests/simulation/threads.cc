@@ -23,6 +23,10 @@ namespace simulation {
 namespace {
 
 constexpr size_t kStackBytes = 512 << 10;
+// Stacks begin at so many different distances from the begin of their memory: at the same one their
+// tops would take each other's place in the processor's caches.
+constexpr size_t kPlaces = 61;
+constexpr size_t kPlaceBytes = 1088;
 // A life that takes more choices does not come to an end.
 constexpr uint64_t kMostChoices = 3'000'000;
 // What a choice takes at most: so that two moments are seldom the same.
@@ -75,6 +79,7 @@ struct World {
   uint64_t hash = 0;
   uint64_t descriptors = 1;
   int last_thread = 0;
+  size_t last_stack = 0;
   bool has_ended = false;  // a thread that has not been forgotten
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<std::unique_ptr<Stack>> stacks;  // not in use
@@ -83,9 +88,12 @@ struct World {
   ucontext_t first{};
 };
 
-World& world() {
-  static World* const one = new World;
-  return *one;
+World* the_world = nullptr;  // made by the first who asks, which is before all that main does
+
+inline World& world() {
+  if (the_world == nullptr) [[unlikely]]
+    the_world = new World;
+  return *the_world;
 }
 
 uint64_t RotateLeft(uint64_t value, int by) { return (value << by) | (value >> (64 - by)); }
@@ -126,7 +134,7 @@ void Enter(Thread& next) {
   if (std::exchange(next.stack->is_begun, true)) _longjmp(next.stack->begin, 1);
   ::getcontext(&w.first);
   w.first.uc_stack.ss_sp = next.stack->memory;
-  w.first.uc_stack.ss_size = kStackBytes;
+  w.first.uc_stack.ss_size = kStackBytes - w.last_stack++ % kPlaces * kPlaceBytes;
   w.first.uc_link = nullptr;
   ::makecontext(&w.first, reinterpret_cast<void (*)()>(RunThread), 0);
   ::setcontext(&w.first);

@@ -16,7 +16,10 @@ FieldReader::FieldReader(const text::Json* value, std::string path, std::string*
 }
 
 std::string FieldReader::PathOf(std::string_view name) const {
-  return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+  std::string path;
+  path.reserve(path_.size() + 1 + name.size());
+  if (!path_.empty()) path.append(path_).append(1, '.');
+  return path.append(name);
 }
 
 void FieldReader::Fail(std::string_view name, std::string_view why) const {

@@ -1,5 +1,6 @@
 #include "local/daemon/embedded_cluster.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -46,20 +47,20 @@ controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& a
   return options;
 }
 
-// So that the first command finds the node; the agent maintains it.
-base::Status RegisterNode(cluster::Client& client, const node::Machine& machine, base::Time now) {
-  const auto made = client.Create(api::kNodes, "", node::MakeNode(machine, now));
-  if (!made && made.error().code != base::Code::kAlreadyExists) return base::Fail(made.error());
-  return {};
-}
-
-// The stored one first, so that the pods in the state stay on this machine.
-base::Result<std::string> ChooseNodeName(cluster::Client& client, const std::string& state,
-                                         const std::string& host_name) {
+// So that the first command finds the node; the agent maintains it. Its name: the stored one first,
+// so that the pods in the state stay on this machine.
+base::Result<std::string> RegisterNode(cluster::Client& client, const std::string& state,
+                                       node::Machine machine, base::Time now) {
   TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
   std::vector<std::string> stored;
   for (const text::Json& node : nodes.items) stored.emplace_back(api::Name(node));
-  return KeepNodeName(state, stored, host_name);
+  TRY_ASSIGN(machine.node_name, KeepNodeName(state, stored, machine.node_name));
+  if (std::find(stored.begin(), stored.end(), machine.node_name) != stored.end()) {
+    return machine.node_name;
+  }
+  const auto made = client.Create(api::kNodes, "", node::MakeNode(machine, now));
+  if (!made && made.error().code != base::Code::kAlreadyExists) return base::Fail(made.error());
+  return machine.node_name;
 }
 
 }  // namespace
@@ -99,9 +100,8 @@ base::Status EmbeddedCluster::StartParts(node::ShimLauncher& shims, node::GpuAll
   node::AgentOptions agent = std::move(options.agent);
   agent.state_directory = options.state;
   agent.fate_of = [this](const std::string& uid) { return FateOf(uid); };
-  TRY_ASSIGN(node_name_, ChooseNodeName(*client_, options.state, agent.machine.node_name));
+  TRY_ASSIGN(node_name_, RegisterNode(*client_, options.state, agent.machine, clock.Now()));
   agent.machine.node_name = node_name_;
-  TRY(RegisterNode(*client_, agent.machine, clock.Now()));
   TRY_ASSIGN(agent_,
              node::Agent::Start(*client_, shims, gpus, ports, lost_, clock, std::move(agent)));
   options.scheduling.node_name = node_name_;

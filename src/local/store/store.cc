@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -42,6 +43,9 @@ base::Result<int64_t> ReadVersion(Statement& statement) {
   return rows.Int(0);
 }
 
+// Of a list of 500 jobs or fewer.
+constexpr std::chrono::milliseconds kUsualRead{2};
+
 // Read connections, opened when first needed. Thread safe.
 class ReaderPool {
  public:
@@ -77,6 +81,9 @@ class ReaderPool {
 
   base::Result<Lease> Take() {
     std::unique_lock lock(mutex_);
+    // Most reads take less time than a connection, which parses the schema: one that is lent is
+    // waited for a little before another is opened.
+    returned_.wait_for(lock, kUsualRead, [this] { return !idle_.empty() || count_ == 0; });
     returned_.wait(lock, [this] { return !idle_.empty() || count_ < kMaxReaders; });
     if (idle_.empty()) {
       TRY_ASSIGN(std::unique_ptr<Reader> made, Make());

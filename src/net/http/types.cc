@@ -19,9 +19,12 @@ bool IsUnreserved(char c) {
 
 // `plus_is_space`: as in a query (application/x-www-form-urlencoded).
 std::optional<std::string> Decode(std::string_view text, bool plus_is_space) {
-  std::string decoded;
+  const std::string_view special = plus_is_space ? "%+" : "%";
+  size_t i = text.find_first_of(special);
+  std::string decoded(text.substr(0, i));
+  if (i == std::string_view::npos) return decoded;
   decoded.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (; i < text.size(); ++i) {
     if (text[i] == '%') {
       if (text.size() - i < 3) return std::nullopt;
       const int high = HexDigit(text[i + 1]);

@@ -151,13 +151,13 @@ StatusWriter::Pods StatusWriter::WritePods(Pods pods) {
 }
 
 bool StatusWriter::WriteNode(const text::Json& node) {
-  auto created = client_.Create(api::kNodes, "", node);
-  if (!created && created.error().code == base::Code::kAlreadyExists) {
-    // Labels and annotations that others have set are kept.
-    created = client_.Patch(api::kNodes, "", api::Name(node), cluster::PatchType::kMerge,
+  // It is there but for once. Labels and annotations that others have set are kept.
+  auto kept = client_.Patch(api::kNodes, "", api::Name(node), cluster::PatchType::kMerge,
                             text::Object{{"metadata", *text::Find(node, {"metadata"})}});
+  if (!kept && kept.error().code == base::Code::kNotFound) {
+    kept = client_.Create(api::kNodes, "", node);
   }
-  const auto status = created ? client_.UpdateStatus(api::kNodes, node) : std::move(created);
+  const auto status = kept ? client_.UpdateStatus(api::kNodes, node) : std::move(kept);
   if (status) return true;
   base::LogWarn("register the node: {}", status.error().message);
   return !IsTransient(status.error());

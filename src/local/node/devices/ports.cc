@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/file.h"
 #include "base/strings.h"
@@ -98,12 +99,13 @@ std::string PortAllocator::LockName(int port) const { return lock_prefix_ + std:
 base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optional<int> existing) {
   auto state = state_.Lock();
   if (const auto it = state->by_job.find(job_uid); it != state->by_job.end()) {
-    return it->second.port;
+    if (!it->second.is_given_up || existing == it->second.port) return it->second.port;
+    state->Remove(it);
   }
   if (existing) {
     // The job's own shim may have the lock: its holder matters at the next start only.
-    base::Fd held;
-    if (state->held < kMaxHeldLocks) {
+    base::Fd held = state->TakeOver(*existing);
+    if (!held && state->held < kMaxHeldLocks) {
       if (auto lock = LockMachineWide(LockName(*existing))) held = std::move(*lock);
     }
     return state->Add(job_uid, *existing, std::move(held));
@@ -138,13 +140,26 @@ int PortAllocator::State::Add(const std::string& job_uid, int port, base::Fd loc
   return port;
 }
 
+void PortAllocator::State::Remove(std::map<std::string, Assigned>::iterator job) {
+  if (job->second.lock) --held;
+  if (!job->second.is_given_up) ports.erase(job->second.port);
+  by_job.erase(job);
+}
+
+base::Fd PortAllocator::State::TakeOver(int port) {
+  if (!ports.contains(port)) return {};
+  for (auto& [uid, assigned] : by_job) {
+    if (assigned.port != port || assigned.is_started || assigned.is_given_up) continue;
+    assigned.is_given_up = true;
+    if (assigned.lock) --held;
+    return std::exchange(assigned.lock, {});
+  }
+  return {};
+}
+
 void PortAllocator::Release(const std::string& job_uid) {
   auto state = state_.Lock();
-  const auto it = state->by_job.find(job_uid);
-  if (it == state->by_job.end()) return;
-  if (it->second.lock) --state->held;
-  state->ports.erase(it->second.port);
-  state->by_job.erase(it);
+  if (const auto it = state->by_job.find(job_uid); it != state->by_job.end()) state->Remove(it);
 }
 
 std::optional<int> PortAllocator::Find(const std::string& job_uid) const {
@@ -172,6 +187,7 @@ base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid) {
   }
   base::Fd copy(::fcntl(assigned.lock.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy) return base::Fail(base::Errno(errno, "copy the port's lock"));
+  assigned.is_started = true;
   return copy;
 }
 

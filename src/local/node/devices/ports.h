@@ -40,7 +40,8 @@ class PortAllocator {
   PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix);
 
   // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or
-  // a new one, locked and probed. kExhausted when every candidate is taken.
+  // a new one, locked and probed. A job without pods that has an `existing` port gives it up, and
+  // gets another one. kExhausted when every candidate is taken.
   base::Result<int> Assign(const std::string& job_uid, std::optional<int> existing);
   // Gives the job's port back; a shim that holds the lock keeps it.
   void Release(const std::string& job_uid);
@@ -55,9 +56,14 @@ class PortAllocator {
   struct Assigned {
     int port = 0;
     base::Fd lock;  // none while only a shim holds it, or too many are held
+    bool is_started = false;
+    bool is_given_up = false;  // the port is another job's
   };
   struct State {
     int Add(const std::string& job_uid, int port, base::Fd lock);
+    void Remove(std::map<std::string, Assigned>::iterator job);
+    // From a job that has not started with it: its lock, if it has that.
+    base::Fd TakeOver(int port);
 
     std::map<std::string, Assigned> by_job;
     std::set<int> ports;  // theirs

@@ -88,6 +88,26 @@ TEST(PortAllocator, AJobKeepsItsPort) {
   EXPECT_EQ(allocator.Find("other"), std::nullopt);
 }
 
+TEST(PortAllocator, AJobWithoutPodsGivesUpAPortThatTheStoredPodsOfAnotherHave) {
+  PortAllocator ports({{23500, 23511}}, PortLockPrefix());
+  const int port = *ports.Assign("without-pods", std::nullopt);
+  EXPECT_EQ(*ports.Assign("stored", port), port);
+  EXPECT_TRUE(ports.LockForStart("stored"));
+  EXPECT_NE(*ports.Assign("without-pods", std::nullopt), port);
+  EXPECT_TRUE(ports.LockForStart("without-pods"));
+}
+
+TEST(PortAllocator, AJobThatHasStartedGivesItsPortToNobody) {
+  PortAllocator ports({{23500, 23511}}, PortLockPrefix());
+  const int port = *ports.Assign("running", std::nullopt);
+  const auto of_its_shim = ports.LockForStart("running");
+  ASSERT_TRUE(of_its_shim);
+  EXPECT_EQ(*ports.Assign("stored", port), port);
+  EXPECT_EQ(ports.LockForStart("stored").error().code, base::Code::kUnavailable);
+  EXPECT_EQ(*ports.Assign("running", std::nullopt), port);
+  EXPECT_TRUE(ports.LockForStart("running"));
+}
+
 TEST(PortAllocator, SkipsAPortThatSomebodyListensOn) {
   Listener listener;
   EXPECT_FALSE(IsPortFree(listener.port));
