@@ -91,7 +91,7 @@ class Watching {
           ::poll(fds.data(), fds.size(), keys_.is_waiting() ? kEscapeMillis : kTickMillis);
       if (ready < 0 && errno != EINTR) return 1;
       if (const auto code = OnSignals()) return *code;
-      if (fds[2].revents != 0) feed_.Take(state_);
+      feed_.Take(state_);
       if (fds[3].revents != 0) TakeLog();
       std::vector<Key> keys;
       if ((fds[0].revents & POLLIN) != 0) {
