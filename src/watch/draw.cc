@@ -15,12 +15,14 @@ using cli::Style;
 
 constexpr size_t kHead = 2;  // title and heads of columns
 constexpr size_t kFoot = 1;
+constexpr size_t kWordsRows = 2;   // above the foot: what the selected row has no room for
+constexpr size_t kWithWords = 16;  // the least height with them
 
 constexpr std::array<std::string_view, 16> kHelp = {
     "j k, arrows     move; in a job: scroll its log",
     "PgUp PgDn g G   a page, to the first, to the last",
     "enter           look at the job; esc goes back",
-    "/               show only jobs with these words; esc shows all",
+    "/               show only jobs, or lines, with these words; esc shows all",
     "o               sort by: newest, name, status, progress",
     "n p             in a job: further ranks, earlier ranks",
     "",
@@ -29,7 +31,7 @@ constexpr std::array<std::string_view, 16> kHelp = {
     "t               the Python stacks of its ranks",
     "e               why it failed",
     "r               how it spent its time",
-    "x               stop it; `resume` starts it again",
+    "x               stop it, or start it again",
     "",
     "q, ^C           quit",
     "any key         closes this page",
@@ -74,6 +76,25 @@ std::string WordsOf(const JobRow& row) {
   return fmt::format("{}; {}", row.reason, row.progress);
 }
 
+size_t CountOf(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+// In two rows, broken between words.
+void DrawWords(Screen& screen, size_t row, std::string_view words) {
+  size_t end = words.size();
+  while (end > 0 && end != std::string_view::npos &&
+         CountOf(words.substr(0, end)) > screen.width()) {
+    end = words.rfind(' ', end - 1);
+  }
+  if (end == 0 || end == std::string_view::npos) end = std::min(words.size(), screen.width());
+  screen.Put(0, row, words.substr(0, end));
+  words.remove_prefix(std::min(words.size(), end + 1));
+  screen.Put(0, row + 1, words);
+}
+
 void DrawRow(Screen& screen, size_t at, const std::array<Column, 5>& columns,
              const std::array<std::string, 5>& cells, Style style, Style of_status) {
   size_t column = 0;
@@ -108,6 +129,10 @@ void DrawList(Screen& screen, State& state, base::Time now) {
              base::ShortDuration(std::max(now - row.created, base::Duration(0))), WordsOf(row)},
             is_selected ? Style::kSelected : Style::kPlain,
             is_selected ? Style::kSelected : StyleOfState(row.status));
+    const std::string words = WordsOf(row);
+    if (is_selected && screen.height() >= kWithWords && CountOf(words) >= columns.back().width) {
+      DrawWords(screen, screen.height() - kFoot - kWordsRows, words);
+    }
   }
   if (!rows.empty() || screen.height() <= kHead + kFoot) return;
   screen.Put(2, kHead + 1,
@@ -120,27 +145,36 @@ void DrawList(Screen& screen, State& state, base::Time now) {
 void DrawFoot(Screen& screen, const State& state) {
   const size_t at = screen.height() - 1;
   if (state.is_filtering) {
-    screen.Put(screen.Put(0, at, "/" + state.filter, Style::kStrong), at, " ", Style::kSelected);
+    const std::string& filter = state.view ? state.log_filter : state.filter;
+    screen.Put(screen.Put(0, at, "/" + filter, Style::kStrong), at, " ", Style::kSelected);
   } else if (state.is_sure) {
     const auto job = JobAtHand(state);
-    screen.Put(0, at, fmt::format("stop {}? y, or any other key", job ? job->name : ""),
+    screen.Put(0, at,
+               fmt::format("{} {}? y, or any other key",
+                           job && job->status == kSuspended ? "start again" : "stop",
+                           job ? job->name : ""),
                Style::kWaiting);
   } else if (!state.said.empty()) {
     screen.Put(0, at, state.said, Style::kStrong);
   } else if (!state.problem.empty()) {
     screen.Put(0, at, state.problem, Style::kBad);
   } else {
-    screen.Put(0, at,
-               state.view ? "l logs  s shell  t stacks  e explain  r report  x stop  ? help  q quit"
-                          : "enter look  l logs  s shell  e explain  x stop  / filter  o sort  "
-                            "? help  q quit",
-               Style::kDim);
+    screen.Put(
+        0, at,
+        state.view
+            ? "l logs  s shell  t stacks  e explain  r report  x stop  / filter  ? help  q quit"
+            : "enter look  l logs  s shell  e explain  x stop  / filter  o sort  "
+              "? help  q quit",
+        Style::kDim);
   }
 }
 
 }  // namespace
 
-size_t PageOf(size_t height) { return height > kHead + kFoot ? height - kHead - kFoot : 1; }
+size_t PageOf(size_t height) {
+  const size_t other = kHead + kFoot + (height >= kWithWords ? kWordsRows : 0);
+  return height > other ? height - other : 1;
+}
 
 Screen Draw(State& state, size_t width, size_t height, base::Time now) {
   Screen screen(width, height);

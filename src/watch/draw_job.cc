@@ -14,8 +14,8 @@ namespace {
 using cli::Screen;
 using cli::Style;
 
-constexpr size_t kCurveRows = 4;
-constexpr size_t kWide = 100;  // columns from which the past of each rank is shown
+constexpr size_t kCurveRows = 4;  // at least
+constexpr size_t kWide = 100;     // columns from which the past of each rank is shown
 constexpr size_t kLeastLog = 4;
 constexpr base::Duration kQuiet = std::chrono::seconds(30);  // quiet times are shown from then on
 
@@ -91,9 +91,18 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   }
   const size_t below = ranks.size() - std::min(ranks.size(), state.rank_top + shown);
   const size_t end = row + std::min(rows, ranks.size() + 1);
-  if (below == 0) return end;
-  screen.Put(0, end, fmt::format("{} more rank{}: n", below, below == 1 ? "" : "s"), Style::kDim);
+  if (below == 0 && state.rank_top == 0) return end;
+  std::string more;
+  if (below > 0) more = fmt::format("{} more rank{}: n", below, below == 1 ? "" : "s");
+  if (state.rank_top > 0) {
+    more += fmt::format("{}{} before: p", more.empty() ? "" : ", ", state.rank_top);
+  }
+  screen.Put(0, end, more, Style::kDim);
   return end + 1;
+}
+
+size_t CurveRows(const Screen& screen) {
+  return std::clamp(screen.height() / 6, kCurveRows, 2 * kCurveRows);
 }
 
 size_t DrawCurve(Screen& screen, const JobView& view, size_t row) {
@@ -106,7 +115,7 @@ size_t DrawCurve(Screen& screen, const JobView& view, size_t row) {
     is_first = false;
   }
   constexpr size_t kLabels = 10;
-  const auto lines = Braille(view.curve, screen.width() - kLabels, kCurveRows);
+  const auto lines = Braille(view.curve, screen.width() - kLabels, CurveRows(screen));
   screen.Put(0, row, fmt::format("{} {:.4g}", view.curve_name, view.curve.back()), Style::kStrong);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (i == 0) screen.Put(0, row + 1, fmt::format("{:.3g}", highest), Style::kDim, kLabels - 1);
@@ -119,17 +128,18 @@ size_t DrawCurve(Screen& screen, const JobView& view, size_t row) {
 }
 
 void DrawLog(Screen& screen, State& state, size_t row) {
-  const std::deque<std::string>& log = state.view->log;
+  const std::vector<const std::string*> log = ShownLog(state);
   const size_t end = screen.height() - 1;
   if (row >= end) return;
   const size_t rows = end - row - 1;
   state.log_back = std::min(state.log_back, log.size() > rows ? log.size() - rows : 0);
   std::string title = "log";
+  if (!state.log_filter.empty()) title += fmt::format(" with \"{}\"", state.log_filter);
   if (state.log_back > 0) title += fmt::format(", {} lines before its end", state.log_back);
   screen.Put(0, row, title, Style::kDim);
   const size_t last = log.size() - state.log_back;
   const size_t first = last > rows ? last - rows : 0;
-  for (size_t i = first; i < last; ++i) screen.Put(0, row + 1 + i - first, log[i]);
+  for (size_t i = first; i < last; ++i) screen.Put(0, row + 1 + i - first, *log[i]);
 }
 
 }  // namespace
@@ -165,7 +175,7 @@ void DrawJob(Screen& screen, State& state, base::Time now) {
     if (row < 3) screen.Put(0, row++, line);
   }
   const bool has_curve = view.curve.size() > 1;
-  const size_t of_curve = has_curve && screen.height() >= 18 ? kCurveRows + 1 : 0;
+  const size_t of_curve = has_curve && screen.height() >= 18 ? CurveRows(screen) + 1 : 0;
   const size_t left = screen.height() - 1 - row;
   const size_t most = left > of_curve + kLeastLog + 1 ? left - of_curve - kLeastLog - 1 : 2;
   // Half of the rows, because most users look at the log below.

@@ -105,6 +105,26 @@ TEST(Draw, ShowsAJobWithItsRanksItsCurveAndItsLog) {
   EXPECT_NE(TextOf(Draw(state, 80, 24, kNow)).find("line 0\n"), std::string::npos);
 }
 
+TEST(Draw, ShowsTheWholeWordsOfTheSelectedRow) {
+  State state = Jobs(2);
+  const std::string words =
+      "rank 0 (base-master-0) exited with code 1: ZeroDivisionError: division by zero in the "
+      "middle of it";
+  state.jobs[1].reason = words;
+  state.jobs[1].progress = "";
+  EXPECT_EQ(TextOf(Draw(state, 80, 24, kNow)).find("division"), std::string::npos);
+  state.selected = "job-001";
+  const std::string text = TextOf(Draw(state, 80, 24, kNow));
+  EXPECT_NE(text.find("\nrank 0 (base-master-0) exited with code 1: ZeroDivisionError: division "
+                      "by zero\nin the middle of it\nenter look"),
+            std::string::npos)
+      << text;
+  state.jobs[1].reason = std::string(300, 'x');
+  EXPECT_NE(TextOf(Draw(state, 80, 24, kNow)).find(std::string(80, 'x')), std::string::npos);
+  EXPECT_EQ(PageOf(24), 19u);
+  EXPECT_EQ(PageOf(12), 9u);
+}
+
 TEST(Draw, FitsAnyScreen) {
   for (const size_t width : {1, 39, 40, 80, 300}) {
     for (const size_t height : {1, 7, 8, 12, 24, 100}) {

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "api/object.h"
+#include "api/progress_resource.h"
+#include "api/stall.h"
 #include "arena/history/ranks.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/job_events.h"
@@ -43,6 +45,11 @@ std::string RanksOfRow(const text::Json& job) {
   return fmt::format("{}/{}", up * processes, wanted * processes);
 }
 
+void SetProgress(JobRow& row, const std::vector<runs::SourceProgress>& progress) {
+  row.progress = progress.empty() ? "" : runs::DescribeProgress(progress.front());
+  row.percent = progress.empty() ? std::nullopt : progress.front().percent;
+}
+
 JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgress>& progress) {
   const api::TrainingSummary& summary = job.summary;
   JobRow row;
@@ -54,10 +61,7 @@ JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgre
   row.ranks = RanksOfRow(job.job);
   row.gpus = summary.requested_gpus > 0 ? arena::Number(summary.requested_gpus) : "";
   row.created = summary.created;
-  if (!progress.empty()) {
-    row.progress = runs::DescribeProgress(progress.front());
-    row.percent = progress.front().percent;
-  }
+  SetProgress(row, progress);
   return row;
 }
 
@@ -151,22 +155,53 @@ bool Feed::Take(State& state) {
   return true;
 }
 
-// News come from a watch. While jobs run, also reads their progress.
+void Feed::HasProblem(const std::string& problem) {
+  const std::lock_guard lock(mutex_);
+  shared_.problem = problem;
+  shared_.is_new = true;
+  Tell();
+}
+
+void Feed::WatchProgress() {
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](const std::vector<text::Json>& all) {
+    const std::lock_guard lock(mutex_);
+    running_.clear();
+    for (const text::Json& told : all) TakeProgress(told, false);
+  };
+  handler.apply = [this](const cluster::WatchEvent& event) {
+    const std::lock_guard lock(mutex_);
+    TakeProgress(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
+  };
+  progress_watch_ = std::make_unique<cluster::Reflector>(
+      client_, api::kProgress, cluster::ListOptions(), std::move(handler));
+}
+
+void Feed::TakeProgress(const text::Json& told, bool is_over) {
+  const std::string uid(text::GetString(told, {"uid"}));
+  if (is_over) running_.erase(uid);
+  if (is_over || text::FindArray(told, {"sources"}) == nullptr) return;
+  const auto& progress = running_[uid] = arena::SourcesIn(told);
+  for (JobRow& row : shared_.jobs) {
+    if (row.uid == uid) SetProgress(row, progress);
+  }
+  shared_.is_new = true;
+}
+
+// News come from a watch.
 void Feed::WatchJobs() {
-  arena::JobNews news(client_, namespace_name_);
+  arena::JobNews news(client_, namespace_name_,
+                      [this](const std::string& problem) { HasProblem(problem); });
+  if (context_.cluster_is_this_machine) WatchProgress();
   std::thread([this] {
     for (;;) {
       Pause(kTick);
-      if (has_running_) ListJobs();
+      if (has_stalls_) ListJobs();
     }
   }).detach();
   for (;;) {
     if (const base::Status refused = news.Await(kTick); !refused) {
-      const std::lock_guard lock(mutex_);
-      shared_.problem = refused.error().message;
-      shared_.is_new = true;
-      Tell();
-      return;
+      return HasProblem(refused.error().message);
     }
     ListJobs();
   }
@@ -176,19 +211,22 @@ void Feed::ListJobs() {
   const auto jobs = arena::ListSelectedJobs(client_, context_, namespace_name_,
                                             std::string(arena::ListedJobs(context_)));
   std::map<std::string, std::vector<runs::SourceProgress>> progress;
-  if (jobs) progress = arena::ProgressOfRunning(client_, context_, *jobs);
+  if (jobs && !context_.cluster_is_this_machine) {
+    progress = arena::ProgressOfRunning(client_, context_, *jobs);
+  }
   const std::lock_guard lock(mutex_);
+  if (context_.cluster_is_this_machine) progress = running_;
   shared_.is_new = true;
   shared_.has_listed = true;
   shared_.problem = jobs ? "" : jobs.error().message;
   if (jobs) {
     shared_.jobs.clear();
-    bool has_running = false;
+    has_stalls_ = false;
     for (const arena::TrainingJob& job : *jobs) {
       shared_.jobs.push_back(RowOf(job, progress[job.summary.uid]));
-      has_running = has_running || job.summary.status == "RUNNING";
+      const bool is_stalled = job.summary.status == "RUNNING" && api::CurrentStall(job.job);
+      if (is_stalled) has_stalls_ = true;
     }
-    has_running_ = has_running && context_.cluster_is_this_machine;
   }
   Tell();
 }

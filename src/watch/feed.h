@@ -19,20 +19,22 @@
 #include "arena/logs/event_tail.h"
 #include "base/fd.h"
 #include "cluster/client.h"
+#include "cluster/reflector.h"
 #include "watch/state.h"
 
 namespace watch {
 
-// Its threads watch the jobs, and read progress and processes, which cannot be watched, once a
-// second while they are shown. The threads are never joined, because they may wait for a server
-// that does not answer, so a Feed lives until the program ends.
+// Its threads watch the jobs and their progress, and read the processes of the job that is shown,
+// which cannot be watched, once a second. The threads are never joined, because they may wait for a
+// server that does not answer, so a Feed lives until the program ends.
 class Feed {
  public:
   // Borrows everything until the program ends. `namespace_name` "": all. Errors of eventfd.
   static base::Result<Feed*> Start(cluster::Client& client, const arena::Context& context,
                                    std::string namespace_name);
 
-  // Becomes readable when there is something new.
+  // Becomes readable when there is something new, but for progress, of which there is some every
+  // second.
   int fd() const { return news_.get(); }
   // Selects the job to read in detail; nullopt for none.
   void LookAt(const std::optional<std::pair<std::string, std::string>>& job);
@@ -52,7 +54,11 @@ class Feed {
   Feed(cluster::Client& client, const arena::Context& context, std::string namespace_name)
       : client_(client), context_(context), namespace_name_(std::move(namespace_name)) {}
   void Tell();
+  void HasProblem(const std::string& problem);
   void WatchJobs();
+  void WatchProgress();
+  // Under the mutex.
+  void TakeProgress(const text::Json& told, bool is_over);
   void ListJobs();
   void LookAtJob();
   // From the embedded cluster by a request, from others by a watch.
@@ -89,8 +95,11 @@ class Feed {
   std::map<std::string, std::deque<std::optional<double>>> past_use_;
   base::Fd news_;  // eventfd
   std::mutex mutex_;
-  Shared shared_;                          // under the mutex
-  std::atomic<bool> has_running_ = false;  // whether jobs run, whose progress must be read
+  Shared shared_;  // under the mutex
+  // Of the jobs that run on the embedded cluster, by uid; under the mutex.
+  std::map<std::string, std::vector<runs::SourceProgress>> running_;
+  std::unique_ptr<cluster::Reflector> progress_watch_;
+  std::atomic<bool> has_stalls_ = false;  // whose words count seconds
 };
 
 }  // namespace watch

@@ -15,10 +15,13 @@ using Want = Wish::Kind;
 constexpr char kControlC = 3;
 constexpr size_t kLongestFilter = 64;
 
+bool HasWords(const std::string& text, const std::string& filter) {
+  return filter.empty() || base::ToLower(text).find(base::ToLower(filter)) != std::string::npos;
+}
+
 bool Matches(const JobRow& row, const std::string& filter) {
-  const std::string words = base::ToLower(
-      fmt::format("{} {} {} {}", row.namespace_name, row.name, row.status, row.reason));
-  return words.find(base::ToLower(filter)) != std::string::npos;
+  return HasWords(fmt::format("{} {} {} {}", row.namespace_name, row.name, row.status, row.reason),
+                  filter);
 }
 
 size_t PositionOf(const std::vector<const JobRow*>& rows, const std::string& uid) {
@@ -38,7 +41,7 @@ void Move(State& state, int64_t by) {
 }
 
 void Scroll(State& state, int64_t by) {
-  const auto most = static_cast<int64_t>(state.view->log.size());
+  const auto most = static_cast<int64_t>(ShownLog(state).size());
   const int64_t back = static_cast<int64_t>(state.log_back) - by;
   state.log_back = static_cast<size_t>(std::clamp<int64_t>(back, 0, most));
 }
@@ -51,16 +54,19 @@ void MoveOrScroll(State& state, int64_t by) {
   }
 }
 
+std::string& FilterOf(State& state) { return state.view ? state.log_filter : state.filter; }
+
 Wish Filter(State& state, const Key& key) {
+  std::string& filter = FilterOf(state);
   if (key.kind == Kind::kEnter) {
     state.is_filtering = false;
   } else if (key.kind == Kind::kEscape || (key.kind == Kind::kChar && key.letter == kControlC)) {
     state.is_filtering = false;
-    state.filter.clear();
+    filter.clear();
   } else if (key.kind == Kind::kBackspace) {
-    if (!state.filter.empty()) state.filter.pop_back();
-  } else if (key.kind == Kind::kChar && key.letter >= ' ' && state.filter.size() < kLongestFilter) {
-    state.filter += key.letter;
+    if (!filter.empty()) filter.pop_back();
+  } else if (key.kind == Kind::kChar && key.letter >= ' ' && filter.size() < kLongestFilter) {
+    filter += key.letter;
   }
   return {};
 }
@@ -72,8 +78,8 @@ Wish About(const State& state, Want want) {
 }
 
 Wish Back(State& state) {
-  if (!state.view) {
-    state.filter.clear();
+  if (std::string& filter = FilterOf(state); !state.view || !filter.empty()) {
+    filter.clear();
     return {};
   }
   return state.is_alone ? Wish{Want::kQuit, "", ""} : Wish{Want::kClose, "", ""};
@@ -97,9 +103,10 @@ Wish OnLetter(State& state, char letter) {
       MoveOrScroll(state, INT32_MAX);
       return {};
     case '/':
-      if (!state.view) state.is_filtering = true;
+      state.is_filtering = true;
       return {};
     case 'o':
+      if (state.view) return {};
       state.sort = state.sort == Sort::kProgress
                        ? Sort::kNewest
                        : static_cast<Sort>(static_cast<int>(state.sort) + 1);
@@ -182,6 +189,21 @@ std::optional<JobRow> JobAtHand(const State& state) {
   return *rows[PositionOf(rows, state.selected)];
 }
 
+std::vector<const std::string*> ShownLog(const State& state) {
+  std::vector<const std::string*> lines;
+  for (const std::string& line : state.view->log) {
+    if (HasWords(line, state.log_filter)) lines.push_back(&line);
+  }
+  return lines;
+}
+
+void AddToLog(State& state, std::string line) {
+  std::deque<std::string>& log = state.view->log;
+  if (state.log_back > 0 && HasWords(line, state.log_filter)) ++state.log_back;
+  log.push_back(std::move(line));
+  if (log.size() > kMostLogLines) log.pop_front();
+}
+
 Wish OnKey(State& state, const Key& key, size_t page) {
   state.said.clear();
   if (state.is_helping) {
@@ -191,8 +213,12 @@ Wish OnKey(State& state, const Key& key, size_t page) {
   if (state.is_filtering) return Filter(state, key);
   if (state.is_sure) {
     state.is_sure = false;
-    if (key.kind == Kind::kChar && key.letter == 'y') return About(state, Want::kStop);
-    state.said = "not stopped";
+    const auto job = JobAtHand(state);
+    const bool is_suspended = job && job->status == kSuspended;
+    if (key.kind == Kind::kChar && key.letter == 'y') {
+      return About(state, is_suspended ? Want::kResume : Want::kStop);
+    }
+    state.said = is_suspended ? "not started" : "not stopped";
     return {};
   }
   const auto rows = static_cast<int64_t>(std::max<size_t>(1, page));

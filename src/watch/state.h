@@ -58,7 +58,19 @@ std::string_view NameOf(Sort sort);
 
 // A request by a key that the state alone cannot fulfil.
 struct Wish {
-  enum class Kind { kNone, kQuit, kOpen, kClose, kLogs, kShell, kStacks, kExplain, kReport, kStop };
+  enum class Kind {
+    kNone,
+    kQuit,
+    kOpen,
+    kClose,
+    kLogs,
+    kShell,
+    kStacks,
+    kExplain,
+    kReport,
+    kStop,
+    kResume
+  };
   Kind kind = Kind::kNone;
   std::string namespace_name, name;  // of the job
 };
@@ -71,9 +83,10 @@ struct State {
   bool has_listed = false;
   Sort sort = Sort::kNewest;
   std::string filter;
-  bool is_filtering = false;  // typed characters go to the filter
+  std::string log_filter;     // of the job that is shown
+  bool is_filtering = false;  // typed characters go to the filter of what is shown
   bool is_helping = false;
-  bool is_sure = false;   // whether it asks to confirm that the job is to stop
+  bool is_sure = false;   // whether it asks to confirm that the job is to stop, or to run again
   bool is_alone = false;  // the user asked for one job, so there is no list
   std::string selected;   // uid
   size_t top = 0;         // index of the first visible row
@@ -85,6 +98,12 @@ struct State {
 std::vector<const JobRow*> ShownRows(const State& state);
 // The job that keys apply to; nullopt if there is none.
 std::optional<JobRow> JobAtHand(const State& state);
+
+// The job's lines that match the filter of its log.
+std::vector<const std::string*> ShownLog(const State& state);
+// A scrolled log does not move.
+void AddToLog(State& state, std::string line);
+inline constexpr std::string_view kSuspended = "SUSPENDED";
 
 // `page`: how many rows fit on the screen.
 Wish OnKey(State& state, const Key& key, size_t page);

@@ -71,6 +71,43 @@ TEST(OnKey, AsksBeforeItStopsAJob) {
   EXPECT_EQ(wish.name, "long");
 }
 
+TEST(OnKey, StartsASuspendedJobAgain) {
+  State state = Jobs();
+  for (JobRow& row : state.jobs) row.status = kSuspended;
+  Type(state, "xn");
+  EXPECT_EQ(state.said, "not started");
+  EXPECT_EQ(Type(state, "xy").kind, Want::kResume);
+}
+
+TEST(OnKey, FiltersAndScrollsTheLogOfTheJobThatIsShown) {
+  State state = Jobs();
+  state.view.emplace().name = "base";
+  for (int i = 0; i < 100; ++i) AddToLog(state, i % 10 == 0 ? "Saved" : "step");
+  Type(state, "/saved");
+  EXPECT_TRUE(state.filter.empty());
+  EXPECT_EQ(ShownLog(state).size(), 10u);
+  OnKey(state, {Kind::kEnter}, 10);
+  Type(state, "kk");
+  EXPECT_EQ(state.log_back, 2u);
+  // What does not match does not move a scrolled log.
+  AddToLog(state, "step");
+  EXPECT_EQ(state.log_back, 2u);
+  AddToLog(state, "saved");
+  EXPECT_EQ(state.log_back, 3u);
+  Type(state, "g");
+  EXPECT_EQ(state.log_back, 11u);
+  EXPECT_EQ(OnKey(state, {Kind::kEscape}, 10).kind, Want::kNone);
+  EXPECT_EQ(ShownLog(state).size(), 102u);
+  EXPECT_EQ(OnKey(state, {Kind::kEscape}, 10).kind, Want::kClose);
+}
+
+TEST(AddToLog, KeepsTheLatestLines) {
+  State state = Jobs();
+  state.view.emplace().name = "base";
+  for (size_t i = 0; i < 2 * kMostLogLines; ++i) AddToLog(state, "line");
+  EXPECT_EQ(state.view->log.size(), kMostLogLines);
+}
+
 TEST(OnKey, OpensAJobAndGoesBack) {
   State state = Jobs();
   EXPECT_EQ(OnKey(state, {Kind::kEnter}, 10).kind, Want::kOpen);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,9 +14,9 @@
 #include "arena/jobs/jobs.h"
 #include "base/colour.h"
 #include "process/signals.h"
-#include "process/spawn.h"
 #include "watch/draw.h"
 #include "watch/feed.h"
+#include "watch/foreground.h"
 #include "watch/log_pipe.h"
 #include "watch/terminal.h"
 
@@ -66,6 +65,7 @@ class Watching {
     }
     state_.view = std::move(view);
     state_.rank_top = state_.log_back = 0;
+    state_.log_filter.clear();
     feed_.LookAt(std::pair(namespace_name, name));
     auto log = LogPipe::Start(
         self_, Command(namespace_name, {"logs", name, "--all", "--follow", "--tail", kLogTail}),
@@ -91,7 +91,7 @@ class Watching {
           ::poll(fds.data(), fds.size(), keys_.is_waiting() ? kEscapeMillis : kTickMillis);
       if (ready < 0 && errno != EINTR) return 1;
       if (const auto code = OnSignals()) return *code;
-      if (fds[2].revents != 0) feed_.Take(state_);
+      feed_.Take(state_);
       if (fds[3].revents != 0) TakeLog();
       std::vector<Key> keys;
       if ((fds[0].revents & POLLIN) != 0) {
@@ -105,7 +105,7 @@ class Watching {
         keys = keys_.Flush();
       }
       for (const Key& key : keys) {
-        if (!Carry(OnKey(state_, key, PageOf(shown_.height())))) return 0;
+        if (const auto code = Carry(OnKey(state_, key, PageOf(shown_.height())))) return *code;
       }
       if (!Show()) return 1;
     }
@@ -142,12 +142,7 @@ class Watching {
 
   void TakeLog() {
     if (!log_ || !state_.view) return;
-    for (std::string& line : log_->Read()) {
-      state_.view->log.push_back(std::move(line));
-      if (state_.view->log.size() > kMostLogLines) state_.view->log.pop_front();
-      // A scrolled log does not move.
-      if (state_.log_back > 0) ++state_.log_back;
-    }
+    for (std::string& line : log_->Read()) AddToLog(state_, std::move(line));
     if (log_->fd() < 0) log_.reset();
   }
 
@@ -160,73 +155,57 @@ class Watching {
     return changes.empty() || Terminal::Write(changes);
   }
 
-  // False to quit.
-  bool Carry(const Wish& wish) {
+  // The exit code if it ends `watch`.
+  std::optional<int> Carry(const Wish& wish) {
     switch (wish.kind) {
       case Want::kNone:
-        return true;
+        return std::nullopt;
       case Want::kQuit:
-        return false;
+        return 0;
       case Want::kOpen:
         Open(wish.namespace_name, wish.name);
-        return true;
+        return std::nullopt;
       case Want::kClose:
         state_.view.reset();
         log_.reset();
         feed_.LookAt(std::nullopt);
-        return true;
+        return std::nullopt;
       case Want::kLogs:
-        Foreground(wish, {"logs", wish.name, "--all", "--follow"});
-        return true;
+        return Foreground(wish, {"logs", wish.name, "--all", "--follow"});
       case Want::kShell:
-        Foreground(wish, {"attach", wish.name});
-        return true;
+        return Foreground(wish, {"attach", wish.name});
       case Want::kStacks:
-        Foreground(wish, {"stacks", wish.name});
-        return true;
+        return Foreground(wish, {"stacks", wish.name});
       case Want::kExplain:
-        Foreground(wish, {"explain", wish.name});
-        return true;
+        return Foreground(wish, {"explain", wish.name});
       case Want::kReport:
-        Foreground(wish, {"report", wish.name});
-        return true;
+        return Foreground(wish, {"report", wish.name});
       case Want::kStop:
-        Foreground(wish, {"suspend", wish.name});
-        return true;
+        return Foreground(wish, {"suspend", wish.name});
+      case Want::kResume:
+        return Foreground(wish, {"resume", wish.name});
     }
-    return true;
+    return std::nullopt;
   }
 
-  // Runs another command of this program on the terminal, and returns after it has ended and a key
-  // was typed.
-  void Foreground(const Wish& wish, std::vector<std::string> words) {
+  // Runs another command of this program. The exit code if a signal meanwhile ends `watch`.
+  std::optional<int> Foreground(const Wish& wish, std::vector<std::string> words) {
     const std::string line = fmt::format("{} {} {}", context_.program, words[0], wish.name);
     terminal_.Suspend();
-    // ^C is for the command.
-    ::signal(SIGINT, SIG_IGN);
     Terminal::Write(fmt::format("$ {}\n", line));
-    process::SpawnOptions options;
-    options.path = self_;
-    options.argv = Command(wish.namespace_name, std::move(words));
-    options.env = Environment();
-    options.fds = {{STDIN_FILENO, STDIN_FILENO},
+    process::SpawnOptions program;
+    program.path = self_;
+    program.argv = Command(wish.namespace_name, std::move(words));
+    program.env = Environment();
+    program.fds = {{STDIN_FILENO, STDIN_FILENO},
                    {STDOUT_FILENO, STDOUT_FILENO},
                    {STDERR_FILENO, STDERR_FILENO}};
-    const auto pid = process::Spawn(options);
-    if (pid) {
-      while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    } else {
-      Terminal::Write(pid.error().message + "\n");
-    }
-    Terminal::Write("enter goes back to watch");
-    char typed = 0;
-    while (::read(STDIN_FILENO, &typed, 1) == 1 && typed != '\n') {
-    }
-    ::signal(SIGINT, SIG_DFL);
+    const auto ended = RunInForeground(program, signals_.get());
+    if (ended && *ended) return 128 + **ended;
     terminal_.Resume();
     shown_ = cli::Screen(0, 0);
-    state_.said = "back from " + line;
+    state_.said = ended ? "back from " + line : ended.error().message;
+    return std::nullopt;
   }
 
   const arena::Context& context_;

@@ -195,10 +195,11 @@ def test_says_how_far_a_job_is(cluster):
     cluster.run("delete", "far")
 
 
-def event(step, loss):
+def event(step, loss, seconds=0):
+    """Of so many seconds from now."""
     value = b"\x0a\x04loss\x15" + struct.pack("<f", loss)
     summary = b"\x0a" + bytes([len(value)]) + value
-    data = b"\x09" + struct.pack("<d", time.time()) + b"\x10" + bytes([step]) + b"\x2a" + bytes([len(summary)]) + summary
+    data = b"\x09" + struct.pack("<d", time.time() + seconds) + b"\x10" + bytes([step]) + b"\x2a" + bytes([len(summary)]) + summary
     return record(data)
 
 
@@ -223,7 +224,7 @@ def test_reads_event_files_as_they_grow(cluster):
 
 def test_reads_event_files_below_the_logdir_of_submit(cluster):
     with open(cluster.path("home", "event"), "wb") as file:
-        file.write(event(5, 0.5))
+        file.write(event(5, 0.5, 30))
     cluster.submit("logged", f"cp {cluster.path('home', 'event')} /training_logs/events.out.tfevents.1.host && sleep 100",
                    "--tensorboard", "--logdir=/training_logs")
     until = time.monotonic() + 60
@@ -231,6 +232,19 @@ def test_reads_event_files_below_the_logdir_of_submit(cluster):
         assert time.monotonic() < until
         time.sleep(0.2)
     assert (told[0]["source"], told[0]["step"]) == ("event files", 5)
+
+
+def test_event_files_of_earlier_runs_are_not_of_this_one(cluster, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "events.out.tfevents.1700000000.host").write_bytes(event(9, 9, -86_400))
+    (tmp_path / "new").write_bytes(event(3, 0.5, 30))
+    cluster.run("run", "-d", "--name=again", "cp new runs/events.out.tfevents.$(date +%s).host && sleep 100", cwd=tmp_path, timeout=120)
+    until = time.monotonic() + 60
+    while not cluster.get("again")["progress"]:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    shown = json.loads(cluster.run("show", "again", "-o", "json").stdout)
+    assert [[step, value] for _, step, value in shown["progress"]["series"][0]["points"]] == [[3, 0.5]]
 
 
 def test_runs_that_are_shorter_than_a_second_have_a_ledger(cluster):

@@ -129,6 +129,101 @@ def test_fits_the_screen_that_it_has(cluster, screen):
     terminal.sees("status 0")
 
 
+def test_interrupting_a_command_goes_back(cluster, screen):
+    cluster.run("submit", "pytorch", "--name=long", PRINTS)
+    terminal = screen()
+    terminal.type(f"{cluster.binary} watch; echo status $?", "Enter")
+    terminal.sees("long", "RUNNING")
+    # ^C ends the log that is followed, and not the screen behind it.
+    terminal.type("l")
+    terminal.sees("$ muster logs long", "loss 0.")
+    terminal.type("C-c")
+    terminal.sees("enter goes back to watch")
+    terminal.type("C-c")
+    terminal.sees("1 job", "back from muster logs long")
+    # ^Z stops both, for the shell to continue.
+    terminal.type("l")
+    terminal.sees("loss 0.")
+    terminal.type("C-z")
+    terminal.sees("Stopped", "status")
+    terminal.type("clear; fg; echo status $?", "Enter")
+    terminal.sees("loss 0.")
+    terminal.type("C-c")
+    terminal.sees("enter goes back to watch")
+    terminal.type("Enter")
+    terminal.sees("1 job")
+    # What ends the screen ends the command, too.
+    terminal.type("l")
+    terminal.sees("loss 0.")
+    os.kill(terminal.pid_of("muster watch"), signal.SIGTERM)
+    terminal.sees(f"status {128 + signal.SIGTERM}")
+    shell = terminal.tmux("list-panes", "-F", "#{pane_pid}").strip()
+    until = time.monotonic() + 20
+    while subprocess.run(["pgrep", "-s", shell, "-f", "logs long"], capture_output=True).returncode == 0:
+        assert time.monotonic() < until, "the command runs on"
+        time.sleep(0.1)
+
+
+def test_every_key_of_a_job(cluster, screen):
+    cluster.run("submit", "pytorch", "--name=keys", "--workers=12", PRINTS)
+    cluster.run("submit", "pytorch", "--name=reason", "echo " + "because " * 9 + "; python3 -c 'int(\"abcdefghijk\")'")
+    cluster.wait("reason", "FAILED")
+    terminal = screen()
+    terminal.type(f"{cluster.binary} watch; echo status $?", "Enter")
+    terminal.sees("keys", "reason", "12/12")
+    # The row has no room for the reason; the rows above the foot have.
+    assert "ValueError: invalid literal" in " ".join(terminal.sees("abcdefghijk").splitlines()[-3:])
+    terminal.type("j", "Enter")
+    shown = terminal.sees("keys  RUNNING", "more ranks: n", "loss 0.")
+    assert "\n11 " not in shown
+    terminal.type(*"nnnnnnnnnnn")
+    assert "\n0 " not in terminal.sees("\n11 ", "before: p")
+    terminal.type(*"ppppppppppp")
+    terminal.sees("\n0 ", "more ranks: n")
+    terminal.type("/", "step 5/", "Enter")
+    shown = terminal.sees('log with "step 5/"', "] step 5/1000")
+    assert "] step 6/1000" not in shown
+    terminal.type("Escape")
+    terminal.sees("] step 6/1000")
+    terminal.sees("] step 20/1000")
+    terminal.type("PageUp")
+    terminal.sees("lines before its end")
+    terminal.type("G")
+    assert "before its end" not in terminal.sees("\nlog\n")
+    for key, said in (("e", "nothing has failed yet"), ("r", "Goodput"), ("t", "$ muster stacks keys")):
+        terminal.type(key)
+        terminal.sees(said, "enter goes back to watch")
+        terminal.type("Enter")
+        terminal.sees("keys  RUNNING")
+    terminal.type("s")
+    terminal.sees("Attached to")
+    terminal.type("echo rank-$RANK-here", "Enter")
+    terminal.sees("rank-0-here")
+    terminal.type("exit", "Enter")
+    terminal.sees("enter goes back to watch")
+    terminal.type("Enter")
+    terminal.sees("keys  RUNNING")
+    terminal.type("x")
+    terminal.sees("stop keys? y")
+    terminal.type("y")
+    terminal.sees("enter goes back to watch", seconds=60)
+    terminal.type("Enter")
+    terminal.sees("keys  SUSPENDED")
+    terminal.type("x")
+    terminal.sees("start again keys? y")
+    terminal.type("y")
+    terminal.sees("has been resumed", "enter goes back to watch", seconds=60)
+    terminal.type("Enter")
+    terminal.sees("keys  RUNNING")
+    # A large screen has room for all ranks, what they used, and a higher curve.
+    terminal.tmux("resize-window", "-x", "200", "-y", "50")
+    terminal.type("g")
+    shown = terminal.sees("keys-worker-10", "\nlog", "loss 0.", "\nl logs")
+    assert "more rank" not in shown and len(shown.splitlines()) == 50
+    terminal.type("Escape", "q")
+    terminal.sees("status 0")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV])
 def test_gives_the_terminal_back_when_it_is_ended(cluster, screen, number):
     cluster.run("submit", "pytorch", "--name=ended", PRINTS)

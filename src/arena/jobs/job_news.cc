@@ -7,7 +7,8 @@
 
 namespace arena {
 
-JobNews::JobNews(cluster::Client& client, const std::string& namespace_name) {
+JobNews::JobNews(cluster::Client& client, const std::string& namespace_name,
+                 const std::function<void(const std::string& problem)>& on_problem) {
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
   options.read = [](std::string_view job) {
@@ -21,6 +22,10 @@ JobNews::JobNews(cluster::Client& client, const std::string& namespace_name) {
   handler.replace = [this](const std::vector<text::Json>&) { Tell({}); };
   handler.apply = [this](const cluster::WatchEvent&) { Tell({}); };
   handler.refused = [this](const base::Error& error) { Tell(error); };
+  if (on_problem) {
+    handler.unreachable = [on_problem](const base::Error& error) { on_problem(error.message); };
+    handler.recovered = [on_problem] { on_problem(""); };
+  }
   reflector_ = std::make_unique<cluster::Reflector>(client, api::kPyTorchJobs, std::move(options),
                                                     std::move(handler));
 }

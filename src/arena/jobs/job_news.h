@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,8 +16,10 @@ namespace arena {
 
 class JobNews {
  public:
-  // "" for every namespace. Borrows the client.
-  JobNews(cluster::Client& client, const std::string& namespace_name);
+  // "" for every namespace. Borrows the client. `on_problem`, if there is one, is told on a thread
+  // of its own why the server does not answer, and "" when it does again.
+  JobNews(cluster::Client& client, const std::string& namespace_name,
+          const std::function<void(const std::string& problem)>& on_problem = {});
 
   // Blocks until a job was created, changed or deleted since the last call, with a minimum interval
   // between returns. The first call returns once the jobs are listed. An error if the server

@@ -98,7 +98,7 @@ void History::Note(const std::string& source, Millis at, const LineProgress& pro
     const auto name_number = NumberOf(names_, kMostNames, name, 'n');
     if (name_number) sample.values.emplace_back(*name_number, value);
   }
-  if (at / kHour != hour_) {
+  if (at / kHour > hour_ || (at / kHour < hour_ && set_backs_++ < kMostSetBacks)) {
     hour_ = at / kHour;
     bytes_of_hour_ = 0;
   }
@@ -164,7 +164,8 @@ void History::Keep(Sample sample) {
     told = std::move(sample);
     return;
   }
-  if (bytes_of_hour_ >= kMostBytesOfAnHour) return;
+  if (bytes_of_hour_ + new_bytes_ >= kMostBytesOfAnHour) return;
+  new_bytes_ += LineOf(sample).size();
   samples_.push_back(std::move(sample));
 }
 
@@ -197,6 +198,7 @@ std::string History::LineOf(const Sample& sample) {
 std::string History::TakeNew() {
   std::string text = std::move(head_);
   head_.clear();
+  new_bytes_ = 0;
   for (; written_ < samples_.size(); ++written_) {
     const std::string line = LineOf(samples_[written_]);
     bytes_of_hour_ += line.size();
@@ -289,6 +291,7 @@ void History::ReadLine(std::string_view line) {
     if (!name || !value || *name < 0 || *name >= static_cast<int64_t>(names_.size())) continue;
     sample.values.emplace_back(static_cast<size_t>(*name), *value);
   }
+  new_bytes_ = 0;  // what is on disk was counted when it was written
   Keep(std::move(sample));
 }
 

@@ -34,6 +34,9 @@ inline constexpr size_t kMostKeptCheckpoints = 4096;
 inline constexpr size_t kMostKeptWaits = 16'384;
 // in addition to those of ranks (rank_history.h)
 inline constexpr size_t kMostBytesOfAnHour = 400'000;
+// How often an hour that is earlier than the one before begins anew: clocks are set back, but what
+// goes back and forth all the time shall not be kept without end.
+inline constexpr int kMostSetBacks = 24;
 // of the newest hour; beyond it, old values are thinned out
 inline constexpr size_t kMostPinned = 4096;
 
@@ -108,6 +111,8 @@ class History {
   size_t appended_ = 0;
   Millis hour_ = 0;
   size_t bytes_of_hour_ = 0;
+  size_t new_bytes_ = 0;  // of samples since TakeNew, about
+  int set_backs_ = 0;
 };
 
 }  // namespace runs

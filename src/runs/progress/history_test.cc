@@ -132,6 +132,23 @@ TEST(History, OfTooMuchItKeepsTheFirstAndKnowsTheLast) {
   EXPECT_EQ(history.Latest()[0].progress.step, 3598);
 }
 
+TEST(History, ManyTimesAtOnceAndTimesThatGoBackAndForthAreNotAllKept) {
+  History at_once;
+  for (int i = 0; i < 100'000; ++i) {
+    at_once.Note("a", kNow + i % 3000 * 1000, Step(i, 0.5), std::nullopt);
+  }
+  EXPECT_LT(at_once.TakeNew().size(), kMostBytesOfAnHour + 1000);
+  History back_and_forth;
+  size_t bytes = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    const Millis hour = i % 2 == 0 ? 0 : 3'600'000;
+    back_and_forth.Note("a", kNow + hour + i % 3000 * 1000, Step(i, 0.5), std::nullopt);
+    if (i % 1000 == 0) bytes += back_and_forth.TakeNew().size();
+  }
+  EXPECT_LT(bytes, 2 * kMostBytesOfAnHour);
+  EXPECT_EQ(back_and_forth.Latest()[0].progress.step, 49'999);
+}
+
 TEST(History, WhoNamesNoStepAnyMoreIsWhereItWas) {
   History history;
   history.Note("status posts", kNow, Step(1000, 0.5), 99);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "local/daemon/progress/event_folder.h"
 
@@ -14,7 +15,6 @@ namespace local::daemon {
 namespace {
 
 constexpr std::chrono::seconds kLookEvery{5};
-constexpr const char* kSource = "event files";
 
 }  // namespace
 
@@ -26,7 +26,7 @@ struct EventFiles::Shared {
   std::condition_variable wake;
   bool is_stopped = false;                                       // `files` is gone
   ProgressFiles& files;                                          // used unless stopped
-  std::map<std::string, std::string> folders;                    // by job
+  std::map<std::string, Followed> folders;                       // by job
   std::map<std::string, std::shared_ptr<EventFolder>> readings;  // by job; one thread at a time
   std::set<std::string> held;  // jobs whose folders hold a thread that was replaced
   int thread = 0;              // the number of the thread that reads
@@ -57,15 +57,15 @@ void EventFiles::Check(std::chrono::steady_clock::duration patience) {
   if (shared_->looks_at.empty()) return;
   if (std::chrono::steady_clock::now() - shared_->since < patience) return;
   base::LogWarn("event files: {} does not answer and is skipped",
-                shared_->folders[shared_->looks_at]);
+                shared_->folders[shared_->looks_at].folder);
   shared_->held.insert(std::exchange(shared_->looks_at, ""));
   ++shared_->thread;
   Start(shared_);
 }
 
-void EventFiles::Follow(const std::string& job_uid, const std::string& folder) {
+void EventFiles::Follow(const std::string& job_uid, const std::string& folder, runs::Millis since) {
   const std::lock_guard lock(shared_->mutex);
-  shared_->folders[job_uid] = folder;
+  shared_->folders[job_uid] = {folder, since};
   shared_->wake.notify_all();
 }
 
@@ -83,14 +83,14 @@ void EventFiles::Run(const std::shared_ptr<Shared>& shared, int own) {
       if (shared->thread != own) return;
       continue;
     }
-    const std::map<std::string, std::string> folders = shared->folders;
+    const std::map<std::string, Followed> folders = shared->folders;
     std::erase_if(shared->readings, [&](const auto& one) { return !folders.contains(one.first); });
-    for (const auto& [job, folder] : folders) {
+    for (const auto& [job, followed] : folders) {
       if (shared->held.contains(job)) continue;
       shared->looks_at = job;
       shared->since = std::chrono::steady_clock::now();
       lock.unlock();
-      LookAt(shared, job, folder);
+      LookAt(shared, job, followed);
       lock.lock();
       if (shared->thread != own) {  // it was replaced meanwhile
         shared->held.erase(job);
@@ -103,20 +103,23 @@ void EventFiles::Run(const std::shared_ptr<Shared>& shared, int own) {
 }
 
 void EventFiles::LookAt(const std::shared_ptr<Shared>& shared, const std::string& job,
-                        const std::string& folder) {
+                        const Followed& followed) {
   std::shared_ptr<EventFolder> reading;
   {
     const std::lock_guard lock(shared->mutex);
     reading = shared->readings.try_emplace(job).first->second;
-    if (!reading) shared->readings[job] = reading = std::make_shared<EventFolder>(folder);
+    if (!reading)
+      shared->readings[job] = reading =
+          std::make_shared<EventFolder>(followed.folder, followed.since);
   }
-  if (shared->before_look) shared->before_look(folder);
-  reading->Look([&](const std::string&, const runs::ScalarEvent& event) {
+  if (shared->before_look) shared->before_look(followed.folder);
+  const runs::Millis now = runs::ToMillis(base::SystemClock().Now());
+  reading->Look(now, [&](const std::string&, runs::Millis at, const runs::ScalarEvent& event) {
     runs::LineProgress progress;
     progress.step = event.step;
     progress.scalars = event.scalars;
     const std::lock_guard lock(shared->mutex);
-    if (!shared->is_stopped) shared->files.Note(job, kSource, event.at, progress, std::nullopt);
+    if (!shared->is_stopped) shared->files.Note(job, kEventFilesSource, at, progress, std::nullopt);
   });
 }
 

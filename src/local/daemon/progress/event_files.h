@@ -12,6 +12,7 @@
 namespace local::daemon {
 
 // The limits of one pass over a folder.
+inline constexpr const char* kEventFilesSource = "event files";
 inline constexpr int kMostDepth = 6;
 inline constexpr size_t kMostEntries = 5000;
 inline constexpr size_t kMostEventFiles = 64;
@@ -30,16 +31,20 @@ class EventFiles {
   // Replaces a thread that has been in one folder for too long. Call it now and then.
   void Check(std::chrono::steady_clock::duration patience = std::chrono::seconds(5));
 
-  // Starts and stops reading for the job. Return at once.
-  void Follow(const std::string& job_uid, const std::string& folder);
+  // Starts and stops reading for the job. Return at once. `since`: see EventFolder.
+  void Follow(const std::string& job_uid, const std::string& folder, runs::Millis since);
   void Leave(const std::string& job_uid);
 
  private:
   struct Shared;
   static void Start(const std::shared_ptr<Shared>& shared);
   static void Run(const std::shared_ptr<Shared>& shared, int own);
+  struct Followed {
+    std::string folder;
+    runs::Millis since = 0;
+  };
   static void LookAt(const std::shared_ptr<Shared>& shared, const std::string& job,
-                     const std::string& folder);
+                     const Followed& followed);
 
   const std::shared_ptr<Shared> shared_;
 };

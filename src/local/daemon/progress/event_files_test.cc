@@ -24,9 +24,9 @@ TEST(EventFiles, AFolderThatDoesNotAnswerHoldsNoOther) {
         is_read.set_value();
       }
     });
-    files.Follow("job-1", "/dead");
+    files.Follow("job-1", "/dead", 0);
     is_held.get_future().wait();
-    files.Follow("job-2", "/live");
+    files.Follow("job-2", "/live", 0);
     files.Check(std::chrono::hours(1));  // it may still answer
     EXPECT_EQ(of_live, 0);
     files.Check(std::chrono::seconds(0));

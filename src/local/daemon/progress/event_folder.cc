@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/strings.h"
 #include "local/daemon/progress/event_files.h"
 
 namespace local::daemon {
@@ -17,6 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEventFile = "events.out.tfevents.";
+constexpr size_t kHeadBytes = 64;  // an event file begins with its version and the time
+// How far the clocks of those who write may be from this one's: files may be on a server.
+constexpr runs::Millis kClockSlack = 60'000;
 
 // Paths below the folder.
 std::vector<std::string> EventFilesBelow(const std::string& folder) {
@@ -36,19 +41,54 @@ std::vector<std::string> EventFilesBelow(const std::string& folder) {
   return found;
 }
 
-}  // namespace
-
-void EventFolder::Look(const Visit& visit) {
-  for (const std::string& name : EventFilesBelow(folder_)) Read(folder_ + "/" + name, name, visit);
+// When the file was made, as TensorBoard names it: events.out.tfevents.1764000000.host...
+runs::Millis TimeInName(const std::string& path) {
+  std::string_view name = path;
+  name.remove_prefix(name.rfind(kEventFile) + kEventFile.size());
+  const auto seconds = base::ParseInt(name.substr(0, name.find('.')));
+  return seconds && *seconds > 0 && *seconds < runs::kLatest / 1000 ? *seconds * 1000 : INT64_MAX;
 }
 
-void EventFolder::Read(const std::string& path, const std::string& name, const Visit& visit) {
+}  // namespace
+
+void EventFolder::Look(runs::Millis now, const Visit& visit) {
+  for (const std::string& name : EventFilesBelow(folder_)) {
+    Read(folder_ + "/" + name, name, now, visit);
+  }
+  has_looked_ = true;
+}
+
+EventFolder::File& EventFolder::Known(const std::string& name, int fd, ino_t inode, uint64_t size) {
+  std::string head(kHeadBytes, '\0');
+  const ssize_t count = ::pread(fd, head.data(), head.size(), 0);
+  head.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  const auto [known, is_first] = files_.try_emplace(name);
+  File& file = known->second;
+  if (is_first && (!has_looked_ || TimeInName(name) < since_ - kClockSlack)) {
+    file.old_size = size;
+    file.newer = since_;
+  }
+  const bool is_another = size < file.offset || file.inode != inode || !head.starts_with(file.head);
+  if (!is_first && is_another) {
+    const runs::Millis newest = file.newest;
+    file = File();
+    file.old_size = UINT64_MAX;
+    file.newer = newest + 1;
+    file.newest = newest;
+  }
+  file.inode = inode;
+  file.head = std::move(head);
+  return file;
+}
+
+void EventFolder::Read(const std::string& path, const std::string& name, runs::Millis now,
+                       const Visit& visit) {
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status{};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   if (!files_.contains(name) && files_.size() >= kMostEventFiles) return;
-  File& file = files_[name];
-  if (static_cast<uint64_t>(status.st_size) < file.offset) file = File();
+  File& file = Known(name, fd.get(), status.st_ino, static_cast<uint64_t>(status.st_size));
+  const runs::Millis earliest = std::min(since_, now) - kClockSlack;
   std::string buffer(256 << 10, '\0');
   for (size_t read = 0; read < kMostEventBytes && !file.reader.is_damaged();) {
     const ssize_t count =
@@ -56,10 +96,16 @@ void EventFolder::Read(const std::string& path, const std::string& name, const V
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     read += static_cast<size_t>(count);
+    const bool is_old = file.offset < file.old_size;
     file.offset += static_cast<uint64_t>(count);
     file.reader.Feed(std::string_view(buffer).substr(0, static_cast<size_t>(count)),
                      [&](std::string_view record) {
-                       if (const auto event = runs::ReadEvent(record)) visit(name, *event);
+                       const auto event = runs::ReadEvent(record);
+                       if (!event || (is_old && event->at < file.newer)) return;
+                       file.newest = std::max(file.newest, event->at);
+                       const bool is_possible =
+                           event->at >= earliest && event->at <= now + kClockSlack;
+                       visit(name, is_possible ? event->at : now, *event);
                      });
   }
 }

@@ -1,6 +1,8 @@
 // The event files below one folder, read from where the last pass ended.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,23 +16,38 @@ namespace local::daemon {
 // One thread. Blocks for as long as its file system does.
 class EventFolder {
  public:
-  using Visit = std::function<void(const std::string& file, const runs::ScalarEvent& event)>;
+  // `at` is the event's own time where that is possible: not before `since`, and not later than the
+  // pass; otherwise the time of the pass.
+  using Visit =
+      std::function<void(const std::string& file, runs::Millis at, const runs::ScalarEvent& event)>;
 
-  explicit EventFolder(std::string folder) : folder_(std::move(folder)) {}
+  // `since`: events of an earlier time are left out where a file has them when it is seen first, by
+  // the first pass, or with an earlier time in its name: they are of earlier runs, which the code
+  // of this one may have with it, or were visited by an earlier process.
+  EventFolder(std::string folder, runs::Millis since) : folder_(std::move(folder)), since_(since) {}
 
-  // Each new event with scalars; `file` is its path below the folder. A file that has become
-  // shorter is read again from its start, a damaged one no further. Links are not followed.
-  void Look(const Visit& visit);
+  // Each new event with scalars; `file` is its path below the folder. A file that was cut, replaced
+  // or rewritten is read again from its start, without what is not newer than what it had; a
+  // damaged one is read no further. Links are not followed.
+  void Look(runs::Millis now, const Visit& visit);
 
  private:
   struct File {
+    ino_t inode = 0;
+    std::string head;  // the first bytes, which tell whether it was rewritten
     uint64_t offset = 0;
+    uint64_t old_size = 0;    // what it had when it was seen first; UINT64_MAX: read again
+    runs::Millis newer = 0;   // up to there only what is of this time or later counts
+    runs::Millis newest = 0;  // of its events
     runs::RecordReader reader;
   };
 
-  void Read(const std::string& path, const std::string& name, const Visit& visit);
+  void Read(const std::string& path, const std::string& name, runs::Millis now, const Visit& visit);
+  File& Known(const std::string& name, int fd, ino_t inode, uint64_t size);
 
   const std::string folder_;
+  const runs::Millis since_;
+  bool has_looked_ = false;
   std::map<std::string, File> files_;  // by path below the folder
 };
 

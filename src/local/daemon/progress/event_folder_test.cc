@@ -19,11 +19,13 @@ std::string Bytes(T value) {
   return bytes;
 }
 
-// An event of that step with a loss.
-std::string Record(char step, float loss) {
+constexpr runs::Millis kRunStart = 1'764'000'000'000;
+
+// An event of that step with a loss, so many seconds after the start.
+std::string Record(char step, float loss, double seconds = 1.5) {
   const std::string value = std::string("\x0a\x04loss\x15") + Bytes(loss);
   const std::string summary = "\x0a" + std::string(1, static_cast<char>(value.size())) + value;
-  const std::string data = "\x09" + Bytes(1.5) + "\x10" + step + "\x2a" +
+  const std::string data = "\x09" + Bytes(kRunStart / 1000.0 + seconds) + "\x10" + step + "\x2a" +
                            std::string(1, static_cast<char>(summary.size())) + summary;
   const std::string length = Bytes<uint64_t>(data.size());
   return length + Bytes(runs::MaskedCrc32c(length)) + data + Bytes(runs::MaskedCrc32c(data));
@@ -43,21 +45,25 @@ class EventFolderTest : public testing::Test {
         << text;
   }
   // The steps of the events that a look finds.
-  static std::vector<int64_t> Look(EventFolder& events) {
+  std::vector<int64_t> Look(EventFolder& events) {
     std::vector<int64_t> steps;
-    events.Look([&steps](const std::string& file, const runs::ScalarEvent& event) {
-      EXPECT_EQ(file, "runs/first/events.out.tfevents.1.host");
-      EXPECT_EQ(event.scalars.at(0).first, "loss");
-      steps.push_back(event.step);
-    });
+    events.Look(now_,
+                [&](const std::string& file, runs::Millis at, const runs::ScalarEvent& event) {
+                  EXPECT_EQ(file, "runs/first/events.out.tfevents.1.host");
+                  at_ = at;
+                  EXPECT_EQ(event.scalars.at(0).first, "loss");
+                  steps.push_back(event.step);
+                });
     return steps;
   }
 
   std::string folder_;
+  runs::Millis now_ = kRunStart + 10'000;
+  runs::Millis at_ = 0;  // of the last event
 };
 
 TEST_F(EventFolderTest, ReadsOnWhereTheLastLookEnded) {
-  EventFolder events(folder_);
+  EventFolder events(folder_, kRunStart);
   EXPECT_TRUE(Look(events).empty());
   Write(Record(1, 0.5F) + Record(2, 0.4F).substr(0, 9));
   EXPECT_EQ(Look(events), std::vector<int64_t>{1});
@@ -67,15 +73,67 @@ TEST_F(EventFolderTest, ReadsOnWhereTheLastLookEnded) {
 }
 
 TEST_F(EventFolderTest, AFileThatIsRewrittenIsReadAnewAndADamagedOneNoFurther) {
-  EventFolder events(folder_);
+  EventFolder events(folder_, kRunStart);
   Write(Record(1, 0.5F) + Record(2, 0.4F));
   EXPECT_EQ(Look(events).size(), 2u);
-  Write(Record(7, 0.5F), std::ios::trunc);
+  Write(Record(7, 0.5F, 3), std::ios::trunc);
   EXPECT_EQ(Look(events), std::vector<int64_t>{7});
+  // Also if it is longer than it was, as by another program of the same name.
+  std::string longer;
+  for (char step = 1; step < 9; ++step) longer += Record(step, 0.5F, 4);
+  Write(longer, std::ios::trunc);
+  EXPECT_EQ(Look(events).size(), 8u);
   Write("no record at all, and longer than a head" + Record(8, 0.5F));
   EXPECT_TRUE(Look(events).empty());
   Write(Record(9, 0.5F));
   EXPECT_TRUE(Look(events).empty());
+}
+
+TEST_F(EventFolderTest, AFileThatWasCutIsNotCountedTwice) {
+  EventFolder events(folder_, kRunStart);
+  EXPECT_TRUE(Look(events).empty());
+  const std::string first = Record(1, 0.5F, 1) + Record(2, 0.4F, 2);
+  Write(first + Record(3, 0.3F, 3));
+  EXPECT_EQ(Look(events).size(), 3u);
+  Write(first, std::ios::trunc);
+  EXPECT_TRUE(Look(events).empty());
+  Write(Record(4, 0.3F, 4));
+  EXPECT_EQ(Look(events), std::vector<int64_t>{4});
+}
+
+TEST_F(EventFolderTest, WhatEarlierRunsHaveLeftIsNotOfThisOne) {
+  Write(Record(1, 0.5F, -1000) + Record(2, 0.5F, 1));
+  EventFolder events(folder_, kRunStart);
+  EXPECT_EQ(Look(events), std::vector<int64_t>{2});
+  // Or are copied with the code while it starts.
+  EventFolder copied(folder_ + "/new", kRunStart);
+  std::filesystem::create_directories(folder_ + "/new");
+  EXPECT_TRUE(Look(copied).empty());
+  std::filesystem::rename(folder_ + "/runs", folder_ + "/new/runs");
+  EXPECT_EQ(Look(copied), std::vector<int64_t>{2});
+  std::filesystem::rename(folder_ + "/new/runs", folder_ + "/runs");
+  // What comes later does count, whatever the time that it claims.
+  Write(Record(3, 0.5F, -1000));
+  EXPECT_EQ(Look(events), std::vector<int64_t>{3});
+  EXPECT_EQ(at_, now_);
+}
+
+TEST_F(EventFolderTest, TimesThatCannotBeAreThoseOfTheLook) {
+  EventFolder events(folder_, kRunStart);
+  Look(events);
+  Write(Record(1, 0.5F, 5));
+  Look(events);
+  EXPECT_EQ(at_, kRunStart + 5000);
+  for (const double seconds : {-7200.0, 7200.0, 1e10, -1.764e9}) {
+    Write(Record(1, 0.5F, seconds));
+    EXPECT_EQ(Look(events).size(), 1u);
+    EXPECT_EQ(at_, now_) << seconds;
+  }
+  // The clock of the machine is set back by an hour.
+  now_ -= 3'600'000;
+  Write(Record(1, 0.5F, 11 - 3600));
+  EXPECT_EQ(Look(events).size(), 1u);
+  EXPECT_EQ(at_, kRunStart + 11'000 - 3'600'000);
 }
 
 TEST_F(EventFolderTest, LinksAndOtherFilesAreLeftAlone) {
@@ -83,7 +141,7 @@ TEST_F(EventFolderTest, LinksAndOtherFilesAreLeftAlone) {
   std::filesystem::create_symlink(folder_ + "/runs", folder_ + "/link");
   std::filesystem::create_symlink("/dev/zero", folder_ + "/events.out.tfevents.2.host");
   std::ofstream(folder_ + "/notes.txt") << Record(5, 0.5F);
-  EventFolder events(folder_);
+  EventFolder events(folder_, kRunStart);
   EXPECT_EQ(Look(events), std::vector<int64_t>{1});
 }
 

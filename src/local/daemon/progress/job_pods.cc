@@ -26,7 +26,8 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
                                          {"metadata", "deletionTimestamp"},
                                          {"spec", "containers"},
                                          {"spec", "volumes", "hostPath"},
-                                         {"status", "phase"}};
+                                         {"status", "phase"},
+                                         {"status", "startTime"}};
     return text::ParsePart(pod, kParts);
   };
   cluster::ReflectorHandler handler;

@@ -190,6 +190,26 @@ TEST_F(ProgressNewsTest, VersionsGrowAndAListHasTheLast) {
   EXPECT_GT(version_of(*text::Find(watcher->Take().at(0), {"object"})), listed);
 }
 
+TEST_F(ProgressNewsTest, AWatchFromBeforeAnEndThatNobodyWasToldIsExpired) {
+  const auto watch_from = [this](const text::Json& list) {
+    const std::string version(text::GetString(list, {"metadata", "resourceVersion"}));
+    return Ask("/apis/muster.dev/v1/progress?watch=true&resourceVersion=" + version)->Take();
+  };
+  files_.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
+  files_.Note("job-2", "log of b", 5000, Step(7), std::nullopt);
+  news_.Publish();
+  const text::Json listed = Ask("/apis/muster.dev/v1/progress")->Take().at(0);
+  EXPECT_EQ(watch_from(listed).size(), 2u);
+  files_.Close("job-1");
+  news_.Publish();
+  const auto refused = watch_from(listed);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(text::GetInt(refused[0], {"code"}), 410);
+  const auto after = watch_from(Ask("/apis/muster.dev/v1/progress")->Take().at(0));
+  ASSERT_EQ(after.size(), 1u);
+  EXPECT_EQ(text::GetString(after[0], {"object", "uid"}), "job-2");
+}
+
 TEST_F(ProgressNewsTest, AWatchThatDoesNotReadIsEnded) {
   const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
   watcher->unread = kMostUnreadNews + 1;

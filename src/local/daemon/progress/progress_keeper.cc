@@ -32,6 +32,9 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   read.job_uid = api::ControllerUid(pod);
   read.name = api::Name(pod);
   read.uid = api::Uid(pod);
+  if (const auto at = base::ParseRfc3339(text::GetString(pod, {"status", "startTime"}))) {
+    read.started = runs::ToMillis(*at);
+  }
   const text::Json* const container = api::MainContainer(pod);
   if (read.job_uid.empty() || container == nullptr) return std::nullopt;
   read.container = text::GetString(*container, {"name"});
@@ -155,13 +158,20 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
     if (!followed_.insert(uid).second) return;
     wake_.notify_one();
   }
-  if (!read->run_folder.empty()) {
-    events_.Follow(read->job_uid, read->run_folder);
-  } else if (!read->logs_path.empty() && IsUid(read->job_uid)) {
-    events_.Follow(read->job_uid,
-                   fmt::format("{}/jobs/{}{}", state_directory_, read->job_uid, read->logs_path));
-  }
+  FollowEvents(*read);
   Follow(*read);
+}
+
+void ProgressKeeper::FollowEvents(const ProgressPod& pod) {
+  if (!IsUid(pod.job_uid)) return;
+  std::string folder = pod.run_folder;
+  if (folder.empty() && !pod.logs_path.empty()) {
+    folder = fmt::format("{}/jobs/{}{}", state_directory_, pod.job_uid, pod.logs_path);
+  }
+  if (folder.empty()) return;
+  // What the previous daemon has read is in the file.
+  const auto last = files_.LastOf(pod.job_uid, kEventFilesSource);
+  events_.Follow(pod.job_uid, folder, last ? std::max(*last + 1, pod.started) : pod.started);
 }
 
 void ProgressKeeper::Follow(const ProgressPod& pod) {

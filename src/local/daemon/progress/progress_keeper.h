@@ -30,6 +30,7 @@ struct ProgressPod {
   // Of a `submit --tensorboard` whose --logdir is on no claim: "/arena_logs/t", which is below the
   // job's folder; "" is none.
   std::string logs_path;
+  runs::Millis started = 0;
 };
 // Nullopt for a pod that has no job, or does not run. Pure.
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
@@ -52,6 +53,7 @@ class ProgressKeeper {
   ProgressKeeper(ProgressFiles& files, ProgressNews& news, LastLines& lines,
                  std::string state_directory, std::unique_ptr<node::LogFollower> follower);
   void Follow(const ProgressPod& pod);
+  void FollowEvents(const ProgressPod& pod);
   void Run();
 
   ProgressFiles& files_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/strings.h"
 #include "runs/progress/step_mark.h"
 
 namespace local::daemon {
@@ -14,7 +15,11 @@ const net::Headers kJsonHeaders = {{"Content-Type", "application/json"}};
 }  // namespace
 
 ProgressNews::ProgressNews(ProgressFiles& files, RankFiles& ranks, base::Clock& clock)
-    : files_(files), ranks_(ranks), clock_(clock), version_(runs::ToMillis(clock.Now())) {}
+    : files_(files),
+      ranks_(ranks),
+      clock_(clock),
+      version_(runs::ToMillis(clock.Now())),
+      last_end_(version_) {}
 
 // Under the mutex.
 std::string ProgressNews::LineOf(std::string_view type, text::Object object) {
@@ -39,6 +44,15 @@ bool ProgressNews::Handle(const net::HttpRequest& request,
     responder->Send({200, kJsonHeaders, text::ToJson(list)});
     return true;
   }
+  const auto from = base::ParseInt(target->Query("resourceVersion")).value_or(0);
+  if (from > 0 && from < last_end_) {
+    const text::Object status{
+        {"kind", "Status"},    {"apiVersion", "v1"},
+        {"status", "Failure"}, {"message", "a job has ended since: list again"},
+        {"reason", "Expired"}, {"code", 410}};
+    responder->Send({410, kJsonHeaders, text::ToJson(status)});
+    return true;
+  }
   responder->Start(200, kJsonHeaders);
   std::string all;
   for (text::Json& item : running.as_object()["items"].as_array()) {
@@ -55,8 +69,12 @@ void ProgressNews::Publish() {
   std::map<std::string, text::Array> changed = files_.TakeChanged();
   const std::set<std::string> looked = ranks_.TakeLooked();
   std::erase_if(watches_, [](const auto& watch) { return watch->IsClosed(); });
-  if (watches_.empty() || (changed.empty() && looked.empty())) return;
+  if (changed.empty() && looked.empty()) return;
   version_ = std::max(version_ + 1, runs::ToMillis(clock_.Now()));
+  const bool has_end = std::any_of(changed.begin(), changed.end(),
+                                   [](const auto& one) { return one.second.empty(); });
+  if (has_end) last_end_ = version_;
+  if (watches_.empty()) return;
   std::string news;
   for (auto& [uid, sources] : changed) {
     const bool runs_on = !sources.empty();

@@ -3,9 +3,10 @@
 //
 //   {"metadata": {"name": UID, "resourceVersion"}, "uid": UID, "sources": [...], "hasLooks": true}
 //
-// A watch begins with all of them, whatever version it goes on from. `hasLooks` says that there are
-// new looks at the job's ranks (/muster/progress?uid=UID&ranks=N); then `sources` is left out where
-// nothing else is new.
+// A watch begins with all of them, whatever version it goes on from; one from before a job's end
+// that nobody could tell it is Expired (410), so that its client lists again. `hasLooks` says that
+// there are new looks at the job's ranks (/muster/progress?uid=UID&ranks=N); then `sources` is left
+// out where nothing else is new.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,8 @@ class ProgressNews {
   RankFiles& ranks_;
   base::Clock& clock_;
   std::mutex mutex_;
-  int64_t version_;  // later daemons begin with a higher one
+  int64_t version_;   // later daemons begin with a higher one
+  int64_t last_end_;  // the version of the last job's end
   std::list<std::shared_ptr<net::Responder>> watches_;
 };
 
