@@ -1,4 +1,5 @@
-"""A node of a real API server whose pods run: what a scheduler and a kubelet would do for plain pods, on this machine."""
+"""A node of a real API server whose pods run: what a scheduler, a kubelet and the garbage collector would do for plain pods, on this
+machine."""
 import base64
 import datetime
 import os
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 from fake_servers import FakeKubelet
 from real_kubernetes import free_ports
@@ -14,8 +16,8 @@ from running_operator import Api, Refused
 
 
 class RunningNode:
-    """Binds the pods of a namespace, unpacks their code, runs their commands, serves their logs, and reports their ends. Instead of a
-    network of pods there is this machine's loopback, with a port for each job."""
+    """Binds the pods of a namespace, unpacks their code, runs their commands, serves their logs, reports their ends, and removes those
+    whose job is gone. Instead of a network of pods there is this machine's loopback, with a port for each job."""
 
     def __init__(self, cluster, namespace, name, programs):
         """`programs` is the folder that stands first in the PATH of the pods: what their image holds."""
@@ -45,10 +47,11 @@ class RunningNode:
     def _look(self):
         while not self._stopped.wait(0.1):
             with self._lock:
-                pods = self._api.items("pods", self._namespace)
+                pods = self._api.items("pods", self._namespace)  # before the jobs: a pod comes after its job
+                jobs = {job["metadata"]["uid"] for job in self._api.items("pytorchjobs", self._namespace).values()}
             for pod in pods.values():
                 uid = pod["metadata"]["uid"]
-                if "deletionTimestamp" in pod["metadata"]:
+                if "deletionTimestamp" in pod["metadata"] or pod["metadata"]["ownerReferences"][0]["uid"] not in jobs:
                     self._end(self._processes.get(uid))
                     self._ask(self._api.delete, "pods", self._namespace, pod["metadata"]["name"])
                 elif uid not in self._processes:
@@ -69,6 +72,8 @@ class RunningNode:
                   {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": {"kind": "Node", "name": self._name}})
         folder = os.path.join(self._folder, uid)
         places = self._volumes(pod, folder)
+        if places is None:
+            return
         for init in pod["spec"].get("initContainers", []):
             if "muster" in init["command"][2]:  # not the one that waits for the master's name
                 subprocess.run(self._placed(init["command"], places), check=True)
@@ -91,7 +96,7 @@ class RunningNode:
                   terminated={"finishedAt": now, "startedAt": now, **({"message": last} if code else {})})
 
     def _volumes(self, pod, folder):
-        """Folders of this machine by the paths at which the pod sees them."""
+        """Folders of this machine by the paths at which the pod sees them; None if the pod's ConfigMaps never come."""
         places = {"/root": os.path.join(folder, "root")}
         os.makedirs(places["/root"])
         volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes", [])}
@@ -102,15 +107,22 @@ class RunningNode:
                 place = places[mount["mountPath"]] = os.path.join(folder, mount["name"])
                 os.makedirs(place, exist_ok=True)
                 for source in volumes[mount["name"]].get("projected", {}).get("sources", []):
-                    self._project(source["configMap"], place)
+                    if not self._project(source["configMap"], place):
+                        return None
         return places
 
     def _project(self, source, place):
-        with self._lock:
-            part = self._api.ask("GET", f"/api/v1/namespaces/{self._namespace}/configmaps/{source['name']}")
+        path = f"/api/v1/namespaces/{self._namespace}/configmaps/{source['name']}"
+        part = self._ask(self._api.ask, "GET", path)
+        deadline = time.monotonic() + 60
+        while part is None:  # it is made after its job
+            if self._stopped.wait(0.1) or time.monotonic() > deadline:
+                return False
+            part = self._ask(self._api.ask, "GET", path)
         for item in source["items"]:
             with open(os.path.join(place, item["path"]), "wb") as file:
                 file.write(base64.b64decode(part["binaryData"][item["key"]]))
+        return True
 
     @staticmethod
     def _placed(words, places):

@@ -17,7 +17,7 @@ def steps():
     """The blocks above the heading from which on a job needs a folder that its pods see."""
     with open(PAGE) as file:
         end = file.read().splitlines().index(LAST) + 1
-    return [block for block in manual_pages.blocks_of(PAGE) if block.line < end]
+    return [block for block in manual_pages.blocks_of(PAGE) if block.line < end and not block.needs]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def programs(tmp_path):
 def reader(real_cluster, namespace, operator, muster_as, programs, tmp_path):
     muster = muster_as(real_cluster.write_kubeconfig(
         f"reader-of-{namespace}", {"client-certificate": real_cluster.admin_cert, "client-key": real_cluster.admin_key}, namespace))
-    # The one thing that the page's reader needs here besides a kubeconfig.
+    # The one thing that its reader needs here besides a kubeconfig, as the page says.
     os.makedirs(muster.path("first"))
     with open(muster.path("first", "muster.yaml"), "w") as file:
         file.write("image: registry.local/train:1\n")
