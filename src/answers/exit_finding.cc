@@ -75,8 +75,15 @@ Finding FindInExit(const Rank& rank) {
       finding.advice_text = "Its reason is in the lines before its end.";
       break;
     default:
-      finding.title = "it ended itself, and said nothing that decides why";
-      finding.advice_text = "Look at its last lines.";
+      if (rank.has_log && rank.exit_code && finding.line.empty()) {
+        finding.title = "it ended itself, and printed nothing";
+        finding.advice_text =
+            "Run its command by hand, or let it say what it does: sh -x, or a print in the "
+            "program.";
+      } else {
+        finding.title = "it ended itself, and said nothing that decides why";
+        finding.advice_text = "Look at its last lines.";
+      }
   }
   return finding;
 }

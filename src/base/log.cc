@@ -90,6 +90,21 @@ std::string Quote(std::string_view text) {
   return quoted + "\"";
 }
 
+// A message may quote what a terminal would obey, such as a file's name.
+std::string WithoutControls(std::string_view message) {
+  std::string shown;
+  for (const char c : message) {
+    const bool is_obeyed =
+        (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    if (is_obeyed) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 }  // namespace
 
 Result<LogLevel> ParseLogLevel(std::string_view text) {
@@ -130,8 +145,8 @@ void Log(LogLevel level, std::string_view message, LogFields fields) {
                                        : std::string(text.four);
     // logrus pads the message to a column, whether or not fields follow.
     const int column = is_text ? 0 : 44;
-    line = fmt::format("{}[{:04}] {:<{}}{}{}\n", level_text, elapsed.count(), message, column,
-                       is_text ? "" : " ", after);
+    line = fmt::format("{}[{:04}] {:<{}}{}{}\n", level_text, elapsed.count(),
+                       WithoutControls(message), column, is_text ? "" : " ", after);
   } else {
     line = fmt::format("time=\"{}\" level={} msg={}{}\n", FormatRfc3339(SystemClock().Now()),
                        text.word, IsBare(message) ? std::string(message) : Quote(message), after);

@@ -56,6 +56,7 @@ TEST(Log, WritesKeysAndValuesWhenNotOnATerminal) {
   EXPECT_EQ(WithoutTime(ToPipe([] { LogInfo("job {} is {}", "a", 1); })),
             "level=info msg=\"job a is 1\"\n");
   EXPECT_EQ(WithoutTime(ToPipe([] { LogWarn("x y"); })), "level=warning msg=\"x y\"\n");
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogWarn("a\x1b[2J"); })), "level=warning msg=\"a\\x1b[2J\"\n");
   EXPECT_EQ(WithoutTime(ToPipe([] { LogError("x y"); })), "level=error msg=\"x y\"\n");
   EXPECT_EQ(WithoutTime(ToPipe([] { Log(LogLevel::kFatal, "x y"); })), "level=fatal msg=\"x y\"\n");
 }

@@ -145,6 +145,38 @@ std::string ShellQuote(std::string_view text) {
   return quoted + "'";
 }
 
+std::optional<std::vector<std::string>> ShellWords(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      if (in_word) words.push_back(std::move(word));
+      word.clear();
+      in_word = false;
+      continue;
+    }
+    in_word = true;
+    if (c == '\\' && i + 1 < line.size()) {
+      word += line[++i];
+    } else if (c == '\'' || c == '"') {
+      size_t end = i + 1;
+      for (; end < line.size() && line[end] != c; ++end) {
+        const char next = end + 1 < line.size() ? line[end + 1] : '\0';
+        if (c == '"' && line[end] == '\\' && (next == '"' || next == '\\')) ++end;
+        word += line[end];
+      }
+      if (end >= line.size()) return std::nullopt;
+      i = end;
+    } else {
+      word += c;
+    }
+  }
+  if (in_word) words.push_back(std::move(word));
+  return words;
+}
+
 namespace {
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

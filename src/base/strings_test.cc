@@ -83,6 +83,14 @@ TEST(PercentDecode, LeavesWhatIsNoEscape) {
   EXPECT_EQ(PercentDecode("%zz%41"), "%zzA");
 }
 
+TEST(ShellWords, AreThoseOfAShell) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(ShellWords("--a 1  --b 'x y'"), (Words{"--a", "1", "--b", "x y"}));
+  EXPECT_EQ(ShellWords(R"(a\ b "c \"d\" \n" '')"), (Words{"a b", "c \"d\" \\n", ""}));
+  EXPECT_EQ(ShellWords(""), Words{});
+  EXPECT_EQ(ShellWords("a 'b"), std::nullopt);
+}
+
 TEST(ShellQuote, MakesOneWord) {
   EXPECT_EQ(ShellQuote("plain-1_2./=:,@%+"), "plain-1_2./=:,@%+");
   EXPECT_EQ(ShellQuote(""), "''");

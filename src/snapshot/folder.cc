@@ -58,6 +58,13 @@ base::Result<std::string> AskGit(const std::string& folder, std::vector<std::str
               fmt::format("git in {}: {}", folder, lines.empty() ? "failed" : lines.front()));
 }
 
+// "" for a folder that may be code.
+std::string_view WhatIsGenerated(const std::string& name, const std::string& path) {
+  if (name == ".git") return "git's own folder";
+  if (name == "__pycache__") return "Python's cache";
+  return IsThere(path + "/pyvenv.cfg") ? "a virtual environment" : "";
+}
+
 std::vector<std::string> SplitAtNul(std::string_view text) {
   std::vector<std::string> parts = base::Split(text, '\0');
   std::erase(parts, "");
@@ -141,8 +148,7 @@ class Lister {
   }
 
   bool IsLeftOut(const std::string& name, const std::string& path) const {
-    return name == ".git" || name == "__pycache__" || IsThere(path + "/pyvenv.cfg") ||
-           path == state_;
+    return !WhatIsGenerated(name, path).empty() || path == state_;
   }
 
   base::Status Add(const std::string& path, const struct stat& info) {
@@ -239,6 +245,18 @@ base::Result<Folder> FindFolder(const std::string& path, const base::Environment
   folder.is_git = true;
   if (whole.starts_with(folder.root + "/")) folder.inside = whole.substr(folder.root.size() + 1);
   return folder;
+}
+
+std::string ReasonLeftOut(const Folder& folder, const std::string& path) {
+  for (size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string above = path.substr(0, end);
+    const std::string name = above.substr(above.rfind('/') + 1);
+    const std::string_view what = WhatIsGenerated(name, folder.root + "/" + above);
+    // A work tree has what git lists.
+    if (what.empty() || (folder.is_git && name != ".git")) continue;
+    return fmt::format("{} is {}", above, what);
+  }
+  return "";
 }
 
 base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment) {

@@ -39,6 +39,10 @@ struct Entry {
   std::string link;  // the target of a link, as written
 };
 
+// Why ListFolder leaves out what is at `path`, relative to the root, whatever .gitignore and
+// .musterignore say: "venv is a virtual environment"; "" if it does not for such a reason.
+std::string ReasonLeftOut(const Folder& folder, const std::string& path);
+
 // Nothing for a folder without git. Blocks as long as git looks through the tree; may be called
 // beside ListFolder.
 base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment);

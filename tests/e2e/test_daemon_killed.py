@@ -102,6 +102,29 @@ def test_a_follower_brings_the_daemon_back_by_itself(cluster):
     assert out.splitlines()[1:] == expected(0)
 
 
+@pytest.mark.parametrize("ranks", ["--nproc-per-node=2", "--nodes=2"])
+def test_a_run_that_is_followed_goes_on_and_ends_as_its_program(cluster, ranks):
+    go = cluster.path("home", "go")
+    script = (f"echo begun; while ! test -e {go}; do sleep 0.05; done; echo ended; touch {go}.$RANK; "
+              f"while ! test -e {go}.0 -a -e {go}.1; do sleep 0.05; done; exit 7")
+    following = cluster.start("run", "--name=kept", ranks, "sh", "-c", script)
+    while "begun" not in following.stdout.readline():
+        assert following.poll() is None, following.stderr.read()
+    for _ in range(3):
+        cluster.kill_daemon()
+        deadline = time.monotonic() + 60
+        while not cluster.daemon_pid():  # the follower starts another
+            assert time.monotonic() < deadline and following.poll() is None
+            time.sleep(0.05)
+    open(go, "w").close()
+    out, err = following.communicate(timeout=90)
+    assert following.returncode == 7, err
+    said = [line for line in out.splitlines() if line.endswith("ended")]
+    assert sum(2 if line.startswith("[0-1]") else 1 for line in said) == 2, out
+    assert out.count("begun") <= 1, out
+    assert "exited with code 7" in err and "ERRO" in err.splitlines()[-1], err
+
+
 def test_a_follower_does_not_undo_a_down(cluster):
     cluster.submit("ended", "sleep 600")
     cluster.wait("ended", "RUNNING")

@@ -131,6 +131,11 @@ def test_rerun_takes_the_code_of_then(cluster, code):
     last = json.loads(cluster.run("show", "named", "-o", "json").stdout)
     assert last["command"] == "python train.py 0.1 more" and last["spec"]["env A"] == "c"
     assert [run["name"] for run in runs(cluster, "--limit=2")] == ["named", "base-2"]
+    # As a shell divides words, and as the reader of `run -n 2` writes it.
+    cluster.run("rerun", "base", "--with", "--env='A=b c' --name=quoted")
+    assert json.loads(cluster.run("show", "quoted", "-o", "json").stdout)["spec"]["env A"] == "b c"
+    assert "quote without its end" in cluster.run("rerun", "base", "--with", "--env='A", code=1).stderr
+    assert "-n is the namespace here, and ranks are given as --with '-n 2'" in cluster.run("rerun", "base", "-n", "2", code=1).stderr
     listed = cluster.run("code", "base").stdout.split()
     assert listed[1] == "train.py"
     cluster.run("code", "base", "-o", cluster.path("home", "then"))
@@ -153,6 +158,12 @@ def test_what_was_not_committed_is_remembered(cluster, code):
     assert '\n-print("lr", sys.argv[1])\n+print("rate", sys.argv[1])\n' in diff and "new.py" not in diff
     assert ", 2 files changed\n" in cluster.run("show", "dirty").stdout
     assert json.loads(cluster.run("show", "dirty", "-o", "json").stdout)["changes"] == 2
+    # What repeats it, and what repeats that, has the same.
+    for earlier, again in (("dirty", "dirty-2"), ("dirty-2", "dirty-3")):
+        assert ", 2 files changed" in cluster.run("rerun", earlier).stderr
+        assert cluster.run("code", again, "--diff").stdout == diff
+        shown = json.loads(cluster.run("show", again, "-o", "json").stdout)
+        assert shown["changes"] == 2 and shown["commit"] == json.loads(cluster.run("show", "dirty", "-o", "json").stdout)["commit"]
     cluster.run("run", "--name=plain", "train.py", "0.1", cwd=code)
     assert "not run in a git work tree" in cluster.run("code", "plain", "--diff", code=1).stderr
 
@@ -186,6 +197,19 @@ def test_files_are_listed_and_copied_and_stay_inside(cluster, code):
     assert "is there already" in cluster.run("cp", "m:model.pt", cluster.path("home"), code=1).stderr
     assert "leads out" in cluster.run("cp", "m:../run.json", cluster.path("home"), code=1).stderr
     assert "RUN:PATH" in cluster.run("cp", "model.pt", ".", code=2).stderr
+
+
+def test_names_that_a_terminal_would_obey_are_quoted(cluster, code):
+    write(cluster, code + "/a\x1b[2Jb.py", "")
+    write(cluster, code + "/train.py", "import os; open(os.environ['MUSTER_RUN_DIR'] + '/c\\x1b]0;d', 'w')\n")
+    cluster.run("run", "--name=odd", "train.py", cwd=code)
+    os.remove(code + "/a\x1b[2Jb.py")
+    cluster.run("run", "--name=even", "train.py", cwd=code)
+    for words, name in ((["code", "odd"], "$'a\\x1b[2Jb.py'"), (["files", "odd"], "$'c\\x1b]0;d'"),
+                        (["compare", "odd", "even"], "- $'a\\x1b[2Jb.py'")):
+        shown = cluster.run(*words).stdout
+        assert name in shown and "\x1b" not in shown, shown
+    assert "a\\x1b[2Jb.py is not in" in cluster.run("run", "a\x1b[2Jb.py", cwd=code, code=2).stderr
 
 
 def test_a_run_reads_the_files_of_an_earlier_one_and_cannot_change_them(cluster, code):

@@ -29,7 +29,7 @@ def read_page(name, cluster):
         os.symlink(cluster.binary, cluster.path("bin", other))
     env = {**cluster.env, "PATH": cluster.path("bin") + ":" + cluster.env["PATH"], "MUSTER_SOURCE": ROOT,
            "GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@localhost", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@localhost"}
-    reader = manual_pages.Reader(cluster, env)
+    reader = manual_pages.Reader(env, cluster.path("home"), cluster.folder, cluster._become())
     for block in filter(is_run, manual_pages.blocks_of(os.path.join(ROOT, name))):
         reader.read(block)
 

@@ -50,6 +50,22 @@ def test_five_rates_and_the_best_of_them(cluster, code):
         "rerun", good_sweep(cluster, code), "--failed", code=1).stderr
 
 
+def test_a_sweep_is_explained_by_one_of_its_trials(cluster, code):
+    quiet = "test {a} = 2 && exit 3; test {a} = 4 && kill -9 $$; test {a} = 5 && exec python3 trial.py 2; echo {a}"
+    cluster.run("run", "--name=five", "--sweep=a=1..5", quiet, cwd=code, code=3)
+    first = cluster.run("explain", "five").stdout
+    assert "\nTrial:     1 (a=2): one of 3 that failed, of 5; the next: muster explain five --trial 3\n" in first
+    assert "it ended itself, and printed nothing" in first and "exited with code 3" in first and "Last line" not in first
+    assert "killed by SIGKILL" in cluster.run("explain", "five", "--trial=3").stdout
+    last = json.loads(cluster.run("explain", "five", "--trial=4", "-o", "json").stdout)
+    assert last["line"] == "ValueError: diverged" and last["where"]["file"] == "trial.py"
+    assert last["trial"] == {"index": 4, "values": {"a": "5"}, "failed": [1, 3, 4], "trials": 5}
+    assert "Trial:     0 (a=1): nothing failed\n" in cluster.run("explain", "five", "--trial=0").stdout
+    assert "the trials of five are 0 to 4" in cluster.run("explain", "five", "--trial=5", code=1).stderr
+    cluster.run("delete", "five")
+    assert "ValueError: diverged" in cluster.run("explain", "five", "--trial=4").stdout
+
+
 LOGGING = inspect.getsource(event_records) + """
 import os, sys
 def field(number, content):

@@ -3,6 +3,7 @@
 #include "ads/config/train_config.h"
 #include "ads/run/dry_run.h"
 #include "ads/yaml/yaml.h"
+#include "base/strings.h"
 #include "check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -35,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string dry = ads::RenderDryRun(job);
     fuzz::Hold("the dry run is whole",
                dry.ends_with("Ending dryrun mode----------------------------------\n"));
-    for (const auto& [name, value] : ads::SubstituteEnv(job.env)) (void)ads::SplitWords(value);
+    for (const auto& [name, value] : ads::SubstituteEnv(job.env)) (void)base::ShellWords(value);
     (void)ads::UpdateImageIni(config->image, "config.ini", {}, config->image, false);
   }
   return 0;

@@ -158,41 +158,6 @@ std::optional<std::string> SyncUri(const EntrySettings& settings) {
   return Unslashed(uri) + "/" + below;
 }
 
-base::Result<std::vector<std::string>> SplitWords(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool in_word = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      if (in_word) words.push_back(std::move(word));
-      word.clear();
-      in_word = false;
-      continue;
-    }
-    in_word = true;
-    if (c == '\\' && i + 1 < text.size()) {
-      word += text[++i];
-    } else if (c == '\'' || c == '"') {
-      size_t end = i + 1;
-      for (; end < text.size() && text[end] != c; ++end) {
-        const char next = end + 1 < text.size() ? text[end + 1] : '\0';
-        if (c == '"' && text[end] == '\\' && (next == '"' || next == '\\')) ++end;
-        word += text[end];
-      }
-      if (end >= text.size()) {
-        return base::Fail(base::Code::kInvalidArgument,
-                          fmt::format("ValueError: No closing quotation: {}", text));
-      }
-      i = end;
-    } else {
-      word += c;
-    }
-  }
-  if (in_word) words.push_back(std::move(word));
-  return words;
-}
-
 base::Result<std::vector<std::string>> TrainingCommand(const EntrySettings& settings,
                                                        const base::Environment& environment) {
   std::vector<std::string> command;
@@ -205,8 +170,12 @@ base::Result<std::vector<std::string>> TrainingCommand(const EntrySettings& sett
   command.push_back(settings.entry_script.starts_with('/')
                         ? settings.entry_script
                         : Unslashed(settings.code_dir) + "/" + settings.entry_script);
-  auto args = SplitWords(settings.entry_args);
-  if (!args) return base::Fail(args.error().Wrap("OCI__ENTRY_SCRIPT_ARGS"));
+  const auto args = base::ShellWords(settings.entry_args);
+  if (!args) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("OCI__ENTRY_SCRIPT_ARGS: ValueError: No closing quotation: {}",
+                                  settings.entry_args));
+  }
   command.insert(command.end(), args->begin(), args->end());
   return command;
 }

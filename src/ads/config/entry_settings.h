@@ -52,9 +52,6 @@ std::optional<SyncPlace> FindSyncPlace(const EntrySettings& settings);
 // The URI of this run's artifacts; nullopt as above. A file:// work dir contains them itself.
 std::optional<std::string> SyncUri(const EntrySettings& settings);
 
-// Splits words as a POSIX shell does. kInvalidArgument for an unterminated quote.
-base::Result<std::vector<std::string>> SplitWords(const std::string& text);
-
 // The command of one process: the words of PROFILE_CMD, python, the script (an absolute path
 // overrides the code folder), the arguments. %q{NAME} in PROFILE_CMD is replaced from
 // `environment`; if nsys would write one report for all ranks, its name gets the rank.

@@ -71,14 +71,6 @@ TEST(EntrySettings_SyncPlace, FollowsWorkspaceThenWorkDir) {
             "file:///w/sync/j/run-1");
 }
 
-TEST(EntrySettings_SplitWords, ReadsAsAShell) {
-  const auto words = [](const std::string& text) { return SplitWords(text).value_or(Words{"!"}); };
-  EXPECT_EQ(words("--a 1  --b 'x y'"), (Words{"--a", "1", "--b", "x y"}));
-  EXPECT_EQ(words(R"(a\ b "c \"d\" \n" '')"), (Words{"a b", "c \"d\" \\n", ""}));
-  EXPECT_EQ(words(""), Words{});
-  EXPECT_EQ(words("a 'b"), Words{"!"});
-}
-
 TEST(EntrySettings_Command, TakesProfilerScriptAndArguments) {
   const auto command = [](std::map<std::string, std::string> values) {
     return *TrainingCommand(SettingsOf(std::move(values)),
@@ -93,6 +85,14 @@ TEST(EntrySettings_Command, TakesProfilerScriptAndArguments) {
   EXPECT_EQ(command({{"PROFILE", "1"}, {"PROFILE_CMD", "nsys profile --output=/r%q{RANK}"}}),
             (Words{"nsys", "profile", "--output=/r3", "python", "/code/train.py"}));
   EXPECT_EQ(command({{"PROFILE", "1"}}), (Words{"python", "/code/train.py"}));
+}
+
+TEST(EntrySettings_Command, RefusesArgumentsWithAnOpenQuote) {
+  const auto refused = TrainingCommand(SettingsOf({{"OCI__ENTRY_SCRIPT_ARGS", "--x 'a b"}}),
+                                       base::Environment(std::map<std::string, std::string>{}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "OCI__ENTRY_SCRIPT_ARGS: ValueError: No closing quotation: --x 'a b");
 }
 
 }  // namespace

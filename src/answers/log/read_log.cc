@@ -99,14 +99,19 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
   lines = std::move(unfolded);
 }
 
-// For a sweep's log, the lines of one trial, which `trial` then describes.
-std::vector<Split> SplitLines(std::string_view text, size_t limit,
+// For a sweep's log, the lines of one trial: of `wanted` or, if that is "", the first failed one,
+// which `trial` then describes.
+std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
                               std::optional<std::string>& trial) {
   const bool has_escapes =
       text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
   const std::string plain = has_escapes ? WithoutEscapes(text) : "";
   std::vector<LogLine> lines = ReadLogLines(LastLines(has_escapes ? plain : text, limit));
-  trial = KeepFailedTrial(lines);
+  if (wanted.empty()) {
+    trial = KeepFailedTrial(lines);
+  } else {
+    KeepTrial(lines, wanted);
+  }
   TakeForeignPrefixes(lines);
   std::vector<Split> split;
   split.reserve(lines.size());
@@ -456,7 +461,7 @@ std::vector<Line> ReadLines(std::string_view text, size_t limit) {
   std::vector<Line> lines;
   if (text.empty()) return lines;
   std::optional<std::string> trial;
-  for (Split& split : SplitLines(text, limit, trial)) lines.push_back(std::move(split.line));
+  for (Split& split : SplitLines(text, limit, "", trial)) lines.push_back(std::move(split.line));
   return lines;
 }
 
@@ -476,7 +481,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     File& file = read.emplace_back();
     file.log = &files[i];
     file.rank = ranks[i];
-    file.lines = SplitLines(files[i].text, kMostLines, file.trial);
+    file.lines = SplitLines(files[i].text, kMostLines, files[i].trial, file.trial);
   }
   for (File& file : read) {  // the storage of their lines
     file.texts = TextsOf(file.lines);

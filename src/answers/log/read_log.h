@@ -17,6 +17,8 @@ struct LogFile {
   std::string_view text;
   // the rank to which these lines belong, if the job knows it
   std::optional<NodeRanks> ranks = std::nullopt;
+  // the trial of a sweep to which lines are wanted ("lr=2 seed=1"); "" for the first failed one
+  std::string trial{};
 };
 
 // The lines of a text without their stamps and prefixes, at most the last `limit` of them. A line

@@ -47,10 +47,33 @@ TEST(SweepLog, IsReadBeforeItsLabelsAreTakenForThoseOfALogger) {
   EXPECT_EQ(evidence.ranks[0].lines.back().text, "ValueError: two");
 }
 
-TEST(SweepLog, LeavesWhatIsNoSweepOrWhoseTrialHasSaidNothing) {
+TEST(SweepLog, KeepsNoLineOfOthersWhereTheTrialHasSaidNothing) {
+  std::vector<LogLine> lines =
+      LinesOf("[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n  lr=2 exited with code 1\n");
+  EXPECT_EQ(KeepFailedTrial(lines), "lr=2 exited with code 1");
+  EXPECT_EQ(TextOf(lines), "");
+}
+
+TEST(SweepLog, KeepsTheRepeatedLastLineOfATrialWhoseOwnAreTooFarBack) {
+  std::vector<LogLine> lines = LinesOf(
+      "[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n"
+      "  lr=2 exited with code 1: ValueError: two\n");
+  EXPECT_EQ(KeepFailedTrial(lines), "lr=2 exited with code 1: ValueError: two");
+  EXPECT_EQ(TextOf(lines), "ValueError: two\n");
+}
+
+TEST(SweepLog, KeepsTheTrialThatIsAskedFor) {
+  std::vector<LogLine> lines = LinesOf(
+      "[lr=1] loss 1\n[lr=10] loss 10\n[lr=1] loss 0\n"
+      "muster: witness: file system: /data is full: 0 KiB free of 64 MiB\n");
+  KeepTrial(lines, "lr=1");
+  EXPECT_EQ(TextOf(lines),
+            "loss 1\nloss 0\nmuster: witness: file system: /data is full: 0 KiB free of 64 MiB\n");
+}
+
+TEST(SweepLog, LeavesWhatIsNoSweep) {
   for (const char* const text :
-       {"loss 1\nValueError: x\n", "[lr=1] loss 1\n1 of 1 trial ended, 0 of them failed\n",
-        "[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n  lr=2 exited with code 1\n"}) {
+       {"loss 1\nValueError: x\n", "[lr=1] loss 1\n1 of 1 trial ended, 0 of them failed\n"}) {
     std::vector<LogLine> lines = LinesOf(text);
     const std::string before = TextOf(lines);
     EXPECT_FALSE(KeepFailedTrial(lines)) << text;

@@ -57,23 +57,21 @@ base::Result<std::string> PackFiles(const snapshot::Snapshot& taken,
 
 void LocalCodeFlags::Declare(cli::FlagSet& set) {
   set.Bool(&is_large, "large", false, "permit a folder of more than 100 MB or 20,000 files");
-  set.String(&snapshot, "snapshot", "", "").Hidden();
-  set.String(&snapshot_root, "snapshot-root", "", "").Hidden();
-  set.String(&snapshot_inside, "snapshot-inside", "", "").Hidden();
-  set.String(&snapshot_commit, "snapshot-commit", "", "").Hidden();
+  set.String(&earlier, "snapshot-of", "", "").Hidden();
 }
 
 base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCodeFlags& flags,
                                         const base::Environment& environment) {
   LocalCode code(environment);
-  if (!flags.snapshot.empty()) {
-    code.hash_ = flags.snapshot;
-    code.folder_.root = flags.snapshot_root;
-    code.folder_.inside = flags.snapshot_inside;
-    code.git_.commit = flags.snapshot_commit;
-    code.folder_.is_git = !flags.snapshot_commit.empty();
+  if (!flags.earlier.empty()) {
+    auto note = NoteAt(flags.earlier);
+    if (!note) {
+      return Fail(Code::kNotFound, fmt::format("{} is not the note of a run", flags.earlier));
+    }
+    code.note_ = std::move(*note);
+    code.folder_ = {code.note_.root, code.note_.inside, !code.note_.commit.empty()};
     TRY_ASSIGN(const snapshot::Snapshot kept,
-               RunFolder::Snapshots(environment).Read(flags.snapshot));
+               RunFolder::Snapshots(environment).Read(code.note_.snapshot));
     for (const snapshot::File& file : kept.files) code.entries_.push_back({file.path, {}, ""});
     return code;
   }
@@ -88,7 +86,7 @@ base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCo
   auto state = git.get();
   if (!entries) return Fail(WithAdvice(std::move(entries.error()), code.folder_.is_git));
   if (!state) return Fail(std::move(state.error()));
-  code.git_ = std::move(*state);
+  code.TakeGitState(std::move(*state));
   code.entries_ = std::move(*entries);
   return code;
 }
@@ -97,8 +95,15 @@ base::Result<LocalCode> LocalCode::InPlace(const std::string& folder,
                                            const base::Environment& environment) {
   LocalCode code(environment);
   TRY_ASSIGN(code.folder_, FolderAt(folder, environment));
-  TRY_ASSIGN(code.git_, snapshot::ReadGitState(code.folder_, environment));
+  TRY_ASSIGN(snapshot::GitState git, snapshot::ReadGitState(code.folder_, environment));
+  code.TakeGitState(std::move(git));
   return code;
+}
+
+void LocalCode::TakeGitState(snapshot::GitState git) {
+  note_.commit = std::move(git.commit);
+  note_.changes = git.changes;
+  note_.diff = std::move(git.diff);
 }
 
 std::string LocalCode::Below(const std::string& root) const {
@@ -112,14 +117,14 @@ bool LocalCode::Holds(std::string_view path) const {
 
 base::Result<snapshot::Snapshot> LocalCode::Keep() const {
   snapshot::Store store = RunFolder::Snapshots(*environment_);
-  return hash_.empty() ? store.Take(folder_.root, entries_) : store.Read(hash_);
+  return is_at_hand() ? store.Take(folder_.root, entries_) : store.Read(note_.snapshot);
 }
 
 void LocalCode::Annotate(const snapshot::Snapshot& taken,
                          std::map<std::string, std::string>& annotations) const {
   annotations[std::string(api::kSnapshotAnnotation)] = taken.hash;
-  if (!git_.commit.empty()) {
-    annotations[std::string(api::kCommitAnnotation)] = git_.commit;
+  if (!note_.commit.empty()) {
+    annotations[std::string(api::kCommitAnnotation)] = note_.commit;
   }
 }
 
@@ -129,16 +134,16 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
   std::string text = fmt::format("{} file{} ({}) of {}", files, files == 1 ? "" : "s",
                                  MegaBytes(taken.bytes), folder_.root);
   if (!folder_.is_git) return text;
-  if (git_.commit.empty()) return text + ", no commit yet";
-  return text + ", commit " + git_.commit.substr(0, 7) + DescribeChanges(git_.changes);
+  if (note_.commit.empty()) return text + ", no commit yet";
+  return text + ", commit " + note_.commit.substr(0, 7) + DescribeChanges(note_.changes);
 }
 
 void LocalCode::NoteDown(RunNote& note) const {
   note.root = folder_.root;
   note.inside = folder_.inside;
-  note.commit = git_.commit;
-  if (hash_.empty()) note.changes = git_.changes;
-  note.diff = git_.diff;
+  note.commit = note_.commit;
+  note.changes = note_.changes;
+  note.diff = note_.diff;
 }
 
 }  // namespace arena

@@ -17,8 +17,7 @@ namespace arena {
 
 struct LocalCodeFlags {
   bool is_large = false;
-  // For `rerun`: the snapshot of an earlier run, and its folder.
-  std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
+  std::string earlier;  // for `rerun`: the file with the note of a run whose snapshot is taken
 
   void Declare(cli::FlagSet& set);
 };
@@ -31,7 +30,8 @@ base::Result<std::string> PackFiles(const snapshot::Snapshot& taken,
 
 class LocalCode {
  public:
-  // Lists what of `folder` goes with a job, or what the snapshot of an earlier run holds. Errors
+  // Lists what of `folder` goes with a job, or what the snapshot of an earlier run holds, whose
+  // commit and uncommitted changes are then this run's too. Errors
   // say what the user can do: files that are too many or too large (kExhausted), a link that
   // leads out of the folder, a folder that is gone.
   static base::Result<LocalCode> Find(const std::string& folder, const LocalCodeFlags& flags,
@@ -46,7 +46,7 @@ class LocalCode {
   // Whether a file goes along; its path is relative to the tree's root.
   bool Holds(std::string_view path) const;
   // Whether the folder can be looked into; that of an earlier run cannot.
-  bool is_at_hand() const { return hash_.empty(); }
+  bool is_at_hand() const { return note_.snapshot.empty(); }
 
   // Keeps the files in the store of this machine, or finds those of the earlier run there.
   base::Result<snapshot::Snapshot> Keep() const;
@@ -60,12 +60,12 @@ class LocalCode {
 
  private:
   explicit LocalCode(const base::Environment& environment) : environment_(&environment) {}
+  void TakeGitState(snapshot::GitState git);
 
   const base::Environment* environment_;
   snapshot::Folder folder_;
   std::vector<snapshot::Entry> entries_;
-  snapshot::GitState git_;
-  std::string hash_;  // of the snapshot of an earlier run
+  RunNote note_;  // what git says of the folder; of an earlier run, also its snapshot
 };
 
 }  // namespace arena

@@ -15,11 +15,7 @@
 #include "text/json.h"
 
 namespace arena {
-namespace {
-
-constexpr const char* kRecord = "run.json";
-
-}  // namespace
+namespace {}  // namespace
 
 base::Result<RunFolder> RunFolder::Make(const base::Environment& environment,
                                         const std::string& name) {
@@ -49,7 +45,7 @@ base::Result<RunFolder> RunFolder::LayOut(const base::Environment& environment, 
 base::Status RunFolder::Fill(RunNote note, const snapshot::Store& store,
                              const std::optional<snapshot::Snapshot>& taken) const {
   if (taken) note.snapshot = taken->hash;
-  TRY(base::WriteFileAtomic(path_ + "/" + kRecord, text::ToPrettyJson(ToJson(note)) + "\n", 0600,
+  TRY(base::WriteFileAtomic(NotePathIn(path_), text::ToPrettyJson(ToJson(note)) + "\n", 0600,
                             base::Durability::kSync));
   if (!taken) return {};
   TRY(store.WriteTo(*taken, code()));
@@ -76,9 +72,7 @@ std::vector<std::string> RunFolder::Prune(const base::Environment& environment, 
       removed.push_back(name);
       continue;
     }
-    const auto record = base::ReadFile(path + "/" + kRecord);
-    const auto json = record ? text::ParseJson(*record) : base::Fail(record.error());
-    if (json) kept.insert(std::string(text::GetString(*json, {"snapshot"})));
+    if (const auto note = NoteIn(path)) kept.insert(note->snapshot);
   }
   Snapshots(environment).Prune(kept, std::chrono::hours(1));
   std::sort(removed.begin(), removed.end());

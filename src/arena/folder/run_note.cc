@@ -93,7 +93,10 @@ text::Json ToJson(const RunNote& note) {
 }
 
 base::Result<RunNote> ParseRunNote(std::string_view text) {
-  TRY_ASSIGN(const text::Json json, text::ParseJson(text));
+  TRY_ASSIGN(const text::Json whole, text::ParseJson(text));
+  const text::Json* const remembered = text::Find(whole, {"note"});
+  const text::Json& json = remembered != nullptr ? *remembered : whole;
+  if (!json.is_object()) return base::Fail(base::Code::kInvalidArgument, "it has no note");
   RunNote note;
   for (const auto& [name, member] :
        std::map<std::string_view, std::string RunNote::*>{{"name", &RunNote::name},
@@ -157,9 +160,14 @@ std::string RunFilesOf(const text::Json& job, const base::Environment& environme
   return is_there ? folder + "/files" : "";
 }
 
+std::string NotePathIn(const std::string& folder) { return folder + "/run.json"; }
+
 std::optional<RunNote> NoteIn(const std::string& folder) {
-  if (folder.empty()) return std::nullopt;
-  const auto content = base::ReadFile(folder + "/run.json");
+  return folder.empty() ? std::nullopt : NoteAt(NotePathIn(folder));
+}
+
+std::optional<RunNote> NoteAt(const std::string& path) {
+  const auto content = base::ReadFile(path);
   if (!content) return std::nullopt;
   auto note = ParseRunNote(*content);
   return note ? std::optional(std::move(*note)) : std::nullopt;

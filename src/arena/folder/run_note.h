@@ -51,6 +51,11 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment);
 // The folder that MUSTER_RUN_DIR names; "" if it is not, or no longer, on this machine.
 std::string RunFilesOf(const text::Json& job, const base::Environment& environment);
+// The note in a file: a run's own, or what this machine remembers of a run elsewhere
+// (jobs/seen_runs.h). Nullopt if it has none.
+std::optional<RunNote> NoteAt(const std::string& path);
+// Where the note of a run's folder is.
+std::string NotePathIn(const std::string& folder);
 // The note in a run's folder; nullopt if there is none.
 std::optional<RunNote> NoteIn(const std::string& folder);
 

@@ -44,7 +44,13 @@ TEST_F(RunNoteTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->changes, 2);
   EXPECT_EQ(read->diff, "-a\n+caf\xEF\xBF\xBD\n");
   EXPECT_FALSE(ParseRunNote("[1"));
-  EXPECT_TRUE(ParseRunNote("[]")) << "a note that says nothing";
+  EXPECT_TRUE(ParseRunNote("{}")) << "a note that says nothing";
+  for (const char* const none : {"[]", R"({"job": {}, "note": null})"}) {
+    EXPECT_FALSE(ParseRunNote(none)) << none;
+  }
+  const auto seen = ParseRunNote(R"({"job": {}, "note": {"name": "base"}})");
+  ASSERT_TRUE(seen) << "what is remembered of a run elsewhere";
+  EXPECT_EQ(seen->name, "base");
 }
 
 TEST_F(RunNoteTest, FilesAreNamedSoThatTheyAreFoundFromAnywhere) {

@@ -16,6 +16,7 @@
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/printable.h"
 
 namespace arena {
 namespace {
@@ -66,7 +67,7 @@ base::Result<int> RunCode(const Context& context, const RunRecord& run, const st
   }
   if (to.empty()) {
     for (const snapshot::File& file : taken->files) {
-      TRY(out.Write(fmt::format("{:>10}  {}\n", file.size, file.path)));
+      TRY(out.Write(fmt::format("{:>10}  {}\n", file.size, base::Printable(file.path))));
     }
     return 0;
   }
@@ -111,8 +112,8 @@ base::Result<int> RunFiles(Context& context, cli::Invocation& call) {
     if (each->is_directory(unreadable) && !each->is_symlink(unreadable)) continue;
     struct stat info{};
     if (::lstat(each->path().c_str(), &info) != 0) continue;
-    lines.push_back(
-        fmt::format("{:>12}  {}\n", info.st_size, each->path().string().substr(root.size() + 1)));
+    const std::string path = each->path().string().substr(root.size() + 1);
+    lines.push_back(fmt::format("{:>12}  {}\n", info.st_size, base::Printable(path)));
   }
   std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
     return std::string_view(a).substr(14) < std::string_view(b).substr(14);

@@ -9,6 +9,7 @@
 #include "arena/jobs/job_output.h"
 #include "arena/objects/diff_program.h"
 #include "arena/verbs.h"
+#include "base/printable.h"
 #include "base/strings.h"
 #include "cli/table.h"
 
@@ -86,7 +87,9 @@ base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::I
     if (changes.empty()) continue;
     TRY(call.out.Write(
         fmt::format("\nFiles of {} that differ from {}:\n", call.args[i], call.args[0])));
-    for (const FileChange& change : changes) TRY(call.out.Write("  " + change.Text() + "\n"));
+    for (const FileChange& change : changes) {
+      TRY(call.out.Write(fmt::format("  {}{}\n", change.Mark(), base::Printable(change.path()))));
+    }
     if (flags.shows_diff) TRY(PrintDiff(context, changes));
   }
   return 0;

@@ -120,7 +120,7 @@ text::Json Comparison::ToJson() const {
   text::Array code;
   for (size_t i = 1; i < codes_.size(); ++i) {
     text::Array files;
-    for (const FileChange& change : ChangesTo(i)) files.emplace_back(change.Text());
+    for (const FileChange& change : ChangesTo(i)) files.emplace_back(change.Mark() + change.path());
     code.emplace_back(std::move(files));
   }
   return text::Object{

@@ -34,10 +34,8 @@ struct FileChange {
   const snapshot::File* to = nullptr;
 
   const std::string& path() const { return from != nullptr ? from->path : to->path; }
-  // "+ new", "- old", "~ changed".
-  std::string Text() const {
-    return (from == nullptr ? "+ " : to == nullptr ? "- " : "~ ") + path();
-  }
+  // "+ " before a new one, "- " before one that is gone, "~ " before one that has changed.
+  const char* Mark() const { return from == nullptr ? "+ " : to == nullptr ? "- " : "~ "; }
 };
 
 // Compares up to ten runs, which it borrows.

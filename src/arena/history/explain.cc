@@ -4,9 +4,14 @@
 #include <memory>
 
 #include "answers/verdict.h"
+#include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
+#include "arena/app/program_name.h"
+#include "arena/folder/run_note.h"
 #include "arena/history/bundle.h"
+#include "arena/history/explained_trial.h"
+#include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/evidence.h"
@@ -19,8 +24,28 @@ namespace {
 struct ExplainFlags {
   std::string output, bundle;
   std::vector<std::string> logs;
+  int64_t trial = -1;  // -1: the first that failed
   bool has_all = false;
 };
+
+// Nullopt for what is no sweep, or one without a failed trial.
+base::Result<std::optional<ExplainedTrial>> TrialToExplain(cluster::Client& client,
+                                                           const RunRecord& run,
+                                                           const std::string& folder,
+                                                           const ExplainFlags& flags) {
+  const std::string& name = run.job.summary.name;
+  if (!HasTrials(run, folder)) {
+    if (flags.trial < 0) return std::nullopt;
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("--trial is for a sweep, and {} is none", name));
+  }
+  const auto rows = TrialsOf(client, run, folder);
+  if (!rows && flags.trial < 0) return std::nullopt;  // its log tells what it can
+  if (!rows) return base::Fail(rows.error());
+  const auto trials = base::ParseInt(api::Annotation(run.job.job, api::kTrialsAnnotation));
+  return ChooseTrial(*rows, trials.value_or(static_cast<int64_t>(rows->size())),
+                     flags.trial < 0 ? std::nullopt : std::optional(flags.trial), name);
+}
 
 base::Result<int> Pack(cluster::Client& client, const Context& context, const RunRecord& run,
                        const Judged& judged, const std::string& head, const ExplainFlags& flags,
@@ -42,6 +67,7 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
   if (IsForMachines(format)) KeepOutputPure(context);
   Judged judged;
   std::string head;
+  std::optional<ExplainedTrial> trial;
   if (!flags.logs.empty()) {
     std::vector<std::string> paths = flags.logs;
     paths.insert(paths.end(), call.args.begin(), call.args.end());
@@ -50,10 +76,21 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
   } else {
     TRY_ASSIGN(cluster::Client * client, context.connect(context));
     TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
-    judged = VerdictOf(*client, context, run);
+    const std::string folder = RunFolderOf(run.job.job, context.environment);
+    TRY_ASSIGN(trial, TrialToExplain(*client, run, folder, flags));
+    std::optional<EndedTrial> ended;
+    if (trial) ended = EvidenceToRead(*trial, folder);
+    judged = VerdictOf(*client, context, run, ended ? &*ended : nullptr);
     head = fmt::format("{} ({}) {}", run.job.summary.name, run.id(), run.job.summary.status);
+    if (trial) {
+      const std::string command = fmt::format("{} explain {}{}", context.program,
+                                              run.job.summary.name, FlagsOfPlace(context));
+      head += "\nTrial:     " + Describe(*trial, command);
+    }
     if (!flags.bundle.empty()) return Pack(*client, context, run, judged, head, flags, call.out);
-    const auto well = NotFailed(run);
+    auto well = NotFailed(run);
+    if (trial)
+      well = trial->HasFailed() ? std::nullopt : std::optional<std::string>("nothing failed");
     const bool is_well = well && judged.verdict.kind == answers::kUnknown;
     if (is_well && IsForMachines(format)) {
       judged.verdict.kind = "none";
@@ -72,7 +109,9 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
     }
   }
   if (IsForMachines(format)) {
-    TRY(call.out.Write(RenderDocument(VerdictToJson(judged.verdict, judged.evidence), format)));
+    text::Json json = VerdictToJson(judged.verdict, judged.evidence);
+    if (trial) json.as_object()["trial"] = ToJson(*trial);
+    TRY(call.out.Write(RenderDocument(json, format)));
     return 0;
   }
   const int columns = call.out.Width();
@@ -93,6 +132,8 @@ void AddExplain(cli::Command& root, Context& context) {
   verb.flags().StringArray(
       &flags->logs, "logs",
       "explain the logs in the file or folder `PATH`, and in further arguments; - is stdin");
+  verb.flags().Int(&flags->trial, "trial", -1,
+                   "for a sweep: the `TRIAL` to explain; -1: the first that failed");
   verb.flags().Bool(&flags->has_all, "all", false, "show all evidence, not only its first lines");
   verb.flags().String(&flags->bundle, "bundle", "",
                       "write everything about the run to this `FILE`, a .tar.gz for a colleague");
@@ -102,6 +143,9 @@ void AddExplain(cli::Command& root, Context& context) {
     if (!flags->bundle.empty() && (!flags->logs.empty() || !flags->output.empty())) {
       return base::Fail(base::Code::kInvalidArgument,
                         "--bundle takes a run, without --logs and --output");
+    }
+    if (flags->trial >= 0 && !flags->logs.empty()) {
+      return base::Fail(base::Code::kInvalidArgument, "--trial takes a run, without --logs");
     }
     if (!flags->logs.empty() || call.args.size() == 1) return {};
     return base::Fail(base::Code::kInvalidArgument,

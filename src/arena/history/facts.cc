@@ -7,6 +7,7 @@
 #include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "arena/jobs/owned_names.h"
 #include "arena/listing/seen_runs.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -14,8 +15,9 @@
 namespace arena {
 namespace {
 
-std::string ValueOf(const text::Json& variable) {
+std::string ValueOf(const text::Json& variable, const std::string& own_secret) {
   if (const text::Json* secret = text::Find(variable, {"valueFrom", "secretKeyRef"})) {
+    if (text::GetString(*secret, {"name"}) == own_secret) return "(in a Secret of the job)";
     return fmt::format("(secret {}, key {})", text::GetString(*secret, {"name"}),
                        text::GetString(*secret, {"key"}));
   }
@@ -66,12 +68,13 @@ std::string DescribeReplicas(const text::Json& job) {
 
 }  // namespace
 
+std::string NotePathOf(const Context& context, const text::Json& job) {
+  const std::string folder = RunFolderOf(job, context.environment);
+  return folder.empty() ? SeenRuns(context).PathOf(api::Uid(job)) : NotePathIn(folder);
+}
+
 std::optional<RunNote> NoteOf(const Context& context, const text::Json& job) {
-  if (auto note = NoteIn(RunFolderOf(job, context.environment))) return note;
-  const auto seen = SeenRuns(context).Find(api::Uid(job));
-  if (!seen || !seen->note.is_object()) return std::nullopt;
-  auto note = ParseRunNote(text::ToJson(seen->note));
-  return note ? std::optional(std::move(*note)) : std::nullopt;
+  return NoteAt(NotePathOf(context, job));
 }
 
 RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
@@ -98,11 +101,12 @@ RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
           value.is_string() ? std::string(value.as_string()) : text::ToJson(value));
     }
   }
+  const std::string own_secret = EnvironmentSecretName(api::Name(job));
   if (const text::Array* variables = text::FindArray(*container, {"env"})) {
     for (const text::Json& variable : *variables) {
       const std::string_view name = text::GetString(variable, {"name"});
       if (!IsOfEachRun(name))
-        facts.spec.emplace_back(fmt::format("env {}", name), ValueOf(variable));
+        facts.spec.emplace_back(fmt::format("env {}", name), ValueOf(variable, own_secret));
     }
   }
   return facts;

@@ -30,8 +30,10 @@ struct RunFacts {
 
 RunFacts FactsOf(const RunRecord& run, const base::Environment& environment);
 
-// How it was called: from its folder on this machine, or what this machine remembers of a job that
-// it made on another cluster. Nullopt if neither knows.
+// The file with its note: in its folder on this machine, or what this machine remembers of a job
+// that it made on another cluster. It may not exist.
+std::string NotePathOf(const Context& context, const text::Json& job);
+// How it was called; nullopt if that file has no note.
 std::optional<RunNote> NoteOf(const Context& context, const text::Json& job);
 
 }  // namespace arena

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "api/names.h"
@@ -50,15 +52,32 @@ base::Result<std::string> FreeName(cluster::Client& client, const Context& conte
   }
 }
 
-// The blanks in them divide words; a shell's quotes do not.
-std::vector<std::string> WordsOf(const std::vector<std::string>& texts) {
+base::Result<std::vector<std::string>> WordsOf(const std::vector<std::string>& texts) {
   std::vector<std::string> words;
   for (const std::string& text : texts) {
-    for (std::string& word : base::Split(text, ' ')) {
-      if (!word.empty()) words.push_back(std::move(word));
+    auto more = base::ShellWords(text);
+    if (!more) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--with has a quote without its end: {}", text));
     }
+    std::move(more->begin(), more->end(), std::back_inserter(words));
   }
   return words;
+}
+
+// Elsewhere -n is the number of ranks.
+base::Result<RunRecord> FindEarlier(cluster::Client& client, const Context& context,
+                                    const std::string& name) {
+  auto run = FindRun(client, context, name);
+  const std::string& where = context.flags.namespace_name;
+  if (!run && run.error().code == Code::kNotFound && base::ParseInt(where)) {
+    run.error().message = fmt::format(
+        "no run {0} is known in the namespace {1}: -n is the namespace here, and ranks are given "
+        "as "
+        "--with '-n {1}'",
+        name, where);
+  }
+  return run;
 }
 
 // Becomes `run` with the words of then. Returns only when that fails.
@@ -81,8 +100,9 @@ base::Result<std::string> KeepFailed(cluster::Client& client, const Context& con
   return path;
 }
 
-// `failed`: the file of KeepFailed; "" for all trials.
+// `note` is the one in `note_path`. `failed`: the file of KeepFailed; "" for all trials.
 base::Result<std::vector<std::string>> RunAgain(const Context& context, const RunNote& note,
+                                                const std::string& note_path,
                                                 const RerunFlags& flags, const std::string& name,
                                                 const std::vector<std::string>& more,
                                                 const std::string& failed) {
@@ -114,18 +134,13 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
                               "let it go): run it anew in {}",
                               note.name, context.program, note.root));
     }
-    for (const auto& [flag, value] :
-         {std::pair<const char*, const std::string&>{"snapshot", note.snapshot},
-          {"snapshot-root", note.root},
-          {"snapshot-inside", note.inside},
-          {"snapshot-commit", note.commit}}) {
-      words.push_back(fmt::format("--{}={}", flag, value));
-    }
+    words.push_back("--snapshot-of=" + note_path);
   } else {
     words.push_back("--directory=" +
                     (note.inside.empty() ? note.root : note.root + "/" + note.inside));
   }
-  for (std::string& word : WordsOf(flags.with)) words.push_back(std::move(word));
+  TRY_ASSIGN(std::vector<std::string> with, WordsOf(flags.with));
+  std::move(with.begin(), with.end(), std::back_inserter(words));
   if (!note.module.empty()) words.push_back("--module=" + note.module);
   if (note.module.empty()) words.push_back("--");
   const bool is_line =
@@ -177,7 +192,7 @@ text::Json ObjectAgain(const text::Json& job, const std::string& name) {
 base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::vector<std::string> more(call.args.begin() + 1, call.args.end());
-  TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
+  TRY_ASSIGN(const RunRecord run, FindEarlier(*client, context, call.args[0]));
   const std::string& old = run.job.summary.name;
   TRY_ASSIGN(const std::string name, FreeName(*client, context, old));
   const std::string folder = RunFolderOf(run.job.job, context.environment);
@@ -185,14 +200,14 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
     return Fail(Code::kInvalidArgument,
                 fmt::format("--failed is for a sweep, and {} is none", old));
   }
-  const auto note = NoteOf(context, run.job.job);
-  if (note) {
+  const std::string note_path = NotePathOf(context, run.job.job);
+  if (const auto note = NoteAt(note_path)) {
     std::string failed;
     if (flags.only_failed) {
       TRY_ASSIGN(failed, KeepFailed(*client, context, run, folder));
     }
     TRY_ASSIGN(const std::vector<std::string> words,
-               RunAgain(context, *note, flags, name, more, failed));
+               RunAgain(context, *note, note_path, flags, name, more, failed));
     return Fail(BecomeRun(words));
   }
   if (!folder.empty()) {
@@ -221,7 +236,7 @@ void AddRerun(cli::Command& root, Context& context) {
           .Help("arena/history/rerun", context.program);
   auto flags = std::make_shared<RerunFlags>();
   verb.flags().StringArray(&flags->with, "with",
-                           "more `FLAGS` of run, separated by spaces; repeatable");
+                           "more `FLAGS` of run, written as in a shell; repeatable");
   verb.flags().Bool(&flags->only_failed, "failed", false, "for a sweep: only the failed trials");
   verb.flags()
       .Bool(&flags->is_detached, "detach", false, "return once the job is created")

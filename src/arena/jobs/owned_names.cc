@@ -5,6 +5,9 @@
 namespace arena {
 
 std::string IdentityName(std::string_view job) { return fmt::format("{}-pytorchjob", job); }
+std::string EnvironmentSecretName(std::string_view job) {
+  return fmt::format("{}-environment", job);
+}
 std::string TensorboardName(std::string_view job) { return fmt::format("{}-tensorboard", job); }
 
 }  // namespace arena

@@ -60,7 +60,8 @@ SeenRuns::SeenRuns(const Context& context) : clock_(context.clock) {
 }
 
 std::string SeenRuns::PathOf(std::string_view uid) const {
-  return fmt::format("{}/{}{}", folder_, uid, kSuffix);
+  const bool is_known = !folder_.empty() && !uid.empty() && uid.find('/') == std::string_view::npos;
+  return is_known ? fmt::format("{}/{}{}", folder_, uid, kSuffix) : "";
 }
 
 void SeenRuns::Write(const SeenRun& run) const {
@@ -79,8 +80,7 @@ void SeenRuns::Write(const SeenRun& run) const {
 }
 
 void SeenRuns::Remember(const text::Json& job, const text::Json& note) const {
-  const std::string_view uid = api::Uid(job);
-  if (folder_.empty() || uid.empty() || uid.find('/') != std::string_view::npos) return;
+  if (PathOf(api::Uid(job)).empty()) return;
   Write({job, {}, note, clock_.Now()});
   if (FilesOf(folder_).size() <= kMostRuns) return;
   std::vector<SeenRun> runs = List("");
@@ -135,10 +135,8 @@ std::vector<SeenRun> SeenRuns::List(const std::string& namespace_name) const {
 }
 
 std::optional<SeenRun> SeenRuns::Find(std::string_view uid) const {
-  if (folder_.empty() || uid.empty() || uid.find('/') != std::string_view::npos) {
-    return std::nullopt;
-  }
-  return ReadSeen(PathOf(uid));
+  const std::string path = PathOf(uid);
+  return path.empty() ? std::nullopt : ReadSeen(path);
 }
 
 void SeenRuns::Forget(std::string_view uid) const {

@@ -42,11 +42,15 @@ class SeenRuns {
   // Returns the path.
   base::Result<std::string> KeepGrid(std::string_view uid, const std::string& grid) const;
 
+  // The file that remembers it, in which NoteAt (folder/run_note.h) finds the note. It may not
+  // exist;
+  // "" if nothing is remembered.
+  std::string PathOf(std::string_view uid) const;
+
   // The snapshots of the runs on all clusters.
   static std::vector<std::string> Snapshots(const base::Environment& environment);
 
  private:
-  std::string PathOf(std::string_view uid) const;
   void Write(const SeenRun& run) const;
 
   std::string folder_;  // "" if nothing is remembered

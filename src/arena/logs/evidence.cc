@@ -36,9 +36,10 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::Fail;
 
-constexpr int64_t kMostLines = 2000;     // of each log
-constexpr size_t kMostLogs = 64;         // of pods that failed
-constexpr size_t kMostBytes = 16 << 20;  // of each file
+constexpr int64_t kMostLines = 2000;       // of each log
+constexpr int64_t kMostOfSweep = 100'000;  // lines of the log of all trials
+constexpr size_t kMostLogs = 64;           // of pods that failed
+constexpr size_t kMostBytes = 16 << 20;    // of each file
 constexpr size_t kMostFiles = 4096;
 constexpr int kKilled = 128 + SIGKILL;
 
@@ -66,6 +67,19 @@ bool Decides(const answers::Rank& launcher) {
   });
 }
 
+// The end of a file.
+base::Result<std::string> ReadEnd(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  const auto size = static_cast<size_t>(std::max<std::streamoff>(0, file.tellg()));
+  const size_t length = std::min(size, kMostBytes);
+  std::string text(length, '\0');
+  file.seekg(static_cast<std::streamoff>(size - length));
+  file.read(text.data(), static_cast<std::streamsize>(length));
+  text.resize(static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
+  return text;
+}
+
 class Gathering {
  public:
   Gathering(cluster::Client& client, const RunRecord& run)
@@ -81,7 +95,47 @@ class Gathering {
     return std::move(evidence_);
   }
 
+  answers::Evidence Gather(const EndedTrial& trial) {
+    const std::vector<PodOfRun> pods = PodsOf(run_);
+    AddTrial(trial, pods.empty() ? nullptr : &pods.back());
+    AddJob();
+    AddEvents();
+    return std::move(evidence_);
+  }
+
  private:
+  void AddTrial(const EndedTrial& trial, const PodOfRun* of) {
+    answers::Rank rank;
+    rank.name = run_.job.summary.chief_name;
+    rank.rank = 0;
+    rank.exit_code = trial.exit_code;
+    rank.ended = trial.ended;
+    std::optional<std::string> log;
+    if (of != nullptr) {
+      uids_.emplace(api::Uid(*of->pod));
+      rank.host = api::NodeName(*of->pod);
+      AddGpus(*of->pod, rank);
+      log = EndOfLog(client_, run_, *of->pod, of->is_gone, kMostOfSweep);
+    }
+    answers::Evidence read =
+        answers::ReadLogs({{rank.name, log.value_or(""), std::nullopt, trial.label}});
+    if (!trial.path.empty()) {
+      const auto own = ReadEnd(trial.path);
+      rank.has_log = own.has_value();
+      TakeWitnesses(read, rank);
+      read = answers::ReadLogs({{rank.name, own.value_or("")}});
+    } else {
+      rank.has_log = log.has_value();
+    }
+    AddLines(std::move(read), std::move(rank));
+  }
+
+  static void TakeWitnesses(const answers::Evidence& read, answers::Rank& rank) {
+    for (const answers::Rank& of : read.ranks) {
+      rank.witnesses.insert(rank.witnesses.end(), of.witnesses.begin(), of.witnesses.end());
+    }
+  }
+
   void AddPod(const text::Json& pod, bool is_gone) {
     uids_.emplace(api::Uid(pod));
     answers::Rank rank;
@@ -156,12 +210,14 @@ class Gathering {
     if (first) {
       ranks = answers::NodeRanks{*first, *first + map_.processes - 1};
     }
-    answers::Evidence read = answers::ReadLogs({{rank.name, log, ranks}});
+    AddLines(answers::ReadLogs({{rank.name, log, ranks}}), std::move(rank));
+  }
+
+  // What `read` tells of the container or trial that `rank` describes as a whole.
+  void AddLines(answers::Evidence read, answers::Rank rank) {
     const bool has_ranks = std::any_of(read.ranks.begin(), read.ranks.end(),
                                        [](const answers::Rank& of) { return of.rank.has_value(); });
-    for (const answers::Rank& of : read.ranks) {
-      rank.witnesses.insert(rank.witnesses.end(), of.witnesses.begin(), of.witnesses.end());
-    }
+    TakeWitnesses(read, rank);
     if (read.ranks.empty()) {
       evidence_.ranks.push_back(std::move(rank));
       return;
@@ -263,19 +319,6 @@ class Gathering {
   size_t logs_ = 0;
 };
 
-// The end of it.
-base::Result<std::string> ReadEnd(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
-  const auto size = static_cast<size_t>(std::max<std::streamoff>(0, file.tellg()));
-  const size_t length = std::min(size, kMostBytes);
-  std::string text(length, '\0');
-  file.seekg(static_cast<std::streamoff>(size - length));
-  file.read(text.data(), static_cast<std::streamsize>(length));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
-  return text;
-}
-
 std::string ReadStdin() {
   std::string text;
   char buffer[65536];
@@ -298,9 +341,11 @@ answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run) {
   return Gathering(client, run).Gather();
 }
 
-Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run) {
+Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run,
+                 const EndedTrial* trial) {
   Judged judged;
-  judged.evidence = EvidenceOf(client, run);
+  judged.evidence =
+      trial == nullptr ? EvidenceOf(client, run) : Gathering(client, run).Gather(*trial);
   judged.verdict = answers::Explain(judged.evidence);
   // A copy of the folder that `run` was called in: STATE/runs/NAME/code.
   std::string& file = judged.verdict.file;

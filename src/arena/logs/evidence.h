@@ -12,11 +12,21 @@
 
 namespace arena {
 
+// A trial of a sweep that has ended.
+struct EndedTrial {
+  std::string label;  // "lr=0.1 seed=2"
+  int exit_code = 0;
+  base::Time ended;
+  std::string path;  // of its own log on this machine; "": its lines in the log of the sweep's pod
+};
+
 struct Judged {
   answers::Evidence evidence;
   answers::Verdict verdict;  // of it; files of the caller's folder by their paths in it
 };
-Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run);
+// Of the run or, if it is a sweep and `trial` is given, of that trial.
+Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run,
+                 const EndedTrial* trial = nullptr);
 
 // How the pods ended, the end of each failed pod's log, and the job's events. Leaves out what
 // cannot be read; a verdict names the missing logs.

@@ -252,9 +252,14 @@ base::Status Follower::Run() {
     if (view->stage == Stage::kWaiting) {
       told = view->reason.empty() ? view->status : view->reason;
       if (IsEnding()) continue;
-      base::LogInfo("waiting for instance {} to start: {}", request_.instance, *told);
+      if (request_.on_wait) {
+        request_.on_wait(*told);
+      } else {
+        base::LogInfo("waiting for instance {} to start: {}", request_.instance, *told);
+      }
       continue;
     }
+    if (told && request_.on_wait) request_.on_wait("");
     if (view->stage == Stage::kGone) return {};
     if (view->stage == Stage::kFinished) {
       // Streams may have ended with the server rather than with the pod: the rest is read once

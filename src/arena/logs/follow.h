@@ -40,6 +40,9 @@ struct FollowRequest {
   // While true, nothing is said of waits: the caller ends the job. May be null; outlives the
   // Follow.
   const std::atomic<bool>* is_ending = nullptr;
+  // Called with what the instance waits for, and with "" once it has started after that. Without
+  // it, a log line tells of the wait. On Follow's thread.
+  std::function<void(const std::string&)> on_wait{};
   // Called with the unfinished line (a progress bar) as it grows. On Follow's thread.
   std::function<void(std::string_view)> on_open_line{};
   // The job's watch, if the caller has one; outlives the Follow. Null: it has its own.

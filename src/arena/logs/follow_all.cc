@@ -11,6 +11,7 @@
 #include "api/pod.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/all_logs.h"
+#include "arena/logs/folded_waits.h"
 #include "arena/logs/follow.h"
 #include "arena/logs/live_output.h"
 #include "arena/logs/log_lines.h"
@@ -46,6 +47,12 @@ class Inbox {
     Ring();
   }
   std::map<std::string, std::string> Open() { return *open_.Lock(); }
+  void SetWait(const std::string& instance, const std::string& why,
+               std::chrono::steady_clock::time_point now) {
+    waits_.Lock()->Set(instance, why, now);
+    Ring();
+  }
+  base::Guarded<FoldedWaits>& waits() { return waits_; }
   // Something happened that is to be looked at.
   void Ring() {
     is_rung_ = true;
@@ -68,6 +75,7 @@ class Inbox {
   std::atomic<bool> is_rung_{false};  // asked under the watch's lock
   base::Guarded<std::vector<Entry>> content_;
   base::Guarded<std::map<std::string, std::string>> open_;  // lines without an end
+  base::Guarded<FoldedWaits> waits_;
 };
 
 // Takes what Follow prints of one instance.
@@ -178,7 +186,9 @@ AllFollower::View AllFollower::ViewOf(const JobWatch::Snapshot& snapshot) const 
 
 base::Status AllFollower::AwaitNews() {
   auto next = merge_.NextAt();
-  if (const auto held = lines_.NextAt(); held && (!next || *held < *next)) next = held;
+  for (const auto& other : {lines_.NextAt(), inbox_.waits().Lock()->NextAt()}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
   const auto now = context_.clock.Steady();
   const milliseconds timeout =
       next ? std::max(std::chrono::ceil<milliseconds>(*next - now), milliseconds(0))
@@ -206,6 +216,9 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
   request.is_ending = request_.is_ending;
   request.watch = &watch_;
   request.is_looked_for = true;
+  request.on_wait = [this, name](const std::string& why) {
+    inbox_.SetWait(name, why, context_.clock.Steady());
+  };
   if (out_.IsTerminal()) {
     request.on_open_line = [this, name](std::string_view text) { inbox_.SetOpen(name, text); };
   }
@@ -235,6 +248,7 @@ void AllFollower::StopThoseThatGoOn() {
 
 base::Status AllFollower::Print() {
   const auto now = context_.clock.Steady();
+  for (const std::string& line : inbox_.waits().Lock()->Take(now)) base::LogInfo("{}", line);
   for (Inbox::Entry& entry : inbox_.Take()) {
     merge_.Add(std::move(entry.instance), std::move(entry.line), now);
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "api/job/command.h"
@@ -98,8 +99,12 @@ base::Status TellDesktop(const text::Json& notice, const base::Environment& envi
   return Fail(Code::kInternal, fmt::format("notify-send: {}", base::Trim(output.err)));
 }
 
+// Called once with what is wrong when a target is to be tried again.
+using OnTrouble = std::function<void(const std::string& trouble)>;
+
 // Without the URL's path, which is often a secret.
-base::Status TellUrl(const std::string& url, const text::Json& notice, Context& context) {
+base::Status TellUrl(const std::string& url, const text::Json& notice, Context& context,
+                     const OnTrouble& on_trouble) {
   TRY_ASSIGN(WebService service, WebService::At(url, context.environment, {}));
   base::Duration pause = kFirstNoticePause;
   const base::Time begun = context.clock.Now();
@@ -108,28 +113,35 @@ base::Status TellUrl(const std::string& url, const text::Json& notice, Context& 
         service.Send({"POST", "", {{"Content-Type", "application/json"}}, text::ToJson(notice)});
     if (answer && answer->status < 300) return {};
     const std::string why =
-        answer ? fmt::format("it answered with status {}", answer->status) : answer.error().message;
+        fmt::format("{}: {}", service.url().host,
+                    answer ? fmt::format("it answered with status {}", answer->status)
+                           : answer.error().message);
     if (context.clock.Now() - begun + pause > kNoticePatience) {
-      return Fail(Code::kUnavailable, fmt::format("{}: {}", service.url().host, why));
+      return Fail(Code::kUnavailable,
+                  fmt::format("{} (tried for {} minutes)", why, kNoticePatience.count()));
+    }
+    if (pause == kFirstNoticePause) {
+      on_trouble(fmt::format("{}; it is tried until {}", why, LocalTime(begun + kNoticePatience)));
     }
     context.pause(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestNoticePause);
   }
 }
 
-base::Status Tell(const std::string& target, const text::Json& notice, Context& context) {
+base::Status Tell(const std::string& target, const text::Json& notice, Context& context,
+                  const OnTrouble& on_trouble) {
   if (target == kDesktop) return TellDesktop(notice, context.environment);
-  if (IsUrl(target)) return TellUrl(target, notice, context);
+  if (IsUrl(target)) return TellUrl(target, notice, context, on_trouble);
   return TellProgram(target, notice, context.environment);
 }
 
 // The result, for people.
 std::string TellAll(const std::vector<std::string>& targets, const text::Json& notice,
-                    Context& context) {
+                    Context& context, const OnTrouble& on_trouble) {
   std::vector<std::string> problems;
   for (const std::string& target : targets) {
     if (target.empty()) continue;
-    if (base::Status told = Tell(target, notice, context); !told) {
+    if (base::Status told = Tell(target, notice, context, on_trouble); !told) {
       base::LogWarn("notice of {}: {}", text::GetString(notice, {"job"}), told.error().message);
       problems.push_back(told.error().message);
     }
@@ -138,17 +150,30 @@ std::string TellAll(const std::vector<std::string>& targets, const text::Json& n
                           : "not told: " + base::Join(problems, "; ");
 }
 
-base::Status NoteOutcome(cluster::Client& client, const TrainingJob& job, const std::string& event,
-                         const std::string& outcome) {
-  const text::Json patch = text::Object{
-      {"metadata",
-       text::Object{
-           {"annotations",
-            text::Object{{fmt::format("{}-{}", api::kNotifiedAnnotation, event), outcome}}}}}};
+std::string OutcomeOf(std::string_view event) {
+  return fmt::format("{}-{}", api::kNotifiedAnnotation, event);
+}
+
+// One of its own: a notice with an outcome is not sent again after a restart.
+std::string TroubleOf(std::string_view event) { return OutcomeOf(event) + "-trouble"; }
+
+base::Status Annotate(cluster::Client& client, const TrainingJob& job, text::Object annotations) {
+  const text::Json patch =
+      text::Object{{"metadata", text::Object{{"annotations", std::move(annotations)}}}};
   const auto noted = client.Patch(api::kPyTorchJobs, job.summary.namespace_name, job.summary.name,
                                   cluster::PatchType::kMerge, patch);
   if (!noted && noted.error().code != Code::kNotFound) return Fail(noted.error());
   return {};
+}
+
+base::Status NoteTrouble(cluster::Client& client, const TrainingJob& job, const std::string& event,
+                         const std::string& trouble) {
+  return Annotate(client, job, {{TroubleOf(event), "not told yet: " + trouble}});
+}
+
+base::Status NoteOutcome(cluster::Client& client, const TrainingJob& job, const std::string& event,
+                         const std::string& outcome) {
+  return Annotate(client, job, {{OutcomeOf(event), outcome}, {TroubleOf(event), nullptr}});
 }
 
 // As it is, or as it was when it was deleted.
@@ -194,7 +219,10 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
     ::umask(*mask);
   }
   const std::string outcome =
-      TellAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice, context);
+      TellAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice, context,
+              [&](const std::string& trouble) {
+                if (!run.deleted) (void)NoteTrouble(*client, job, event, trouble);
+              });
   ::unlink(path.c_str());
   if (run.deleted) return 0;  // nobody will ask it
   TRY(NoteOutcome(*client, job, event, outcome));
@@ -273,7 +301,11 @@ void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& conte
   const std::string& status = run.job.summary.status;
   if (status != "FAILED" && (status != "SUCCEEDED" || flags.on == "fail")) return;
   const text::Json notice = NoticeFor(run.job, "end", LastLineOf(client, run), context.clock.Now());
-  const std::string outcome = TellAll(flags.targets, notice, context);
+  const std::string outcome =
+      TellAll(flags.targets, notice, context, [&](const std::string& trouble) {
+        base::LogWarn("notice of {}: {}", name, trouble);
+        (void)NoteTrouble(client, run.job, "end", trouble);
+      });
   if (const base::Status noted = NoteOutcome(client, run.job, "end", outcome); !noted) {
     base::LogWarn("note the notice in {}: {}", name, noted.error().message);
   }
@@ -288,8 +320,8 @@ void AddNotify(cli::Command& root, Context& context) {
 std::string NoticeOf(const text::Json& job) {
   std::string text;
   for (const char* event : {"start", "hang", "end"}) {
-    const std::string_view outcome =
-        api::Annotation(job, fmt::format("{}-{}", api::kNotifiedAnnotation, event));
+    std::string_view outcome = api::Annotation(job, OutcomeOf(event));
+    if (outcome.empty()) outcome = api::Annotation(job, TroubleOf(event));
     if (!outcome.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", event, outcome);
   }
   const bool is_awaited = !api::Annotation(job, api::kNotifyAnnotation).empty();

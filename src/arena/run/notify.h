@@ -34,7 +34,8 @@ void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& conte
 // The hidden verb `__notify NAMESPACE NAME UID start|hang|end`.
 void AddNotify(cli::Command& root, Context& context);
 
-// The result, for people: "told at 10:00:00", "not told: why"; "" for a job without targets.
+// The result, for people: "told at 10:00:00", "not told: why", while it is tried again "not told
+// yet: why"; "" for a job without targets.
 std::string NoticeOf(const text::Json& job);
 
 }  // namespace arena

@@ -44,6 +44,13 @@ base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_l
   const bool goes_along = code.Holds(path) || (target.starts_with(folder.root + "/") &&
                                                code.Holds(target.substr(folder.root.size() + 1)));
   if (is_live || goes_along) return {};
+  const std::string reason = snapshot::ReasonLeftOut(folder, path);
+  if (!reason.empty()) {
+    return Misuse(
+        fmt::format("{} is left out of the job, because {}: copy it to another folder, or run in "
+                    "the folder by --live",
+                    file, reason));
+  }
   return Misuse(
       fmt::format("{} is left out of the job by {}: take it out of there, or run in the "
                   "folder by --live",

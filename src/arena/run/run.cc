@@ -221,7 +221,7 @@ base::Status RunVerb::Check(cli::Invocation& call) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("there is nothing to run: `{} run train.py`", context_.program));
   }
-  if (flags_.code.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
+  if (flags_.code.earlier.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
   TRY_ASSIGN(const std::vector<RunSecret> secrets, ReadRunSecrets(run_.secrets));
   for (const RunSecret& secret : secrets) {
@@ -299,7 +299,9 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
   note.module = run_.module;
   note.args = args_;
   note.flags = FlagsToRepeat(set_);
-  TRY_ASSIGN(note.environment, DigestsOf(options.callers_env, context_.environment));
+  std::map<std::string, std::string> secret = options.private_env;
+  secret.insert(options.callers_env.begin(), options.callers_env.end());
+  TRY_ASSIGN(note.environment, DigestsOf(secret, context_.environment));
   return note;
 }
 

@@ -99,6 +99,28 @@ TEST_F(RunVerbTest, TheEnvironmentIsASecretAndNeverShown) {
             std::string::npos);
 }
 
+TEST_F(RunVerbTest, WhatWasNotTypedIsInASecretOfTheJob) {
+  environment_["HF_TOKEN"] = "tiger-2";
+  Write("secrets.env", "WANDB_KEY=tiger-3\nMODE=file\n");
+  const Ended ended =
+      RunIt({"-d", "--name=quiet", "--clean-env", "--env-file=" + folder_ + "/code/secrets.env",
+             "--env=HF_TOKEN", "--env=MODE=typed", "train.py"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  const std::string job = text::ToJson(*cluster_->Find(kJobs, "quiet"));
+  EXPECT_EQ(job.find("tiger"), std::string::npos) << job;
+  EXPECT_NE(job.find(R"({"name":"MODE","value":"typed"})"), std::string::npos) << job;
+  for (const char* const name : {"HF_TOKEN", "WANDB_KEY"}) {
+    EXPECT_NE(
+        job.find(fmt::format(R"("secretKeyRef":{{"name":"quiet-environment","key":"{}"}})", name)),
+        std::string::npos)
+        << job;
+  }
+  const text::Json secret = *cluster_->Find(kSecrets, "quiet-environment");
+  EXPECT_EQ(*text::FindObject(secret, {"data"}),
+            (text::Object{{"HF_TOKEN", base::Base64Encode("tiger-2")},
+                          {"WANDB_KEY", base::Base64Encode("tiger-3")}}));
+}
+
 TEST_F(RunVerbTest, SecretsAreNamedAndNeverRead) {
   const text::Json pod = Replica(JobOf({"--clean-env", "--secret=all", "--secret=hub:TOKEN",
                                         "--secret=hub:KEY=HF_KEY", "train.py"}),
@@ -165,6 +187,11 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
           "contradict each other");
   Write(".musterignore", "train.py\n");
   refused({"train.py"}, "train.py is left out of the job by .musterignore");
+  fs::create_directories(folder_ + "/code/venv/bin");
+  Write("venv/pyvenv.cfg", "");
+  Write("venv/bin/tool.py", "");
+  refused({"venv/bin/tool.py"},
+          "venv/bin/tool.py is left out of the job, because venv is a virtual environment");
   EXPECT_TRUE(cluster_->Writes().empty());
   EXPECT_EQ(connects_, 0);
   EXPECT_FALSE(fs::exists(folder_ + "/state/muster/runs"));

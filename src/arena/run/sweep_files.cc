@@ -1,5 +1,6 @@
 #include "arena/run/sweep_files.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -8,6 +9,10 @@ namespace arena {
 
 bool IsSweep(const std::string& folder) {
   return !folder.empty() && ::access((folder + "/sweep.jsonl").c_str(), F_OK) == 0;
+}
+
+std::string FolderOfTrial(const std::string& files, int64_t index) {
+  return fmt::format("{}/trials/{}", files, index);
 }
 
 base::Result<std::vector<TrialRow>> ReadTrials(const std::string& folder) {

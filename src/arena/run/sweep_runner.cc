@@ -18,6 +18,7 @@
 
 #include "api/rank_label.h"
 #include "arena/run/sweep.h"
+#include "arena/run/sweep_files.h"
 #include "arena/run/trial_events.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -116,9 +117,7 @@ class Runner {
     std::optional<int> status;              // of waitpid
   };
 
-  std::string FolderOf(const Trial& trial) const {
-    return fmt::format("{}/trials/{}", files_, trial.index);
-  }
+  std::string FolderOf(const Trial& trial) const { return FolderOfTrial(files_, trial.index); }
 
   base::Status TakeSignals() {
     TRY_ASSIGN(signals_, process::OpenSignalFd({SIGTERM, SIGINT, SIGHUP}));

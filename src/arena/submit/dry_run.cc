@@ -26,9 +26,11 @@ base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::
     base::LogWarn("the Secret {} is not shown: it holds a password or key",
                   CodeSecretName(options));
   }
-  if (!options.callers_env.empty()) {
-    base::LogWarn("the Secret {} is not shown: it holds your environment ({} variables)",
-                  EnvironmentSecretName(options), options.callers_env.size());
+  if (options.HasEnvironmentSecret()) {
+    base::LogWarn("the Secret {} is not shown: it holds {} ({} variables)",
+                  EnvironmentSecretName(options.flags.name),
+                  options.callers_env.empty() ? "values that were not typed" : "your environment",
+                  options.callers_env.size() + options.private_env.size());
   }
   if (!options.code_archive.empty()) {
     base::LogInfo("not shown: the folder's {} KiB, in {} ConfigMaps",
@@ -73,7 +75,7 @@ std::string CreatedLines(const SubmitOptions& options, std::string_view suffix) 
   }
   for (const std::string& part : CodePartNames(options)) created("configmap", part);
   if (!options.code_secrets.empty()) created("secret", CodeSecretName(options));
-  if (!options.callers_env.empty()) created("secret", EnvironmentSecretName(options));
+  if (options.HasEnvironmentSecret()) created("secret", EnvironmentSecretName(options.flags.name));
   if (options.flags.tensorboard) {
     created("service", TensorboardName(name));
     created("deployment.apps", TensorboardName(name));

@@ -224,6 +224,11 @@ std::string WithValue(const std::string& entry, const base::Environment& environ
   return value ? entry + "=" + *value : entry;
 }
 
+// What muster itself reads in the job.
+bool IsSetting(std::string_view variable) {
+  return variable.starts_with("PET_") || variable.starts_with("MUSTER_");
+}
+
 // The files first, so that what was typed wins.
 base::Status ParseVariables(SubmitOptions& options, const base::Environment& environment) {
   std::vector<std::string> entries;
@@ -234,10 +239,17 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
     if (!lines) return Fail(lines.error().Wrap("--env-file " + file));
     entries.insert(entries.end(), lines->begin(), lines->end());
   }
+  TRY_ASSIGN(options.private_env, ParseEnv(entries));
   for (const std::string& typed : options.flags.env) {
-    entries.push_back(WithValue(typed, environment));
+    const std::string& entry = entries.emplace_back(WithValue(typed, environment));
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    options.private_env.erase(entry.substr(0, equals));
+    if (entry != typed) options.private_env[typed] = entry.substr(equals + 1);
   }
   TRY_ASSIGN(options.env, ParseEnv(entries));
+  std::erase_if(options.private_env,
+                [](const auto& variable) { return IsSetting(variable.first); });
   if (options.flags.stop_on_nan) options.env[std::string(api::kStopOnNanVariable)] = "1";
   return {};
 }
@@ -273,7 +285,11 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
                     "jobs of its queues",
                     api::kKueueQueueLabel));
   }
-  return CheckMounts(options);
+  TRY(CheckMounts(options));
+  // Not before: the checks are for all variables. CheckCode has taken some of them away.
+  std::erase_if(options.private_env,
+                [&](const auto& variable) { return options.env.erase(variable.first) == 0; });
+  return {};
 }
 
 }  // namespace

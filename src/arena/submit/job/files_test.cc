@@ -87,7 +87,9 @@ TEST_F(SecretFiles, VariablesOfAFileComeBeforeThoseThatAreTyped) {
   flags_.sync_source = "https://h/r.git";
   const auto options = Check();
   ASSERT_TRUE(options) << options.error().message;
-  EXPECT_EQ(options->env, (std::map<std::string, std::string>{{"A", "file"}, {"B", "typed"}}));
+  using Variables = std::map<std::string, std::string>;
+  EXPECT_EQ(options->env, (Variables{{"B", "typed"}}));
+  EXPECT_EQ(options->private_env, (Variables{{"A", "file"}}));
   EXPECT_EQ(options->code_secrets.password, "hush");
   EXPECT_EQ(options->warnings, Entries{});
   flags_.env_files = {"~/absent"};
@@ -96,12 +98,24 @@ TEST_F(SecretFiles, VariablesOfAFileComeBeforeThoseThatAreTyped) {
       << Error();
 }
 
+TEST_F(SecretFiles, SettingsOfMusterAndPasswordsOfTheCodeAreNoPrivateVariables) {
+  Write("env", "PET_MAX_RESTARTS=2\nMUSTER_X=1\nGIT_SYNC_PASSWORD=hush\nA=1\n");
+  flags_.env_files = {"~/env"};
+  flags_.sync_mode = "git";
+  flags_.sync_source = "https://h/r.git";
+  const auto options = Check();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->private_env, (std::map<std::string, std::string>{{"A", "1"}}));
+  EXPECT_EQ(options->env.at("PET_MAX_RESTARTS"), "2");
+}
+
 TEST_F(SecretFiles, AVariableWithoutAValueIsTheCallers) {
   flags_.env = {"MINE", "B=typed"};
   environment_.Set("MINE", "a=b");
   const auto options = Check();
   ASSERT_TRUE(options) << options.error().message;
-  EXPECT_EQ(options->env.at("MINE"), "a=b");
+  EXPECT_EQ(options->private_env.at("MINE"), "a=b");
+  EXPECT_FALSE(options->env.contains("MINE"));
   flags_.env = {"ABSENT"};
   EXPECT_NE(Error().find("--env \"ABSENT\" is invalid, should like key=value"), std::string::npos);
 }

@@ -23,12 +23,13 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
   set.Bool(&flags.rdma, "rdma", false, "request an RDMA device");
   set.StringArray(
          &flags.env, "env",
-         "set the environment variable `KEY=VALUE`; KEY alone takes your value; repeatable")
+         "set the environment variable `KEY=VALUE`; KEY alone takes your value, which is kept in\n"
+         "a Secret; repeatable")
       .Short('e');
   set.StringArray(
       &flags.env_files, "env-file",
-      "read variables from a `FILE` of NAME=VALUE lines, in docker's format; keeps secrets off\n"
-      "the command line; --env wins; repeatable");
+      "read variables from a `FILE` of NAME=VALUE lines, in docker's format; their values are\n"
+      "kept in a Secret of the job; --env wins; repeatable");
   set.StringArray(
       &flags.secret_env, "env-from-secret",
       "set an environment variable from a key of a Secret, `NAME=SECRET:KEY`, or one for\n"

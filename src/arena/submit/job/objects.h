@@ -42,16 +42,13 @@ std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& optio
 // Contains what only the container that fetches the code may see; nullopt if there is nothing.
 std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
                                            const Submission& submission);
-// Contains SubmitOptions::callers_env; nullopt if that is empty.
+// Contains SubmitOptions::callers_env and private_env; nullopt if both are empty.
 std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
                                                   const Submission& submission);
 // SubmitOptions::code_archive in pieces that fit into a ConfigMap.
 std::vector<text::Json> RenderCodeParts(const SubmitOptions& options, const Submission& submission);
 // The ConfigMap by which Arena knows a job; its `app` names all other rendered objects.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
-
-// <job>-environment
-std::string EnvironmentSecretName(const SubmitOptions& options);
 
 // <job>-git-sync or <job>-rsync.
 std::string CodeSecretName(const SubmitOptions& options);

@@ -105,6 +105,9 @@ struct SubmitOptions {
   // The variables that the job inherits from its caller, kept in a Secret of the job. Every other
   // source of a variable overrides them. `run` only.
   std::map<std::string, std::string> callers_env;
+  // Variables like those of `env` whose values were not typed: of --env-file, and of --env NAME.
+  // They are kept in the same Secret, and so in no object that others may read.
+  std::map<std::string, std::string> private_env;
   // A tar.gz archive of the code for `code_folder`, which travels in ConfigMaps of the job. "" for
   // none.
   std::string code_archive, code_folder;
@@ -123,6 +126,7 @@ struct SubmitOptions {
   text::Json note;  // a RunNote, from which a job on another cluster can be run again
   std::vector<std::string> warnings;  // for the user, one line each
 
+  bool HasEnvironmentSecret() const { return !callers_env.empty() || !private_env.empty(); }
   // Whether an init container fetches the code by git or rsync.
   bool FetchesCode() const { return flags.sync_mode == "git" || flags.sync_mode == "rsync"; }
 };

@@ -3,6 +3,7 @@
 
 #include "api/names.h"
 #include "api/variable_references.h"
+#include "arena/jobs/owned_names.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/submit/job/render_parts.h"
 #include "base/strings.h"
@@ -137,6 +138,9 @@ Array JobRenderer::Env(bool for_code) const {
     entries[name] = EnvEntry(name, value);
   };
   for (const auto& [name, value] : options_.env) put(name, value);
+  for (const auto& [name, value] : options_.private_env) {
+    entries[name] = SecretEntry(name, EnvironmentSecretName(flags_.name), name);
+  }
   for (const SecretEnv& variable : options_.secret_env) {
     if (variable.name.empty() || (!for_code && IsPasswordOfCode(options_, variable.name))) continue;
     entries[variable.name] = SecretEntry(variable.name, variable.secret, variable.key);
@@ -178,7 +182,7 @@ Array JobRenderer::EnvFrom() const {
   const auto add = [&](const std::string& secret) {
     sources.push_back(Object{{"secretRef", Object{{"name", secret}}}});
   };
-  if (!options_.callers_env.empty()) add(EnvironmentSecretName(options_));
+  if (!options_.callers_env.empty()) add(EnvironmentSecretName(flags_.name));
   for (const SecretEnv& variable : options_.secret_env) {
     if (variable.name.empty()) add(variable.secret);
   }

@@ -213,18 +213,15 @@ std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
   return secret;
 }
 
-std::string EnvironmentSecretName(const SubmitOptions& options) {
-  return options.flags.name + "-environment";
-}
-
 std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
                                                   const Submission& submission) {
-  if (options.callers_env.empty()) return std::nullopt;
-  text::Json secret =
-      NewObject("v1", "Secret", EnvironmentSecretName(options), submission, ChartLabels(options));
+  if (!options.HasEnvironmentSecret()) return std::nullopt;
+  text::Json secret = NewObject("v1", "Secret", EnvironmentSecretName(options.flags.name),
+                                submission, ChartLabels(options));
   secret.as_object()["type"] = "Opaque";
   Object data;
   for (const auto& [name, value] : options.callers_env) data[name] = base::Base64Encode(value);
+  for (const auto& [name, value] : options.private_env) data[name] = base::Base64Encode(value);
   secret.as_object()["data"] = std::move(data);
   return secret;
 }
@@ -255,8 +252,8 @@ text::Json RenderIdentity(const SubmitOptions& options, const Submission& submis
   for (const std::string& name : CodePartNames(options)) {
     app += fmt::format("configmap/{}\n", name);
   }
-  if (!options.callers_env.empty()) {
-    app += fmt::format("secret/{}\n", EnvironmentSecretName(options));
+  if (options.HasEnvironmentSecret()) {
+    app += fmt::format("secret/{}\n", EnvironmentSecretName(options.flags.name));
   }
   if (options.flags.tensorboard) {
     const std::string name = TensorboardName(options.flags.name);

@@ -91,16 +91,17 @@ def is_as_printed(expected, printed):
 
 
 class Reader:
-    """Somebody who types what the page says."""
+    """Somebody who types what the page says, first in `folder`. `scratch` is a folder for the reader's own file, `become` what
+    subprocess.run is told of the user."""
 
-    def __init__(self, cluster, env):
-        self.cluster, self.env, self.folder = cluster, env, cluster.path("home")
+    def __init__(self, env, folder, scratch, become=None):
+        self.env, self.folder, self._scratch, self._become = env, folder, scratch, become or {}
 
-    def _bash(self, text):
-        where = self.cluster.path("where")
+    def bash(self, text):
+        where = os.path.join(self._scratch, "where")
         done = subprocess.run(
             ["bash", "-c", text + f"\ncode=$?; pwd >{where}; exit $code"], env=self.env, cwd=self.folder, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, **self.cluster._become())
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, **self._become)
         if os.path.exists(where):
             with open(where) as file:
                 self.folder = file.read().strip()
@@ -108,12 +109,12 @@ class Reader:
 
     def read(self, block):
         if block.language == "sh":
-            done = self._bash("set -e\n" + block.text)
+            done = self.bash("set -e\n" + block.text)
             assert done.returncode == 0, f"{block}: exit code {done.returncode}\n{block.text}\n{done.stdout}"
             return
         accepted = []
         for command, expected in commands_of(block.text):
-            printed = self._bash(command).stdout.splitlines()
+            printed = self.bash(command).stdout.splitlines()
             if os.environ.get("MUSTER_ACCEPT"):
                 accepted += [f"$ {command}", *(printed if not is_as_printed(expected, printed) else expected)]
                 continue
