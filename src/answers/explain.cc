@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "answers/finding.h"
+#include "answers/loss_watch.h"
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
 #include "answers/verdict.h"
@@ -279,6 +280,38 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
       "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
 }
 
+// The first line with a loss that is no number, unless a later one was a number again.
+const Line* LostLossIn(const std::vector<Line>& lines) {
+  const Line* lost = nullptr;
+  for (const Line& line : lines) {
+    if (HasLostLoss(line.text)) {
+      if (lost == nullptr) lost = &line;
+    } else if (IsProgress(line.text) &&
+               base::ToLower(line.text).find("loss") != std::string::npos) {
+      lost = nullptr;
+    }
+  }
+  return lost;
+}
+
+// A program that only prints what its loss became, and ends, says nothing of why.
+void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    const Rank& rank = evidence.ranks[i];
+    const Line* const lost = HasFailed(rank) ? LostLossIn(rank.lines) : nullptr;
+    if (lost == nullptr) continue;
+    verdict.title = "its loss had become NaN or infinite, and it ended without a word about it";
+    verdict.evidence.insert(verdict.evidence.begin(),
+                            {lost->time, NameOf(rank), std::string(base::Trim(lost->text))});
+    verdict.line = base::Trim(std::string_view(lost->text).substr(0, 400));
+    verdict.rank = i;
+    verdict.advice_text =
+        "If the program stops at such a loss: lower the learning rate, clip gradients, look at the "
+        "data of that step. Let it raise an exception that says so.";
+    return;
+  }
+}
+
 }  // namespace
 
 std::string_view NameOf(Advice advice) {
@@ -331,6 +364,7 @@ Verdict Explain(const Evidence& evidence) {
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
     FindLastTrouble(verdict, evidence);
+    if (!verdict.line.empty()) NoteLostLoss(verdict, evidence);
     return verdict;
   }
   const Claim& first = *std::min_element(
@@ -368,6 +402,11 @@ Verdict Explain(const Evidence& evidence) {
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
   if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
+  const bool has_exited =
+      verdict.rank && evidence.ranks[*verdict.rank].exit_code.value_or(1) < kSignalBase;
+  if (verdict.kind == kUnknown && root.finding.rule.empty() && has_exited) {
+    NoteLostLoss(verdict, evidence);
+  }
   AddConsequences(verdict, evidence, claims, root);
   return verdict;
 }
