@@ -96,6 +96,18 @@ TEST(Stall, NamesTheRankThatIsMissingAndItsLine) {
             "time.sleep(60)");
 }
 
+TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
+  Story story(2);
+  story.lacks_traces() = true;
+  for (int second = 0; second < 9; ++second) {
+    story[1].activity.switches += 8;  // of a busy machine it gets little
+    story[1].activity.ticks += 4;
+    story[1].activity.told += second < 3 ? 0 : 900;
+    story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
+    EXPECT_EQ(story.Said(), "") << second;
+  }
+}
+
 TEST(Stall, ThoseWhoWorkAreNotAsked) {
   Story story(2);
   EXPECT_EQ(story.Pass(600, {0, 1}, {}), 0);
