@@ -517,6 +517,24 @@ TEST(Explain, OfAGroupOfExceptionsTheFirstIsTheCause) {
   EXPECT_EQ(verdict.file_line, 9);
 }
 
+TEST(Explain, WhatTheMachineSaysOfAGpuTellsMoreThanTheRankThatUsedIt) {
+  const Verdict verdict = OfLog(
+      "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"/w/train.py\", line 66, in "
+      "f\n"
+      "[rank3]: torch.AcceleratorError: CUDA error: unspecified launch failure\n"
+      "[91231.1] NVRM: Xid (PCI:0000:c3:00): 79, pid=9, GPU has fallen off the bus.\n");
+  EXPECT_EQ(verdict.kind, "gpu-hardware");
+  EXPECT_TRUE(verdict.rank.has_value());
+}
+
+TEST(Explain, ThatItFailedIsSaidOfOneRanksLastWordAndOfAnyWordOfFailure) {
+  const Verdict killed = OfLog("[rank3]: step 1 loss 2.0\n[rank3]: Killed\n");
+  EXPECT_EQ(killed.kind, kUnknown);
+  EXPECT_EQ(killed.rank, 0U);
+  EXPECT_EQ(OfLog("the third trial has failed and was given up\n").title,
+            "it failed, and these data do not say why");
+}
+
 TEST(Explain, TheMachineIsAskedWhoKilledAProcessOfAPool) {
   EXPECT_TRUE(WouldWitnessesDecide(RankOf(0, 1, 3,
                                           "Traceback (most recent call last):\n  File \"a.py\", "
@@ -582,7 +600,9 @@ TEST(Explain, ATracebackWhoseExceptionHasNoType) {
       OfLog(frames + "The size of tensor a (5) must match the size of tensor b (6) at\n").kind,
       "shape-mismatch");
   EXPECT_EQ(OfLog("The size of tensor a (5) must match the size of tensor b (6) at\n").kind,
-            kUnknown);
+            "shape-mismatch")
+      << "cut out of its traceback";
+  EXPECT_EQ(OfLog("saved 12 images of the same shape\n").kind, kUnknown) << "no trouble";
 }
 
 TEST(Explain, OfATypeAloneTheLineBelowThatDecides) {
