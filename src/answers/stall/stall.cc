@@ -346,7 +346,11 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     for (const Found& each : waiting) places[each.rank] = each.doing.where;
     stall.text = SayMismatch(*differ, places);
     stall.missing.clear();
-    for (const auto& [rank, call] : differ->odd) stall.missing.push_back(rank);
+    for (const auto& [rank, call] : differ->odd) {
+      stall.missing.push_back(rank);
+      const bool has_stack = told.dumps.contains(rank) || !ranks_.contains(rank);
+      stall.is_partial = lacks_answers_ = lacks_answers_ || !has_stack;
+    }
   } else if (missing.empty()) {
     stall.text = SayApart(groups);
     // In the same place: the network may be slow.

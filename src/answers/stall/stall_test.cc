@@ -290,6 +290,20 @@ TEST(Stall, TheRecorderTellsThatCollectivesDiffer) {
             "collective #7 differs between ranks");
 }
 
+TEST(Stall, WhereCollectivesDifferALateStackIsAskedForAgain) {
+  Story story(3);
+  story.traces() = {
+      {0, Recorded(7, "all_reduce")}, {1, Recorded(7, "barrier")}, {2, Recorded(7, "all_reduce")}};
+  story.Pass(4, {}, {{2, kInAllReduce}});
+  EXPECT_EQ(story.Said().substr(story.Said().find("rank")),
+            "rank 1 calls barrier where ranks 0, 2 call all_reduce (train.py:88): "
+            "collective #7 differs between ranks");
+  EXPECT_TRUE(story.IsPartial());
+  EXPECT_EQ(story.Pass(1, {}, {{0, kInAllReduce}, {1, kInBarrier}, {2, kInAllReduce}}), 1);
+  EXPECT_NE(story.Said().find("rank 1 calls barrier (train.py:12)"), std::string::npos);
+  EXPECT_FALSE(story.IsPartial());
+}
+
 TEST(Stall, ARecorderThatSaysNonsenseChangesNothing) {
   for (const char* nonsense :
        {"", "{}", "[1]", "{\"pg_status\": 3, \"entries\": {}}", "\xff\x00"}) {
