@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "answers/finding.h"
+#include "answers/loss_watch.h"
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
 #include "answers/verdict.h"
@@ -115,6 +116,19 @@ const Claim& NamedOf(const Evidence& evidence, const std::vector<Claim>& claims,
            evidence.ranks[*claim.rank].name == evidence.ranks[*root.rank].name;
   });
   return named == claims.end() ? root : *named;
+}
+
+// What the machine said in a line without a rank's name, and which tells more of the same failure
+// than a rank's own words: the kernel, of a GPU that a rank only calls broken.
+const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claims,
+                       const Claim& root) {
+  const bool is_ranks = root.rank && evidence.ranks[*root.rank].rank;
+  const auto machines = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return is_ranks && claim.rank && !evidence.ranks[*claim.rank].rank &&
+           claim.finding.level == Level::kDeciding &&
+           Overrules(claim.finding.kind, root.finding.kind);
+  });
+  return machines == claims.end() ? root : *machines;
 }
 
 std::string EndOf(const Rank& rank) {
@@ -253,8 +267,9 @@ bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
 }
 
 // Where no rule knows a line, the last word of a program, or of its launcher, if nothing but a few
-// lines followed it.
-void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
+// lines followed it. `is_word` tells which lines are one.
+void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
+                     bool (*is_word)(std::string_view)) {
   constexpr size_t kMostBehind = 20;
   const Rank* of = nullptr;
   const Line* last = nullptr;
@@ -263,20 +278,58 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence) {
     size_t passed = 0;
     const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
       const auto place = static_cast<size_t>(&each - rank.lines.data());
-      if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place)) return false;
-      return ++passed > kMostBehind || IsProgress(each.text) || IsLastWord(each.text);
+      if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place) ||
+          IsBeforeAside(each.text)) {
+        return false;
+      }
+      return ++passed > kMostBehind || IsProgress(each.text) || is_word(each.text);
     });
-    if (line == rank.lines.rend() || !IsLastWord(line->text)) continue;
+    if (line == rank.lines.rend() || !is_word(line->text)) continue;
     if (last != nullptr && line->order < last->order) continue;
     of = &rank;
     last = &*line;
   }
   if (last == nullptr) return;
   verdict.title = "it failed, and these data do not say why";
+  if (of->rank && evidence.ranks.size() == 1) {
+    verdict.rank = static_cast<size_t>(of - evidence.ranks.data());
+  }
   verdict.line = base::Trim(std::string_view(last->text).substr(0, 400));
   verdict.evidence.push_back({last->time, NameOf(*of), verdict.line});
   verdict.advice_text =
       "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
+}
+
+// The first line with a loss that is no number, unless a later one was a number again.
+const Line* LostLossIn(const std::vector<Line>& lines) {
+  const Line* lost = nullptr;
+  for (const Line& line : lines) {
+    if (HasLostLoss(line.text)) {
+      if (lost == nullptr) lost = &line;
+    } else if (IsProgress(line.text) &&
+               base::ToLower(line.text).find("loss") != std::string::npos) {
+      lost = nullptr;
+    }
+  }
+  return lost;
+}
+
+// A program that only prints what its loss became, and ends, says nothing of why.
+void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    const Rank& rank = evidence.ranks[i];
+    const Line* const lost = HasFailed(rank) ? LostLossIn(rank.lines) : nullptr;
+    if (lost == nullptr) continue;
+    verdict.title = "its loss had become NaN or infinite, and it ended without a word about it";
+    verdict.evidence.insert(verdict.evidence.begin(),
+                            {lost->time, NameOf(rank), std::string(base::Trim(lost->text))});
+    verdict.line = base::Trim(std::string_view(lost->text).substr(0, 400));
+    verdict.rank = i;
+    verdict.advice_text =
+        "If the program stops at such a loss: lower the learning rate, clip gradients, look at the "
+        "data of that step. Let it raise an exception that says so.";
+    return;
+  }
 }
 
 }  // namespace
@@ -330,14 +383,18 @@ Verdict Explain(const Evidence& evidence) {
   }
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
-    FindLastTrouble(verdict, evidence);
+    FindLastTrouble(verdict, evidence, IsLastWord);
+    if (verdict.line.empty()) FindLastTrouble(verdict, evidence, TellsOfFailure);
+    if (!verdict.line.empty()) NoteLostLoss(verdict, evidence);
     return verdict;
   }
   const Claim& first = *std::min_element(
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
-  const Claim& root = NamedOf(evidence, claims, first);
+  const Claim& of_rank = NamedOf(evidence, claims, first);
+  const Claim& root = OfMachine(evidence, claims, of_rank);
   TakeFinding(verdict, root);
+  if (&root != &of_rank) verdict.rank = of_rank.rank;
   if (root.rank && !evidence.ranks[*root.rank].rank) {
     // Of several ranks' lines in one file torchrun's table says whose they are.
     if (const auto named = FirstAmong(evidence, evidence.ranks[*root.rank].name)) {
@@ -368,6 +425,11 @@ Verdict Explain(const Evidence& evidence) {
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
   if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
+  const bool has_exited =
+      verdict.rank && evidence.ranks[*verdict.rank].exit_code.value_or(1) < kSignalBase;
+  if (verdict.kind == kUnknown && root.finding.rule.empty() && has_exited) {
+    NoteLostLoss(verdict, evidence);
+  }
   AddConsequences(verdict, evidence, claims, root);
   return verdict;
 }

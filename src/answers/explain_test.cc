@@ -482,6 +482,60 @@ TEST(Explain, WhereNobodySaidAnythingTheLaunchersWordsStand) {
             "a worker of a process pool died, and these data do not say why");
 }
 
+TEST(Explain, ALostLossAndAnEndWithoutWordsAreSaidAndDecideNothing) {
+  const Verdict verdict =
+      Explain({.ranks = {RankOf(0, 1, 5, "step 1 loss 2.1\nstep 2 loss nan\nstep 3 loss nan\n")}});
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.line, "step 2 loss nan");
+  EXPECT_EQ(verdict.title,
+            "its loss had become NaN or infinite, and it ended without a word about it");
+  EXPECT_EQ(OfLog("step 2 loss nan\nsrun: error: n1: task 0: Exited with exit code 1\n").line,
+            "step 2 loss nan");
+  const auto line_after = [](int code, const std::string& text) {
+    return Explain({.ranks = {RankOf(0, code, 5, text)}}).line;
+  };
+  EXPECT_EQ(line_after(1, "step 2 loss nan\nstep 3 loss 2.0\n"), "step 3 loss 2.0");
+  EXPECT_NE(Explain({.ranks = {RankOf(0, 137, 5, "step 2 loss nan\n")}}).title, verdict.title);
+}
+
+TEST(Explain, OfAGroupOfExceptionsTheFirstIsTheCause) {
+  const Verdict verdict = OfLog(
+      "  + Exception Group Traceback (most recent call last):\n"
+      "  |   File \"/w/train.py\", line 12, in <module>\n"
+      "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)\n"
+      "  +-+---------------- 1 ----------------\n"
+      "    | Traceback (most recent call last):\n"
+      "    |   File \"/w/data.py\", line 7, in load\n"
+      "    |     return table[name]\n"
+      "    | KeyError: 'train'\n"
+      "    +---------------- 2 ----------------\n"
+      "    | Traceback (most recent call last):\n"
+      "    |   File \"/w/data.py\", line 9, in save\n"
+      "    | OSError: [Errno 28] No space left on device\n"
+      "    +------------------------------------\n");
+  EXPECT_EQ(verdict.line, "OSError: [Errno 28] No space left on device");
+  EXPECT_EQ(verdict.kind, "disk-full") << "a rule knows it";
+  EXPECT_EQ(verdict.file_line, 9);
+}
+
+TEST(Explain, WhatTheMachineSaysOfAGpuTellsMoreThanTheRankThatUsedIt) {
+  const Verdict verdict = OfLog(
+      "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"/w/train.py\", line 66, in "
+      "f\n"
+      "[rank3]: torch.AcceleratorError: CUDA error: unspecified launch failure\n"
+      "[91231.1] NVRM: Xid (PCI:0000:c3:00): 79, pid=9, GPU has fallen off the bus.\n");
+  EXPECT_EQ(verdict.kind, "gpu-hardware");
+  EXPECT_TRUE(verdict.rank.has_value());
+}
+
+TEST(Explain, ThatItFailedIsSaidOfOneRanksLastWordAndOfAnyWordOfFailure) {
+  const Verdict killed = OfLog("[rank3]: step 1 loss 2.0\n[rank3]: Killed\n");
+  EXPECT_EQ(killed.kind, kUnknown);
+  EXPECT_EQ(killed.rank, 0U);
+  EXPECT_EQ(OfLog("the third trial has failed and was given up\n").title,
+            "it failed, and these data do not say why");
+}
+
 TEST(Explain, TheMachineIsAskedWhoKilledAProcessOfAPool) {
   EXPECT_TRUE(WouldWitnessesDecide(RankOf(0, 1, 3,
                                           "Traceback (most recent call last):\n  File \"a.py\", "
@@ -547,7 +601,9 @@ TEST(Explain, ATracebackWhoseExceptionHasNoType) {
       OfLog(frames + "The size of tensor a (5) must match the size of tensor b (6) at\n").kind,
       "shape-mismatch");
   EXPECT_EQ(OfLog("The size of tensor a (5) must match the size of tensor b (6) at\n").kind,
-            kUnknown);
+            "shape-mismatch")
+      << "cut out of its traceback";
+  EXPECT_EQ(OfLog("saved 12 images of the same shape\n").kind, kUnknown) << "no trouble";
 }
 
 TEST(Explain, OfATypeAloneTheLineBelowThatDecides) {

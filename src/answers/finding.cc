@@ -1,13 +1,18 @@
 #include "answers/finding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <set>
 #include <tuple>
 
 #include "answers/chain_finding.h"
 #include "answers/exit_finding.h"
 #include "answers/program_words.h"
+#include "answers/rule_words.h"
 #include "answers/symptoms.h"
+#include "answers/unknown_host.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -63,6 +68,13 @@ class RankReader {
     if (is_open()) offer(ReadBeforeOthersWork());
     if (is_open()) offer(ReadPassedByKernel());
     if (!best || (best->kind == kUnknown && !IsConsequence(best->level))) offer(ReadLoose());
+    if (best && best->kind == "unreachable") {
+      if (const auto line = LineOfUnknownHost(rank_.lines, best->line)) {
+        const Frame frame = best->frame;
+        best = TakeLine(*line, RuleNamed("dns"));
+        best->frame = frame;
+      }
+    }
     return best;
   }
 
@@ -266,13 +278,6 @@ class RankReader {
     return best;
   }
 
-  // A program's words as a value in somebody's JSON.
-  static const Rule* RuleForEscaped(std::string_view text) {
-    constexpr std::string_view kQuote = "\\\"";
-    if (text.find(kQuote) == std::string_view::npos) return nullptr;
-    return RuleForLine(base::ReplaceAll(text, kQuote, "\""));
-  }
-
   // Before which a shell's status tells that it has not found a program; 0 where none does.
   size_t NoProgramUntil() const {
     if (rank_.exit_code == kNoProgram) return rank_.lines.size();
@@ -347,7 +352,27 @@ class RankReader {
       return found;
     }
     if (auto found = ReadLooseOf(is_stores)) return found;
-    return ReadReported();
+    if (auto found = ReadReported()) return found;
+    return ReadBare();
+  }
+
+  // Words that somebody has cut out of their exception, or that a program has printed of it.
+  std::optional<Finding> ReadBare() const {
+    const auto is_asked = [this](size_t line) {
+      const std::string_view text = rank_.lines[line].text;
+      return !IsWarning(text) && !IsOfLauncher(text) && !IsProgress(text);
+    };
+    if (auto found = ReadLooseOf(is_asked)) return found;
+    size_t begin = rank_.lines.size();
+    for (size_t words = 0; begin > working_until_ && words < kLastWords; --begin) {
+      words += base::Trim(rank_.lines[begin - 1].text).empty() ? 0 : 1;
+    }
+    for (size_t i = begin; i < rank_.lines.size(); ++i) {
+      if (IsInChain(i) || !is_asked(i) || !TellsOfTrouble(rank_.lines[i].text)) continue;
+      const Rule* const rule = RuleForBare(base::Trim(WithoutQuotedErrors(rank_.lines[i].text)));
+      if (rule != nullptr && rule->level <= Level::kSymptom) return TakeLoose(i, *rule);
+    }
+    return std::nullopt;
   }
 
   // What a launcher's report quotes is no cause of its own, but where nothing else is said, it is
@@ -377,40 +402,39 @@ class RankReader {
     for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
       if (IsInChain(i) || !is_asked(i)) continue;
       const std::string_view text = rank_.lines[i].text;
-      const Rule* const rule = RuleForWords(WithoutQuotedErrors(text));
-      if (rule == nullptr || rule->level > Level::kSymptom) continue;
-      Finding finding;
-      finding.Take(*rule);
-      if (rule->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
-      finding.line = base::Trim(text.substr(0, 400));
-      finding.words.push_back(rank_.lines[i].text);
-      Place(finding, i);
-      return finding;
+      const std::string whole = WithLinesBelow(text, i);
+      const std::string shown = ShownException(whole);  // how Python shows an object
+      const Rule* rule = shown.empty() ? nullptr : RuleForException(shown);
+      if (rule == nullptr) rule = RuleForWords(WithoutQuotedErrors(whole));
+      if (rule != nullptr && rule->level <= Level::kSymptom) return TakeLoose(i, *rule);
     }
     return std::nullopt;
   }
 
-  // By the first exception that a line names, or by the whole line.
-  static const Rule* RuleForWords(std::string_view text) {
-    for (const std::string_view end : {"Error: ", "Exception: "}) {
-      for (size_t at = text.find(end); at != std::string_view::npos; at = text.find(end, at + 1)) {
-        const size_t begin = text.find_last_of(" :[('\"", at) + 1;  // 0 where there is none
-        const Rule* const rule = RuleForException(text.substr(begin));
-        if (rule != nullptr && rule->level <= Level::kSymptom) return rule;
-      }
-    }
-    return RuleForException(text);
+  Finding TakeLoose(size_t line, const Rule& rule) const {
+    const std::string& text = rank_.lines[line].text;
+    Finding finding;
+    finding.Take(rule);
+    if (rule.level == Level::kDeciding) finding.confidence = Confidence::kMedium;
+    finding.line = base::Trim(std::string_view(text).substr(0, 400));
+    finding.words.push_back(text);
+    Place(finding, line);
+    return finding;
   }
 
   // With what NCCL says in the lines below.
   const Rule* RuleForCarried(size_t line) const {
-    std::string text(CarriedException(rank_.lines[line].text));
-    if (text.empty()) return nullptr;
+    const std::string_view carried = CarriedException(rank_.lines[line].text);
+    return carried.empty() ? nullptr : RuleForException(WithLinesBelow(carried, line));
+  }
+
+  std::string WithLinesBelow(std::string_view first, size_t line) const {
+    std::string text(first);
     for (size_t i = line + 1; i < std::min(line + 4, rank_.lines.size()); ++i) {
       if (!GoesOn(rank_.lines[i - 1].text, rank_.lines[i].text)) break;
       text.append("\n").append(rank_.lines[i].text);
     }
-    return RuleForException(text);
+    return text;
   }
 
   // faulthandler prints the innermost frame first.

@@ -101,9 +101,28 @@ std::string_view CarriedException(std::string_view line) {
   return trimmed.substr(kMessage.size(), trimmed.rfind('"') - kMessage.size());
 }
 
+std::string ShownException(std::string_view text) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+  for (size_t open = text.find('('); open != std::string_view::npos;
+       open = text.find('(', open + 1)) {
+    const std::string_view before = text.substr(0, open);
+    const std::string_view type = before.substr(before.find_last_not_of(kLetters) + 1);
+    const char quote = open + 1 < text.size() ? text[open + 1] : ' ';
+    const bool is_type = type.ends_with("Error") || type.ends_with("Exception");
+    if (!is_type || (quote != '\'' && quote != '"')) continue;
+    const std::string_view message = text.substr(open + 2);
+    const size_t close = message.find(std::string({quote, ')'}));
+    return std::string(type) + ": " + std::string(message.substr(0, close));
+  }
+  return "";
+}
+
 bool IsAside(std::string_view text) {
   static constexpr auto kAsides = std::to_array<std::string_view>(
-      {"info ", "info:", "[info", "note:", "hint:", "tip:", "tips:", "prompt:", "example:"});
+      {"info ", "info:", "[info", "note:", "[note", "[notice",
+       "notice:", "hint:", "tip:", "tips:", "prompt:", "example:", "wandb: run", "wandb: you",
+       "wandb: upgrade", "wandb: wandb version", "wandb: $", "$ "});
   const std::string lower = base::ToLower(base::Trim(text));
   return std::any_of(kAsides.begin(), kAsides.end(),
                      [&lower](std::string_view aside) { return lower.starts_with(aside); });

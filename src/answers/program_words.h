@@ -30,6 +30,10 @@ bool IsDoubtful(std::string_view before);
 // own; "" for another line.
 std::string_view CarriedException(std::string_view line);
 
+// "RuntimeError: boom" of a text with `RuntimeError('boom')`, as Python shows an exception that
+// somebody prints; "" for another text.
+std::string ShownException(std::string_view text);
+
 // A note, a hint, or a logger's information.
 bool IsAside(std::string_view line);
 

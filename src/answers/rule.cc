@@ -6,6 +6,22 @@
 #include "answers/rule_text.h"
 
 namespace answers {
+namespace {
+
+// The same class by lines that only hint at it.
+Rule SymptomOf(const RuleFile& file) {
+  Rule symptom;
+  symptom.name = file.rule.name;
+  symptom.kind = file.rule.kind;
+  symptom.title = file.rule.title;
+  symptom.advice = file.rule.advice;
+  symptom.advice_text = file.rule.advice_text;
+  symptom.level = Level::kSymptom;
+  symptom.lines = file.symptom_lines;
+  return symptom;
+}
+
+}  // namespace
 
 bool Matches(std::string_view text, std::string_view pattern) {
   const bool is_anchored = pattern.starts_with('^');
@@ -37,7 +53,11 @@ std::span<const Rule> AllRules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
     for (const RuleText& text : RuleTexts()) {
-      if (auto file = ReadRule(text)) all.push_back(std::move(file->rule));
+      auto file = ReadRule(text);
+      if (!file) continue;
+      Rule symptom = SymptomOf(*file);
+      all.push_back(std::move(file->rule));
+      if (!symptom.lines.empty()) all.push_back(std::move(symptom));
     }
     return all;
   }();

@@ -69,8 +69,9 @@ TEST(Rules, AFileThatIsNoRuleNamesTheLine) {
   };
   EXPECT_EQ(error_of("class a\ntitle b\n"), "");
   EXPECT_EQ(error_of("class a\n"), "rule x has no title");
-  for (const char* line : {"colour red", "do nothing", "level high", "line bare", "exception \"\"",
-                           "raised \"a\"", "sample \"a\"", "overrules"}) {
+  for (const char* line :
+       {"colour red", "do nothing", "level high", "line bare", "exception \"\"", "raised \"a\"",
+        "sample \"a\"", "overrules", "symptom \"a\"", "symptom line \"\""}) {
     EXPECT_EQ(error_of(fmt::format("class a\n{}\ntitle b\n", line)),
               fmt::format("rule x: what is \"{}\"?", line));
   }

@@ -103,6 +103,11 @@ bool ReadLine(std::string_view line, RuleFile& file) {
     while (!line.empty()) rule.overrules.push_back(TakeFirst(line));
     return !rule.overrules.empty();
   }
+  if (word == "symptom") {
+    if (TakeFirst(line) != "line") return false;
+    file.symptom_lines.push_back(Unquoted(line));
+    return !file.symptom_lines.back().empty();
+  }
   if (word == "sample") {
     const std::string_view form = TakeFirst(line);
     file.samples.push_back({form, Unescaped(Unquoted(line))});

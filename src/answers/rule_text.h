@@ -9,6 +9,7 @@
 //   level symptom                    also undecided, consequence, peer-lost; else deciding
 //   overrules unknown data-loader    Rule::overrules
 //   exception "CUDA out of memory"   Rule::exceptions; line, witness: those
+//   symptom line "ERROR 403: "       a line's, of level symptom: a script may go on after it
 //   text "QUOTA_EXCEEDED"            an exception's, and a line's
 //   kernel "oom-kill:constraint="    a line's, and a witness'
 //   raised "^EOFError$" in "multiprocessing/"
@@ -42,6 +43,7 @@ struct Sample {
 
 struct RuleFile {
   Rule rule;  // views into the text
+  std::vector<std::string_view> symptom_lines;
   std::vector<Sample> samples;
 };
 

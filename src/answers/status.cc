@@ -68,7 +68,8 @@ constexpr auto kStatuses = std::to_array<Known>({
      "the node is not ready, and its pods are deleted", Advice::kRetryElsewhere, kOtherNode},
     {"NodeNotReady", "", "node-lost", "the node is not ready", Advice::kRetryElsewhere, kOtherNode},
     {"DeadlineExceeded", "", "deadline", "it ran longer than it was allowed to", Advice::kFixFirst,
-     "Allow more time (--timeout), or save checkpoints and go on from the last one."},
+     "Allow more time (--running-timeout; of `run` --timeout), or save checkpoints and go on from "
+     "the last one."},
     {"", "longer than specified deadline", "deadline", "it ran longer than it was allowed to",
      Advice::kFixFirst, "Allow more time, or save checkpoints and go on from the last one."},
     {"", ", which this one waited for, has failed", "awaited-job",

@@ -146,6 +146,17 @@ bool TellsOfFailure(std::string_view text) {
   return HasAny(text, kWords) && !IsWarning(text);
 }
 
+bool TellsOfTrouble(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {" must ",  "must be", "xpected", "annot ",   "can't ",   "ould not", " not ",      "n't ",
+       "ismatch", "nvalid",  "nable",   "ailed",    "nsupport", "should",   "equire",     "rror",
+       "lready",  "ut of ",  "oo many", "imed out", "imeout",   "efused",   "enied",      "issing",
+       "wrong",   "ncompat", "o such ", "No ",      "xceed",    "nterrupt", "o longer",   "removed",
+       "orrupt",  "illegal", "eprecat", "rrno",     "unknown",  "nauthor",  "orbidden",   "losed",
+       "nfinite", "NaN",     "runcat",  "uplicate", "is too ",  "Too ",     "larger than"});
+  return HasAny(text, kWords);
+}
+
 bool IsErrorLine(std::string_view text) {
   static constexpr auto kBegins = std::to_array<std::string_view>(
       {"Error: ", "ERROR: ", "error: ", "fatal: ", "Fatal: ", "FATAL: ", "Fatal error: "});

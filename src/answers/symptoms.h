@@ -39,6 +39,9 @@ bool IsLastWord(std::string_view line);
 // Any message about something that went wrong.
 bool TellsOfFailure(std::string_view line);
 
+// Whether it speaks of what cannot or must not be, as the message of an exception does.
+bool TellsOfTrouble(std::string_view line);
+
 // The line before the traceback of an error that occurred after the end was certain, or that does
 // not matter: in a destructor, or after an agent's peers were gone.
 bool IsBeforeAside(std::string_view line);

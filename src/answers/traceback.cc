@@ -16,6 +16,7 @@ constexpr std::string_view kDirect =
     "The above exception was the direct cause of the following exception:";
 // Begins muster-launch's own words, below torchrun's exception and table.
 constexpr std::string_view kExplains = " failed first (local rank ";
+constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
@@ -82,9 +83,31 @@ Frame ReadDrawnFrame(std::string_view text) {
   return frame;
 }
 
+// The lines as they would be without the tree that Python draws around the exceptions of a group:
+// "  | " before each, and "  +-+---------------- 1 ----------------" between them.
+std::vector<std::string_view> WithoutTree(std::span<const Line> lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  bool is_in_tree = false;
+  for (const Line& line : lines) {
+    std::string_view text = line.text;
+    const std::string_view drawn = base::Trim(text);
+    if (drawn.starts_with(kGroup)) is_in_tree = true;
+    if (!drawn.starts_with('|') && !drawn.starts_with('+')) is_in_tree = false;
+    if (is_in_tree && drawn.starts_with('|')) {
+      text = text.substr(text.find('|') + 1);
+      if (text.starts_with(' ')) text.remove_prefix(1);
+    } else if (is_in_tree && !drawn.starts_with(kGroup)) {
+      text = "";
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
 class Reader {
  public:
-  explicit Reader(std::span<const Line> lines) : lines_(lines) {}
+  explicit Reader(std::span<const Line> lines) : lines_(lines), texts_(WithoutTree(lines)) {}
 
   std::vector<Chain> Read() {
     std::vector<Chain> chains;
@@ -108,7 +131,7 @@ class Reader {
   }
 
  private:
-  std::string_view Text(size_t index) const { return lines_[index].text; }
+  std::string_view Text(size_t index) const { return texts_[index]; }
 
   // Reads from the frames on. `at_` is then behind the exception's line, or where the traceback is
   // cut. `indent`: of the exception's line.
@@ -176,6 +199,7 @@ class Reader {
         continue;
       }
       if (text.find(kTracebackHeader) != std::string_view::npos) {
+        is_inner_ = is_inner_ || (is_in_group_ && !is_linked_);
         if (!is_inner_ && !is_linked_) return false;
         at_ = i;
         return true;
@@ -204,6 +228,7 @@ class Reader {
     const bool is_in_table = Text(at_).starts_with(kInTable);
     ++at_;
     if (!ReadRaised(raised, is_in_table ? 2 : 0)) return false;
+    is_in_group_ = is_in_group_ || raised.Type().ends_with("ExceptionGroup");
     // An exception raised in another process is the cause of this process's exception about it.
     const size_t place =
         is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
@@ -218,7 +243,7 @@ class Reader {
   }
 
   void Close(Chain& chain) {
-    is_inner_ = is_linked_ = is_aside_ = false;
+    is_inner_ = is_linked_ = is_aside_ = is_in_group_ = false;
     chain.end = at_;
   }
 
@@ -306,10 +331,12 @@ class Reader {
   }
 
   std::span<const Line> lines_;
+  const std::vector<std::string_view> texts_;
   size_t at_ = 0;
   bool is_inner_ = false;
   bool is_linked_ = false;
   bool is_aside_ = false;
+  bool is_in_group_ = false;  // an ExceptionGroup, whose exceptions are its causes
 };
 
 }  // namespace

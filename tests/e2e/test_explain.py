@@ -272,6 +272,20 @@ def test_every_class_is_in_the_manual():
     assert kinds - listed == {"peer-lost"}, "a consequence, which is never a verdict"
 
 
+def test_every_flag_that_an_advice_names_is_one(cluster):
+    told = []
+    for name in os.listdir(os.path.join(ROOT, "src", "answers", "rules")):
+        with open(os.path.join(ROOT, "src", "answers", "rules", name)) as file:
+            told += re.findall(r"^advice (.*)", file.read(), re.MULTILINE)
+    for name in ("explain.cc", "exit_finding.cc", "status.cc"):
+        with open(os.path.join(ROOT, "src", "answers", name)) as file:
+            told.append(file.read())
+    known = {"--ntasks", "--cpus-per-task", "--mem", "--gres", "--exclude"}  # of Slurm
+    for help_of in (("submit", "pytorch"), ("run",), ("launch",)):
+        known |= set(re.findall(r"--[a-z][a-z-]+", cluster.run(*help_of, "--help").stdout))
+    assert set(re.findall(r"--[a-z][a-z-]+", "\n".join(told))) <= known
+
+
 def test_a_bundle_for_a_colleague(cluster, tmp_path):
     cluster.submit("told", "echo token $HF_TOKEN; echo clone https://me:pass@host/x; exit 3", "--workers=2",
                    "--env=HF_TOKEN=tiger-2")

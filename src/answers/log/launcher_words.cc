@@ -102,6 +102,14 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   }
 }
 
+// A row of a table whose beginning the log has lost.
+bool IsOfCutTable(std::string_view text) {
+  const auto rank = TableValue(text, "rank");
+  const auto code = TableValue(text, "exitcode");
+  return (rank && rank->find("(local_rank: ") != std::string_view::npos) ||
+         (code && code->find("(pid: ") != std::string_view::npos);
+}
+
 // The rows of the tables of all nodes' agents; the earliest root cause is the job's, or the last
 // one if they have no times.
 void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
@@ -111,6 +119,11 @@ void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words
     const std::string_view text = base::Trim(line);
     if (text == "Failures:") part = Part::kFailures;
     if (text.starts_with("Root Cause (first observed failure)")) part = Part::kRoot;
+    if (part == Part::kNone && IsOfCutTable(text)) {
+      part = Part::kRoot;  // which stands last
+      roots.push_back(words.rows.size());
+      words.rows.emplace_back();
+    }
     if (part == Part::kNone) continue;
     if (text.starts_with('[') && text.ends_with("]:")) {
       if (part == Part::kRoot) roots.push_back(words.rows.size());
@@ -170,6 +183,7 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
+    {"--local_rank=", "exits with return code = "},       // DeepSpeed, of one node
 });
 
 std::optional<LauncherRow> ReadPhrase(std::string_view line) {

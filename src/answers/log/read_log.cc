@@ -437,6 +437,10 @@ class Sorter {
   }
 
   void Note(const LauncherRow& row, const std::string& file, int attempt) {
+    if (!row.rank && evidence_.ranks.size() == 1 && !evidence_.ranks[0].rank) {
+      if (row.exit_code) evidence_.ranks[0].exit_code = row.exit_code;
+      if (!row.words.empty()) evidence_.ranks[0].end_words = row.words;
+    }
     if (!row.rank) return;
     const auto known = std::find_if(evidence_.ranks.rbegin(), evidence_.ranks.rend(),
                                     [&row](const Rank& rank) { return rank.rank == row.rank; });

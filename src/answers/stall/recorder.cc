@@ -245,6 +245,10 @@ std::string SayMismatch(const Disagreement& found, const std::map<int, std::stri
     const auto known = places.find(rank);
     return known == places.end() || known->second.empty() ? "" : " (" + known->second + ")";
   };
+  // A rank's stack may come later than its record.
+  const auto placed = std::find_if(found.others.begin(), found.others.end(),
+                                   [&](int rank) { return !place(rank).empty(); });
+  const int other = placed == found.others.end() ? found.others[0] : *placed;
   std::string text;
   for (const auto& [rank, call] : found.odd) {
     text += fmt::format("{}rank {} {} {}{}", text.empty() ? "" : ", ", rank,
@@ -252,7 +256,7 @@ std::string SayMismatch(const Disagreement& found, const std::map<int, std::stri
   }
   const bool has_one = found.others.size() == 1;
   text += fmt::format(" where {} {}{} {}{}: ", NameRanks(found.others), is_order ? "call" : "give",
-                      has_one ? "s" : "", what(found.expected), place(found.others[0]));
+                      has_one ? "s" : "", what(found.expected), place(other));
   if (is_order) return text + fmt::format("collective #{} differs between ranks", found.number);
   return text + fmt::format("the {} of {} differ",
                             found.kind == Disagreement::Kind::kSizes ? "sizes" : "types",

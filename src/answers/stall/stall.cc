@@ -222,7 +222,7 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   std::map<int, Known> seen;
   for (const RankLook& look : looks) {
     const auto before = ranks_.find(look.rank);
-    Known known{look, now, now};
+    Known known{look, now, now, now};
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
@@ -233,6 +233,11 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
       };
       if (stays(HasMoved)) known.still_since = before->second.still_since;
       if (stays(HasDone)) known.idle_since = before->second.idle_since;
+      // By our question, or by the little work that a busy machine lets it do: that is no idleness.
+      if (known.disturbed > 0 && !look.has_ended && HasDone(last, look.activity) &&
+          !HasWorked(last, look.activity)) {
+        known.idle_since += now - before->second.seen;
+      }
     }
     seen[look.rank] = known;
   }
@@ -341,7 +346,11 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     for (const Found& each : waiting) places[each.rank] = each.doing.where;
     stall.text = SayMismatch(*differ, places);
     stall.missing.clear();
-    for (const auto& [rank, call] : differ->odd) stall.missing.push_back(rank);
+    for (const auto& [rank, call] : differ->odd) {
+      stall.missing.push_back(rank);
+      const bool has_stack = told.dumps.contains(rank) || !ranks_.contains(rank);
+      stall.is_partial = lacks_answers_ = lacks_answers_ || !has_stack;
+    }
   } else if (missing.empty()) {
     stall.text = SayApart(groups);
     // In the same place: the network may be slow.

@@ -82,6 +82,7 @@ class StallWatch {
  private:
   struct Known {
     RankLook look;
+    Instant seen;
     Instant still_since;  // no counter has changed since
     Instant idle_since;   // it has only polled since
     int disturbed = 0;    // for so many looks only work counts, because our question woke it up

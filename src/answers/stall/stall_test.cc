@@ -96,6 +96,18 @@ TEST(Stall, NamesTheRankThatIsMissingAndItsLine) {
             "time.sleep(60)");
 }
 
+TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
+  Story story(2);
+  story.lacks_traces() = true;
+  for (int second = 0; second < 9; ++second) {
+    story[1].activity.switches += 8;  // of a busy machine it gets little
+    story[1].activity.ticks += 4;
+    story[1].activity.told += second < 3 ? 0 : 900;
+    story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
+    EXPECT_EQ(story.Said(), "") << second;
+  }
+}
+
 TEST(Stall, ThoseWhoWorkAreNotAsked) {
   Story story(2);
   EXPECT_EQ(story.Pass(600, {0, 1}, {}), 0);
@@ -276,6 +288,20 @@ TEST(Stall, TheRecorderTellsThatCollectivesDiffer) {
   EXPECT_EQ(story.Said().substr(story.Said().find("rank")),
             "rank 1 calls barrier (train.py:12) where ranks 0, 2 call all_reduce (train.py:88): "
             "collective #7 differs between ranks");
+}
+
+TEST(Stall, WhereCollectivesDifferALateStackIsAskedForAgain) {
+  Story story(3);
+  story.traces() = {
+      {0, Recorded(7, "all_reduce")}, {1, Recorded(7, "barrier")}, {2, Recorded(7, "all_reduce")}};
+  story.Pass(4, {}, {{2, kInAllReduce}});
+  EXPECT_EQ(story.Said().substr(story.Said().find("rank")),
+            "rank 1 calls barrier where ranks 0, 2 call all_reduce (train.py:88): "
+            "collective #7 differs between ranks");
+  EXPECT_TRUE(story.IsPartial());
+  EXPECT_EQ(story.Pass(1, {}, {{0, kInAllReduce}, {1, kInBarrier}, {2, kInAllReduce}}), 1);
+  EXPECT_NE(story.Said().find("rank 1 calls barrier (train.py:12)"), std::string::npos);
+  EXPECT_FALSE(story.IsPartial());
 }
 
 TEST(Stall, ARecorderThatSaysNonsenseChangesNothing) {
