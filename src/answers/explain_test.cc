@@ -46,6 +46,31 @@ TEST(Explain, NamesTheUsersLine) {
   EXPECT_EQ(verdict.advice, Advice::kFixFirst);
 }
 
+TEST(Explain, NamesTheUsersLineThatTorchCompiled) {
+  const char* const kLog =
+      "[rank0]:E1126 06:04:39.907000 2874 torch/_subclasses/fake_tensor.py:2908] [0/0] Traceback "
+      "(most recent call last):\n"
+      "[rank0]:E1126 06:04:39.907000 2874 torch/_subclasses/fake_tensor.py:2908] [0/0]   File "
+      "\"/opt/venv/lib/python3.12/site-packages/torch/_check.py\", line 17, in _check_with\n"
+      "[rank0]:E1126 06:04:39.907000 2874 torch/_subclasses/fake_tensor.py:2908] [0/0] "
+      "RuntimeError: a and b must have same reduction dim, but got [4, 5] X [7, 3].\n"
+      "[rank0]:Traceback (most recent call last):\n"
+      "[rank0]:  File \"/opt/venv/lib/python3.12/site-packages/torch/_dynamo/exc.py\", line 6, in "
+      "f\n"
+      "[rank0]:    raise Unsupported(\n"
+      "[rank0]:torch._dynamo.exc.TorchRuntimeError: RuntimeError when making fake tensor call\n"
+      "[rank0]:  Explanation: Dynamo failed to run FX node with fake tensors\n"
+      "[rank0]:\n"
+      "[rank0]:from user code:\n"
+      "[rank0]:   File \"/code/train.py\", line 3, in step\n"
+      "[rank0]:    def step(x): return x @ torch.ones(7, 3)\n";
+  const Evidence evidence = ReadLogs({{"train.log", kLog}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "shape-mismatch");
+  EXPECT_EQ(verdict.file_line, 3);
+  EXPECT_EQ(evidence.ranks[verdict.rank.value()].name, "train.log");
+}
+
 TEST(Explain, AProgramThatTheUsersLineRanIsNoLauncher) {
   const auto raised_in = [](const std::string& file, const std::string& program = "python3") {
     return "Traceback (most recent call last):\n  File \"" + file +

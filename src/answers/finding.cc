@@ -224,6 +224,7 @@ class RankReader {
     auto found = FindInChain(chain);
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
+    if (finding.frame.file.empty()) finding.frame = TracedFrame(chain.end);
     const Raised* const told = found->told;
     Place(finding, told->line);
     // The end of what was raised first: its last frames and the exception.
@@ -435,6 +436,18 @@ class RankReader {
       text.append("\n").append(rank_.lines[i].text);
     }
     return text;
+  }
+
+  // torch.compile runs the program's code by itself: below its exception stand the lines that it
+  // was at.
+  Frame TracedFrame(size_t line) const {
+    while (line < rank_.lines.size() && rank_.lines[line].text != "from user code:") ++line;
+    Frame innermost;
+    for (++line; line < rank_.lines.size() && rank_.lines[line].text.starts_with(' '); ++line) {
+      const Frame frame = ReadFrame(rank_.lines[line].text);
+      if (!frame.file.empty() && frame.IsUsers()) innermost = frame;
+    }
+    return innermost;
   }
 
   // faulthandler prints the innermost frame first.

@@ -1,8 +1,10 @@
 #include "answers/log/foreign_prefix.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
+#include "answers/has_any.h"
 #include "answers/rank_number.h"
 #include "answers/traceback.h"
 #include "base/strings.h"
@@ -89,13 +91,19 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
 }
 
 // The words with more letters than digits.
+// "fake_tensor.py:2908]", where a program's logger was called.
+bool IsPlaceInCode(std::string_view word) {
+  static constexpr auto kFiles = std::to_array<std::string_view>({".py:", ".cpp:", ".cc:", ".cu:"});
+  return HasAny(word, kFiles);
+}
+
 std::string SourceOf(std::string_view prefix) {
   std::string source;
   for (const std::string& word : base::Split(prefix, ' ')) {
     const auto letters = std::count_if(word.begin(), word.end(), IsLetter);
     const auto digits = std::count_if(word.begin(), word.end(), base::IsDigit);
     const size_t begin = word.find_first_not_of("[](){}<>|:,;");
-    if (letters <= digits || begin == std::string::npos) continue;
+    if (letters <= digits || begin == std::string::npos || IsPlaceInCode(word)) continue;
     const size_t end = word.find_last_not_of("[](){}<>|:,;") + 1;
     source += (source.empty() ? "" : " ") + word.substr(begin, end - begin);
   }
