@@ -44,6 +44,7 @@ bool NamesException(std::string_view text) {
 
 // "ValueError: boom": text that a program prints on purpose rarely begins like this.
 bool EndsTraceback(std::string_view text) {
+  if (text == "KeyboardInterrupt") return true;  // it has no message
   const std::string_view type = text.substr(0, text.find(':'));
   return NamesException(text) && type.size() < text.size() && !type.starts_with("nccl") &&
          (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
@@ -255,7 +256,8 @@ class Reader {
     at_ = begin;
     chain.begin = begin;
     Raised raised;
-    if (ReadRaised(raised) && raised.text.find(':') != std::string::npos) {
+    if (ReadRaised(raised) &&
+        (raised.text.find(':') != std::string::npos || EndsTraceback(raised.text))) {
       chain.raised.push_back(std::move(raised));
       ReadOthers(chain);
     }

@@ -23,3 +23,17 @@ def texts_of(family):
 
 
 FAMILIES = sorted(name.removesuffix(".txt") for name in os.listdir(FOLDER))
+
+
+def fragments_of(family):
+    """(form, number, class, text) of each raised text as people cut it: its message without the type, in a sentence, and as Python shows
+    the exception. Of the class exception nothing is left without the type."""
+    for number, (_, kind, advice, log) in enumerate(texts_of(family)):
+        text = log.removeprefix(FRAMES)
+        first, _, below = text.partition("\n")
+        name, _, message = first.partition(": ")
+        if advice == "-" or kind == "exception" or text == log or not message or " " in name:
+            continue
+        yield "untyped", number, kind, f"{message}\n{below}"
+        yield "sentence", number, kind, f"trial 3 was given up: {first}\n"
+        yield "shown", number, kind, f"Trial 3 errored: {name.rsplit('.', 1)[-1]}({message!r})\n"

@@ -93,6 +93,8 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   }
   if (const auto told = TableValue(text, "traceback"); told && told->starts_with("Signal ")) {
     row.words = text;
+    const auto number = NumberBehind(*told, "Signal ");
+    if (number && !row.exit_code) row.exit_code = kShellSignals + *number;
   }
   if (const auto file = TableValue(text, "error_file"); file && file->starts_with('/')) {
     row.error_file = *file;
@@ -106,7 +108,9 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
 bool IsOfCutTable(std::string_view text) {
   const auto rank = TableValue(text, "rank");
   const auto code = TableValue(text, "exitcode");
-  return (rank && rank->find("(local_rank: ") != std::string_view::npos) ||
+  const auto told = TableValue(text, "traceback");
+  return (told && told->starts_with("Signal ") && told->find(" received by PID ") != told->npos) ||
+         (rank && rank->find("(local_rank: ") != std::string_view::npos) ||
          (code && code->find("(pid: ") != std::string_view::npos);
 }
 
