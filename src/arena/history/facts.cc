@@ -9,7 +9,7 @@
 #include "api/object.h"
 #include "api/variable_references.h"
 #include "arena/jobs/owned_names.h"
-#include "arena/jobs/seen_runs.h"
+#include "arena/listing/seen_runs.h"
 #include "base/file.h"
 #include "base/strings.h"
 
