@@ -46,7 +46,7 @@ def test_a_program_reads_what_became_of_the_job(cluster):
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    bodies, refusals = [], 2
+    bodies, refusals = [], 1000
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -66,6 +66,9 @@ def test_a_url_that_fails_is_asked_again(cluster):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/hook/secret"
     cluster.run("run", "--name=web", f"--notify={url}", "true")
+    await_notice(cluster, "web", "end: not told yet: 127.0.0.1: it answered with status 503; it is tried until ")
+    assert "secret" not in cluster.run("show", "web").stdout.split("Notice:")[1].splitlines()[0]
+    Receiver.refusals = 1
     await_notice(cluster, "web", "end: told at ")
     assert [(body["job"], body["status"]) for body in Receiver.bodies] == [("web", "SUCCEEDED")]
     server.shutdown()

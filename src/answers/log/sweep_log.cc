@@ -16,9 +16,9 @@ bool IsSummary(const LogLine& line) {
           line.text.find(" trial ended, ") != std::string::npos);
 }
 
-// "exited with code 1" and what follows; kWords stand before its last line.
-constexpr std::string_view kEnd = " exited with code ";
-constexpr std::string_view kWords = ": ";
+// "exited with code 1" and what follows; kLastLineMark stand before its last line.
+constexpr std::string_view kTrialEnd = " exited with code ";
+constexpr std::string_view kLastLineMark = ": ";
 
 }  // namespace
 
@@ -36,16 +36,16 @@ std::optional<std::string> KeepFailedTrial(std::vector<LogLine>& lines) {
   if (summary == lines.rend() || summary == lines.rbegin()) return std::nullopt;
   LogLine last = *summary.base();
   const std::string failure(base::Trim(last.text));
-  const size_t end = failure.find(kEnd);
+  const size_t end = failure.find(kTrialEnd);
   if (end == std::string::npos) return std::nullopt;
   KeepTrial(lines, failure.substr(0, end));
   const bool has_words = std::any_of(lines.begin(), lines.end(), [](const LogLine& line) {
     return !ReadWitness(line.text).has_value();
   });
   // Its own lines may be too far back; the last of them is repeated here.
-  const size_t words = last.text.find(kWords, last.text.find(kEnd));
+  const size_t words = last.text.find(kLastLineMark, last.text.find(kTrialEnd));
   if (!has_words && words != std::string_view::npos) {
-    last.text.remove_prefix(words + kWords.size());
+    last.text.remove_prefix(words + kLastLineMark.size());
     lines.insert(lines.begin(), last);
   }
   return failure;

@@ -52,7 +52,7 @@ std::string RunFolderOf(const text::Json& job, const base::Environment& environm
 // The folder that MUSTER_RUN_DIR names; "" if it is not, or no longer, on this machine.
 std::string RunFilesOf(const text::Json& job, const base::Environment& environment);
 // The note in a file: a run's own, or what this machine remembers of a run elsewhere
-// (jobs/seen_runs.h). Nullopt if it has none.
+// (listing/seen_runs.h). Nullopt if it has none.
 std::optional<RunNote> NoteAt(const std::string& path);
 // Where the note of a run's folder is.
 std::string NotePathIn(const std::string& folder);

@@ -7,6 +7,7 @@
 #include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/variable_references.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/listing/seen_runs.h"
 #include "base/file.h"
@@ -22,7 +23,7 @@ std::string ValueOf(const text::Json& variable, const std::string& own_secret) {
                        text::GetString(*secret, {"key"}));
   }
   if (const text::Json* from = text::Find(variable, {"valueFrom"})) return text::ToJson(*from);
-  return std::string(text::GetString(variable, {"value"}));
+  return api::UnescapeReferences(text::GetString(variable, {"value"}));
 }
 
 // Submitted or not, every run has its own of these.
