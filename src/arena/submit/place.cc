@@ -6,7 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/submit/refusal.h"
+#include "arena/submit/job/refusal.h"
 
 namespace arena {
 namespace {
