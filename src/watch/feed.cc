@@ -98,18 +98,6 @@ void AddPast(const text::Json& ranks_over_time, JobView& view) {
   }
 }
 
-std::string GpuOf(const std::vector<arena::GpuMetric>& metrics, const std::string& namespace_name,
-                  const std::string& instance) {
-  double sum = 0;
-  int count = 0;
-  for (const arena::GpuMetric& metric : arena::MetricsOfPod(metrics, namespace_name, instance)) {
-    if (!metric.duty_cycle) continue;
-    sum += *metric.duty_cycle;
-    ++count;
-  }
-  return count == 0 ? "" : fmt::format("{:.0f}%", sum / count);
-}
-
 // As `get --ranks` tells it.
 std::optional<base::Duration> LateBy(const std::optional<answers::Lateness>& late) {
   if (!late || late->last == 0) return std::nullopt;
@@ -299,6 +287,7 @@ void Feed::AddPastUse(JobView& view) const {
 std::vector<arena::RankState> Feed::Ranks(const arena::TrainingJob& job) {
   arena::LookAtRanks look;
   look.stacks = arena::RankLook::kWithoutStacks;
+  look.gpus = arena::MetricsOfRunning(client_, context_, {job});
   if (!context_.cluster_is_this_machine) {
     look.most_logs = kLogsATick;
     look.uses = Uses(job);
@@ -321,7 +310,6 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
   view.row = RowOf(*job, sources);
   view.progress = arena::ProgressLines(sources);
   AddCurve(progress, view);
-  const auto metrics = arena::MetricsOfRunning(client_, context_, {*job});
   for (const arena::RankState& rank : Ranks(*job)) {
     view.ranks.push_back({rank.rank,
                           rank.instance,
@@ -330,7 +318,7 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
                           rank.quiet,
                           rank.cpu,
                           rank.memory,
-                          GpuOf(metrics, namespace_name, rank.instance),
+                          rank.gpu ? fmt::format("{:.0f}%", rank.gpu->duty_cycle) : "",
                           LateBy(rank.late),
                           {},
                           rank.restarts,

@@ -55,6 +55,7 @@ base::Status PrintRanks(cluster::Client& client, const Context& context, const T
                         Format format, cli::Output& out) {
   const bool is_distant = !context.cluster_is_this_machine;
   LookAtRanks look;
+  look.gpus = MetricsOfRunning(client, context, {job});
   base::Status measured;
   if (is_distant) {
     auto uses = UseOfPods(client, job.summary.namespace_name, PodSelector(job.job));
