@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "base/uid.h"
 #include "cluster/exec/exec.h"
+#include "dashboard/documents.h"
 #include "dashboard/event_stream.h"
 #include "text/json.h"
 

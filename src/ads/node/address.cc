@@ -11,17 +11,12 @@
 
 #include "base/defer.h"
 #include "base/machine/host_name.h"
+#include "base/machine/ip_address.h"
 #include "base/strings.h"
 #include "gpu/vendor.h"
 
 namespace ads {
 namespace {
-
-std::optional<uint32_t> ToNumber(const std::string& address) {
-  in_addr parsed{};
-  if (::inet_pton(AF_INET, address.c_str(), &parsed) != 1) return std::nullopt;
-  return ntohl(parsed.s_addr);
-}
 
 std::string ToText(const in_addr& address) {
   std::array<char, INET_ADDRSTRLEN> text{};
@@ -46,15 +41,11 @@ base::Result<std::vector<InterfaceAddress>> ListAddresses() {
 
 std::optional<InterfaceAddress> FindInCidr(const std::vector<InterfaceAddress>& addresses,
                                            std::string_view cidr) {
-  const size_t slash = cidr.find('/');
-  const auto bits = slash == std::string_view::npos ? std::optional<int64_t>(32)
-                                                    : base::ParseInt(cidr.substr(slash + 1));
-  const auto network = ToNumber(std::string(cidr.substr(0, slash)));
-  if (!network || !bits || *bits < 0 || *bits > 32) return std::nullopt;
-  const uint32_t mask = *bits == 0 ? 0 : ~uint32_t{0} << (32 - *bits);
+  const std::string network(cidr.find('/') == std::string_view::npos ? fmt::format("{}/32", cidr)
+                                                                     : std::string(cidr));
   for (const InterfaceAddress& candidate : addresses) {
-    const auto number = ToNumber(candidate.address);
-    if (number && (*number & mask) == (*network & mask)) return candidate;
+    const auto address = base::ParseIpAddress(candidate.address);
+    if (address && address->IsIn(network)) return candidate;
   }
   return std::nullopt;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/job/field_reader.h"
 #include "api/names.h"
 
@@ -105,11 +107,10 @@ void ReadSpec(const FieldReader& spec, PyTorchJob& job) {
 }  // namespace
 
 RestartPolicy ReplicaSpec::Policy() const {
-  if (restart_policy.empty() || restart_policy == "OnFailure") return RestartPolicy::kOnFailure;
-  if (restart_policy == "Always") return RestartPolicy::kAlways;
-  if (restart_policy == "Never") return RestartPolicy::kNever;
-  if (restart_policy == "ExitCode") return RestartPolicy::kExitCode;
-  return RestartPolicy::kUnknown;
+  static_assert(kRestartPolicies.size() == static_cast<size_t>(RestartPolicy::kUnknown));
+  if (restart_policy.empty()) return RestartPolicy::kOnFailure;
+  const auto name = std::find(kRestartPolicies.begin(), kRestartPolicies.end(), restart_policy);
+  return static_cast<RestartPolicy>(name - kRestartPolicies.begin());
 }
 
 CleanPodPolicy RunPolicy::Clean() const {

@@ -2,10 +2,12 @@
 // JSON, so that unknown fields survive (compat/pytorchjob.md 1).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,9 @@
 namespace api {
 
 enum class RestartPolicy { kAlways, kOnFailure, kNever, kExitCode, kUnknown };
+// The names of all but kUnknown, in that order.
+inline constexpr std::array<std::string_view, 4> kRestartPolicies = {"Always", "OnFailure", "Never",
+                                                                     "ExitCode"};
 enum class CleanPodPolicy { kNone, kRunning, kAll, kUnknown };
 
 struct ReplicaSpec {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
+#include "arena/folder/run_folder.h"
 #include "arena/history/comparison.h"
 #include "arena/jobs/job_output.h"
 #include "arena/objects/diff_program.h"

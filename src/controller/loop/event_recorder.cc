@@ -19,9 +19,6 @@ constexpr size_t kMaxRemembered = 4'096;
 // Written with one request.
 constexpr size_t kMaxBatch = 64;
 
-// The server's version of an event is not needed.
-base::Result<text::Json> PassOver(const text::Document&) { return text::Json(); }
-
 // The texts of an event, in the order in which they are packed.
 template <typename WaitingEvent>
 auto TextsOf(WaitingEvent& event) {
@@ -157,7 +154,7 @@ void EventRecorder::WriteAll(const std::vector<WaitingEvent>& batch) {
     keys.push_back(key);
     cluster::BatchWrite write;
     write.resource = &api::kEvents;
-    write.read = PassOver;
+    write.read = cluster::PassOver;
     write.namespace_name = waiting.namespace_name;
     const auto known = written_.find(key);
     if (known == written_.end()) {

@@ -1,13 +1,11 @@
 #include "net/curl/proxy.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
-#include <array>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
+#include "base/machine/ip_address.h"
 #include "base/strings.h"
 
 namespace net {
@@ -15,53 +13,12 @@ namespace {
 
 constexpr uint16_t kSocksPort = 1080;
 
-// IPv4 as ::ffff:a.b.c.d, so that there is one kind.
-struct IpAddress {
-  std::array<uint8_t, 16> bytes{};
-  bool is_v4 = false;
-};
-
-std::optional<IpAddress> ParseAddress(std::string_view text) {
-  const std::string zero_ended(text);
-  IpAddress address;
-  if (::inet_pton(AF_INET, zero_ended.c_str(), address.bytes.data() + 12) == 1) {
-    address.bytes[10] = address.bytes[11] = 0xff;
-    address.is_v4 = true;
-    return address;
-  }
-  if (::inet_pton(AF_INET6, zero_ended.c_str(), address.bytes.data()) == 1) return address;
-  return std::nullopt;
-}
-
-bool IsLoopback(const IpAddress& address) {
-  if (address.is_v4) return address.bytes[12] == 127;
-  std::array<uint8_t, 16> loopback{};
-  loopback[15] = 1;
-  return address.bytes == loopback;
-}
-
-// "10.0.0.0/8"
-bool IsInNetwork(const IpAddress& address, std::string_view network) {
-  const size_t slash = network.find('/');
-  if (slash == std::string_view::npos) return false;
-  const auto base_address = ParseAddress(network.substr(0, slash));
-  auto bits = base::ParseInt(network.substr(slash + 1));
-  if (!base_address || !bits || base_address->is_v4 != address.is_v4) return false;
-  if (address.is_v4) *bits += 96;
-  if (*bits < 0 || *bits > 128) return false;
-  for (int64_t bit = 0; bit < *bits; ++bit) {
-    const auto byte = static_cast<size_t>(bit / 8);
-    const int mask = 0x80 >> (bit % 8);
-    if ((address.bytes[byte] & mask) != (base_address->bytes[byte] & mask)) return false;
-  }
-  return true;
-}
-
 // Matches one entry of NO_PROXY: an address, a network, a name (which includes its subdomains), or
 // `.name` or `*.name` (only the subdomains). All but networks may have a port.
-bool Matches(std::string_view entry, const Url& target, const std::optional<IpAddress>& address) {
+bool Matches(std::string_view entry, const Url& target,
+             const std::optional<base::IpAddress>& address) {
   if (entry == "*") return true;
-  if (address && IsInNetwork(*address, entry)) return true;
+  if (address && address->IsIn(entry)) return true;
   std::string_view host = entry;
   const size_t colon = entry.rfind(':');
   if (colon != std::string_view::npos && (entry.find(':') == colon || entry.starts_with('['))) {
@@ -73,7 +30,7 @@ bool Matches(std::string_view entry, const Url& target, const std::optional<IpAd
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (address) {
-    const auto named = ParseAddress(host);
+    const auto named = base::ParseIpAddress(host);
     return named && named->bytes == address->bytes;
   }
   if (host.starts_with("*.")) host.remove_prefix(1);
@@ -94,8 +51,8 @@ std::string ProxyFor(const Url& target, const base::Environment& environment) {
       Variable(environment, target.scheme == "https" ? "HTTPS_PROXY" : "HTTP_PROXY");
   if (proxy.empty()) return "";
   if (proxy.find("://") == std::string::npos) proxy = "http://" + proxy;
-  const auto address = ParseAddress(target.host);
-  if (base::ToLower(target.host) == "localhost" || (address && IsLoopback(*address))) return "";
+  const auto address = base::ParseIpAddress(target.host);
+  if (base::ToLower(target.host) == "localhost" || (address && address->IsLoopback())) return "";
   for (const std::string& entry : base::Split(Variable(environment, "NO_PROXY"), ',')) {
     if (Matches(base::Trim(entry), target, address)) return "";
   }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <future>
 #include <mutex>
 

@@ -1,11 +1,11 @@
 #include "net/socket/url.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/machine/ip_address.h"
 #include "base/strings.h"
 
 namespace net {
@@ -29,7 +29,7 @@ bool ParseAuthority(std::string_view text, Url& url) {
     if (end == std::string_view::npos) return false;
     url.host = text.substr(1, end - 1);
     port = text.substr(end + 1);
-    if (!IsIpAddress(url.host)) return false;
+    if (!base::ParseIpAddress(url.host)) return false;
   } else {
     const size_t colon = text.find(':');
     url.host = text.substr(0, colon);
@@ -47,13 +47,6 @@ bool ParseAuthority(std::string_view text, Url& url) {
 }
 
 }  // namespace
-
-bool IsIpAddress(std::string_view host) {
-  in6_addr address;
-  const std::string text(host);
-  return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||
-         ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
-}
 
 std::string Url::Authority() const {
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)

@@ -23,8 +23,6 @@ struct Url {
 // kInvalidArgument: `"localhost:6443" is not a URL: begin with https://`. No query, no fragment.
 base::Result<Url> ParseUrl(std::string_view text);
 
-bool IsIpAddress(std::string_view host);
-
 // Whether the URL itself names a port.
 bool NamesPort(std::string_view url);
 

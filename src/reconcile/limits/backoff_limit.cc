@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "api/pod.h"
+#include "reconcile/restart.h"
 #include "reconcile/restart_scope.h"
 
 namespace reconcile {
@@ -18,24 +19,10 @@ int64_t RestartsToCome(const text::Json& pod) {
   });
 }
 
-bool CountsRestarts(const Replicas& replicas) {
-  if (replicas.spec == nullptr) return false;
-  switch (replicas.spec->Policy()) {
-    case api::RestartPolicy::kAlways:
-    case api::RestartPolicy::kOnFailure:
-    case api::RestartPolicy::kExitCode:
-      return true;
-    case api::RestartPolicy::kNever:
-    case api::RestartPolicy::kUnknown:
-      return false;
-  }
-  return false;
-}
-
 int64_t RestartsOfRunningPods(const JobState& state) {
   int64_t restarts = 0;
   for (const Replicas* const replicas : state.Types()) {
-    if (!CountsRestarts(*replicas)) continue;
+    if (replicas->spec == nullptr || !IsRestartedAtAll(*replicas->spec)) continue;
     for (const Pod& pod : replicas->pods) {
       if (pod.phase != Phase::kRunning || pod.is_terminating) continue;
       restarts += api::RestartCount(*pod.object) + RestartsToCome(*pod.object);

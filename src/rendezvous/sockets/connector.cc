@@ -1,6 +1,5 @@
 #include "rendezvous/sockets/connector.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -12,6 +11,7 @@
 
 #include "base/block_signals.h"
 #include "base/guarded.h"
+#include "base/machine/ip_address.h"
 #include "rendezvous/sockets/listener.h"
 #include "rendezvous/sockets/resolve.h"
 
@@ -22,24 +22,14 @@ base::Result<base::Fd> ConnectToAddress(base::Clock& clock, const std::string& a
                                         uint16_t port,
                                         std::chrono::steady_clock::time_point deadline) {
   const std::string where = Endpoint{address, port}.ToString();
-  sockaddr_storage storage{};
-  socklen_t size = sizeof(sockaddr_in);
-  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
-  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
-  if (::inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-  } else {
-    ::inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr);
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    size = sizeof v6;
-  }
-  base::Fd fd(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto numeric = base::ParseIpAddress(address);
+  if (!numeric) return base::Fail(base::Code::kInvalidArgument, where + ": not a numeric address");
+  const base::SocketAddress to(*numeric, port);
+  base::Fd fd(::socket(to.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return base::Fail(base::Errno(errno, where + ": socket"));
   const int yes = 1;
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&storage), size) == 0) return fd;
+  if (::connect(fd.get(), to.get(), to.size) == 0) return fd;
   if (errno != EINPROGRESS) return base::Fail(base::Errno(errno, where));
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.Steady());

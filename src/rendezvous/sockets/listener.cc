@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/machine/ip_address.h"
 #include "rendezvous/sockets/port_owner.h"
 
 namespace rendezvous {
@@ -22,32 +23,14 @@ constexpr int kProbes = 6;
 
 constexpr uint64_t kDescriptorStep = 16384;
 
-std::optional<std::pair<sockaddr_storage, socklen_t>> ToSocketAddress(std::string_view address,
-                                                                      uint16_t port) {
-  sockaddr_storage storage{};
-  const std::string text(address);
-  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
-  if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    return std::pair(storage, static_cast<socklen_t>(sizeof v4));
-  }
-  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
-  if (text.empty() || ::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    return std::pair(storage, static_cast<socklen_t>(sizeof v6));
-  }
-  return std::nullopt;
-}
-
 void SetOption(int fd, int level, int option, int value) {
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
-base::Result<base::Fd> BindTo(const sockaddr_storage& address, socklen_t size,
+base::Result<base::Fd> BindTo(const base::IpAddress& address, uint16_t port,
                               Listener::Reach reach) {
-  base::Fd fd(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const base::SocketAddress to(address, port);
+  base::Fd fd(::socket(to.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
   SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   SetOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
@@ -59,9 +42,8 @@ base::Result<base::Fd> BindTo(const sockaddr_storage& address, socklen_t size,
     constexpr std::string_view kLoopback = "lo";
     ::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, kLoopback.data(), kLoopback.size());
   }
-  if (address.ss_family == AF_INET6) SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
-      ::listen(fd.get(), SOMAXCONN) != 0) {
+  if (!address.is_v4) SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (::bind(fd.get(), to.get(), to.size) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {
     return base::Fail(base::Errno(errno, "bind"));
   }
   return fd;
@@ -94,16 +76,16 @@ Endpoint EndpointOf(const sockaddr_storage& address) {
 
 base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port, Reach reach) {
   const std::string where = Endpoint{std::string(address.empty() ? "*" : address), port}.ToString();
-  const auto wanted = ToSocketAddress(address, port);
+  const auto wanted =
+      address.empty() ? std::optional(base::IpAddress()) : base::ParseIpAddress(address);
   if (!wanted) {
     return base::Fail(base::Code::kInvalidArgument,
                       "listen on " + where + ": not a numeric address");
   }
-  base::Result<base::Fd> fd = BindTo(wanted->first, wanted->second, reach);
+  base::Result<base::Fd> fd = BindTo(*wanted, port, reach);
   // This machine has no IPv6.
   if (!fd && address.empty() && fd.error().os_errno != EADDRINUSE) {
-    const auto any = ToSocketAddress("0.0.0.0", port);
-    fd = BindTo(any->first, any->second, reach);
+    fd = BindTo(*base::ParseIpAddress("0.0.0.0"), port, reach);
   }
   if (!fd && fd.error().os_errno == EADDRINUSE) {
     const std::string holder = DescribePortOwner(port);

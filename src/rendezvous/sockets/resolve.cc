@@ -15,17 +15,12 @@
 
 #include "base/defer.h"
 #include "base/file.h"
+#include "base/machine/ip_address.h"
 #include "base/strings.h"
 #include "rendezvous/sockets/listener.h"
 
 namespace rendezvous {
 namespace {
-
-bool IsNumeric(const std::string& host) {
-  std::array<char, sizeof(in6_addr)> raw;
-  return ::inet_pton(AF_INET, host.c_str(), raw.data()) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), raw.data()) == 1;
-}
 
 std::vector<std::string> Words(std::string_view line) {
   std::vector<std::string> words;
@@ -74,7 +69,7 @@ std::vector<std::string> FindInHosts(std::string_view hosts_file, std::string_vi
   for (const std::string& line : base::Split(hosts_file, '\n')) {
     const std::vector<std::string> words = Words(line.substr(0, line.find('#')));
     for (size_t i = 1; i < words.size(); ++i) {
-      if (!base::EqualsIgnoreCase(words[i], host) || !IsNumeric(words[0])) continue;
+      if (!base::EqualsIgnoreCase(words[i], host) || !base::ParseIpAddress(words[0])) continue;
       if (std::find(found.begin(), found.end(), words[0]) == found.end()) found.push_back(words[0]);
     }
   }
@@ -110,7 +105,7 @@ base::Result<std::vector<std::string>> AskServers(struct __res_state* state,
 }
 
 base::Result<std::vector<std::string>> Resolve(const std::string& host) {
-  if (IsNumeric(host)) return std::vector<std::string>{host};
+  if (base::ParseIpAddress(host)) return std::vector<std::string>{host};
   const auto hosts = base::ReadFile("/etc/hosts");
   std::vector<std::string> found = FindInHosts(hosts ? *hosts : std::string(), host);
   std::stable_partition(found.begin(), found.end(), [](const std::string& address) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/stop_on_nan.h"
 #include "arena/app/app.h"
@@ -95,7 +96,7 @@ base::Status CheckOurs(const SubmitFlags& flags) {
                   {"Always", "IfNotPresent", "Never"}));
   if (!flags.restart_policy.empty()) {
     TRY(CheckChoice("--restart-policy", flags.restart_policy,
-                    {"Always", "OnFailure", "Never", "ExitCode"}));
+                    {api::kRestartPolicies.begin(), api::kRestartPolicies.end()}));
   }
   if (flags.shell.empty()) return Refuse("--shell is invalid: it names the program, as sh or bash");
   if (!flags.working_dir.starts_with('/')) {

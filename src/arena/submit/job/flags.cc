@@ -1,3 +1,4 @@
+#include "api/job/pytorch_job.h"
 #include "arena/submit/job/options.h"
 
 namespace arena {
@@ -119,7 +120,7 @@ void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
   set.String(&flags.restart_policy, "restart-policy", "",
              "when replicas are restarted: Always, OnFailure, Never or ExitCode (only\n"
              "after 128 and above); by default Never for the master and OnFailure for workers")
-      .Choices({"Always", "OnFailure", "Never", "ExitCode"});
+      .Choices({api::kRestartPolicies.begin(), api::kRestartPolicies.end()});
   set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
                "stop the job after it has been active for this long: 90s, 2h30m");
   set.Bool(&flags.stop_on_nan, "stop-on-nan", false,

@@ -25,12 +25,10 @@ bool IsTransient(const base::Error& error) {
   }
 }
 
-base::Result<text::Json> PassOver(const text::Document&) { return text::Json(); }
-
 cluster::BatchWrite StatusWrite(const PodIdentity& pod, const text::Json& status) {
   cluster::BatchWrite write;
   write.verb = cluster::BatchWrite::Verb::kUpdateStatus;
-  write.read = PassOver;
+  write.read = cluster::PassOver;
   write.resource = &api::kPods;
   write.namespace_name = pod.namespace_name;
   write.name = pod.name;
@@ -47,7 +45,7 @@ cluster::BatchWrite StatusWrite(const PodIdentity& pod, const text::Json& status
 cluster::BatchWrite DeleteWrite(const PodIdentity& pod) {
   cluster::BatchWrite write;
   write.verb = cluster::BatchWrite::Verb::kDelete;
-  write.read = PassOver;
+  write.read = cluster::PassOver;
   write.resource = &api::kPods;
   write.namespace_name = pod.namespace_name;
   write.name = pod.name;

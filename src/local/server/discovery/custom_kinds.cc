@@ -8,6 +8,7 @@
 #include "api/schema/schema.h"
 #include "local/server/kinds/kind_rules.h"
 #include "local/server/request/api_error.h"
+#include "local/store/object.h"
 #include "text/json.h"
 
 namespace local::server {
