@@ -52,7 +52,9 @@ void Meter::Read(const std::shared_ptr<State>& state) {
   Inventory inventory = state->nvidia();
   if (inventory.devices.empty()) {
     state->nvidia = nullptr;
-    inventory = ReadAmd(state->places);
+    for (const Reader read : kReaders) {
+      if (read != ReadNvidia && inventory.devices.empty()) inventory = read(state->places);
+    }
   }
   const std::lock_guard lock(state->mutex);
   state->busy = BusyOf(inventory);
