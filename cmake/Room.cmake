@@ -7,7 +7,8 @@
 #               [TEST_LIBS target...] [EXCLUDE regex...])
 #
 # `name` is the path below src/: local/store, whose target is muster_local_store. LAYERS are folders
-# of it that are not rooms, in order: each includes only those before it (checked by tests/structure).
+# of it that are not rooms, in order: each includes only those before it (checked by tests/structure). A layer may be inside
+# another, which is named after it: submit/job submit.
 
 set(MUSTER_INCLUDE_ROOT ${CMAKE_BINARY_DIR}/include)
 file(REMOVE_RECURSE ${MUSTER_INCLUDE_ROOT})
@@ -28,6 +29,9 @@ function(_muster_include_root target path out)
     file(CREATE_LINK ${header} ${root}/${path}/${name} SYMBOLIC)
   endforeach()
   foreach(folder ${ARGN})
+    if(folder MATCHES "/")
+      continue()  # the link to the folder that contains it is enough
+    endif()
     file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${path}/${folder} ${root}/${path}/${folder} SYMBOLIC)
   endforeach()
   set(${out} ${root} PARENT_SCOPE)

@@ -27,7 +27,7 @@
 #include "base/colour.h"
 #include "base/environment.h"
 #include "base/log.h"
-#include "base/standard_descriptors.h"
+#include "base/machine/standard_descriptors.h"
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"

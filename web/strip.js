@@ -177,6 +177,7 @@ export class Strip {
                          KINDS[kind].word.replace(/ \(.*/, ""),
                          told(rank.cpu[column], (cpu) => `CPU ${percent(cpu)}`),
                          told(rank.memoryBytes[column], bytes),
+                         told(rank.gpu[column], (gpu) => `GPU ${percent(gpu)}`),
                          told(rank.ioBytesPerSecond[column], (io) => `I/O ${bytes(io)}/s`),
                          quiet === null ? null : `quiet for ${duration(1000 * quiet)}`
                        ].filter(Boolean).join(", ")));

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "answers/exit_finding.h"
-#include "answers/read_log.h"
+#include "answers/log/read_log.h"
 #include "answers/verdict.h"
 #include "base/strings.h"
 

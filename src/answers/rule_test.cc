@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "answers/finding.h"
-#include "answers/read_log.h"
+#include "answers/log/read_log.h"
 #include "answers/rule_text.h"
 
 namespace answers {

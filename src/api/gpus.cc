@@ -21,4 +21,11 @@ std::string_view GpuResourceOf(const text::Json& node) {
   return kGpuResource;
 }
 
+GpuRange GpusOfRank(size_t gpus, size_t local_rank, size_t ranks) {
+  if (gpus == 0 || ranks == 0) return {};
+  if (gpus < ranks) return {local_rank % gpus, 1};
+  const size_t each = gpus / ranks;
+  return ranks == 1 ? GpuRange{0, gpus} : GpuRange{local_rank % ranks * each, each};
+}
+
 }  // namespace api

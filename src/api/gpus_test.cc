@@ -22,5 +22,18 @@ TEST(GpuResourceOf, IsWhatTheNodeHas) {
             "nvidia.com/gpu");
 }
 
+TEST(GpusOfRank, AreThoseThatItsLocalRankNumbers) {
+  struct Case {
+    size_t gpus, local, ranks, first, count;
+  };
+  constexpr Case kCases[] = {{8, 0, 1, 0, 8}, {8, 3, 8, 3, 1}, {8, 1, 2, 4, 4}, {8, 1, 3, 2, 2},
+                             {1, 1, 2, 0, 1}, {2, 3, 4, 1, 1}, {0, 0, 1, 0, 0}, {1, 0, 0, 0, 0}};
+  for (const Case& of : kCases) {
+    const GpuRange range = GpusOfRank(of.gpus, of.local, of.ranks);
+    EXPECT_EQ(range.first, of.first) << of.gpus << ' ' << of.local << ' ' << of.ranks;
+    EXPECT_EQ(range.count, of.count) << of.gpus << ' ' << of.local << ' ' << of.ranks;
+  }
+}
+
 }  // namespace
 }  // namespace api

@@ -7,8 +7,8 @@
 
 #include "base/environment.h"
 #include "base/fd.h"
+#include "base/machine/unix_address.h"
 #include "base/strings.h"
-#include "base/unix_address.h"
 
 namespace base {
 namespace {

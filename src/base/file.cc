@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "base/defer.h"
-#include "base/disk.h"
 #include "base/fd.h"
+#include "base/machine/disk.h"
 
 namespace base {
 namespace {

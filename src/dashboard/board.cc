@@ -9,9 +9,9 @@
 #include "api/object.h"
 #include "api/stall.h"
 #include "api/status_posts.h"
-#include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/progress.h"
+#include "arena/listing/history.h"
 #include "arena/logs/rank_lines.h"
 
 namespace dashboard {

@@ -14,11 +14,12 @@
 #include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/gpu_metrics.h"
-#include "arena/jobs/history.h"
 #include "arena/jobs/job_events.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/pod_use.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/history.h"
+#include "arena/listing/machine_output.h"
+#include "arena/listing/records.h"
 #include "arena/logs/evidence.h"
 #include "arena/logs/log_progress.h"
 #include "arena/run/sweep_table.h"
@@ -103,6 +104,7 @@ base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context
   arena::AddWordsOfEvents(client, context, found);
   arena::RankLogs logs;
   arena::LookAtRanks look;
+  look.gpus = arena::MetricsOfRunning(client, context, {found});
   if (!context.cluster_is_this_machine) {
     auto uses =
         arena::UseOfPods(client, found.summary.namespace_name, arena::PodSelector(found.job));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "base/clock.h"
 #include "base/strings.h"
 

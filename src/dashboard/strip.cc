@@ -9,8 +9,8 @@
 namespace dashboard {
 namespace {
 
-constexpr std::array<std::string_view, 5> kOfRank = {"cpu", "memoryBytes", "ioBytesPerSecond",
-                                                     "quietSeconds", "stall"};
+constexpr std::array<std::string_view, 6> kOfRank = {
+    "cpu", "memoryBytes", "ioBytesPerSecond", "quietSeconds", "gpu", "stall"};
 
 const text::Array& ArrayIn(const text::Json& json, std::string_view name) {
   static const text::Array kNone;

@@ -277,22 +277,27 @@ std::vector<MigInstance> Nvml::ReadMigInstances(void* device) {
 
 }  // namespace
 
-Inventory ReadNvidia(const Places& places) {
-  Inventory none;
-  auto nvml = Nvml::Open(places.nvml_folder);
-  if (!nvml) {
-    none.reason = nvml.error().message;
-    return none;
+std::function<Inventory()> OpenNvidia(const Places& places) {
+  auto opened = Nvml::Open(places.nvml_folder);
+  if (!opened) {
+    Inventory none;
+    none.reason = opened.error().message;
+    return [none] { return none; };
   }
-  auto inventory = (*nvml)->Read();
-  if (!inventory) {
-    none.reason = inventory.error().message;
-    return none;
-  }
-  if (inventory->reason.empty() && !inventory->devices.empty() && inventory->Units().empty()) {
-    inventory->reason = "MIG is enabled and no MIG instance exists";
-  }
-  return std::move(*inventory);
+  return [nvml = std::shared_ptr<Nvml>(std::move(*opened))] {
+    auto inventory = nvml->Read();
+    if (!inventory) {
+      Inventory none;
+      none.reason = inventory.error().message;
+      return none;
+    }
+    if (inventory->reason.empty() && !inventory->devices.empty() && inventory->Units().empty()) {
+      inventory->reason = "MIG is enabled and no MIG instance exists";
+    }
+    return std::move(*inventory);
+  };
 }
+
+Inventory ReadNvidia(const Places& places) { return OpenNvidia(places)(); }
 
 }  // namespace gpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,9 @@ inline constexpr std::array<const Vendor*, 2> kVendors = {&kNvidia, &kAmd};
 // a reason; the reason of a later vendor wins, and may be "" if nothing suggests that it has any.
 using Reader = Inventory (*)(const Places& places);
 Inventory ReadNvidia(const Places& places);
+// Reads them each time that it is called, and keeps the driver's library open in between. One
+// thread at a time. If the driver does not answer now, it never will: open it again.
+std::function<Inventory()> OpenNvidia(const Places& places);
 Inventory ReadAmd(const Places& places);
 
 inline constexpr std::array<Reader, 2> kReaders = {ReadNvidia, ReadAmd};

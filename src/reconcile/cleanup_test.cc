@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api/object.h"
+#include "reconcile/limits/ttl.h"
 #include "reconcile/testing/fake_cluster.h"
-#include "reconcile/ttl.h"
 
 namespace reconcile {
 namespace {

@@ -7,14 +7,14 @@
 
 #include "api/names.h"
 #include "api/pod.h"
-#include "reconcile/environment.h"
 #include "reconcile/gang.h"
-#include "reconcile/init_container.h"
-#include "reconcile/pod_template.h"
+#include "reconcile/pod/environment.h"
+#include "reconcile/pod/init_container.h"
+#include "reconcile/pod/pod_template.h"
+#include "reconcile/pod/status_posts.h"
 #include "reconcile/restart.h"
 #include "reconcile/restart_scope.h"
 #include "reconcile/services.h"
-#include "reconcile/status_posts.h"
 #include "reconcile/suspend.h"
 #include "reconcile/writes.h"
 

@@ -10,7 +10,7 @@
 
 #include "api/names.h"
 #include "api/pod.h"
-#include "reconcile/pod_template.h"
+#include "reconcile/pod/pod_template.h"
 #include "reconcile/pods.h"
 #include "reconcile/writes.h"
 

@@ -15,11 +15,11 @@
 #include <unordered_map>
 
 #include "base/defer.h"
-#include "base/disk.h"
+#include "base/digest/hmac.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/folder.h"
-#include "base/hmac.h"
+#include "base/machine/disk.h"
 #include "base/shared_work.h"
 #include "base/strings.h"
 #include "process/program_output.h"

@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "base/digest/hmac.h"
 #include "base/file.h"
-#include "base/hmac.h"
 #include "base/strings.h"
 
 namespace warm {

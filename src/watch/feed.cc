@@ -15,7 +15,7 @@
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/job_events.h"
 #include "arena/jobs/job_news.h"
-#include "arena/jobs/machine_output.h"
+#include "arena/listing/machine_output.h"
 #include "arena/logs/log_progress.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
@@ -100,18 +100,6 @@ void AddPast(const text::Json& ranks_over_time, JobView& view) {
     if (used == nullptr || rank == view.ranks.end()) continue;
     for (const text::Json& value : *used) rank->used.push_back(runs::NumberFromJson(value));
   }
-}
-
-std::string GpuOf(const std::vector<arena::GpuMetric>& metrics, const std::string& namespace_name,
-                  const std::string& instance) {
-  double sum = 0;
-  int count = 0;
-  for (const arena::GpuMetric& metric : arena::MetricsOfPod(metrics, namespace_name, instance)) {
-    if (!metric.duty_cycle) continue;
-    sum += *metric.duty_cycle;
-    ++count;
-  }
-  return count == 0 ? "" : fmt::format("{:.0f}%", sum / count);
 }
 
 // As `get --ranks` tells it.
@@ -337,6 +325,7 @@ void Feed::AddPastUse(JobView& view) const {
 std::vector<arena::RankState> Feed::Ranks(const arena::TrainingJob& job) {
   arena::LookAtRanks look;
   look.stacks = arena::RankLook::kWithoutStacks;
+  look.gpus = arena::MetricsOfRunning(client_, context_, {job});
   if (!context_.cluster_is_this_machine) {
     look.most_logs = kLogsATick;
     look.uses = Uses(job);
@@ -359,7 +348,6 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
   view.row = RowOf(*job, sources);
   view.progress = arena::ProgressLines(sources);
   AddCurve(progress, view);
-  const auto metrics = arena::MetricsOfRunning(client_, context_, {*job});
   for (const arena::RankState& rank : Ranks(*job)) {
     view.ranks.push_back({rank.rank,
                           rank.instance,
@@ -368,7 +356,7 @@ std::optional<JobView> Feed::See(const std::string& namespace_name, const std::s
                           rank.quiet,
                           rank.cpu,
                           rank.memory,
-                          GpuOf(metrics, namespace_name, rank.instance),
+                          rank.gpu ? fmt::format("{:.0f}%", rank.gpu->duty_cycle) : "",
                           LateBy(rank.late),
                           {},
                           rank.restarts,

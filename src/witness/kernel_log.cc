@@ -104,6 +104,10 @@ std::vector<bool> AreAbout(const Program& program, const std::vector<std::string
                     : is_of_a_cgroup ? text.find(program.cgroup) != std::string_view::npos
                                      : true);
   }
+  // The driver names a GPU before the Xid that it reports of it.
+  for (size_t i = texts.size(); i-- > 1;) {
+    if (texts[i - 1].starts_with("NVRM: GPU at PCI:")) about[i - 1] = about[i];
+  }
   return about;
 }
 

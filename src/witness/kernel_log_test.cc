@@ -63,5 +63,16 @@ TEST(KernelLog, RecordsOfOthersAreToldApart) {
             std::vector<bool>({true, true, false, true, true, true, false}));
 }
 
+TEST(AreAbout, TheNameOfAGpuBelongsToTheXidBehindIt) {
+  const Program program{"", 42, ""};
+  const std::vector<std::string_view> texts = {
+      "NVRM: GPU at PCI:0000:00:06: GPU-7b62bdbe-690f-7766-4ba9-71e6d771dfd3",
+      "NVRM: Xid (PCI:0000:00:06): 43, pid=41, name=python3, channel 0x0000000a",
+      "NVRM: GPU at PCI:0000:00:07: GPU-8b62bdbe-690f-7766-4ba9-71e6d771dfd3",
+      "NVRM: Xid (PCI:0000:00:07): 31, pid=42, name=python3, channel 0x0000000a",
+      "NVRM: GPU at PCI:0000:00:08: GPU-9b62bdbe-690f-7766-4ba9-71e6d771dfd3"};
+  EXPECT_EQ(AreAbout(program, texts), std::vector<bool>({false, false, true, true, true}));
+}
+
 }  // namespace
 }  // namespace witness

@@ -1,4 +1,5 @@
 """What people expect to find beside the sources, and that it does what it says."""
+import collections
 import json
 import os
 import re
@@ -63,6 +64,14 @@ def test_the_licence_is_whole_and_the_container_of_developers_has_what_it_names(
     known = set(re.findall(r"^  \[(\w+)\]=", read("scripts", "install-packages"), re.MULTILINE))
     assert sets and set(sets) <= known
 
+
+def test_a_folder_has_some_twenty_sources_at_most():
+    """A source and its header are one, and tests are none; a fuller folder needs layers (ARCHITECTURE.md)."""
+    tracked = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    units = {os.path.splitext(path)[0] for path in tracked
+             if path.endswith((".cc", ".h")) and not path.endswith("_test.cc") and "/testing/" not in path}
+    held = collections.Counter(os.path.dirname(unit) for unit in units)
+    assert {folder: count for folder, count in held.items() if count > 22} == {}
 
 
 def rows_of_ten_changes():

@@ -99,7 +99,7 @@ def upward(room, layers):
     for number, layer in enumerate(layers):
         for path in filter(os.path.isfile, glob.glob(os.path.join(SOURCE, room, layer, "*"))):
             with open(path) as file:
-                for one in re.findall(rf'^#include "{room}/([a-z_]+)/', file.read(), re.M):
+                for one in re.findall(rf'^#include "{room}/([a-z_/]+)/[a-z_]+\.h"', file.read(), re.M):
                     if one in layers[number + 1:] and not path.endswith("_test.cc"):
                         yield os.path.relpath(path, SOURCE), one
 

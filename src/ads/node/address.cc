@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "base/defer.h"
-#include "base/host_name.h"
+#include "base/machine/host_name.h"
 #include "base/strings.h"
 #include "gpu/vendor.h"
 

@@ -8,7 +8,7 @@
 
 #include "ads/oci/checksum.h"
 #include "ads/oci/testing/fake_client.h"
-#include "base/crc32c.h"
+#include "base/digest/crc32c.h"
 #include "base/file.h"
 #include "base/strings.h"
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/crc32c.h"
+#include "base/digest/crc32c.h"
 #include "base/strings.h"
 
 namespace ads::oci {

@@ -10,7 +10,7 @@
 #include "ads/interrupts.h"
 #include "ads/run/cloud_runs.h"
 #include "ads/run/dry_run.h"
-#include "ads/run/image_steps.h"
+#include "ads/run/images/image_steps.h"
 #include "ads/run/info.h"
 #include "ads/run/job_backend.h"
 #include "ads/run/starter.h"

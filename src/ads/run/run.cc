@@ -8,7 +8,7 @@
 #include "ads/oci/bucket.h"
 #include "ads/run/cluster_backends.h"
 #include "ads/run/dry_run.h"
-#include "ads/run/image_steps.h"
+#include "ads/run/images/image_steps.h"
 #include "ads/run/info.h"
 #include "ads/run/plain_job.h"
 #include "ads/verbs.h"

@@ -9,7 +9,7 @@
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/owned_names.h"
-#include "arena/jobs/seen_runs.h"
+#include "arena/listing/seen_runs.h"
 #include "base/log.h"
 #include "base/strings.h"
 

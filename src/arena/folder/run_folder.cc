@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <chrono>
 
-#include "arena/jobs/seen_runs.h"
-#include "base/disk.h"
+#include "arena/listing/seen_runs.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/machine/disk.h"
 #include "process/spawn.h"
 #include "text/json.h"
 

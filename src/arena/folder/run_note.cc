@@ -9,11 +9,11 @@
 #include <random>
 
 #include "api/job/command.h"
-#include "arena/jobs/records.h"
-#include "base/disk.h"
+#include "arena/listing/records.h"
+#include "base/digest/hmac.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/hmac.h"
+#include "base/machine/disk.h"
 
 namespace arena {
 namespace {

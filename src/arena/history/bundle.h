@@ -4,7 +4,7 @@
 #include <string>
 
 #include "arena/app/app.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "arena/logs/evidence.h"
 #include "cluster/client.h"
 

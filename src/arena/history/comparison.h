@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arena/app/app.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "runs/progress/source_progress.h"
 #include "snapshot/store.h"
 #include "text/json.h"

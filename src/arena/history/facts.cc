@@ -7,7 +7,7 @@
 #include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/jobs/seen_runs.h"
+#include "arena/listing/seen_runs.h"
 #include "base/file.h"
 #include "base/strings.h"
 

@@ -9,7 +9,7 @@
 
 #include "arena/app/app.h"
 #include "arena/folder/run_note.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 
 namespace arena {
 

@@ -13,10 +13,10 @@
 #include "arena/jobs/job_events.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/kueue.h"
-#include "arena/jobs/machine_output.h"
-#include "arena/jobs/other_jobs.h"
 #include "arena/jobs/pod_use.h"
 #include "arena/jobs/tensorboard.h"
+#include "arena/listing/machine_output.h"
+#include "arena/listing/other_jobs.h"
 #include "arena/logs/log_progress.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -55,6 +55,7 @@ base::Status PrintRanks(cluster::Client& client, const Context& context, const T
                         Format format, cli::Output& out) {
   const bool is_distant = !context.cluster_is_this_machine;
   LookAtRanks look;
+  look.gpus = MetricsOfRunning(client, context, {job});
   base::Status measured;
   if (is_distant) {
     auto uses = UseOfPods(client, job.summary.namespace_name, PodSelector(job.job));

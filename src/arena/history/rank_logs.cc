@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers/log_line.h"
+#include "answers/log/log_line.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/logs/all_logs.h"

@@ -163,6 +163,34 @@ std::string MemoryText(const std::optional<int64_t>& memory) {
   return memory ? fmt::format("{} MiB", *memory >> 20) : "-";
 }
 
+// "98%, 2790 MiB"
+std::string GpuText(const RankState& rank) {
+  if (!rank.gpu) return "-";
+  return fmt::format("{:.0f}%, {} MiB", rank.gpu->duty_cycle,
+                     static_cast<int64_t>(rank.gpu->memory_used) >> 20);
+}
+
+// A job whose GPUs are not measured has no column for them, which stands behind MEMORY.
+class RanksTable {
+ public:
+  RanksTable(const std::vector<RankState>& ranks, std::vector<std::string> head)
+      : has_gpus_(std::any_of(ranks.begin(), ranks.end(),
+                              [](const RankState& rank) { return rank.gpu.has_value(); })),
+        behind_(std::find(head.begin(), head.end(), "MEMORY") - head.begin() + 1) {
+    Row("GPU", std::move(head));
+  }
+  void Row(std::string gpu, std::vector<std::string> cells) {
+    if (has_gpus_) cells.insert(cells.begin() + behind_, std::move(gpu));
+    table_.Row(std::move(cells));
+  }
+  std::string Render() const { return table_.Render(); }
+
+ private:
+  const bool has_gpus_;
+  const std::ptrdiff_t behind_;
+  cli::Table table_;
+};
+
 // "2 (OOMKilled)"
 std::string RestartsText(const RankState& rank) {
   return rank.last_end.empty() ? std::to_string(rank.restarts)
@@ -184,10 +212,12 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
     const auto known = std::find_if(
         job.summary.instances.begin(), job.summary.instances.end(),
         [&instance](const api::InstanceSummary& each) { return each.name == instance; });
+    const auto gpus = MetricsOfPod(look.gpus, job.summary.namespace_name, instance);
     for (int i = 0; i < map.processes; ++i) {
       RankState& rank = ranks.emplace_back();
       rank.rank = static_cast<int>(ranks.size()) - 1;
       rank.instance = instance;
+      rank.gpu = UseOfRank(gpus, static_cast<size_t>(i), static_cast<size_t>(map.processes));
       if (known != job.summary.instances.end()) AddInstance(*known, rank);
     }
     for (const auto& [number, told] : logs.Of(instance)) {
@@ -204,21 +234,21 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
 }
 
 std::string RenderRanks(const std::vector<RankState>& ranks) {
-  cli::Table table;
-  table.Row({"RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE BY", "WHERE"});
+  RanksTable table(
+      ranks, {"RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE BY", "WHERE"});
   for (const RankState& rank : ranks) {
     std::string where = rank.place;
     if (!rank.doing.empty()) where += (where.empty() ? "" : ": ") + rank.doing;
-    table.Row({std::to_string(rank.rank), rank.instance, OrDash(rank.state), OrDash(rank.step),
-               QuietText(rank), CpuText(rank.cpu), MemoryText(rank.memory), LateText(rank.late),
-               OrDash(where)});
+    table.Row(GpuText(rank), {std::to_string(rank.rank), rank.instance, OrDash(rank.state),
+                              OrDash(rank.step), QuietText(rank), CpuText(rank.cpu),
+                              MemoryText(rank.memory), LateText(rank.late), OrDash(where)});
   }
   return table.Render();
 }
 
 std::string RenderDistantRanks(const std::vector<RankState>& ranks) {
-  cli::Table table;
-  table.Row({"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"});
+  RanksTable table(
+      ranks, {"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"});
   const std::string* above = nullptr;
   for (const RankState& rank : ranks) {
     // What several ranks of an instance use together stands beside the first of them.
@@ -227,6 +257,7 @@ std::string RenderDistantRanks(const std::vector<RankState>& ranks) {
     const bool is_shared = rank.instance_use && !rank.cpu;
     const PodUse use = rank.instance_use.value_or(PodUse());
     table.Row(
+        GpuText(rank),
         {std::to_string(rank.rank), rank.instance, OrDash(rank.state), RestartsText(rank),
          OrDash(rank.step), QuietText(rank),
          is_shared ? (is_first ? CpuText(use.cpu) + " in all" : "") : CpuText(rank.cpu),
@@ -252,6 +283,9 @@ text::Json RanksToJson(const std::vector<RankState>& ranks) {
         {"pid", rank.pid ? text::Json(*rank.pid) : none},
         {"cpu", rank.cpu ? text::Json(*rank.cpu) : none},
         {"memoryBytes", rank.memory ? text::Json(*rank.memory) : none},
+        {"gpu", rank.gpu ? text::Json(rank.gpu->duty_cycle / 100) : none},
+        {"gpuMemoryBytes",
+         rank.gpu ? text::Json(static_cast<int64_t>(rank.gpu->memory_used)) : none},
         {"instanceCpu", rank.instance_use ? text::Json(rank.instance_use->cpu) : none},
         {"instanceMemoryBytes", rank.instance_use ? text::Json(rank.instance_use->memory) : none},
         {"restarts", rank.restarts},

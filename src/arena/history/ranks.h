@@ -10,6 +10,7 @@
 #include "answers/stall/recorder.h"
 #include "arena/app/app.h"
 #include "arena/history/rank_logs.h"
+#include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/pod_use.h"
 #include "base/clock.h"
@@ -28,6 +29,7 @@ struct RankState {
   // Of its instance, as in api::InstanceSummary.
   int restarts = 0;
   std::string last_end{}, waits{};
+  std::optional<GpuUse> gpu{};           // of the GPUs that it uses of its instance's
   std::optional<PodUse> instance_use{};  // of all its ranks together, if the cluster measures it
   // About its process, if it runs on this machine and is Python; on Kubernetes, if it is the only
   // rank of its instance, what that uses.
@@ -46,6 +48,7 @@ struct LookAtRanks {
   size_t most_logs = 256;  // how many instances' logs are read; a request each on Kubernetes
   // What the instances use (UseOfPods), by name; on the embedded cluster the processes tell it.
   std::map<std::string, PodUse> uses{};
+  std::vector<GpuMetric> gpus{};  // all that are known (GpuMetricsOrNone)
 };
 
 // All ranks of the job, in order. Observes this machine's processes for half a second. With stacks,

@@ -43,6 +43,21 @@ TEST(RenderRanks, ALineEachWithDashesForWhatIsNotKnown) {
             "1     a-worker-0  -        -       -      -    -       -                     -\n");
 }
 
+TEST(RenderRanks, GpusHaveAColumnWhereTheyAreMeasured) {
+  std::vector<RankState> ranks(2);
+  ranks[0].instance = ranks[1].instance = "a-master-0";
+  ranks[1].rank = 1;
+  ranks[1].gpu = GpuUse{98.4, 3.0 * (1 << 30)};
+  EXPECT_EQ(RenderRanks(ranks),
+            "RANK  INSTANCE    STATE  STEP  QUIET  CPU  MEMORY  GPU            LATE BY  WHERE\n"
+            "0     a-master-0  -      -     -      -    -       -              -        -\n"
+            "1     a-master-0  -      -     -      -    -       98%, 3072 MiB  -        -\n");
+  const text::Json json = RanksToJson(ranks);
+  EXPECT_TRUE(json.as_array()[0].at("gpu").is_null());
+  EXPECT_DOUBLE_EQ(json.as_array()[1].at("gpu").as_double(), 0.984);
+  EXPECT_EQ(json.as_array()[1].at("gpuMemoryBytes").as_int64(), int64_t{3} << 30);
+}
+
 TEST(RenderRanks, OfAnotherClusterWithWaitsRestartsAndLastLines) {
   std::vector<RankState> ranks(3);
   for (int i = 0; i < 3; ++i) ranks[static_cast<size_t>(i)].rank = i;

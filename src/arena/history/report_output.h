@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "runs/ledger/ledger.h"
 #include "runs/ledger/life.h"
 

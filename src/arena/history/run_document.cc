@@ -4,7 +4,7 @@
 
 #include "api/object.h"
 #include "api/pod.h"
-#include "arena/jobs/history.h"
+#include "arena/listing/history.h"
 
 namespace arena {
 namespace {

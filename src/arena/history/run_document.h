@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arena/history/facts.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "base/clock.h"
 #include "text/json.h"
 

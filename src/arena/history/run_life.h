@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arena/app/app.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "cluster/client.h"
 #include "runs/ledger/life.h"
 

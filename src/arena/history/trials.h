@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arena/app/app.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "arena/run/sweep_table.h"
 #include "base/result.h"
 #include "cluster/client.h"

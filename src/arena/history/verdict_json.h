@@ -6,7 +6,7 @@
 
 #include "answers/evidence.h"
 #include "answers/verdict.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "text/json.h"
 
 namespace arena {

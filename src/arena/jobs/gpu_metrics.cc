@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "api/gpus.h"
 #include "arena/app/web_service.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -218,6 +219,22 @@ std::vector<GpuMetric> MetricsOfPod(const std::vector<GpuMetric>& metrics,
     if (metric.pod == pod && metric.pod_namespace == pod_namespace) found.push_back(metric);
   }
   return found;
+}
+
+std::optional<GpuUse> UseOfRank(const std::vector<GpuMetric>& of_pod, size_t local_rank,
+                                size_t ranks) {
+  const api::GpuRange range = api::GpusOfRank(of_pod.size(), local_rank, ranks);
+  GpuUse use;
+  double count = 0;
+  for (size_t i = range.first; i < range.first + range.count; ++i) {
+    if (!of_pod[i].duty_cycle) continue;
+    use.duty_cycle += *of_pod[i].duty_cycle;
+    use.memory_used += of_pod[i].memory_used.value_or(0);
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  use.duty_cycle /= count;
+  return use;
 }
 
 std::string DutyCycleText(const GpuMetric& metric) {

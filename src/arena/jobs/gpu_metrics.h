@@ -50,6 +50,15 @@ std::vector<GpuMetric> GpuMetricsOrNone(cluster::Client& client, const Context& 
 std::vector<GpuMetric> MetricsOfPod(const std::vector<GpuMetric>& metrics,
                                     std::string_view pod_namespace, std::string_view pod);
 
+// What is known of several GPUs together: their mean, and the sum of their memory.
+struct GpuUse {
+  double duty_cycle = 0;   // percent
+  double memory_used = 0;  // bytes
+};
+// Of the GPUs that a rank uses of its pod's (api::GpusOfRank); nullopt if no duty cycle is known.
+std::optional<GpuUse> UseOfRank(const std::vector<GpuMetric>& of_pod, size_t local_rank,
+                                size_t ranks);
+
 // "35.0%"; "N/A" if unknown.
 std::string DutyCycleText(const GpuMetric& metric);
 // "1024.0/15360.0(MiB)"; "N/A" if unknown.

@@ -13,8 +13,8 @@
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/verbs.h"
-#include "base/host_name.h"
 #include "base/log.h"
+#include "base/machine/host_name.h"
 #include "base/strings.h"
 
 namespace arena {

@@ -11,9 +11,9 @@
 #include <map>
 #include <set>
 
-#include "answers/error_file.h"
+#include "answers/log/error_file.h"
+#include "answers/log/read_log.h"
 #include "answers/loss_watch.h"
-#include "answers/read_log.h"
 #include "answers/rule.h"
 #include "answers/stall/recorder.h"
 #include "api/gpu_troubles.h"

@@ -7,7 +7,7 @@
 
 #include "answers/evidence.h"
 #include "answers/verdict.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -9,7 +9,7 @@
 #include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/jobs.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
 #include "arena/logs/live_output.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
-#include "arena/jobs/repeat_display.h"
+#include "arena/listing/repeat_display.h"
 #include "arena/nodes/node_output.h"
 #include "arena/nodes/node_uses.h"
 #include "arena/verbs.h"

@@ -12,7 +12,7 @@
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/ownership.h"
-#include "arena/submit/options.h"
+#include "arena/submit/job/options.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"

@@ -9,8 +9,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/submit/files.h"
-#include "arena/submit/refusal.h"
+#include "arena/submit/job/files.h"
+#include "arena/submit/job/refusal.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"

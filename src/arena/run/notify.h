@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arena/app/app.h"
-#include "arena/submit/options.h"
+#include "arena/submit/job/options.h"
 #include "base/result.h"
 #include "cli/flags.h"
 

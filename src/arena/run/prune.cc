@@ -8,10 +8,10 @@
 #include "arena/folder/run_folder.h"
 #include "arena/folder/run_note.h"
 #include "arena/jobs/jobs.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "arena/verbs.h"
-#include "base/disk.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 #include "base/quantity.h"
 
 namespace arena {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "arena/submit/options.h"
+#include "arena/submit/job/options.h"
 #include "text/json.h"
 
 namespace arena {

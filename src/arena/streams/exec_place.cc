@@ -5,7 +5,7 @@
 #include "api/names.h"
 #include "api/pod.h"
 #include "arena/jobs/jobs.h"
-#include "arena/jobs/other_jobs.h"
+#include "arena/listing/other_jobs.h"
 
 namespace arena {
 namespace {

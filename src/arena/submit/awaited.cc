@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "api/object.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "base/log.h"
 
 namespace arena {

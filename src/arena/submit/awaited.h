@@ -5,7 +5,7 @@
 
 #include "api/job/wait_for.h"
 #include "arena/app/app.h"
-#include "arena/submit/options.h"
+#include "arena/submit/job/options.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -8,7 +8,7 @@
 
 #include "api/resources.h"
 #include "arena/app/app.h"
-#include "arena/submit/objects.h"
+#include "arena/submit/job/objects.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "arena/jobs/owned_names.h"
-#include "arena/submit/render_parts.h"
+#include "arena/submit/job/render_parts.h"
 #include "base/log.h"
 #include "text/yaml.h"
 

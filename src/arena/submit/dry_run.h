@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arena/jobs/forecast.h"
-#include "arena/submit/objects.h"
+#include "arena/submit/job/objects.h"
 #include "cli/terminal.h"
 #include "text/json.h"
 

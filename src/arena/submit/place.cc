@@ -6,8 +6,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/submit/refusal.h"
-#include "arena/submit/render_parts.h"
+#include "arena/submit/job/refusal.h"
+#include "arena/submit/job/render_parts.h"
 
 namespace arena {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "arena/submit/options.h"
+#include "arena/submit/job/options.h"
 #include "base/environment.h"
 #include "base/result.h"
 #include "cluster/client.h"

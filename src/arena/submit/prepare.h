@@ -3,7 +3,7 @@
 
 #include "arena/app/app.h"
 #include "arena/submit/creation.h"
-#include "arena/submit/objects.h"
+#include "arena/submit/job/objects.h"
 #include "cluster/client.h"
 
 namespace arena {

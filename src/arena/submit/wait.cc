@@ -13,7 +13,7 @@
 #include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
-#include "arena/jobs/records.h"
+#include "arena/listing/records.h"
 #include "arena/logs/evidence.h"
 #include "arena/logs/follow.h"
 #include "arena/logs/live_output.h"

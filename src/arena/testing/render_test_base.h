@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arena/submit/objects.h"
+#include "arena/submit/job/objects.h"
 #include "cli/flags.h"
 
 namespace arena {

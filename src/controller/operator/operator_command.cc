@@ -8,13 +8,13 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "base/host_name.h"
 #include "base/log.h"
+#include "base/machine/host_name.h"
 #include "base/strings.h"
 #include "base/uid.h"
 #include "controller/operator/operator.h"
 #include "net/socket/tcp.h"
-#include "reconcile/init_container.h"
+#include "reconcile/pod/init_container.h"
 
 namespace controller {
 namespace {

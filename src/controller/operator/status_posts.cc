@@ -4,7 +4,7 @@
 
 #include "api/resources.h"
 #include "api/status_posts.h"
-#include "base/hmac.h"
+#include "base/digest/hmac.h"
 #include "base/log.h"
 #include "controller/operator/status_caller.h"
 #include "runs/progress/status_post.h"

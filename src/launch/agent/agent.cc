@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/host_name.h"
+#include "base/machine/host_name.h"
 #include "base/strings.h"
 #include "launch/failure/report_file.h"
 #include "launch/machine/machine.h"

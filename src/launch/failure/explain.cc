@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "answers/finding.h"
-#include "answers/read_log.h"
+#include "answers/log/read_log.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
 #include "launch/machine/signal_names.h"
@@ -63,9 +63,11 @@ void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
   explanation.kind = finding->kind;
   explanation.advice = finding->advice_text;
-  // The launcher's own advice is part of a sentence.
-  explanation.advice[0] =
-      static_cast<char>(std::tolower(static_cast<unsigned char>(explanation.advice[0])));
+  // The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
+  std::string& advice = explanation.advice;
+  if (advice.size() > 1 && std::isupper(static_cast<unsigned char>(advice[1])) == 0) {
+    advice[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(advice[0])));
+  }
   if (explanation.advice.ends_with('.')) explanation.advice.pop_back();
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "answers/error_file.h"
+#include "answers/log/error_file.h"
 #include "base/clock.h"
 #include "base/result.h"
 

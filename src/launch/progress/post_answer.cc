@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/hmac.h"
+#include "base/digest/hmac.h"
 #include "net/http/message.h"
 
 namespace launch {

@@ -15,9 +15,9 @@
 #include <optional>
 
 #include "api/resources.h"
-#include "base/disk.h"
 #include "base/file.h"
-#include "base/host_name.h"
+#include "base/machine/disk.h"
+#include "base/machine/host_name.h"
 #include "base/strings.h"
 #include "local/client/config.h"
 #include "local/client/connect.h"

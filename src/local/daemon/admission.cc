@@ -63,7 +63,7 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
 
 // Describes what the job's pods run in place of their images.
 std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
-                                     const AdmissionDefaults& defaults) {
+                                     bool has_gpus, const AdmissionDefaults& defaults) {
   node::ImageMap map;
   std::vector<std::string> said;
   if (auto loaded = node::LoadImageMap(defaults.image_map); loaded) {
@@ -87,6 +87,10 @@ std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const 
   }
   std::string runs =
       fmt::format("the pods run in this machine's own environment (python: {})", python);
+  const int64_t hidden = has_gpus || !defaults.abilities.gpus ? 0 : defaults.abilities.gpus();
+  if (hidden > 0) {
+    runs += fmt::format(", without its {} GPU{} (--gpus)", hidden, hidden == 1 ? "" : "s");
+  }
   said.push_back(unused.empty()
                      ? std::move(runs)
                      : fmt::format("image {} is not used: {}", fmt::join(unused, ", "), runs));
@@ -107,6 +111,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
     return {};
   }
   std::set<std::string> images;
+  bool has_gpus = false;
   Annotate(object, chosen);
   // A controller's pods have what their template has, so no warning is repeated.
   if (!is_job && !api::ControllerUid(object).empty()) return {};
@@ -118,12 +123,13 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       text::Json* const pod_template = text::Find(replica, {"template"});
       if (pod_template == nullptr || !pod_template->is_object()) continue;
       Annotate(*pod_template, chosen);
+      has_gpus = has_gpus || api::PodRequest(*pod_template).gpus > 0;
       if (const text::Json* const spec = text::Find(*pod_template, {"spec"})) {
         CollectImages(*spec, images);
       }
     }
   }
-  std::vector<std::string> said = SayWhatRuns(images, chosen.python, defaults);
+  std::vector<std::string> said = SayWhatRuns(images, chosen.python, has_gpus, defaults);
   text::Erase(object, {"metadata", "annotations", api::kUnmetAnnotation});
   const std::vector<std::string> unmet = UnmetWishes(object, defaults.abilities);
   if (!unmet.empty()) {

@@ -52,6 +52,25 @@ TEST(AdmitCreate, RecordsTheSubmittersUmaskWhereItIsOne) {
   EXPECT_EQ(mask_of(""), "");
 }
 
+TEST(AdmitCreate, SaysThatAJobWithoutGpusDoesNotSeeTheMachines) {
+  AdmissionDefaults defaults = kDefaults;
+  defaults.abilities.gpus = [] { return 2; };
+  const auto said_of = [&defaults](text::Json job) {
+    return AdmitCreate(api::kPyTorchJobs, {}, defaults, job).at(0);
+  };
+  const std::string environment =
+      "the pods run in this machine's own environment (python: /usr/bin/python3)";
+  EXPECT_EQ(said_of(JobWithImage("host")), environment + ", without its 2 GPUs (--gpus)");
+  text::Json job = JobWithImage("host");
+  text::Json& spec =
+      *text::Find(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec"});
+  text::Find(spec, {"containers"})->as_array()[0].as_object()["resources"] =
+      text::Object{{"limits", text::Object{{"nvidia.com/gpu", 1}}}};
+  EXPECT_EQ(said_of(std::move(job)), environment);
+  defaults.abilities.gpus = [] { return 0; };
+  EXPECT_EQ(said_of(JobWithImage("host")), environment);
+}
+
 TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {
   text::Json job = JobWithImage("pytorch:1.5");
   const auto warnings = AdmitCreate(api::kPyTorchJobs, {}, kDefaults, job);

@@ -227,6 +227,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   node::GpuAllocator gpus;
   options.defaults.abilities.why_without_gpus =
       WhyWithoutGpusOf(gpus, options.scheduling.gpu_policy);
+  options.defaults.abilities.gpus = [&gpus]() -> int64_t {
+    return gpus.IsKnown() ? static_cast<int64_t>(gpus.Units().size()) : 0;
+  };
   const StoreCheck check = StoreCheckOf(paths);
   options.check_store =
       [&](node::LostAndFound& lost) -> base::Result<std::optional<store::Database>> {
@@ -346,7 +349,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
                 std::string(api::Uid(job)), event});
       },
       kFirstNotices);
-  StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines);
+  StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines,
+                     gpu::Places::Of(environment));
   GpuWitness gpu_witness(client, clock, gpu::Places::Of(environment));
   const JobPods job_pods(client, {std::bind_front(&ProgressKeeper::OnPod, progress_keeper.get()),
                                   std::bind_front(&StallKeeper::OnPod, &stalls),

@@ -16,6 +16,7 @@ struct Abilities {
   // Why that many GPUs are not available, in the scheduler's words; "" when they are, or when it is
   // not known yet.
   std::function<std::string(int64_t gpus)> why_without_gpus{};
+  std::function<int64_t()> gpus{};  // how many it has, as far as is known by now
 };
 
 std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities);

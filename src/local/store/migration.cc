@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/disk.h"
+#include "base/machine/disk.h"
 
 namespace local::store {
 namespace {

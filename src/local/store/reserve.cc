@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 
 namespace local::store {
 namespace {

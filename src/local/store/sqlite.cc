@@ -7,9 +7,9 @@
 
 #include <cerrno>
 
-#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 
 namespace local::store {
 namespace {

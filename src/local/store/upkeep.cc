@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 #include "local/store/migration.h"
 #include "local/store/sqlite.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/unix_address.h"
+#include "base/machine/unix_address.h"
 
 namespace net {
 namespace {

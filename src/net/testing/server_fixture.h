@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/unix_address.h"
+#include "base/machine/unix_address.h"
 #include "net/client/client.h"
 #include "net/http/server.h"
 #include "net/socket/unix.h"

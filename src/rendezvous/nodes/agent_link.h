@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/digest/hmac.h"
 #include "base/fd.h"
-#include "base/hmac.h"
 #include "process/event_loop.h"
 #include "rendezvous/nodes/agent_message.h"
 #include "rendezvous/sockets/output_queue.h"

@@ -29,6 +29,11 @@ TEST(LogReading, TheSourceInATracebackTellsNothing) {
   EXPECT_FALSE(log.See(3, "rank0", "    step(100)").progress);
   EXPECT_FALSE(log.See(3, "rank1", "    step(100)").progress);
   EXPECT_EQ(log.See(4, "rank0", "step 3 loss 0.2").progress->step, 3);
+  EXPECT_FALSE(
+      log.See(5, "", "            :   File \"/x/train.py\", line 4, in <module>").progress);
+  EXPECT_FALSE(log.See(5, "", "            :     print(f\"step {i} loss 1.0\")").progress);
+  EXPECT_FALSE(log.See(6, "", "  |   File \"/x/train.py\", line 4, in <module>").progress);
+  EXPECT_FALSE(log.See(6, "", "  |     step(100)").progress);
 }
 
 TEST(LogReading, ACheckpointIsOfTheSameRank) {

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "base/strings.h"
+
 namespace runs {
 namespace {
 
@@ -52,6 +54,9 @@ std::optional<RankSample> ReadSample(std::string_view line) {
   for (auto* field : {&sample.cpu, &sample.memory, &sample.io, &sample.quiet}) {
     if (!TakeField(line, *field)) return std::nullopt;
   }
+  if (!line.empty() && base::IsDigit(line.front())) {
+    if (!TakeField(line, sample.gpu)) return std::nullopt;
+  }
   if (line == "l") sample.role = StallRole::kLate;
   if (line == "w") sample.role = StallRole::kWaits;
   return sample;
@@ -76,13 +81,14 @@ void RaiseMost(std::optional<int64_t>& most, const std::optional<int64_t>& value
 
 // Several looks at one rank.
 struct Sum {
-  Average cpu, io;
+  Average cpu, io, gpu;
   bool has_any = false;
   RankSample most;
 
   void Add(const RankSample& sample) {
     cpu.Add(sample.cpu);
     io.Add(sample.io);
+    gpu.Add(sample.gpu);
     if (!std::exchange(has_any, true)) {
       most = sample;
       return;
@@ -97,17 +103,20 @@ struct Sum {
     sample.at = at;
     sample.cpu = cpu.value();
     sample.io = io.value();
+    sample.gpu = gpu.value();
     return sample;
   }
 };
 using Sums = std::map<std::pair<int64_t, int>, Sum>;  // by time and rank
 
 text::Json RankOfGrid(int rank, const Sums& sums, int64_t columns) {
-  text::Array cpu, memory, io, quiet, stall;
+  text::Array cpu, memory, io, quiet, gpu, stall;
   for (int64_t column = 0; column < columns; ++column) {
     const auto at = sums.find({column, rank});
     if (at == sums.end()) {
-      for (text::Array* list : {&cpu, &memory, &io, &quiet, &stall}) list->emplace_back(nullptr);
+      for (text::Array* list : {&cpu, &memory, &io, &quiet, &gpu, &stall}) {
+        list->emplace_back(nullptr);
+      }
       continue;
     }
     const RankSample sample = at->second.At(0);
@@ -116,6 +125,7 @@ text::Json RankOfGrid(int rank, const Sums& sums, int64_t columns) {
     memory.push_back(sample.memory ? text::Json(*sample.memory << 20) : none);
     io.push_back(sample.io ? text::Json(*sample.io << 10) : none);
     quiet.push_back(sample.quiet ? text::Json(*sample.quiet) : none);
+    gpu.push_back(sample.gpu ? text::Json(static_cast<double>(*sample.gpu) / 100) : none);
     stall.push_back(sample.role == StallRole::kLate    ? text::Json("late")
                     : sample.role == StallRole::kWaits ? text::Json("waits")
                                                        : text::Json(nullptr));
@@ -125,6 +135,7 @@ text::Json RankOfGrid(int rank, const Sums& sums, int64_t columns) {
                       {"memoryBytes", std::move(memory)},
                       {"ioBytesPerSecond", std::move(io)},
                       {"quietSeconds", std::move(quiet)},
+                      {"gpu", std::move(gpu)},
                       {"stall", std::move(stall)}};
 }
 
@@ -144,6 +155,7 @@ std::string RankLines(const std::vector<RankSample>& samples) {
     at = sample.at;
     lines += fmt::format("{} {} {} {} {}", sample.rank, Field(sample.cpu), Field(sample.memory),
                          Field(sample.io), Field(sample.quiet));
+    if (sample.gpu) lines += fmt::format(" {}", *sample.gpu);
     if (sample.role != StallRole::kNone) lines += {' ', static_cast<char>(sample.role)};
     lines += '\n';
   }

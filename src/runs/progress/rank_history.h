@@ -4,9 +4,9 @@
 // Its file is text:
 //
 //   t 1764000000        the time of the looks that follow, in seconds
-//   3 98 2100 40 1 l    rank, CPU in hundredths of a processor, memory in MiB, I/O in KiB a second,
-//                       seconds since its last line (each "-": not known), what StallRole says (""
-//                       of kNone)
+//   3 98 2100 40 1 95 l rank, CPU in hundredths of a processor, memory in MiB, I/O in KiB a second,
+//                       seconds since its last line (each "-": not known), how busy its GPUs were
+//                       in percent (absent if not known), what StallRole says ("" of kNone)
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace runs {
 // Beside kMostBytesOfAnHour of scalars: a megabyte for an hour of a job.
 inline constexpr size_t kMostRankBytesOfAnHour = 600'000;
 inline constexpr int64_t kMostColumns = 240;   // of a grid
-inline constexpr size_t kMostCells = 100'000;  // of a grid, each with five values
+inline constexpr size_t kMostCells = 100'000;  // of a grid, each with six values
 
 // What a stall (answers/stall) makes of a rank.
 enum class StallRole : char { kNone = '-', kLate = 'l', kWaits = 'w' };
@@ -35,6 +35,7 @@ struct RankSample {
   std::optional<int64_t> memory;  // MiB, resident
   std::optional<int64_t> io;      // KiB a second that it read and wrote
   std::optional<int64_t> quiet;
+  std::optional<int64_t> gpu;  // percent of the time that its GPUs were busy, their mean
   StallRole role = StallRole::kNone;
   bool operator==(const RankSample&) const = default;
 };
@@ -46,7 +47,7 @@ int64_t SecondsBetweenLooks(size_t ranks);
 std::string RankLines(const std::vector<RankSample>& samples);
 // Sorted by time. Lines that are malformed are passed over: the last one may be cut.
 std::vector<RankSample> ReadRankLines(std::string_view file);
-// The same, of old looks fewer: averages of CPU and I/O, the most of the others.
+// The same, of old looks fewer: averages of CPU, I/O and GPUs, the most of the others.
 std::vector<RankSample> Thinned(const std::vector<RankSample>& samples);
 
 // docs/reference/json.md, "ranks over time": all ranks on one grid of time, of at most `columns`.

@@ -8,10 +8,11 @@ namespace runs {
 // The lines of one rank, in their order.
 class SourceLines {
  public:
-  // Whether `line` is the one that a traceback's frame before it shows.
+  // Whether `line` is the one that a traceback's frame before it shows. Frames may stand in the
+  // launcher's report ("          :   File ...") or in an exception group ("  |   File ...").
   bool Contain(std::string_view line) {
     const bool is_source = is_below_frame_ && line.starts_with(' ');
-    const size_t begin = line.find_first_not_of(' ');
+    const size_t begin = line.find_first_not_of(" :|");
     is_below_frame_ =
         begin != std::string_view::npos && begin > 0 && line.substr(begin).starts_with("File \"");
     return is_source && !is_below_frame_;

@@ -1,6 +1,6 @@
 #include "runs/progress/tfrecord.h"
 
-#include "base/crc32c.h"
+#include "base/digest/crc32c.h"
 
 namespace runs {
 namespace {

@@ -94,11 +94,32 @@ TEST_F(RankFilesTest, AMeterTellsWhatAProcessUsedBetweenTwoLooks) {
   EXPECT_EQ(text::FindArray(told, {"quietSeconds"})->front(), text::Json(6));
   EXPECT_EQ(text::FindArray(told, {"stall"})->front(), text::Json("late"));
   EXPECT_GT(text::FindArray(told, {"memoryBytes"})->front().as_int64(), 0);
+  EXPECT_TRUE(text::FindArray(told, {"gpu"})->front().is_null());
   // Another process has its own count.
   rank.pid = ::getppid();
   rank.ticks = 5;
   meter.See("job-1", {rank}, begin + std::chrono::seconds(4));
   EXPECT_EQ(ColumnsOf(files.Of("job-1", 240)), 1u);
+}
+
+TEST_F(RankFilesTest, AMeterTellsHowBusyARanksOwnGpusAre) {
+  RankFiles files(state_);
+  LastLines lines;
+  RankMeter meter(files, lines);
+  const base::Time begin{std::chrono::seconds(kStart)};
+  std::vector<MeteredRank> ranks = {{0, ::getpid(), "pod", 1, runs::StallRole::kNone, {1, 3}},
+                                    {1, ::getpid(), "pod", 1, runs::StallRole::kLate, {1, 3}},
+                                    {2, ::getpid(), "other", 1, runs::StallRole::kNone, {0, 2}}};
+  meter.See("job-1", ranks, begin);
+  meter.See("job-1", ranks, begin + std::chrono::seconds(1), {10, 20, std::nullopt, 60});
+  files.KeepOpen({});
+  const text::Json grid = files.Of("job-1", 240);
+  const text::Array& told = *text::FindArray(grid, {"ranks"});
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(text::FindArray(told[0], {"gpu"})->front(), text::Json(0.2));
+  EXPECT_EQ(text::FindArray(told[1], {"gpu"})->front(), text::Json(0.6));
+  EXPECT_EQ(text::FindArray(told[1], {"stall"})->front(), text::Json("late"));
+  EXPECT_EQ(text::FindArray(told[2], {"gpu"})->front(), text::Json(0.1));
 }
 
 }  // namespace

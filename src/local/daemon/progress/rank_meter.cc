@@ -5,11 +5,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/gpus.h"
 #include "process/procfs.h"
 
 namespace local::daemon {
+namespace {
+
+std::optional<int64_t> BusyOf(const std::vector<int>& units, size_t local, size_t ranks,
+                              const gpu::BusyUnits& gpus) {
+  const api::GpuRange range = api::GpusOfRank(units.size(), local, ranks);
+  int64_t sum = 0, count = 0;
+  for (size_t i = range.first; i < range.first + range.count; ++i) {
+    const auto unit = static_cast<size_t>(units[i]);
+    if (unit >= gpus.size() || !gpus[unit]) continue;
+    sum += *gpus[unit];
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / count);
+}
+
+}  // namespace
+
 void RankMeter::See(const std::string& job_uid, const std::vector<MeteredRank>& ranks,
-                    base::Time now) {
+                    base::Time now, const gpu::BusyUnits& gpus) {
   const int64_t at = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
   if (!files_.IsDue(job_uid, ranks.size(), at)) return;
   std::map<std::string, std::set<int>> pods;
@@ -36,6 +54,7 @@ void RankMeter::See(const std::string& job_uid, const std::vector<MeteredRank>& 
     sample.io = static_cast<int64_t>(a_second(used.io, known->second.io)) >> 10;
     const std::set<int>& of_pod = pods[rank.pod_uid];
     const auto local = std::distance(of_pod.begin(), of_pod.find(rank.rank));
+    sample.gpu = BusyOf(rank.gpu_units, static_cast<size_t>(local), of_pod.size(), gpus);
     if (const auto spoke =
             lines_.Of(rank.pod_uid, rank.rank, static_cast<int>(local), of_pod.size())) {
       sample.quiet = std::max<int64_t>(0, at - *spoke);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "gpu/meter.h"
 #include "local/daemon/progress/last_lines.h"
 #include "local/daemon/progress/rank_files.h"
 
@@ -22,6 +23,7 @@ struct MeteredRank {
   std::string pod_uid;
   uint64_t ticks = 0;  // of CPU time, with its children's
   runs::StallRole role = runs::StallRole::kNone;
+  std::vector<int> gpu_units{};  // its pod's (gpu::Inventory::Units)
 };
 
 // One thread. Borrows both.
@@ -30,7 +32,9 @@ class RankMeter {
   RankMeter(RankFiles& files, const LastLines& lines) : files_(files), lines_(lines) {}
 
   // All ranks of a job that are running, about once a second; reads /proc when a sample is due.
-  void See(const std::string& job_uid, const std::vector<MeteredRank>& ranks, base::Time now);
+  // `gpus`: how busy the machine's are.
+  void See(const std::string& job_uid, const std::vector<MeteredRank>& ranks, base::Time now,
+           const gpu::BusyUnits& gpus = {});
   // The jobs that run.
   void KeepOpen(const std::set<std::string>& jobs);
 

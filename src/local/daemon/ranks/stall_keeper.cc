@@ -12,6 +12,7 @@
 #include "api/resources.h"
 #include "api/stall.h"
 #include "base/log.h"
+#include "local/node/devices/gpu.h"
 #include "witness/recorder.h"
 
 namespace local::daemon {
@@ -62,17 +63,20 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
   read.namespace_name = api::Namespace(pod);
   read.folder = witness::FolderOfPod(state_directory, api::Uid(pod));
   if (read.job_uid.empty()) return std::nullopt;
+  read.gpu_units = node::ParseUnits(api::Annotation(pod, api::kGpusAnnotation));
   return read;
 }
 
 StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
-                         RankFiles& files, ProgressFiles& progress, const LastLines& lines)
+                         RankFiles& files, ProgressFiles& progress, const LastLines& lines,
+                         gpu::Places gpus)
     : client_(client),
       clock_(clock),
       state_directory_(std::move(state_directory)),
       progress_(progress),
       meetings_(progress),
-      meter_(files, lines) {
+      meter_(files, lines),
+      gpus_(std::move(gpus)) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -181,12 +185,15 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       asked[pod.folder].push_back(process.pid);
       looks.push_back(
           {rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid, tree)});
-      metered.push_back(
-          {rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank)});
+      metered.push_back({rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank),
+                         pod.gpu_units});
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
     }
   }
-  meter_.See(uid, metered, clock_.Now());
+  const bool has_gpus = std::any_of(pods.begin(), pods.end(), [](const StallPod& pod) {
+    return !pod.has_succeeded && !pod.gpu_units.empty();
+  });
+  meter_.See(uid, metered, clock_.Now(), has_gpus ? gpus_.Look() : gpu::BusyUnits());
   Sample(uid, job, sampled);
   // A single rank waits for nobody.
   if (job.world < 2 || now.empty()) return;

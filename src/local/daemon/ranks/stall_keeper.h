@@ -15,6 +15,7 @@
 #include "answers/stall/stall.h"
 #include "base/clock.h"
 #include "cluster/client.h"
+#include "gpu/meter.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/rank_meter.h"
 #include "local/daemon/ranks/meeting_files.h"
@@ -30,6 +31,7 @@ struct StallPod {
   std::string uid, job_uid, job_name, namespace_name;
   std::string folder;  // where its processes write their stacks
   bool has_succeeded = false;
+  std::vector<int> gpu_units{};
 };
 
 // Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.
@@ -41,7 +43,8 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
 class StallKeeper {
  public:
   StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
-              RankFiles& files, ProgressFiles& progress, const LastLines& lines);
+              RankFiles& files, ProgressFiles& progress, const LastLines& lines,
+              gpu::Places gpus = {});
   ~StallKeeper();
 
   // A listener of JobPods.
@@ -94,6 +97,7 @@ class StallKeeper {
   std::set<std::string> running_;                      // uids of jobs
   std::map<std::string, Job> jobs_;                    // by uid; used by the thread only
   RankMeter meter_;                                    // the same
+  gpu::Meter gpus_;                                    // the same
   std::thread thread_;
 };
 

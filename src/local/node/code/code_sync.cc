@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/disk.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 #include "base/strings.h"
 #include "local/node/code/git_sync.h"
 #include "local/node/code/tree_copy.h"

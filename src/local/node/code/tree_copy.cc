@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <memory>
 
-#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 
 namespace local::node {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/disk.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/machine/disk.h"
 #include "local/node/pod/report_file.h"
 
 namespace local::node {

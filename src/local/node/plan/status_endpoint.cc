@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hmac.h"
+#include "base/digest/hmac.h"
 
 namespace local::node {
 

@@ -5,9 +5,9 @@
 
 #include <set>
 
+#include "base/digest/hmac.h"
 #include "base/file.h"
 #include "base/folder.h"
-#include "base/hmac.h"
 #include "base/strings.h"
 #include "local/node/logs/record.h"
 #include "text/json.h"

@@ -17,7 +17,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/host_name.h"
+#include "base/machine/host_name.h"
 #include "base/strings.h"
 #include "local/node/pod/pod_processes.h"
 #include "local/node/view/namespace_limits.h"

@@ -1,0 +1,148 @@
+#include "answers/log/cluster_words.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "answers/finding.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+// Removes the next word from the text and returns it.
+std::string_view TakeWord(std::string_view& text) {
+  text = base::Trim(text);
+  const size_t end = std::min(text.find_first_of(" \t"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text = base::Trim(text.substr(end));
+  return word;
+}
+
+bool IsName(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+}
+
+// "2m  Warning  FailedScheduling  pod/x  0/8 nodes are available"; describe prints it without the
+// object. Events of a scheduler's own decisions are Normal.
+std::optional<Event> ReadEventRow(std::string_view line) {
+  std::string_view rest = line;
+  for (int column = 0; column < 3; ++column) {
+    const std::string_view type = TakeWord(rest);
+    if (type != "Warning" && type != "Normal") continue;
+    Event event;
+    event.reason = TakeWord(rest);
+    if (!IsName(event.reason)) return std::nullopt;
+    event.message = rest;
+    std::string_view object = rest;
+    object = TakeWord(object);
+    if (object.find('/') != std::string_view::npos) event.object = object;
+    return event;
+  }
+  return std::nullopt;
+}
+
+// "job-worker-1   0/1   OOMKilled   0   5m", also behind a namespace, and with the reason in a
+// later column.
+std::optional<Event> ReadPodRow(std::string_view line) {
+  const auto is_ready = [](std::string_view word) {
+    const size_t slash = word.find('/');
+    return slash != std::string_view::npos && base::ParseInt(word.substr(0, slash)) &&
+           base::ParseInt(word.substr(slash + 1));
+  };
+  std::string_view rest = line;
+  std::string_view name = TakeWord(rest);
+  std::string_view ready = TakeWord(rest);
+  if (!is_ready(ready)) {
+    name = ready;
+    ready = TakeWord(rest);
+  }
+  if (!is_ready(ready)) return std::nullopt;
+  Event event;
+  event.object = "pod " + std::string(name);
+  while (!rest.empty()) {
+    std::string_view word = TakeWord(rest);
+    constexpr std::string_view kInit = "Init:";
+    if (word.starts_with(kInit)) word.remove_prefix(kInit.size());
+    if (!IsName(word) || !FindInStatus(word, "")) continue;
+    event.reason = word;
+    return event;
+  }
+  return std::nullopt;
+}
+
+// `container "c" in pod "p" is waiting to start: trying and failing to pull image`, and refusals.
+std::optional<Event> ReadRefusal(std::string_view line) {
+  if (!line.starts_with("Error from server")) return std::nullopt;
+  Event event;
+  event.object = "the API server";
+  event.message = line;
+  constexpr std::string_view kWaiting = " is waiting to start: ";
+  const size_t at = line.find(kWaiting);
+  if (at == std::string_view::npos) return event;
+  const std::string_view why = base::Trim(line.substr(at + kWaiting.size()));
+  const bool is_image = why == "trying and failing to pull image" || why == "image can't be pulled";
+  event.reason = is_image ? "ImagePullBackOff" : std::string(why);
+  return event;
+}
+
+// "      Reason:       OOMKilled", "reason: OOMKilled", "\"reason\": \"OOMKilled\","
+std::optional<std::string_view> FieldValue(std::string_view line, std::string_view key) {
+  line = base::Trim(line);
+  if (line.starts_with('"')) line.remove_prefix(1);
+  if (!base::EqualsIgnoreCase(line.substr(0, key.size()), key)) return std::nullopt;
+  line.remove_prefix(key.size());
+  if (line.starts_with('"')) line.remove_prefix(1);
+  if (!line.starts_with(':')) return std::nullopt;
+  line = base::Trim(line.substr(1));
+  if (line.ends_with(',')) line.remove_suffix(1);
+  if (line.size() > 1 && line.starts_with('"') && line.ends_with('"')) {
+    line = line.substr(1, line.size() - 2);
+  }
+  return line;
+}
+
+// The message that belongs to the reason in lines[at]: in a description it is below, in YAML above,
+// because keys are sorted, and may span several lines.
+std::optional<std::string> MessageNear(const std::vector<std::string_view>& lines, size_t at) {
+  constexpr size_t kFarthest = 8;
+  const auto indent_of = [](std::string_view line) { return line.find_first_not_of(" \t-"); };
+  if (at + 1 < lines.size()) {
+    if (const auto below = FieldValue(lines[at + 1], "message")) return std::string(*below);
+  }
+  for (size_t above = at; above-- > 0 && at - above <= kFarthest;) {
+    const auto value = FieldValue(lines[above], "message");
+    if (!value || indent_of(lines[above]) != indent_of(lines[at])) continue;
+    std::string message(*value);
+    for (size_t more = above + 1; more < at && indent_of(lines[more]) > indent_of(lines[at]);
+         ++more) {
+      message.append(" ").append(base::Trim(lines[more]));
+    }
+    return message;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) {
+  std::vector<Event> events;
+  std::string described = "a pod";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    if (line.starts_with("Name:")) described = "pod " + std::string(*FieldValue(line, "Name"));
+    auto event = ReadEventRow(line);
+    if (!event) event = ReadPodRow(line);
+    if (!event) event = ReadRefusal(line);
+    if (const auto reason = FieldValue(line, "reason"); !event && reason && IsName(*reason)) {
+      event = Event{{}, described, std::string(*reason), {}};
+      if (const auto message = MessageNear(lines, i)) event->message = *message;
+    }
+    if (event && FindInStatus(event->reason, event->message)) events.push_back(std::move(*event));
+  }
+  return events;
+}
+
+}  // namespace answers

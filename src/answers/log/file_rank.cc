@@ -1,0 +1,144 @@
+#include "answers/log/file_rank.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+#include "answers/rank_number.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+std::optional<int> NumberAt(std::string_view text, size_t at) {
+  const size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
+  return RankNumber(text.substr(at, end - at));
+}
+
+std::optional<int> NamedRank(std::string_view path) {
+  const std::vector<std::string> parts = base::Split(path, '/');
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const std::string lower = base::ToLower(*part);
+    const size_t rank = lower.rfind("rank");
+    const size_t digit = rank == std::string::npos ? rank : lower.find_first_of(kDigits, rank);
+    if (digit != std::string::npos) return NumberAt(lower, digit);
+  }
+  return std::nullopt;
+}
+
+// A folder whose name is a number, and the path before it. torchrun's are below the folders of its
+// attempts.
+struct NumberedFolder {
+  std::string before;
+  int number = 0;
+  bool is_torchruns = false;
+};
+
+std::optional<NumberedFolder> ReadNumberedFolder(std::string_view path) {
+  const std::vector<std::string> parts = base::Split(path, '/');
+  std::optional<NumberedFolder> found;
+  std::string before;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    const auto number = RankNumber(parts[i]);
+    if (number && parts[i].find_first_not_of(kDigits) == std::string::npos) {
+      found = NumberedFolder{before, *number, i > 0 && parts[i - 1].starts_with("attempt_")};
+    }
+    before += parts[i] + '/';
+  }
+  return found;
+}
+
+std::string_view StemOf(std::string_view path) {
+  path = path.substr(path.rfind('/') + 1);
+  return path.substr(0, path.find('.'));
+}
+
+// "train-node-0-2-x7f2k" of a JobSet of one replicated job: its index.
+std::optional<int> RankOfJobSet(std::string_view pod) {
+  constexpr std::string_view kJob = "-node-0-";
+  constexpr size_t kSuffix = 6;  // "-x7f2k"
+  const size_t at = pod.rfind(kJob);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view index = pod.substr(at + kJob.size());
+  const size_t dash = index.find('-');
+  if (dash != std::string_view::npos && index.size() - dash != kSuffix) return std::nullopt;
+  return RankNumber(index.substr(0, dash));
+}
+
+// A path, divided at its last number that may be a rank.
+struct Numbered {
+  std::string before, behind;
+  int number = 0;
+};
+
+std::optional<Numbered> ReadNumbered(std::string_view path) {
+  static constexpr auto kOthers = std::to_array<std::string_view>(
+      {"node", "host", "gpu", "attempt", "epoch", "step", "run", "part", "agent", "machine"});
+  const size_t name = path.rfind('/') + 1;
+  const size_t last = path.find_last_of(kDigits);
+  if (last == std::string_view::npos || last < name) return std::nullopt;
+  size_t begin = last;
+  while (begin > name && base::IsDigit(path[begin - 1])) --begin;
+  constexpr int kMost = 4096;  // a larger number is a job's
+  const auto number = NumberAt(path, begin);
+  if (!number || *number >= kMost) return std::nullopt;
+  const size_t word_end = path.substr(0, begin).find_last_not_of("-_.") + 1;
+  const std::string word = base::ToLower(path.substr(name, word_end > name ? word_end - name : 0));
+  if (std::any_of(kOthers.begin(), kOthers.end(),
+                  [&word](std::string_view other) { return word.ends_with(other); })) {
+    return std::nullopt;
+  }
+  return Numbered{std::string(path.substr(0, begin)), std::string(path.substr(last + 1)), *number};
+}
+
+}  // namespace
+
+std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
+  if (pod.ends_with("-master-0")) return 0;
+  constexpr std::string_view kWorker = "-worker-";
+  const size_t at = pod.rfind(kWorker);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto number = RankNumber(pod.substr(at + kWorker.size()));
+  return number ? std::optional(*number + (has_master ? 1 : 0)) : std::nullopt;
+}
+
+std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths) {
+  const bool has_master = std::any_of(paths.begin(), paths.end(), [](std::string_view path) {
+    return StemOf(path).ends_with("-master-0");
+  });
+  std::vector<std::optional<int>> ranks;
+  std::map<std::pair<std::string, std::string>, std::set<int>> alike;
+  std::map<std::string, std::set<int>> siblings;
+  for (const std::string_view path : paths) {
+    auto rank = NamedRank(path);
+    const auto folder = ReadNumberedFolder(path);
+    if (folder) siblings[folder->before].insert(folder->number);
+    if (!rank && folder && folder->is_torchruns) rank = folder->number;
+    // A job knows the ranks of its own pods better.
+    const bool is_file = path.find('.') != std::string_view::npos;
+    if (!rank && is_file) rank = RankOfPod(StemOf(path), has_master);
+    if (!rank && is_file) rank = RankOfJobSet(StemOf(path));
+    const auto numbered = rank ? std::nullopt : ReadNumbered(path);
+    if (numbered) alike[{numbered->before, numbered->behind}].insert(numbered->number);
+    ranks.push_back(rank);
+  }
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const auto folder = ranks[i] ? std::nullopt : ReadNumberedFolder(paths[i]);
+    // Folders of years or jobs are not ranks: those count from 0.
+    const auto size = folder ? siblings[folder->before].size() : 0;
+    if (size > 1 && *siblings[folder->before].rbegin() + 1 == static_cast<int>(size)) {
+      ranks[i] = folder->number;
+    }
+    const auto numbered = ranks[i] ? std::nullopt : ReadNumbered(paths[i]);
+    if (numbered && alike[{numbered->before, numbered->behind}].size() > 1) {
+      ranks[i] = numbered->number;
+    }
+  }
+  return ranks;
+}
+
+}  // namespace answers

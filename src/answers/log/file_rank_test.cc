@@ -1,0 +1,42 @@
+#include "answers/log/file_rank.h"
+
+#include <gtest/gtest.h>
+
+namespace answers {
+namespace {
+
+using Ranks = std::vector<std::optional<int>>;
+
+TEST(FileRank, ByWordsAndFolders) {
+  EXPECT_EQ(RanksOfFiles({"out/rank_3.log", "attempt_0/12/stderr.log", "1/rank.7/stdout",
+                          "train.log", "node1.log"}),
+            (Ranks{3, 12, 7, std::nullopt, std::nullopt}));
+}
+
+TEST(FileRank, AFolderOfANumberIsARanksWhereItsSiblingsAreCounted) {
+  EXPECT_EQ(RanksOfFiles({"2024/train.txt"}), (Ranks{std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"job/17/log.txt", "job/18/log.txt"}),
+            (Ranks{std::nullopt, std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"rank_1/2023/out.txt"}), (Ranks{1}));
+  EXPECT_EQ(RanksOfFiles({"r/0/stdout", "r/1/stdout", "r/1/stderr"}), (Ranks{0, 1, 1}));
+}
+
+TEST(FileRank, ByPods) {
+  EXPECT_EQ(RanksOfFiles({"job-master-0.log", "job-worker-0.log", "job-worker-2.txt"}),
+            (Ranks{0, 1, 3}));
+  EXPECT_EQ(RanksOfFiles({"job-worker-0.log"}), (Ranks{0}));
+  EXPECT_EQ(RanksOfFiles({"job-worker-0"}), (Ranks{std::nullopt})) << "the job knows its master";
+  EXPECT_EQ(RanksOfFiles({"train-node-0-2-x7f2k.log", "train-node-0-3.log"}), (Ranks{2, 3}));
+}
+
+TEST(FileRank, ByTheNumberInWhichNamesDiffer) {
+  EXPECT_EQ(RanksOfFiles({"slurm-8812-0.out", "slurm-8812-5.out", "slurm-8812.err"}),
+            (Ranks{0, 5, std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"slurm-8812.out", "slurm-9001.err"}),
+            (Ranks{std::nullopt, std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"node-0.log", "node-1.log", "x/gpu01.log", "x/gpu02.log"}),
+            (Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt}));
+}
+
+}  // namespace
+}  // namespace answers

@@ -1,0 +1,147 @@
+#include "answers/log/foreign_prefix.h"
+
+#include <algorithm>
+#include <set>
+
+#include "answers/rank_number.h"
+#include "answers/traceback.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr size_t kMostBefore = 160;
+constexpr size_t kMostShapes = 64;
+constexpr size_t kLookAhead = 40;
+constexpr std::string_view kFrame = "  File \"";
+constexpr std::string_view kTable = "Root Cause (first observed failure):";  // of torchrun
+constexpr std::string_view kRow = "[0]:";
+constexpr std::string_view kNumerals = "0123456789";
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// The length of the beginning of `text` that differs from `shape` only in numbers; 0 if there is
+// none.
+size_t SizeOfShape(std::string_view text, std::string_view shape) {
+  size_t at = 0;
+  for (size_t i = 0; i < shape.size();) {
+    if (!base::IsDigit(shape[i])) {
+      if (at >= text.size() || text[at] != shape[i]) return 0;
+      ++at;
+      ++i;
+      continue;
+    }
+    const size_t begin = at;
+    while (at < text.size() && base::IsDigit(text[at])) ++at;
+    while (i < shape.size() && base::IsDigit(shape[i])) ++i;
+    if (at == begin) return 0;
+  }
+  return at;
+}
+
+// Python indents these words, and torchrun's table and data loaders put words before them.
+bool MayBePrefix(std::string_view before) {
+  return !before.empty() && before.size() <= kMostBefore &&
+         before.find_first_not_of(" \t|>") != std::string_view::npos &&
+         before.find("traceback : ") == std::string_view::npos && !before.ends_with("Original ") &&
+         before.find_first_of("\"\\") == std::string_view::npos;
+}
+
+// The text before the words of a line.
+std::string_view PrefixOf(std::string_view line) {
+  for (const std::string_view words : {kTracebackHeader, kFrame, kTable}) {
+    const size_t at = line.find(words);
+    if (at == std::string_view::npos) continue;
+    const std::string_view before = line.substr(0, at);
+    return MayBePrefix(before) ? before : "";
+  }
+  return "";
+}
+
+// Whether a line below contains, after the same prefix, the text that continues a traceback.
+bool ComesAgain(const std::vector<std::string_view>& lines, size_t from, std::string_view prefix) {
+  const size_t end = std::min(lines.size(), from + kLookAhead);
+  const std::string_view first = lines[from].substr(prefix.size());
+  const bool is_header = first.starts_with(kTracebackHeader);
+  for (size_t i = from + 1; i < end; ++i) {
+    const size_t size = SizeOfShape(lines[i], prefix);
+    if (size == 0) continue;
+    const std::string_view rest = lines[i].substr(size);
+    if (first.starts_with(kTable) && rest.starts_with(kRow)) return true;
+    if (rest.starts_with(kFrame) || (!is_header && rest.starts_with("    "))) return true;
+  }
+  return false;
+}
+
+// "rank: 3", "[rank3]"; or "trainer/3".
+std::optional<int> NumberBehind(std::string_view lower, std::string_view word, bool needs_sign) {
+  constexpr std::string_view kSigns = "-/|_: =[#";
+  for (size_t at = lower.find(word); at != std::string_view::npos; at = lower.find(word, at + 1)) {
+    const size_t begin = at + word.size();
+    const size_t digit = lower.find_first_not_of(kSigns, begin);
+    const bool is_near = digit != std::string_view::npos && digit <= begin + 3 &&
+                         (digit > begin || !needs_sign) && base::IsDigit(lower[digit]);
+    if (!is_near) continue;
+    const size_t end = std::min(lower.find_first_not_of(kNumerals, digit), lower.size());
+    return RankNumber(lower.substr(digit, end - digit));
+  }
+  return std::nullopt;
+}
+
+// The words with more letters than digits.
+std::string SourceOf(std::string_view prefix) {
+  std::string source;
+  for (const std::string& word : base::Split(prefix, ' ')) {
+    const auto letters = std::count_if(word.begin(), word.end(), IsLetter);
+    const auto digits = std::count_if(word.begin(), word.end(), base::IsDigit);
+    const size_t begin = word.find_first_not_of("[](){}<>|:,;");
+    if (letters <= digits || begin == std::string::npos) continue;
+    const size_t end = word.find_last_not_of("[](){}<>|:,;") + 1;
+    source += (source.empty() ? "" : " ") + word.substr(begin, end - begin);
+  }
+  return source;
+}
+
+ForeignPrefix Describe(std::string_view prefix) {
+  ForeignPrefix found;
+  found.size = prefix.size();
+  const std::string lower = base::ToLower(prefix);
+  const bool is_local = lower.find("local") != std::string::npos;
+  (is_local ? found.local_rank : found.rank) = NumberBehind(lower, "rank", false);
+  for (const std::string_view role : {"trainer", "process", "proc", "task"}) {
+    if (!found.rank && !found.local_rank) found.local_rank = NumberBehind(lower, role, true);
+  }
+  found.source = SourceOf(prefix);
+  return found;
+}
+
+}  // namespace
+
+std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_view>& lines) {
+  std::vector<std::string_view> shapes;
+  for (size_t i = 0; i < lines.size() && shapes.size() < kMostShapes; ++i) {
+    const std::string_view prefix = PrefixOf(lines[i]);
+    if (prefix.empty()) continue;
+    const bool is_known = std::any_of(shapes.begin(), shapes.end(), [&](std::string_view shape) {
+      return SizeOfShape(prefix, shape) == prefix.size();
+    });
+    if (!is_known && ComesAgain(lines, i, prefix)) shapes.push_back(prefix);
+  }
+  std::vector<ForeignPrefix> found(lines.size());
+  std::set<std::string_view> sources;
+  for (size_t i = 0; !shapes.empty() && i < lines.size(); ++i) {
+    for (const std::string_view shape : shapes) {
+      const size_t size = SizeOfShape(lines[i], shape);
+      if (size == 0) continue;
+      found[i] = Describe(lines[i].substr(0, size));
+      sources.insert(found[i].source);
+      break;
+    }
+  }
+  if (sources.size() < 2) {
+    for (ForeignPrefix& prefix : found) prefix.source.clear();
+  }
+  return found;
+}
+
+}  // namespace answers

@@ -1,0 +1,68 @@
+#include "answers/log/foreign_prefix.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "answers/log/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+std::vector<std::string> Traceback(std::string_view before) {
+  const std::string prefix(before);
+  return {prefix + "Traceback (most recent call last):",
+          prefix + "  File \"/w/train.py\", line 3, in main", prefix + "    step()",
+          prefix + "mylib.Stop: bad"};
+}
+
+Verdict JudgeLines(const std::vector<std::string>& lines) {
+  std::string log;
+  for (const std::string& line : lines) log += line + "\n";
+  return Explain(ReadLogs({{"train.log", log}}));
+}
+
+TEST(ForeignPrefix, IsLearntWhereATracebackBegins) {
+  for (const char* const prefix :
+       {"12:34:01.123 [17] ", "2026-03-02T10:11:04.1Z /ecs/train/1a2b ", "[ml-team] [train-abcde] ",
+        "worker|3: ", "[gpu-1][stderr] ",
+        "2026-03-02 10:11:04.123 | ERROR    | __main__:main:12 - ",
+        "stderr: ", "{pod_manager.py:235} INFO - [base] ", "[job=a,try=2] "}) {
+    const Verdict verdict = JudgeLines(Traceback(prefix));
+    EXPECT_EQ(verdict.line, "mylib.Stop: bad") << prefix;
+    EXPECT_EQ(verdict.file_line, 3) << prefix;
+  }
+}
+
+TEST(ForeignPrefix, IsAlsoLearntFromFramesWhereTheBeginningIsCut) {
+  std::vector<std::string> lines = Traceback("[base-1] ");
+  lines.erase(lines.begin());
+  EXPECT_EQ(JudgeLines(lines).line, "mylib.Stop: bad");
+}
+
+TEST(ForeignPrefix, MayNameTheRankAndTellsProcessesApart) {
+  std::vector<std::string> lines = Traceback("10:11:12.3 <rank: 5> ");
+  EXPECT_EQ(ReadLogs({{"log", lines[0] + "\n" + lines[1] + "\n"}}).ranks[0].rank, 5);
+  const std::vector<std::string> others = Traceback("node-b <x> ");
+  const std::vector<std::string> ours = Traceback("node-a <x> ");
+  std::string log;
+  for (size_t i = 0; i < ours.size(); ++i) log += ours[i] + "\n" + others[i] + "\n";
+  const Evidence evidence = ReadLogs({{"log", log}});
+  ASSERT_EQ(evidence.ranks.size(), 2U);
+  EXPECT_EQ(evidence.ranks[0].name, "node-a x");
+  EXPECT_EQ(evidence.ranks[1].lines.size(), 4U);
+}
+
+TEST(ForeignPrefix, WordsBeforeATracebackThatDoNotComeAgainAreNone) {
+  const std::vector<std::string> lines = {
+      "ERROR:root:Traceback (most recent call last):", "  File \"/w/train.py\", line 3, in main",
+      "KeyError: 'lr'"};
+  const auto found = FindForeignPrefixes({lines[0], lines[1], lines[2]});
+  EXPECT_EQ(found[0].size, 0U);
+  EXPECT_EQ(JudgeLines(lines).line, "KeyError: 'lr'");
+  EXPECT_EQ(JudgeLines(lines).file_line, 3);
+}
+
+}  // namespace
+}  // namespace answers

@@ -1,0 +1,251 @@
+#include "answers/log/launcher_words.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "answers/log/own_stamp.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr int kShellSignals = 128;
+
+std::optional<std::string_view> TableValue(std::string_view line, std::string_view key) {
+  line = base::Trim(line);
+  if (!line.starts_with(key)) return std::nullopt;
+  line = base::Trim(line.substr(key.size()));
+  if (!line.starts_with(':')) return std::nullopt;
+  return base::Trim(line.substr(1));
+}
+
+// The number at the beginning, with its sign.
+std::optional<int> NumberOf(std::string_view value) {
+  const size_t sign = value.starts_with('-') ? 1 : 0;
+  const auto number = base::ParseInt(value.substr(0, value.find_first_not_of("0123456789", sign)));
+  return number && *number > -1000 && *number < 10'000'000
+             ? std::optional(static_cast<int>(*number))
+             : std::nullopt;
+}
+
+std::optional<int> NumberBehind(std::string_view line, std::string_view words) {
+  const size_t at = line.find(words);
+  return at == std::string_view::npos ? std::nullopt : NumberOf(line.substr(at + words.size()));
+}
+
+// Python's -9 is the shell's 137.
+std::optional<int> ExitCode(std::optional<int> code) {
+  return code && *code < 0 ? std::optional(kShellSignals - *code) : code;
+}
+
+// A signal by the text of strsignal or by its name in signal(7): "Killed" or "SIGKILL".
+std::optional<int> ExitOfSignal(std::string_view words) {
+  static constexpr auto kSignals =
+      std::to_array<std::pair<std::string_view, int>>({{"SIGKILL", 9},
+                                                       {"SIGSEGV", 11},
+                                                       {"SIGABRT", 6},
+                                                       {"SIGBUS", 7},
+                                                       {"SIGTERM", 15},
+                                                       {"SIGILL", 4},
+                                                       {"Killed", 9},
+                                                       {"Out Of Memory", 9},
+                                                       {"Aborted", 6},
+                                                       {"Bus error", 7},
+                                                       {"Terminated", 15},
+                                                       {"Segmentation fault", 11}});
+  for (const auto& [name, number] : kSignals) {
+    if (words.find(name) != std::string_view::npos) return kShellSignals + number;
+  }
+  return std::nullopt;
+}
+
+// "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1"; nullopt if the lines are of several
+// nodes, because the others' cannot be told apart.
+std::optional<NodeRanks> ReadNodeRanks(const std::vector<std::string_view>& lines) {
+  constexpr std::string_view kBegin = "muster-launch: node ";
+  std::optional<NodeRanks> ranks;
+  std::optional<int> node;
+  for (const std::string_view line : lines) {
+    if (!line.starts_with(kBegin)) continue;
+    const auto first = NumberBehind(line, ": ranks ");
+    const auto last = NumberBehind(line, " to ");
+    if (!first || !last || *last < *first) continue;
+    const auto number = NumberBehind(line, kBegin);
+    if (node && node != number) return std::nullopt;
+    node = number;
+    ranks = NodeRanks{*first, *last};
+  }
+  return ranks;
+}
+
+void ReadTableLine(std::string_view text, LauncherRow& row) {
+  if (const auto rank = TableValue(text, "rank")) {
+    row.rank = NumberOf(*rank);
+    row.local_rank = NumberBehind(*rank, "local_rank: ");
+  }
+  if (const auto host = TableValue(text, "host")) row.host = *host;
+  if (const auto code = TableValue(text, "exitcode")) {
+    row.exit_code = ExitCode(NumberOf(*code));
+    row.pid = NumberBehind(*code, "(pid: ");
+    row.words = text;
+  }
+  if (const auto told = TableValue(text, "traceback"); told && told->starts_with("Signal ")) {
+    row.words = text;
+  }
+  if (const auto file = TableValue(text, "error_file"); file && file->starts_with('/')) {
+    row.error_file = *file;
+  }
+  if (const auto time = TableValue(text, "time")) {
+    if (const auto stamp = ReadOwnStamp(*time)) row.time = stamp->time;
+  }
+}
+
+// The rows of the tables of all nodes' agents; the earliest root cause is the job's, or the last
+// one if they have no times.
+void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
+  enum class Part { kNone, kFailures, kRoot } part = Part::kNone;
+  std::vector<size_t> roots;
+  for (const std::string_view line : lines) {
+    const std::string_view text = base::Trim(line);
+    if (text == "Failures:") part = Part::kFailures;
+    if (text.starts_with("Root Cause (first observed failure)")) part = Part::kRoot;
+    if (part == Part::kNone) continue;
+    if (text.starts_with('[') && text.ends_with("]:")) {
+      if (part == Part::kRoot) roots.push_back(words.rows.size());
+      words.rows.emplace_back();
+    }
+    if (!words.rows.empty()) ReadTableLine(text, words.rows.back());
+  }
+  for (const size_t root : roots) {
+    const LauncherRow& row = words.rows[root];
+    if (row.time && words.first_time && *words.first_time <= *row.time) continue;
+    words.first_rank = row.rank;
+    words.first_time = row.time;
+  }
+}
+
+// "srun: error: gpu-03: task 5: Exited with exit code 1"; if there are several tasks, which was
+// first is unknown.
+std::optional<LauncherRow> ReadSrun(std::string_view line) {
+  if (!line.starts_with("srun: error: ")) return std::nullopt;
+  const auto task = NumberBehind(line, ": task ");
+  if (!task) return std::nullopt;
+  LauncherRow row;
+  row.rank = task;
+  const std::string_view host = line.substr(13);
+  row.host = host.substr(0, host.find(':'));
+  row.words = line;
+  row.exit_code = NumberBehind(line, "exit code ");
+  if (!row.exit_code) row.exit_code = ExitOfSignal(line);
+  return row;
+}
+
+// mpirun's "Process name: [[29973,1],3]", Horovod's "Process name: 3", with the exit code below.
+std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& lines, size_t at) {
+  const auto name = TableValue(lines[at], "Process name");
+  if (!name || at + 1 == lines.size()) return std::nullopt;
+  const auto code = TableValue(lines[at + 1], "Exit code");
+  if (!code || !NumberOf(*code)) return std::nullopt;
+  LauncherRow row;
+  const size_t job = name->starts_with("[[") ? name->find("],") : std::string_view::npos;
+  row.rank = NumberOf(job == std::string_view::npos ? *name : name->substr(job + 2));
+  row.exit_code = ExitCode(NumberOf(*code));
+  row.words = base::Trim(lines[at]);
+  return row.rank ? std::optional(std::move(row)) : std::nullopt;
+}
+
+// In one line: the words before the rank, and before the exit code; "" if a signal's name takes its
+// place.
+struct Phrase {
+  std::string_view rank, code;
+};
+constexpr auto kPhrases = std::to_array<Phrase>({
+    {"[rank: ", "terminated with code "},                     // Lightning
+    {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
+    {"ProcessExitedException: process ", "terminated with exit code "},
+    {"ProcessExitedException: process ", "terminated with signal "},
+    {"Global rank ", "exited with code "},  // Composer
+    {"composer.cli.launcher:Rank ", "crashed with exit code "},
+    {"noticed that process rank ", "exited on signal "},  // mpirun
+    {"(first noticed rank ", "terminated with signal "},  // jsrun
+});
+
+std::optional<LauncherRow> ReadPhrase(std::string_view line) {
+  for (const Phrase& phrase : kPhrases) {
+    const auto rank = NumberBehind(line, phrase.rank);
+    const size_t at = line.find(phrase.code);
+    if (!rank || at == std::string_view::npos) continue;
+    LauncherRow row;
+    row.rank = rank;
+    row.pid = NumberBehind(line, "PID ");
+    row.words = line;
+    const std::string_view end = line.substr(at + phrase.code.size());
+    const auto number = NumberOf(end);
+    if (phrase.code.ends_with("signal ")) {
+      row.exit_code = number ? std::optional(kShellSignals + *number) : ExitOfSignal(end);
+    } else {
+      row.exit_code = number ? ExitCode(number) : std::optional(1);
+    }
+    return row;
+  }
+  return std::nullopt;
+}
+
+// "Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1", and how many
+// ended; if one task ended in the same way, which was first is unknown.
+std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
+  std::set<std::string_view> ends;
+  for (const std::string_view line : lines) {
+    if (!line.starts_with("srun: error: ")) continue;
+    const size_t tasks = line.find(": tasks ");
+    const size_t end = tasks == std::string_view::npos ? tasks : line.find(": ", tasks + 2);
+    if (end != std::string_view::npos) ends.insert(line.substr(end));
+  }
+  return ends;
+}
+
+bool EndsAsAny(std::string_view line, const std::set<std::string_view>& ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [line](std::string_view end) { return line.ends_with(end); });
+}
+
+}  // namespace
+
+LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
+  LauncherWords words;
+  const std::set<std::string_view> ends_of_many = EndsOfMany(lines);
+  ReadTables(lines, words);
+  words.ranks = ReadNodeRanks(lines);
+  std::optional<LauncherRow> agents;  // only the local rank: correct on one node
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    auto row = ReadSrun(line);
+    if (!row) row = ReadPhrase(line);
+    if (!row) row = ReadProcessName(lines, i);
+    if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
+      agents.emplace();
+      agents->rank = NumberBehind(line, "local_rank: ");
+      agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
+    }
+    if (!row) continue;
+    const bool was_told = row->exit_code == kShellSignals + 15;
+    if (!words.first_rank && !was_told && !EndsAsAny(line, ends_of_many)) {
+      words.first_rank = row->rank;
+    }
+    words.rows.push_back(std::move(*row));
+  }
+  if (words.rows.empty() && agents) {
+    words.first_rank = agents->rank;
+    words.rows.push_back(std::move(*agents));
+  }
+  return words;
+}
+
+std::optional<int> ReadSection(std::string_view line) {
+  if (line.find("----------End global rank ") != std::string_view::npos) return -1;
+  return NumberBehind(line, "----------Begin global rank ");
+}
+
+}  // namespace answers

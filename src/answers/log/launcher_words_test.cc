@@ -1,0 +1,73 @@
+#include "answers/log/launcher_words.h"
+
+#include <gtest/gtest.h>
+
+namespace answers {
+namespace {
+
+struct LaunchersWord {
+  const char* line;
+  int rank, exit_code;
+};
+constexpr LaunchersWord kLaunchersWords[] = {
+    {"srun: error: gpu-03: task 5: Exited with exit code 2", 5, 2},
+    {"srun: error: gpu-03: task 5: Out Of Memory", 5, 137},
+    {"srun: error: gpu-03: task 5: Segmentation fault (core dumped)", 5, 139},
+    {"[rank: 1] Child process with PID 42 terminated with code 1. Forcefully terminating all", 1,
+     1},
+    {"-- Process 3 terminated with the following error:", 3, 1},
+    {"torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGKILL",
+     2, 137},
+    {"torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with exit code 4", 2,
+     4},
+    {"ERROR:composer.cli.launcher:Rank 1 crashed with exit code -9.", 1, 137},
+    {"mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).", 1,
+     137},
+    {"ERROR:  One or more process (first noticed rank 5) terminated with signal 11", 5, 139},
+    {"E0302 10:11:12.0 41 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: "
+     "-11) local_rank: 3 (pid: 42) of binary: /usr/bin/python3",
+     3, 139},
+};
+
+TEST(LauncherWords, NameARankAndItsEnd) {
+  for (const LaunchersWord& told : kLaunchersWords) {
+    const LauncherWords words = ReadLauncherWords({"step 1", told.line});
+    ASSERT_EQ(words.rows.size(), 1U) << told.line;
+    EXPECT_EQ(words.rows[0].rank, told.rank) << told.line;
+    EXPECT_EQ(words.rows[0].exit_code, told.exit_code) << told.line;
+    EXPECT_EQ(words.first_rank, told.rank) << told.line;
+  }
+}
+
+TEST(LauncherWords, TheNameOfAProcessIsARankBeforeAnExitCode) {
+  for (const char* const name : {"  Process name: [[29973,1],3]", "Process name: 3"}) {
+    EXPECT_EQ(ReadLauncherWords({"first process:", name, "Exit code: 1"}).first_rank, 3) << name;
+    EXPECT_FALSE(ReadLauncherWords({"first process:", name}).first_rank) << name;
+    EXPECT_FALSE(ReadLauncherWords({name, "bye"}).first_rank) << name;
+  }
+}
+
+TEST(LauncherWords, WhoWasToldToEndWasNotFirst) {
+  EXPECT_EQ(ReadLauncherWords({"srun: error: n1: task 0: Terminated",
+                               "srun: error: n1: task 3: Exited with exit code 1"})
+                .first_rank,
+            3);
+}
+
+TEST(LauncherWords, OfSeveralTasksNobodyKnowsTheFirst) {
+  EXPECT_TRUE(
+      ReadLauncherWords({"srun: error: n1: tasks 0-7: Exited with exit code 1"}).rows.empty());
+}
+
+TEST(LauncherWords, OfManyTasksThatEndedAlikeNoneIsTheFirst) {
+  EXPECT_FALSE(ReadLauncherWords({"srun: error: n0: tasks 2-7: Exited with exit code 1",
+                                  "srun: error: n1: task 14: Exited with exit code 1"})
+                   .first_rank);
+  EXPECT_EQ(ReadLauncherWords({"srun: error: n1: task 14: Exited with exit code 1",
+                               "srun: error: n0: tasks 2-7: Terminated"})
+                .first_rank,
+            14);
+}
+
+}  // namespace
+}  // namespace answers

@@ -1,0 +1,368 @@
+#include "answers/log/log_line.h"
+
+#include <algorithm>
+#include <map>
+
+#include "answers/log/foreign_prefix.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+bool Take(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// At most four digits.
+std::optional<int> TakeNumber(std::string_view& text) {
+  size_t digits = 0;
+  while (digits < text.size() && digits < 5 && base::IsDigit(text[digits])) ++digits;
+  if (digits == 0 || digits > 4) return std::nullopt;
+  const auto number = base::ParseInt(text.substr(0, digits));
+  text.remove_prefix(digits);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+bool TakeTime(LogLine& line) {
+  constexpr size_t kLongest = 40;
+  constexpr size_t kDate = 11;
+  const std::string_view text = line.text;
+  if (text.size() < kDate || !base::IsDigit(text[0]) || text[4] != '-' || text[10] != 'T') {
+    return false;
+  }
+  const size_t blank = text.substr(0, kLongest).find(' ');
+  std::string stamp(text.substr(0, blank));
+  if (stamp.ends_with(':')) stamp.pop_back();
+  const size_t sign = stamp.find_last_of("+-");
+  const bool lacks_colon = sign > kDate && stamp.size() - sign == 5;  // "+0000"
+  if (lacks_colon) stamp.insert(sign + 3, ":");
+  const auto time = base::ParseRfc3339(stamp);
+  if (!time || blank == std::string_view::npos) return false;
+  line.time = *time;
+  line.text.remove_prefix(blank + 1);
+  for (const std::string_view tag : {"stdout F ", "stderr F ", "stdout P ", "stderr P "}) {
+    if (Take(line.text, tag)) break;
+  }
+  return true;
+}
+
+// "[2026-03-02 10:11:04,123] ", "2026-03-02 10:11:04 "
+bool TakeOwnTime(LogLine& line) {
+  constexpr size_t kShortest = 19;
+  std::string_view text = line.text;
+  const bool has_bracket = Take(text, "[");
+  if (text.size() < kShortest || (text[4] != '-' && text[4] != '/') || text[10] != ' ' ||
+      text[13] != ':') {
+    return false;
+  }
+  size_t end = kShortest;
+  while (end < text.size() && end < 30 &&
+         (base::IsDigit(text[end]) || text[end] == '.' || text[end] == ',')) {
+    ++end;
+  }
+  const auto stamp = ReadOwnStamp(text);
+  text.remove_prefix(end);
+  if (!stamp || (has_bracket && !Take(text, "]")) || !Take(text, " ")) return false;
+  if (!Take(text, "- ")) Take(text, "| ");
+  line.own_time = stamp;
+  line.text = text;
+  return true;
+}
+
+// "Mar 02 10:11:04 gpu-02 train[4201]: "
+bool TakeSyslog(LogLine& line) {
+  constexpr size_t kStamp = 15;
+  constexpr size_t kLongest = 120;
+  const std::string_view text = line.text;
+  if (text.size() <= kStamp || text[3] != ' ' || text[kStamp] != ' ' || text[12] != ':') {
+    return false;
+  }
+  const auto stamp = ReadOwnStamp(text.substr(0, kStamp));
+  const size_t host = text.find(' ', kStamp + 1);
+  const size_t end = text.find(": ");
+  if (!stamp || host > end || end > kLongest ||
+      text.substr(host + 1, end - host - 1).find(' ') != std::string_view::npos) {
+    return false;
+  }
+  line.own_time = stamp;
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "[rank3]:", "[3]: "; "[default3]:", `muster run`'s "[local-rank3]:" and those of other roles
+// count on one node alone.
+bool TakeRank(LogLine& line) {
+  std::string_view text = line.text;
+  if (!Take(text, "[")) return false;
+  const bool is_global = Take(text, "rank");
+  const bool is_local =
+      !is_global && (Take(text, "default") || Take(text, "trainer") || Take(text, "worker") ||
+                     Take(text, "local_rank") || Take(text, "local-rank"));
+  const auto rank = TakeNumber(text);
+  if (!rank || !Take(text, "]:")) return false;
+  if (!is_global && !is_local && text.empty()) return false;  // a row of torchrun's table
+  Take(text, " ");
+  (is_local ? line.local_rank : line.rank) = rank;
+  line.text = text;
+  return true;
+}
+
+// "[pod/NAME/CONTAINER] ", "[NAME-worker-0] "
+bool TakePod(LogLine& line) {
+  std::string_view text = line.text;
+  if (!Take(text, "[")) return false;
+  const bool is_kubectls = Take(text, "pod/");
+  const size_t end = text.find_first_of("] \t");
+  if (end == std::string_view::npos || end == 0 || !text.substr(end).starts_with("] "))
+    return false;
+  std::string_view name = text.substr(0, end);
+  if (is_kubectls) {
+    name = name.substr(0, name.find('/'));
+  } else if (name.find("-master-") == std::string_view::npos &&
+             name.find("-worker-") == std::string_view::npos) {
+    return false;
+  }
+  line.pod = name;
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "[1,3]<stderr>:"
+bool TakeMpi(LogLine& line) {
+  std::string_view text = line.text;
+  if (!Take(text, "[") || !TakeNumber(text) || !Take(text, ",")) return false;
+  const auto rank = TakeNumber(text);
+  if (!rank || !Take(text, "]<std")) return false;
+  const size_t end = text.find(">:");
+  if (end != 3 && end != 4) return false;  // "out", "err", "diag"
+  line.rank = rank;
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "worker-1  | ": a service of docker compose and the number of its container.
+bool TakeService(LogLine& line) {
+  const std::string_view text = line.text;
+  const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-");
+  const size_t bar = end == std::string_view::npos ? end : text.find_first_not_of(' ', end);
+  if (bar == std::string_view::npos || end < 3 || bar == end) return false;
+  if (!text.substr(bar).starts_with("| ") && text.substr(bar) != "|") return false;
+  const size_t digit = text.substr(0, end).find_last_not_of("0123456789");
+  if (digit == std::string_view::npos || digit + 1 == end) return false;
+  if (text[digit] != '-' && text[digit] != '_') return false;
+  line.pod = text.substr(0, end);
+  line.text = text.substr(std::min(bar + 2, text.size()));
+  return true;
+}
+
+// "(RayTrainWorker pid=4201, ip=10.0.0.2) "
+bool TakeActor(LogLine& line) {
+  const std::string_view text = line.text;
+  if (!text.starts_with('(')) return false;
+  const size_t end = text.find(") ");
+  const size_t pid = text.find(" pid=");
+  if (end == std::string_view::npos || pid == std::string_view::npos || pid > end || end > 120) {
+    return false;
+  }
+  line.pod = text.substr(1, end - 1);
+  line.text = text.substr(end + 2);
+  return true;
+}
+
+// "job-worker-1 pytorch " of stern: the operator's pod, and its container.
+bool TakeStern(LogLine& line) {
+  const std::string_view text = line.text;
+  const size_t end = text.find(' ');
+  if (end == std::string_view::npos) return false;
+  const std::string_view name = text.substr(0, end);
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == name.size() ||
+      name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos ||
+      !(name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master"))) {
+    return false;
+  }
+  const size_t blank = text.find(' ', end + 1);
+  if (blank == std::string_view::npos || blank == end + 1) return false;
+  line.pod = name;
+  line.text = text.substr(blank + 1);
+  return true;
+}
+
+// srun -l pads with blanks to the width of the greatest rank.
+bool TakeTask(LogLine& line) {
+  std::string_view text = line.text;
+  while (Take(text, " ")) {
+  }
+  const auto rank = TakeNumber(text);
+  if (!rank || !Take(text, ": ")) return false;
+  line.rank = rank;
+  line.text = text;
+  return true;
+}
+
+LogLine ReadStamps(std::string_view text) {
+  LogLine line;
+  line.text = text;
+  while ((!line.time && TakeTime(line)) || (!line.own_time && TakeOwnTime(line))) {
+  }
+  return line;
+}
+
+// A margin that somebody put before all lines: blanks, or "> ".
+void TakeMargin(std::vector<std::string_view>& lines) {
+  size_t marked = 0;
+  size_t full = 0;
+  for (const std::string_view line : lines) {
+    const bool is_full = line.find_first_not_of(" \t\r") != std::string_view::npos;
+    full += is_full;
+    marked += is_full && line[0] == '>';
+  }
+  if (marked > 0 && marked * 10 >= full * 9) {
+    for (std::string_view& line : lines) {
+      if (Take(line, ">")) Take(line, " ");
+    }
+  }
+  size_t margin = std::string_view::npos;
+  for (const std::string_view line : lines) {
+    const size_t begin = line.find_first_not_of(" \t");
+    const bool is_empty = begin == std::string_view::npos || line.substr(begin) == "\r";
+    if (!is_empty && !line.starts_with("```")) margin = std::min(margin, begin);
+  }
+  if (margin == std::string_view::npos) return;
+  for (std::string_view& line : lines) {
+    if (!line.starts_with("```")) line.remove_prefix(std::min(margin, line.size()));
+  }
+}
+
+// The host before a line, as pdsh and DeepSpeed's launcher print it; "" without one.
+std::string_view HostOf(std::string_view text) {
+  const std::string_view line = ReadStamps(text).text;
+  const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
+  if (end == std::string_view::npos || end < 3 || line.substr(end, 2) != ": ") return "";
+  const std::string_view host = line.substr(0, end);
+  const bool has_digit = std::any_of(host.begin(), host.end(), base::IsDigit);
+  const bool has_letter =
+      host.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
+  return (has_digit && has_letter) || host == "localhost" ? host : "";
+}
+
+// Each line's host, if most lines have one and the hosts repeat.
+std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lines) {
+  constexpr size_t kFewest = 3;
+  std::vector<std::string_view> hosts;
+  hosts.reserve(lines.size());
+  std::map<std::string_view, size_t> counts;
+  for (const std::string_view line : lines) {
+    hosts.push_back(HostOf(line));
+    if (!hosts.back().empty()) ++counts[hosts.back()];
+  }
+  size_t marked = 0;
+  for (const auto& [host, count] : counts) marked += count >= kFewest ? count : 0;
+  const bool are_marked = marked * 2 > lines.size();
+  for (std::string_view& host : hosts) {
+    if (!host.empty() && (!are_marked || counts[host] < kFewest)) host = "";
+  }
+  return hosts;
+}
+
+// The parts found in `text`, otherwise those of the line to which it belongs.
+LogLine Within(const LogLine& outer, std::string_view text) {
+  LogLine line = ReadLogLine(text);
+  if (outer.time) line.time = outer.time;
+  if (outer.own_time) line.own_time = outer.own_time;
+  if (!line.rank) line.rank = outer.rank;
+  if (!line.local_rank) line.local_rank = outer.local_rank;
+  if (line.pod.empty()) line.pod = outer.pod;
+  return line;
+}
+
+}  // namespace
+
+std::string WithoutEscapes(std::string_view text) {
+  constexpr size_t kLongest = 24;
+  const auto is_in_sequence = [](char c) { return base::IsDigit(c) || c == ';' || c == '?'; };
+  std::string plain;
+  plain.reserve(text.size());
+  while (!text.empty()) {
+    const bool is_whole = text.starts_with("\x1b[");
+    if (!is_whole && text[0] != '[') {
+      const size_t next = std::min(text.find_first_of("\x1b[", 1), text.size());
+      plain.append(text.substr(0, next));
+      text.remove_prefix(next);
+      continue;
+    }
+    size_t end = is_whole ? 2 : 1;
+    while (end < std::min(text.size(), kLongest) && is_in_sequence(text[end])) ++end;
+    const char last = end < text.size() ? text[end] : ' ';
+    const bool is_colour = last == 'm' && end > 1;  // the remains of a copied escape sequence
+    const bool is_any = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+    if (is_whole ? is_any : is_colour) {
+      text.remove_prefix(end + 1);
+    } else {
+      plain.push_back(text[0]);
+      text.remove_prefix(1);
+    }
+  }
+  return plain;
+}
+
+LogLine ReadLogLine(std::string_view text) {
+  LogLine line;
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
+  line.text = text.substr(std::min(text.find_first_not_of(' '), text.size()));  // of a prefix
+  const std::string_view trimmed = line.text;
+  bool has_task = false;
+  for (;;) {
+    if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
+      continue;
+    }
+    if (line.pod.empty() &&
+        (TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line))) {
+      continue;
+    }
+    if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
+    if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
+    has_task = true;
+  }
+  if (line.text.size() == trimmed.size()) line.text = text;  // there is none
+  if (!line.own_time) line.own_time = ReadOwnStamp(line.text);
+  return line;
+}
+
+std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
+  TakeMargin(lines);
+  const std::vector<std::string_view> hosts = FindHosts(lines);
+  std::vector<LogLine> read;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    LogLine line;
+    line.text = lines[i];
+    if (!hosts[i].empty()) {
+      line = ReadStamps(lines[i]);
+      line.pod = hosts[i];
+      line.text.remove_prefix(hosts[i].size() + 2);
+    }
+    read.push_back(Within(line, line.text));
+  }
+  return read;
+}
+
+void TakeForeignPrefixes(std::vector<LogLine>& lines) {
+  std::vector<std::string_view> texts;
+  for (const LogLine& line : lines) texts.push_back(line.text);
+  const std::vector<ForeignPrefix> foreign = FindForeignPrefixes(texts);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (foreign[i].size == 0) continue;
+    LogLine& line = lines[i];
+    const std::string_view prefix = line.text.substr(0, foreign[i].size);
+    if (!line.own_time) line.own_time = ReadOwnStamp(prefix);
+    if (!line.rank) line.rank = foreign[i].rank;
+    if (!line.local_rank) line.local_rank = foreign[i].local_rank;
+    if (line.pod.empty()) line.pod = foreign[i].source;
+    line = Within(line, line.text.substr(prefix.size()));
+  }
+}
+
+}  // namespace answers

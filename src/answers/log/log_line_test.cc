@@ -1,0 +1,71 @@
+#include "answers/log/log_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "answers/log/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+constexpr std::string_view kRaised =
+    "Traceback (most recent call last):\n"
+    "  File \"/w/train.py\", line 3, in main\n"
+    "    step()\n"
+    "KeyError: 'lr'\n";
+
+std::string Prefixed(std::string_view before, std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n') + 1;
+    lines.append(before).append(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
+TEST(LogLine, AMarginThatSomebodyPutBeforeAllLinesIsTakenOff) {
+  for (const char* const margin : {"> ", "    ", "2026-03-02 10:11:04,120 - ",
+                                   "2026/03/02 10:11:04 ", "2026-03-02T10:11:04Z  3: "}) {
+    const std::string log = Prefixed(margin, kRaised);
+    const Verdict verdict = Explain(ReadLogs({{"train.log", log}}));
+    EXPECT_EQ(verdict.kind, "exception") << margin;
+    EXPECT_EQ(verdict.line, "KeyError: 'lr'") << margin;
+    EXPECT_EQ(verdict.file_line, 3) << margin;
+  }
+}
+
+TEST(LogLine, AnEmptyLineBehindAStampIsEmpty) {
+  EXPECT_EQ(ReadLogLine("2026-03-02T10:11:04Z ").text, "");
+  EXPECT_EQ(ReadLogLine("  [rank3]: ValueError: ").text, "ValueError: ");
+  EXPECT_EQ(ReadLogLine("    step()").text, "    step()");
+}
+
+TEST(LogLine, AColonMayStandBehindAStamp) {
+  const LogLine line = ReadLogLine("2030-01-01T13:22:37.434Z: [1,2]<stderr>:ValueError: bad");
+  EXPECT_EQ(line.rank, 2);
+  EXPECT_TRUE(line.time);
+  EXPECT_EQ(line.text, "ValueError: bad");
+}
+
+TEST(LogLine, AHostMayStandBehindAStamp) {
+  const std::string log = Prefixed("2026-03-02T10:11:04Z gpu-2: [rank9]: ", kRaised);
+  const Evidence evidence = ReadLogs({{"ds.log", log}});
+  ASSERT_EQ(evidence.ranks.size(), 1U);
+  EXPECT_EQ(evidence.ranks[0].name, "gpu-2");
+  EXPECT_EQ(evidence.ranks[0].rank, 9);
+  EXPECT_TRUE(evidence.ranks[0].lines[0].time);
+}
+
+TEST(LogLine, ColoursGoAlsoWhereACopyLostTheEscape) {
+  EXPECT_EQ(WithoutEscapes("\x1b[1;31mKeyError\x1b[0m: x\x1b[K"), "KeyError: x");
+  EXPECT_EQ(WithoutEscapes("[36m(A pid=7)[0m y"), "(A pid=7) y");
+  EXPECT_EQ(WithoutEscapes("[1024] [m] a[5m"), "[1024] [m] a") << "a colour may be anywhere";
+  EXPECT_EQ(WithoutEscapes("\x1b"), "\x1b");
+  EXPECT_EQ(WithoutEscapes("a["), "a[");
+}
+
+}  // namespace
+}  // namespace answers

@@ -1,0 +1,498 @@
+#include "answers/log/read_log.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "answers/log/cluster_words.h"
+#include "answers/log/error_file.h"
+#include "answers/log/file_rank.h"
+#include "answers/log/launcher_words.h"
+#include "answers/log/log_line.h"
+#include "answers/log/own_rank.h"
+#include "answers/log/own_stamp.h"
+#include "answers/log/sweep_log.h"
+#include "answers/watchdog.h"
+#include "answers/witness_line.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr size_t kLongestLine = 4096;
+constexpr size_t kMostLines = 20'000;
+
+struct Split {
+  Line line;
+  std::optional<OwnStamp> own_time;
+  std::optional<int> rank, local_rank;
+  std::string pod;
+};
+
+struct File {
+  const LogFile* log = nullptr;
+  std::optional<int> rank;  // by its name
+  std::vector<Split> lines;
+  // in a sweep's log: of the first failed trial to which they belong
+  std::optional<std::string> trial;
+  std::vector<std::string_view> texts;  // the lines'
+  LauncherWords words;
+};
+
+// The kind of programs' stamps from which times are taken if the lines' carriers add none.
+enum class OwnClock { kNone, kDates, kDaysOfAnyYear };
+
+// The last `limit` lines, the oldest first.
+std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
+  std::vector<std::string_view> lines;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  while (lines.size() < limit) {
+    const size_t end = text.rfind('\n');
+    lines.push_back(end == std::string_view::npos ? text : text.substr(end + 1));
+    if (end == std::string_view::npos) break;
+    text = text.substr(0, end);
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
+}
+
+// If the log of torch's error handler contains what it writes to an error file, the traceback in
+// it, or the message of one that is cut, replaces these lines.
+void UnfoldErrorReports(std::vector<Split>& lines) {
+  constexpr size_t kMostOfReport = 40;
+  constexpr std::string_view kMessage = "\"message\": \"";
+  const auto begins = [](const Split& split) {
+    return split.line.text.ends_with("error_handler: {") ||
+           split.line.text.ends_with("error_handler:{");
+  };
+  if (std::none_of(lines.begin(), lines.end(), begins)) return;
+  std::vector<Split> unfolded;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    unfolded.push_back(lines[i]);
+    if (!begins(lines[i])) continue;
+    std::string json = "{";
+    size_t end = i + 1;
+    const size_t limit = std::min(lines.size(), i + kMostOfReport);
+    for (; end < limit && lines[end].line.text != "}"; ++end) json += lines[end].line.text;
+    const auto report = ParseErrorFile(json + "}");
+    const auto add = [&](std::string text) {
+      unfolded.push_back(lines[i]);
+      unfolded.back().line.text = std::move(text);
+    };
+    if (end < limit && report) {
+      for (Line& line : LinesOf(*report)) add(std::move(line.text));
+      i = end;
+      continue;
+    }
+    for (size_t cut = i + 1; cut < end; ++cut) {
+      const std::string_view text = base::Trim(lines[cut].line.text);
+      if (!text.starts_with(kMessage)) continue;
+      add(std::string(text.substr(kMessage.size(), text.rfind('"') - kMessage.size())));
+      i = cut;
+      break;
+    }
+  }
+  for (size_t i = 0; i < unfolded.size(); ++i) unfolded[i].line.order = i;
+  lines = std::move(unfolded);
+}
+
+// For a sweep's log, the lines of one trial, which `trial` then describes.
+std::vector<Split> SplitLines(std::string_view text, size_t limit,
+                              std::optional<std::string>& trial) {
+  const bool has_escapes =
+      text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
+  const std::string plain = has_escapes ? WithoutEscapes(text) : "";
+  std::vector<LogLine> lines = ReadLogLines(LastLines(has_escapes ? plain : text, limit));
+  trial = KeepFailedTrial(lines);
+  TakeForeignPrefixes(lines);
+  std::vector<Split> split;
+  split.reserve(lines.size());
+  for (const LogLine& line : lines) {
+    split.push_back({{line.time, std::string(line.text.substr(0, kLongestLine)), split.size()},
+                     line.own_time,
+                     line.rank,
+                     line.local_rank,
+                     line.pod});
+  }
+  UnfoldErrorReports(split);
+  return split;
+}
+
+// torchrun's "attempt_1/" in a path, and the path without it.
+int TakeAttempt(std::string& name) {
+  constexpr std::string_view kFolder = "attempt_";
+  const size_t at = name.find(kFolder);
+  if (at == std::string::npos || (at > 0 && name[at - 1] != '/')) return 0;
+  const size_t end = name.find('/', at);
+  if (end == std::string::npos) return 0;
+  const auto number =
+      base::ParseInt(std::string_view(name).substr(at + kFolder.size(), end - at - kFolder.size()));
+  if (!number || *number < 0 || *number > 10'000) return 0;
+  name.erase(at, end + 1 - at);
+  return static_cast<int>(*number);
+}
+
+// PyTorch's agent starts again with all ranks.
+bool IsRestart(std::string_view line) {
+  return line.find("; will restart worker group") != std::string_view::npos ||
+         line.find("] Restarting worker group") != std::string_view::npos;
+}
+
+// Whether the agent says that a later attempt of its workers, and so its job, succeeded.
+bool HasRecovered(const File& file) {
+  const auto restart = std::find_if(file.lines.rbegin(), file.lines.rend(),
+                                    [](const Split& split) { return IsRestart(split.line.text); });
+  if (restart == file.lines.rend()) return false;
+  const auto tells = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(restart.base(), file.lines.end(), [&words](const Split& split) {
+      return std::any_of(words.begin(), words.end(), [&split](std::string_view word) {
+        return split.line.text.find(word) != std::string::npos;
+      });
+    });
+  };
+  return tells({"worker group successfully finished"}) &&
+         !tells({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
+}
+
+// Whether watchdogs print in lines without a prefix: in a file of unknown origin, or one of several
+// ranks. A job knows better which pod has only one rank.
+bool HasWatchdogs(const File& file) {
+  std::set<int> ranks;
+  for (const Split& split : file.lines) {
+    const auto rank = split.rank ? std::nullopt : RankOfWatchdog(split.line.text);
+    if (rank) ranks.insert(*rank);
+  }
+  return ranks.size() > 1 || (ranks.size() == 1 && file.log->name.find('.') != std::string::npos);
+}
+
+bool HasCarriersTimes(const File& file) {
+  return std::any_of(file.lines.begin(), file.lines.end(),
+                     [](const Split& split) { return split.line.time.has_value(); });
+}
+
+// A line without a stamp has the time of the line before.
+void TakeOwnTimes(File& file, OwnClock clock) {
+  if (clock == OwnClock::kNone || HasCarriersTimes(file)) return;
+  const auto time_of = [clock](const Split& split) -> std::optional<base::Time> {
+    if (!split.own_time) return std::nullopt;
+    if (clock == OwnClock::kDaysOfAnyYear) return WithoutYear(*split.own_time).time;
+    return split.own_time->has_year ? std::optional(split.own_time->time) : std::nullopt;
+  };
+  std::optional<base::Time> last;
+  for (size_t i = 0; !last && i < file.lines.size(); ++i) last = time_of(file.lines[i]);
+  for (Split& split : file.lines) {
+    if (const auto time = time_of(split)) last = time;
+    split.line.time = last;
+  }
+}
+
+// Programs' stamps are comparable if all files have stamps of one kind; within one file the order
+// of lines is better.
+OwnClock ClockOf(const std::vector<File>& files) {
+  if (files.size() < 2) return OwnClock::kNone;
+  bool have_dates = true;
+  bool have_days = true;
+  for (const File& file : files) {
+    if (file.log->text.empty()) continue;
+    const auto has = [&file](auto predicate) {
+      return std::any_of(file.lines.begin(), file.lines.end(), predicate);
+    };
+    const bool is_carried = HasCarriersTimes(file);
+    have_dates = have_dates && (is_carried || has([](const Split& split) {
+                                  return split.own_time && split.own_time->has_year;
+                                }));
+    have_days = have_days && !is_carried &&
+                has([](const Split& split) { return split.own_time.has_value(); });
+  }
+  if (have_dates) return OwnClock::kDates;
+  return have_days ? OwnClock::kDaysOfAnyYear : OwnClock::kNone;
+}
+
+// Whether the row is of this node: a table also names a rank of another node that failed first.
+bool IsHere(const LauncherRow& row, const LauncherWords& words) {
+  return !row.rank || !words.ranks ||
+         (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
+}
+
+// The global ranks of a node's local ranks, from lines and from its agent's table.
+class LocalRanks {
+ public:
+  LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) : node_(words.ranks) {
+    for (const LauncherRow& row : words.rows) {
+      if (!IsHere(row, words)) continue;
+      if (row.rank && row.local_rank) ranks_[{"", *row.local_rank}] = *row.rank;
+    }
+    for (const Split& split : lines) {
+      if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = *split.rank;
+    }
+  }
+
+  std::optional<int> RankOf(const Split& split) const {
+    if (split.rank || !split.local_rank) return split.rank;
+    const auto known = ranks_.find({split.pod, *split.local_rank});
+    if (known != ranks_.end()) return known->second;
+    return node_ && split.pod.empty() ? node_->first + *split.local_rank : split.local_rank;
+  }
+
+ private:
+  const std::optional<NodeRanks> node_;
+  std::map<std::pair<std::string_view, int>, int> ranks_;
+};
+
+std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const Split& split : lines) texts.push_back(split.line.text);
+  return texts;
+}
+
+// The rank whose process the kernel has killed, by the pids in the launchers' messages of all
+// files.
+class KilledRanks {
+ public:
+  explicit KilledRanks(const std::vector<File>& files) {
+    for (const File& file : files) {
+      for (const LauncherRow& row : file.words.rows) {
+        if (row.rank && row.pid) ranks_[*row.pid] = *row.rank;
+      }
+    }
+  }
+
+  std::optional<int> RankIn(std::string_view line) const {
+    constexpr std::string_view kKilled = "Killed process ";
+    const size_t at = line.find(kKilled);
+    if (at == std::string_view::npos) return std::nullopt;
+    line = line.substr(at + kKilled.size());
+    const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
+    const auto known = pid ? ranks_.find(*pid) : ranks_.end();
+    return known == ranks_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+ private:
+  std::map<int64_t, int> ranks_;
+};
+
+// By launchers' tables, which name the file; otherwise by the file's own name.
+std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs) {
+  for (const File& log : logs) {
+    for (const LauncherRow& row : log.words.rows) {
+      if (row.rank && IsSameErrorFile(row.error_file, error.log->name)) return row.rank;
+    }
+  }
+  return error.rank;
+}
+
+class Sorter {
+ public:
+  Sorter(bool has_master, const KilledRanks& killed) : has_master_(has_master), killed_(killed) {}
+
+  void Add(const File& file) {
+    const LocalRanks locals(file.lines, file.words);
+    std::string name = file.log->name;
+    int attempt = TakeAttempt(name);
+    const bool by_watchdog = !file.rank && HasWatchdogs(file);
+    const bool has_prefixes = std::any_of(
+        file.lines.begin(), file.lines.end(),
+        [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
+    std::optional<int> section;
+    if (file.trial) {
+      RankFor(name, file.rank, "", attempt)
+          .witnesses.push_back({std::nullopt, "the first trial that failed", *file.trial});
+    }
+    for (const Split& split : file.lines) {
+      if (const auto begins = ReadSection(split.line.text)) section = *begins;
+      if (IsRestart(split.line.text)) ++attempt;
+      std::optional<int> number = locals.RankOf(split);
+      if (!number && section && *section >= 0) number = section;
+      if (!number) number = file.rank;
+      if (!number && !has_prefixes) number = RankOfPod(split.pod, has_master_);
+      if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
+      if (!number) number = killed_.RankIn(split.line.text);
+      Rank& rank = RankFor(name, number, split.pod, attempt);
+      if (auto witness = ReadWitness(split.line.text)) {
+        rank.witnesses.push_back(std::move(*witness));
+        continue;
+      }
+      rank.has_log = true;
+      rank.lines.push_back(split.line);
+      rank.lines.back().order += before_;
+    }
+    const bool has_recovered = HasRecovered(file);
+    if (has_recovered) {
+      for (Rank& rank : evidence_.ranks) {
+        if (rank.name == name && !rank.exit_code) rank.exit_code = 0;
+      }
+    }
+    before_ += file.lines.size();
+    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
+  }
+
+  // Before the logs, so that launchers' messages about these ranks find them.
+  void AddErrorFile(const File& file, std::optional<int> number) {
+    std::string name = file.log->name;
+    const int attempt = TakeAttempt(name);
+    Rank& rank = RankFor(name, number, "", attempt);
+    auto report = ParseErrorFile(file.log->text);
+    rank.has_log = report.has_value();
+    if (!report) return;
+    rank.lines = LinesOf(*report);
+    for (Line& line : rank.lines) line.order += before_;
+    before_ += rank.lines.size();
+    rank.ended = rank.lines.front().time;
+    reports_[static_cast<size_t>(&rank - evidence_.ranks.data())] = std::move(*report);
+  }
+
+  Evidence Take() {
+    JoinReports();
+    for (Rank& rank : evidence_.ranks) {
+      const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
+      if (own && !Knows(*own)) rank.rank = own;
+    }
+    return std::move(evidence_);
+  }
+
+ private:
+  // The error file has the time also for a rank that has printed its exception.
+  void JoinReports() {
+    std::vector<size_t> joined;
+    for (const auto& [place, report] : reports_) {
+      const Rank& of = evidence_.ranks[place];
+      bool is_told = false;
+      for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
+        Rank& rank = evidence_.ranks[i];
+        if (reports_.contains(i) || !IsOfOneProcess(rank, of) || !Tells(rank.lines, report)) {
+          continue;
+        }
+        rank.ended = of.ended;
+        if (!rank.exit_code) rank.exit_code = of.exit_code;
+        if (rank.host.empty()) rank.host = of.host;
+        is_told = true;
+      }
+      if (is_told) joined.push_back(place);
+    }
+    for (auto place = joined.rbegin(); place != joined.rend(); ++place) {
+      evidence_.ranks.erase(evidence_.ranks.begin() + static_cast<ptrdiff_t>(*place));
+    }
+  }
+
+  // By the files' folder; otherwise by the number, unless the folders of several nodes have it.
+  bool IsOfOneProcess(const Rank& rank, const Rank& of) const {
+    if (rank.attempt != of.attempt) return false;
+    const size_t slash = of.name.rfind('/');
+    if (slash != std::string::npos &&
+        std::string_view(rank.name).substr(0, rank.name.rfind('/')) == of.name.substr(0, slash)) {
+      return true;
+    }
+    const auto has_number = [&](const auto& known) {
+      const Rank& other = evidence_.ranks[known.first];
+      return other.rank == of.rank && other.attempt == of.attempt;
+    };
+    return of.rank && rank.rank == of.rank &&
+           std::count_if(reports_.begin(), reports_.end(), has_number) == 1;
+  }
+
+  Rank& RankFor(const std::string& file, std::optional<int> number, std::string_view pod,
+                int attempt) {
+    const std::string name = pod.empty() ? file : std::string(pod);
+    const auto [found, is_new] =
+        places_.try_emplace({name, number.value_or(-1), attempt}, evidence_.ranks.size());
+    if (is_new) {
+      Rank& rank = evidence_.ranks.emplace_back();
+      rank.rank = number;
+      rank.name = name;
+      rank.attempt = attempt;
+    }
+    return evidence_.ranks[found->second];
+  }
+
+  // The messages of launchers and kubectl in these lines.
+  void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
+                const std::string& name, int attempt) {
+    for (const LauncherRow& row : words.rows) {
+      if (IsHere(row, words)) Note(row, name, attempt);
+    }
+    const bool is_later = first_time_ && words.first_time && *first_time_ <= *words.first_time;
+    if (words.first_rank && !is_later) {
+      evidence_.first_rank = words.first_rank;
+      first_time_ = words.first_time;
+    }
+    for (const std::string_view text : texts) {
+      const auto missing = MissingAtBarrier(text);
+      if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
+    }
+    for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
+  }
+
+  bool Knows(int number) const {
+    return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(),
+                       [number](const Rank& rank) { return rank.rank == number; });
+  }
+
+  void Note(const LauncherRow& row, const std::string& file, int attempt) {
+    if (!row.rank) return;
+    const auto known = std::find_if(evidence_.ranks.rbegin(), evidence_.ranks.rend(),
+                                    [&row](const Rank& rank) { return rank.rank == row.rank; });
+    Rank& rank = known != evidence_.ranks.rend() ? *known : RankFor(file, row.rank, "", attempt);
+    if (row.exit_code) rank.exit_code = row.exit_code;
+    if (!row.words.empty()) rank.end_words = row.words;
+    if (!row.host.empty()) rank.host = row.host;
+  }
+
+  const bool has_master_;
+  const KilledRanks& killed_;
+  Evidence evidence_;
+  std::optional<base::Time> first_time_;  // of evidence_.first_rank
+  std::map<std::tuple<std::string, int, int>, size_t> places_;
+  std::map<size_t, ErrorReport> reports_;  // by the place of the Rank that has only this file
+  size_t before_ = 0;
+};
+
+}  // namespace
+
+std::vector<Line> ReadLines(std::string_view text, size_t limit) {
+  std::vector<Line> lines;
+  if (text.empty()) return lines;
+  std::optional<std::string> trial;
+  for (Split& split : SplitLines(text, limit, trial)) lines.push_back(std::move(split.line));
+  return lines;
+}
+
+Evidence ReadLogs(const std::vector<LogFile>& files) {
+  const bool has_master = std::any_of(files.begin(), files.end(), [](const LogFile& file) {
+    return file.text.find("-master-0") != std::string_view::npos;
+  });
+  std::vector<std::string_view> names;
+  for (const LogFile& log : files) names.emplace_back(log.name);
+  const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
+  std::vector<File> read, errors;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (IsErrorFile(files[i].name)) {
+      errors.push_back({&files[i], ranks[i], {}, {}, {}, {}});
+      continue;
+    }
+    File& file = read.emplace_back();
+    file.log = &files[i];
+    file.rank = ranks[i];
+    file.lines = SplitLines(files[i].text, kMostLines, file.trial);
+  }
+  for (File& file : read) {  // the storage of their lines
+    file.texts = TextsOf(file.lines);
+    file.words = ReadLauncherWords(file.texts);
+    if (!file.words.ranks) file.words.ranks = file.log->ranks;
+  }
+  // Programs' stamps, of an unknown time zone, are not comparable to the times of error files.
+  const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
+  const KilledRanks killed(read);
+  Sorter sorter(has_master, killed);
+  for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
+  for (File& file : read) {
+    TakeOwnTimes(file, clock);
+    sorter.Add(file);
+  }
+  return sorter.Take();
+}
+
+}  // namespace answers

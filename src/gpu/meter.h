@@ -1,0 +1,33 @@
+// How busy the machine's GPUs are, looked at again and again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gpu/inventory.h"
+
+namespace gpu {
+
+// Percent of the driver's last sample, by unit (Inventory::Units); nullopt for what the driver does
+// not tell, as of the parts of a divided GPU.
+using BusyUnits = std::vector<std::optional<int>>;
+BusyUnits BusyOf(const Inventory& inventory);
+
+// Reads on a thread of its own: a driver that hangs holds up neither Look nor the destructor.
+// Thread safe.
+class Meter {
+ public:
+  explicit Meter(Places places);
+  // The last look's readings, and begins the next reading. Empty before the first one, and where
+  // the driver has not answered for some seconds.
+  BusyUnits Look();
+
+ private:
+  struct State;
+  static void Read(const std::shared_ptr<State>& state);
+
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace gpu

@@ -1,0 +1,16 @@
+#include "reconcile/limits/deadline.h"
+
+namespace reconcile {
+
+std::optional<base::Time> After(base::Time start, int64_t seconds) {
+  constexpr int64_t kMillennium = 1000LL * 366 * 24 * 3600;
+  if (seconds > kMillennium) return std::nullopt;
+  return start + std::chrono::seconds(seconds < -kMillennium ? -kMillennium : seconds);
+}
+
+std::optional<base::Time> Deadline(const api::RunPolicy& policy, const api::JobStatus& status) {
+  if (!policy.active_deadline_seconds || !status.start_time) return std::nullopt;
+  return After(*status.start_time, *policy.active_deadline_seconds);
+}
+
+}  // namespace reconcile

@@ -1,0 +1,42 @@
+#include "reconcile/limits/limits.h"
+
+#include <fmt/format.h>
+
+#include "reconcile/conditions.h"
+#include "reconcile/limits/backoff_limit.h"
+#include "reconcile/limits/deadline.h"
+
+namespace reconcile {
+namespace {
+
+std::string BackoffMessage(const JobState& state) {
+  return fmt::format("Job {} has failed because it has reached the specified backoff limit",
+                     state.job.name);
+}
+
+std::string DeadlineMessage(const JobState& state) {
+  return fmt::format("Job {} has failed because it was active longer than specified deadline",
+                     state.job.name);
+}
+
+}  // namespace
+
+std::optional<Failure> FindExceededLimit(const JobState& state) {
+  if (HasReachedBackoffLimit(state)) {
+    Failure failure{false, BackoffMessage(state)};
+    AddFirstFailure(state, ": ", failure);
+    return failure;
+  }
+  const auto deadline = Deadline(state.job.run_policy, state.status);
+  if (deadline && state.now >= *deadline) return Failure{false, DeadlineMessage(state)};
+  return std::nullopt;
+}
+
+bool HasEndedByLimit(const JobState& state) {
+  const api::Condition* const failed = state.status.Find(kFailed);
+  return failed != nullptr && failed->status == "True" &&
+         (failed->message.starts_with(BackoffMessage(state)) ||
+          failed->message == DeadlineMessage(state));
+}
+
+}  // namespace reconcile
