@@ -49,6 +49,12 @@ export function cores(milli) {
   return Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 1);
 }
 
+// A number with five digits that matter; other values as they are.
+export function figure(value) {
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value ?? "–");
+  return String(Number(value.toPrecision(5)));
+}
+
 export function percent(share) {
   return share === null || share === undefined ? "" : `${Math.round(100 * share)}%`;
 }

@@ -2,7 +2,7 @@
 import {isOver, remove, rerun, resume, suspend} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, kindOf, setText, showState, withCode, wordOf} from "./dom.js";
-import {bytes, duration, moment, percent, plural, reasonOf} from "./format.js";
+import {bytes, duration, figure, moment, percent, plural, reasonOf} from "./format.js";
 import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
 import {get, jobs, stream} from "./server.js";
@@ -292,7 +292,7 @@ export function jobScreen(app, kind, namespace, run) {
                 each.index, ...values.map((name) => each.values[name]), wordOf(each.status),
                 duration(1000 * each.seconds), ...metrics.map((name) => each.metrics[name])
               ];
-              return h("tr", null, cells.map((cell) => h("td", null, String(cell ?? "–"))));
+              return h("tr", null, cells.map((cell) => h("td", {title: String(cell ?? "")}, figure(cell))));
             })))));
   }
 

@@ -56,7 +56,7 @@ const COLUMNS = [
   {
     name: "state",
     title: "State",
-    width: "104px",
+    width: "120px",
     sort: (row) => row.status,
     draw: (cell, row) => {
       if (!cell.firstChild) cell.append(h("span"));
@@ -100,7 +100,7 @@ const COLUMNS = [
   {
     name: "progress",
     title: "Progress",
-    width: "130px",
+    width: "170px",
     className: "phone-below",
     sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
     descends: true,
@@ -138,7 +138,7 @@ const COLUMNS = [
   {
     name: "created",
     title: "Submitted",
-    width: "96px",
+    width: "116px",
     className: "number phone-none",
     sort: (row) => row.created,
     descends: true,

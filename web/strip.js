@@ -85,7 +85,8 @@ export class Strip {
       return h("span", null, swatch, KINDS[kind].word);
     }));
     this.canvas.setAttribute("aria-label", summary(grid));
-    setText(this.source, grid.source ? `${grid.source}; since ${moment(grid.from)}` : "");
+    const since = `since ${moment(grid.from)}, until muster dash ends`;
+    setText(this.source, grid.source ? `${grid.source}; ${since}` : "");
     this.draw();
     this.#say(this.#at);
   }

@@ -66,6 +66,10 @@ inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
 inline constexpr std::string_view kVolumePathAnnotation = "muster.dev/path";
 // On a pod that another object controls (the job's TensorBoard): uid of the job that it belongs to.
 inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
+// On pods of a `submit --tensorboard` whose --logdir is on a claim or in a folder of the machine:
+// where its event files are. On the embedded cluster this is the folder on this machine, elsewhere
+// the path in the container.
+inline constexpr std::string_view kLogdirAnnotation = "muster.dev/logdir";
 // On a Deployment of the embedded cluster: `muster down` has ended its pods; the next daemon
 // removes the annotation and creates them again.
 inline constexpr std::string_view kStoppedAnnotation = "muster.dev/stopped";

@@ -163,6 +163,15 @@ def test_a_loss_that_is_no_number(cluster):
     assert followed.stderr.count("a loss is not a number any more: step 2 loss nan") == 1, followed.stderr
 
 
+def test_a_program_that_ends_after_a_loss_that_is_no_number_and_says_nothing(cluster):
+    cluster.submit("silent", "echo step 1 loss 0.5; echo step 2 loss nan; echo step 3 loss nan; exit 3")
+    cluster.wait("silent", "FAILED")
+    verdict = json.loads(cluster.run("explain", "silent", "-o", "json").stdout)
+    assert verdict["class"] == "unknown", verdict
+    assert any(each["text"].endswith("the loss was not a number from here on: step 2 loss nan") for each in verdict["evidence"]), verdict
+    assert "learning rate" in cluster.run("explain", "silent").stdout
+
+
 @pytest.mark.parametrize("flags", [["--restart-policy=OnFailure"], []])
 def test_a_job_stops_when_its_loss_is_no_number(cluster, flags):
     done = cluster.submit("lost", "echo step 1 loss 0.5; echo step 2 loss inf; exec sleep 600", "--stop-on-nan", "--wait",

@@ -188,3 +188,12 @@ def test_ranks_in_one_pod_and_programs_that_are_no_python(cluster):
     ranks = wait_until("they have begun", lambda: [
         rank for rank in json.loads(cluster.run("get", "shell", "--ranks", "-o", "json").stdout) if rank["step"]])
     assert ranks[0]["step"] == "iter 7" and ranks[0]["pid"] is None and ranks[0]["quietSeconds"] >= 0
+
+
+def test_a_text_is_found_in_a_large_log(cluster):
+    # Most pieces of which do not have it; a last line without an end may have it, too.
+    cluster.submit("large", "seq 1 300000; printf 'at the end: 100000'", "--wait")
+    raw = [line for line in cluster.run("logs", "large").stdout.splitlines() if "00000" in line]
+    assert raw == ["100000", "200000", "300000", "at the end: 100000"]
+    assert lines(cluster, "large", "--all", "--raw", "--grep=00000") == [f"[large-master-0] {line}" for line in raw]
+    assert lines(cluster, "large", "--all", "--grep=no such text") == []

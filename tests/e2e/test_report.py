@@ -234,6 +234,21 @@ def test_reads_event_files_below_the_logdir_of_submit(cluster):
     assert (told[0]["source"], told[0]["step"]) == ("event files", 5)
 
 
+def test_reads_event_files_of_a_logdir_on_a_claim_or_in_a_folder(cluster, tmp_path):
+    (tmp_path / "event").write_bytes(event(5, 0.5, 30))
+    cluster.run("data", "create", "shared", "--path", str(tmp_path))
+    write = "mkdir -p /d/logs && cp /d/event /d/logs/events.out.tfevents.1.host && sleep 100"
+    for name, flag in (("on-claim", "--data=shared:/d"), ("in-folder", f"--data-dir={tmp_path}:/d")):
+        cluster.submit(name, write, "--tensorboard", "--logdir=/d/logs", flag)
+        until = time.monotonic() + 60
+        while not (told := cluster.get(name)["progress"]):
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        assert (told[0]["source"], told[0]["step"]) == ("event files", 5)
+        cluster.run("delete", name)
+        (tmp_path / "logs" / "events.out.tfevents.1.host").unlink()
+
+
 def test_event_files_of_earlier_runs_are_not_of_this_one(cluster, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "events.out.tfevents.1700000000.host").write_bytes(event(9, 9, -86_400))

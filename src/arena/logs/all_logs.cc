@@ -22,19 +22,30 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kWrittenAtOnce = 64 << 10;
+constexpr size_t kMostUnsearched = 1 << 20;
 
 // One instance's log, line by line.
 class InstanceLog {
  public:
-  InstanceLog(std::string instance, std::unique_ptr<net::BodyStream> stream)
-      : instance_(std::move(instance)), stream_(std::move(stream)) {}
+  // `grep`: other lines are not wanted, but may come; "" for none. `stop` ends a Fill.
+  InstanceLog(std::string instance, std::unique_ptr<net::BodyStream> stream, std::string grep,
+              std::stop_token stop)
+      : instance_(std::move(instance)),
+        stream_(std::move(stream)),
+        grep_(std::move(grep)),
+        stop_(std::move(stop)) {}
 
   // Reads on until there is a line, or no more.
   base::Status Fill() {
     while (lines_.empty() && !is_over_) {
-      TRY_ASSIGN(const std::optional<std::string> bytes, stream_->Read());
+      if (stop_.stop_requested()) return Fail(Code::kCancelled, "nobody reads any more");
+      TRY_ASSIGN(std::optional<std::string> bytes, stream_->Read());
       is_over_ = !bytes;
-      Split(bytes ? whole_lines_.Feed(*bytes) : whole_lines_.End());
+      if (bytes) {
+        Split(whole_lines_.Feed(Wanted(*std::move(bytes))));
+      } else {
+        Split(whole_lines_.Feed(std::exchange(unsearched_, "")) + whole_lines_.End());
+      }
     }
     return {};
   }
@@ -44,12 +55,31 @@ class InstanceLog {
   const std::string& instance() const { return instance_; }
 
  private:
+  // Of a large log, most of which is not wanted: the bytes of whole lines, unless none has the
+  // text.
+  std::string Wanted(std::string bytes) {
+    if (grep_.empty()) return bytes;
+    unsearched_ += bytes;
+    const size_t end = unsearched_.rfind('\n');
+    if (end == std::string::npos && unsearched_.size() <= kMostUnsearched) return "";
+    if (end == std::string::npos) {  // a line without an end; then all that follows
+      grep_.clear();
+      return std::exchange(unsearched_, "");
+    }
+    std::string lines = std::exchange(unsearched_, unsearched_.substr(end + 1));
+    lines.resize(end + 1);
+    return lines.find(grep_) == std::string::npos ? "" : lines;
+  }
+
   void Split(std::string_view text) {
     for (TimedLine& line : SplitTimedLines(text, last_time_)) lines_.push_back(std::move(line));
   }
 
   const std::string instance_;
   const std::unique_ptr<net::BodyStream> stream_;
+  std::string grep_;
+  const std::stop_token stop_;
+  std::string unsearched_;
   LogLines whole_lines_{true};
   std::deque<TimedLine> lines_;
   std::string last_time_;
@@ -228,7 +258,9 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
     }
     TRY_ASSIGN(std::unique_ptr<net::BodyStream> stream,
                client.Logs(request.job.summary.namespace_name, instance.name, options));
-    logs.push_back(std::make_unique<InstanceLog>(instance.name, std::move(stream)));
+    logs.push_back(std::make_unique<InstanceLog>(instance.name, std::move(stream),
+                                                 request.only_errors ? "" : request.choice.grep,
+                                                 request.stop));
     TRY(logs.back()->Fill());
   }
   if (logs.empty() && why_not) return Fail(std::move(*why_not));

@@ -23,10 +23,12 @@ constexpr size_t kMostOfLook = 16 << 20;    // bytes, over all commands
 constexpr size_t kMostOfCommand = 4 << 20;  // the script's own limits, with what is above a file's
 constexpr size_t kLongestHeader = 4096;
 
-// $1 is the folder, and each further word the offset and the path of a file that is known. A file
-// that is shorter than it was is another one.
+// $1 is the folder. Each line of stdin, up to an empty one, is the offset and the path of a file
+// that is known: a command is a part of a URL, in which so much may have no room. A file that is
+// shorter than it was is another one.
 constexpr const char* kScript = R"(cd "$1" 2>/dev/null || exit 0
-shift
+set --
+while IFS= read -r line && [ -n "$line" ]; do set -- "$@" "$line"; done
 find . -name 'events.out.tfevents.*' -type f -exec ls -t {} + 2>/dev/null | head -n 64 | {
   all=0
   while read -r f; do
@@ -72,10 +74,11 @@ std::string LogdirInWords(const text::Json& container) {
 
 // What the command prints, until it ends or `patience` is over.
 base::Result<std::string> PrintedBy(cluster::Client& client, const text::Json& pod,
-                                    std::vector<std::string> command,
+                                    std::vector<std::string> command, const std::string& stdin_text,
                                     std::chrono::steady_clock::duration patience) {
   cluster::ExecOptions options;
   options.command = std::move(command);
+  options.has_stdin = true;
   options.container = api::kContainerName;
   TRY_ASSIGN(const auto stream, client.Exec(api::Namespace(pod), api::Name(pod), options));
   std::mutex mutex;
@@ -86,6 +89,7 @@ base::Result<std::string> PrintedBy(cluster::Client& client, const text::Json& p
     if (!stop.stop_requested()) stream->Cancel();
   });
   std::string printed;
+  TRY(stream->WriteStdin(stdin_text));
   while (printed.size() <= kMostOfCommand) {
     auto output = stream->Read();
     if (!output && printed.empty()) return base::Fail(output.error());
@@ -116,14 +120,20 @@ std::string LogdirOf(const text::Json& pod) {
   if (const text::Json* const folder = text::ItemNamed(*container, {"env"}, "MUSTER_RUN_DIR")) {
     return std::string(text::GetString(*folder, {"value"}));
   }
+  if (const std::string_view told = api::Annotation(pod, api::kLogdirAnnotation); !told.empty()) {
+    return std::string(told);
+  }
   return LogdirInWords(*container);
 }
 
-std::vector<std::string> EventTail::Command(const std::string& logdir) const {
-  std::vector<std::string> command = {"sh", "-c", kScript, "sh", logdir};
-  for (const auto& [path, file] : files_)
-    command.push_back(fmt::format("{} {}", file.offset, path));
-  return command;
+std::vector<std::string> EventTail::Command(const std::string& logdir) {
+  return {"sh", "-c", kScript, "sh", logdir};
+}
+
+std::string EventTail::Known() const {
+  std::string lines;
+  for (const auto& [path, file] : files_) lines += fmt::format("{} {}\n", file.offset, path);
+  return lines + "\n";
 }
 
 size_t EventTail::Take(std::string_view printed) {
@@ -171,7 +181,8 @@ base::Status EventTail::Look(cluster::Client& client, const text::Json& pod,
   for (size_t taken = 0; taken < kMostOfLook;) {
     const auto patience = until - std::chrono::steady_clock::now();
     if (patience <= patience.zero()) break;
-    TRY_ASSIGN(const std::string printed, PrintedBy(client, pod, Command(logdir_), patience));
+    TRY_ASSIGN(const std::string printed,
+               PrintedBy(client, pod, Command(logdir_), Known(), patience));
     const size_t got = Take(printed);
     if (got == 0) {
       is_behind_ = false;

@@ -40,8 +40,9 @@ class EventTail {
   // What the shell printed: "OFFSET COUNT PATH", a newline and so many bytes, for each file.
   // Returns how many bytes there were; what is cut or malformed is left for the next look.
   size_t Take(std::string_view printed);
-  // The command of the next look.
-  std::vector<std::string> Command(const std::string& logdir) const;
+  // The command of each look, and what the next one reads from stdin.
+  static std::vector<std::string> Command(const std::string& logdir);
+  std::string Known() const;
 
   const runs::History& history() const { return history_; }
 

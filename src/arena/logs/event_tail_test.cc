@@ -40,7 +40,7 @@ TEST(EventTail, GoesOnWhereItWasAlsoInTheMiddleOfARecord) {
   const std::string first = Event(3, 0.5F), second = Event(4, 0.25F);
   EXPECT_EQ(tail.Take(Piece(0, first + second.substr(0, 9), "./a b")), first.size() + 9);
   EXPECT_EQ(LastStep(tail), 3);
-  EXPECT_EQ(tail.Command("/logs").back(), std::to_string(first.size() + 9) + " ./a b");
+  EXPECT_EQ(tail.Known(), std::to_string(first.size() + 9) + " ./a b\n\n");
   tail.Take(Piece(first.size() + 9, second.substr(9), "./a b"));
   EXPECT_EQ(LastStep(tail), 4);
 }

@@ -7,6 +7,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/submit/job/refusal.h"
+#include "arena/submit/job/render_parts.h"
 
 namespace arena {
 namespace {
@@ -85,6 +86,25 @@ base::Status CheckClaims(cluster::Client& client, const SubmitOptions& options,
                       fmt::format("persistentvolumeclaim \"{}\": {}: {}", data.claim, path, why));
   }
   return {};
+}
+
+std::string SharedLogdir(cluster::Client* client, const SubmitOptions& options,
+                         const std::string& namespace_name, bool cluster_is_this_machine) {
+  const std::string& logdir = options.flags.logdir;
+  const bool has_logs = options.flags.tensorboard && logdir.starts_with('/');
+  if (!has_logs || HasLocalLogs(options)) return "";
+  if (!cluster_is_this_machine) return logdir;
+  for (const HostDir& dir : options.data_dirs) {
+    if (const auto rest = PathBelow(dir.container_path, logdir)) return dir.host_path + *rest;
+  }
+  for (const DataMount& data : options.data) {
+    const auto rest = PathBelow(data.path, logdir);
+    if (!rest || client == nullptr) continue;
+    const auto claim = client->Get(api::kPersistentVolumeClaims, namespace_name, data.claim);
+    const std::string path(claim ? api::Annotation(*claim, api::kVolumePathAnnotation) : "");
+    if (!path.empty()) return path + *rest;
+  }
+  return "";
 }
 
 }  // namespace arena

@@ -101,6 +101,11 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
   prepared.submission.keeps_last_lines =
       !context.cluster_is_this_machine && context.program != "arena";
   TRY(CheckOfCluster(prepared, context, options));
+  if (context.cluster_is_this_machine || context.program != "arena") {
+    prepared.submission.shared_logdir =
+        SharedLogdir(prepared.client, options, prepared.submission.namespace_name,
+                     context.cluster_is_this_machine);
+  }
   if (prepared.client != nullptr) {
     TRY_ASSIGN(prepared.submission.awaited, FindAwaited(*prepared.client, context, options.flags));
   } else {

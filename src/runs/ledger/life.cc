@@ -73,7 +73,10 @@ void RefineEnd(Life& life) {
     if (at > latest && at < *life.ended + kResolution) latest = at;
   };
   for (const StepMark& mark : life.steps) told(mark.at);
-  for (const Span& span : life.spans) told(span.end);
+  // A stall whose end nobody has noted yet lasts until now.
+  for (const Span& span : life.spans) {
+    if (span.bucket != Bucket::kStalled) told(span.end);
+  }
   for (const Millis line : life.lines) told(line);
   for (const ReplicaLife& replica : life.lives) told(replica.ended.value_or(latest));
   life.ended = latest;

@@ -118,6 +118,14 @@ TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
   EXPECT_EQ(life.ended, 30'900);
 }
 
+TEST(RefineEnd, AStallThatNobodyHasEndedYetDoesNotMakeTheRunLonger) {
+  Life life = Finished(30 * kSecond);
+  life.lives = {Replica("a", 1000, 30 * kSecond)};
+  life.spans = {{20 * kSecond, 30'080, Bucket::kStalled, true, "watch"}};
+  RefineEnd(life);
+  EXPECT_EQ(life.ended, 30 * kSecond);
+}
+
 TEST(RefineEnd, ARunShorterThanASecondLastsUntilItsProgramsEnd) {
   Life life = Finished(0);
   life.submitted = 400;  // to the millisecond

@@ -28,6 +28,7 @@ struct Submission {
   std::vector<api::AwaitedJob> awaited{};  // must succeed before the job starts
   // Makes failing containers put their last output into their status, which Arena's chart does not.
   bool keeps_last_lines = false;
+  std::string shared_logdir{};  // of api::kLogdirAnnotation; "" for none
 };
 
 text::Json RenderJob(const SubmitOptions& options, const Submission& submission);

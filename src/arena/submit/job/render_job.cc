@@ -365,13 +365,17 @@ text::Json JobRenderer::Replica(std::string_view type) const {
     labels["pod-group.scheduling.sigs.k8s.io/min-available"] =
         std::to_string(is_elastic ? options_.elastic->min : flags_.workers);
   }
+  Object annotations = Annotations();
+  if (!submission_.shared_logdir.empty()) {
+    annotations[api::kLogdirAnnotation] = submission_.shared_logdir;
+  }
   std::string restart_policy = flags_.restart_policy;
   if (restart_policy.empty()) restart_policy = is_master ? "Never" : "OnFailure";
   return Object{{"replicas", is_master ? 1 : flags_.workers - (is_elastic ? 0 : 1)},
                 {"restartPolicy", restart_policy},
                 {"template", Object{{"metadata", Object{{"name", flags_.name},
                                                         {"labels", std::move(labels)},
-                                                        {"annotations", Annotations()}}},
+                                                        {"annotations", std::move(annotations)}}},
                                     {"spec", PodSpec(type)}}}};
 }
 

@@ -32,13 +32,18 @@ text::Object ChartLabels(const SubmitOptions& options) {
           {"createdBy", "PyTorchJob"}};
 }
 
+std::optional<std::string> PathBelow(std::string_view folder, std::string_view path) {
+  while (folder.ends_with('/')) folder.remove_suffix(1);
+  if (!path.starts_with(folder)) return std::nullopt;
+  path.remove_prefix(folder.size());
+  if (!path.empty() && path.front() != '/') return std::nullopt;
+  return std::string(path);
+}
+
 bool HasLocalLogs(const SubmitOptions& options) {
   const std::string& logdir = options.flags.logdir;
   if (!options.flags.tensorboard || !logdir.starts_with('/')) return false;
-  const auto holds = [&](std::string_view path) {
-    while (path.ends_with('/')) path.remove_suffix(1);
-    return logdir == path || logdir.starts_with(std::string(path) + "/");
-  };
+  const auto holds = [&](std::string_view path) { return PathBelow(path, logdir).has_value(); };
   // Arena knows those of --data only, and hides a part of the others under its own.
   return std::none_of(options.data.begin(), options.data.end(),
                       [&](const DataMount& data) { return holds(data.path); }) &&

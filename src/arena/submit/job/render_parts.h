@@ -17,6 +17,8 @@ text::Object ToObject(const std::map<std::string, std::string>& pairs);
 // app, chart, release, heritage, createdBy.
 text::Object ChartLabels(const SubmitOptions& options);
 
+// What is left of a path at or below that folder: "" or "/rest"; nullopt if it is elsewhere.
+std::optional<std::string> PathBelow(std::string_view folder, std::string_view path);
 // Whether --logdir is on none of the --data and --data-dir mounts, so that it needs a host path.
 bool HasLocalLogs(const SubmitOptions& options);
 

@@ -20,6 +20,7 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
                                          {"metadata", "uid"},
                                          {"metadata", "labels"},
                                          {"metadata", "annotations", api::kGpusAnnotation},
+                                         {"metadata", "annotations", api::kLogdirAnnotation},
                                          {"metadata", "annotations", api::kGpuTroublesAnnotation},
                                          {"metadata", "ownerReferences"},
                                          {"metadata", "resourceVersion"},

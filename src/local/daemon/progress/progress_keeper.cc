@@ -32,6 +32,7 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   read.job_uid = api::ControllerUid(pod);
   read.name = api::Name(pod);
   read.uid = api::Uid(pod);
+  read.shared_logdir = node::CleanPath(api::Annotation(pod, api::kLogdirAnnotation)).value_or("");
   if (const auto at = base::ParseRfc3339(text::GetString(pod, {"status", "startTime"}))) {
     read.started = runs::ToMillis(*at);
   }
@@ -168,6 +169,7 @@ void ProgressKeeper::FollowEvents(const ProgressPod& pod) {
   if (folder.empty() && !pod.logs_path.empty()) {
     folder = fmt::format("{}/jobs/{}{}", state_directory_, pod.job_uid, pod.logs_path);
   }
+  if (folder.empty()) folder = pod.shared_logdir;
   if (folder.empty()) return;
   // What the previous daemon has read is in the file.
   const auto last = files_.LastOf(pod.job_uid, kEventFilesSource);

@@ -30,6 +30,8 @@ struct ProgressPod {
   // Of a `submit --tensorboard` whose --logdir is on no claim: "/arena_logs/t", which is below the
   // job's folder; "" is none.
   std::string logs_path;
+  // Where its event files are otherwise, on this machine; "" is none.
+  std::string shared_logdir;
   runs::Millis started = 0;
 };
 // Nullopt for a pod that has no job, or does not run. Pure.
