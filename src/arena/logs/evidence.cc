@@ -335,23 +335,6 @@ bool IsCompressed(std::string_view path) {
          path.ends_with(".bz2");
 }
 
-// What nothing decides may have ended because its loss was no number any more: that is a symptom.
-void AddLostLoss(Judged& judged) {
-  answers::Verdict& verdict = judged.verdict;
-  if (verdict.kind != answers::kUnknown || !verdict.rank) return;
-  const answers::Rank& rank = judged.evidence.ranks[*verdict.rank];
-  const auto lost =
-      std::find_if(rank.lines.begin(), rank.lines.end(),
-                   [](const answers::Line& line) { return answers::HasLostLoss(line.text); });
-  if (lost == rank.lines.end()) return;
-  verdict.evidence.push_back(
-      {lost->time, answers::NameOf(rank), "the loss was not a number from here on: " + lost->text});
-  verdict.advice_text =
-      "Its loss was not a number: lower the learning rate, clip gradients, look at the data of "
-      "that "
-      "step.";
-}
-
 }  // namespace
 
 answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run) {
@@ -364,7 +347,6 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   judged.evidence =
       trial == nullptr ? EvidenceOf(client, run) : Gathering(client, run).Gather(*trial);
   judged.verdict = answers::Explain(judged.evidence);
-  AddLostLoss(judged);
   // A copy of the folder that `run` was called in: STATE/runs/NAME/code.
   std::string& file = judged.verdict.file;
   constexpr std::string_view kCode = "/code/";
