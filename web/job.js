@@ -292,7 +292,9 @@ export function jobScreen(app, kind, namespace, run) {
                 each.index, ...values.map((name) => each.values[name]), wordOf(each.status),
                 duration(1000 * each.seconds), ...metrics.map((name) => each.metrics[name])
               ];
-              return h("tr", null, cells.map((cell) => h("td", {title: String(cell ?? "")}, figure(cell))));
+              return h(
+                  "tr", null,
+                  cells.map((cell) => h("td", {title: String(cell ?? "")}, figure(cell))));
             })))));
   }
 
