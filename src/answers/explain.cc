@@ -4,6 +4,7 @@
 #include <array>
 #include <tuple>
 
+#include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/loss_watch.h"
 #include "answers/program_words.h"
@@ -315,21 +316,22 @@ const Line* LostLossIn(const std::vector<Line>& lines) {
 }
 
 // A program that only prints what its loss became, and ends, says nothing of why.
+// Of the rank that failed first, or of the only one.
 void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
-  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    const Rank& rank = evidence.ranks[i];
-    const Line* const lost = HasFailed(rank) ? LostLossIn(rank.lines) : nullptr;
-    if (lost == nullptr) continue;
-    verdict.title = "its loss had become NaN or infinite, and it ended without a word about it";
-    verdict.evidence.insert(verdict.evidence.begin(),
-                            {lost->time, NameOf(rank), std::string(base::Trim(lost->text))});
-    verdict.line = base::Trim(std::string_view(lost->text).substr(0, 400));
-    verdict.rank = i;
-    verdict.advice_text =
-        "If the program stops at such a loss: lower the learning rate, clip gradients, look at the "
-        "data of that step. Let it raise an exception that says so.";
-    return;
-  }
+  if (!verdict.rank && evidence.ranks.size() != 1) return;
+  const size_t of = verdict.rank.value_or(0);
+  const Rank& rank = evidence.ranks[of];
+  if (!HasFailed(rank) || rank.exit_code.value_or(1) >= kSignalBase) return;
+  const Line* const lost = LostLossIn(rank.lines);
+  if (lost == nullptr) return;
+  verdict.title = "its loss had become NaN or infinite, and it ended without a word about it";
+  verdict.evidence.insert(verdict.evidence.begin(),
+                          {lost->time, NameOf(rank), std::string(base::Trim(lost->text))});
+  verdict.line = base::Trim(std::string_view(lost->text).substr(0, 400));
+  verdict.rank = of;
+  verdict.advice_text =
+      "If the program stops at such a loss: lower the learning rate, clip gradients, look at the "
+      "data of that step. Let it raise an exception that says so.";
 }
 
 }  // namespace
@@ -385,7 +387,9 @@ Verdict Explain(const Evidence& evidence) {
   if (claims.empty()) {
     FindLastTrouble(verdict, evidence, IsLastWord);
     if (verdict.line.empty()) FindLastTrouble(verdict, evidence, TellsOfFailure);
-    if (!verdict.line.empty()) NoteLostLoss(verdict, evidence);
+    if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {
+      NoteLostLoss(verdict, evidence);
+    }
     return verdict;
   }
   const Claim& first = *std::min_element(
@@ -425,9 +429,7 @@ Verdict Explain(const Evidence& evidence) {
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
   if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
-  const bool has_exited =
-      verdict.rank && evidence.ranks[*verdict.rank].exit_code.value_or(1) < kSignalBase;
-  if (verdict.kind == kUnknown && root.finding.rule.empty() && has_exited) {
+  if (verdict.kind == kUnknown && root.finding.rule.empty() && verdict.rank) {
     NoteLostLoss(verdict, evidence);
   }
   AddConsequences(verdict, evidence, claims, root);

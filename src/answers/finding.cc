@@ -224,7 +224,7 @@ class RankReader {
     auto found = FindInChain(chain);
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
-    if (finding.frame.file.empty()) finding.frame = TracedFrame(chain.end);
+    if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
     const Raised* const told = found->told;
     Place(finding, told->line);
     // The end of what was raised first: its last frames and the exception.
@@ -358,16 +358,21 @@ class RankReader {
   }
 
   // Words that somebody has cut out of their exception, or that a program has printed of it.
+  // A signal tells more than they do.
   std::optional<Finding> ReadBare() const {
-    const auto is_asked = [this](size_t line) {
-      const std::string_view text = rank_.lines[line].text;
-      return !IsWarning(text) && !IsOfLauncher(text) && !IsProgress(text);
-    };
-    if (auto found = ReadLooseOf(is_asked)) return found;
+    if (rank_.exit_code.value_or(0) >= kSignalBase) return std::nullopt;
     size_t begin = rank_.lines.size();
     for (size_t words = 0; begin > working_until_ && words < kLastWords; --begin) {
-      words += base::Trim(rank_.lines[begin - 1].text).empty() ? 0 : 1;
+      const std::string_view text = base::Trim(rank_.lines[begin - 1].text);
+      if (IsShellsWordOfASignal(text)) return std::nullopt;
+      words += text.empty() ? 0 : 1;
     }
+    const auto is_asked = [this, begin](size_t line) {
+      const std::string_view text = rank_.lines[line].text;
+      return line >= begin && !IsWarning(text) && !IsOfLauncher(text) && !IsProgress(text) &&
+             !GoesOnAnyway(text);
+    };
+    if (auto found = ReadLooseOf(is_asked)) return found;
     for (size_t i = begin; i < rank_.lines.size(); ++i) {
       if (IsInChain(i) || !is_asked(i) || !TellsOfTrouble(rank_.lines[i].text)) continue;
       const Rule* const rule = RuleForBare(base::Trim(WithoutQuotedErrors(rank_.lines[i].text)));
@@ -404,9 +409,11 @@ class RankReader {
       if (IsInChain(i) || !is_asked(i)) continue;
       const std::string_view text = rank_.lines[i].text;
       const std::string whole = WithLinesBelow(text, i);
-      const std::string shown = ShownException(whole);  // how Python shows an object
+      // How Python shows an object.
+      const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);
       const Rule* rule = shown.empty() ? nullptr : RuleForException(shown);
-      if (rule == nullptr) rule = RuleForWords(WithoutQuotedErrors(whole));
+      if (rule == nullptr || rule->level > Level::kSymptom)
+        rule = RuleForWords(WithoutQuotedErrors(whole));
       if (rule != nullptr && rule->level <= Level::kSymptom) return TakeLoose(i, *rule);
     }
     return std::nullopt;
@@ -438,10 +445,18 @@ class RankReader {
     return text;
   }
 
-  // torch.compile runs the program's code by itself: below its exception stand the lines that it
-  // was at.
-  Frame TracedFrame(size_t line) const {
+  // torch.compile runs the program's code by itself: below its exception, which may follow that of
+  // `chain`, stand the lines that it was at.
+  Frame TracedFrame(const Chain& chain) const {
+    size_t line = chain.end;
     while (line < rank_.lines.size() && rank_.lines[line].text != "from user code:") ++line;
+    const auto above = std::find_if(chains_.rbegin(), chains_.rend(),
+                                    [line](const Chain& each) { return each.end <= line; });
+    const auto is_here = [&chain](const Chain& each) { return each.begin == chain.begin; };
+    const bool is_near =
+        above != chains_.rend() &&
+        (is_here(*above) || (above + 1 != chains_.rend() && is_here(*(above + 1))));
+    if (!is_near || above->raised.back().text.find("torch._dynamo.") != 0) return {};
     Frame innermost;
     for (++line; line < rank_.lines.size() && rank_.lines[line].text.starts_with(' '); ++line) {
       const Frame frame = ReadFrame(rank_.lines[line].text);

@@ -169,6 +169,13 @@ bool IsHandled(std::string_view before) {
          before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
 }
 
+bool GoesOnAnyway(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"sing ", "nstead", "reating", "ontinu", "rom scratch", "witched off", "isabl", "oing on",
+       "ot stopping", "y default", "kipp", "gnor", "all back", "alling back", "will be "});
+  return IsAside(text) || IsHandled(text) || HasAny(text, kWords);
+}
+
 bool IsDoubtful(std::string_view before) {
   static constexpr auto kWords = std::to_array<std::string_view>({"WARN", "Warning"});
   return HasAny(before, kWords) && !IsOfLauncher(before);

@@ -23,6 +23,9 @@ bool IsWarning(std::string_view line);
 // The line before the traceback of an exception that was caught.
 bool IsHandled(std::string_view before);
 
+// Whether a line with words of trouble also says how the program goes on: "..., using the CPU".
+bool GoesOnAnyway(std::string_view text);
+
 // A logger's warning; the traceback below it may or may not belong to it.
 bool IsDoubtful(std::string_view before);
 

@@ -90,6 +90,15 @@ bool EndsStep(std::string_view text) {
           text.find(": Exited with exit code ") != std::string_view::npos);
 }
 
+bool IsShellsWordOfASignal(std::string_view text) {
+  static constexpr auto kBegins = std::to_array<std::string_view>(
+      {"Killed", "Terminated", "Aborted", "Bus error", "Segmentation fault", "Hangup", "^C"});
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [text = base::Trim(text)](std::string_view begin) {
+                       return text.starts_with(begin) && text.size() <= begin.size() + 14;
+                     });
+}
+
 bool IsLastWord(std::string_view text) {
   static constexpr auto kWhole =
       std::to_array<std::string_view>({"Killed", "Terminated", "Aborted", "Aborted (core dumped)",

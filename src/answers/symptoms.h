@@ -33,6 +33,9 @@ bool IsOfScheduler(std::string_view line);
 // srun's message that a task has failed, after which it ends the step.
 bool EndsStep(std::string_view line);
 
+// "Killed", "Aborted (core dumped)": what a shell says of a program that a signal ended.
+bool IsShellsWordOfASignal(std::string_view text);
+
 // The last message of a program that failed, or of an observer; not its heading.
 bool IsLastWord(std::string_view line);
 

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <thread>
 
+#include "gpu/meter.h"
 #include "gpu/testing/amd_machine.h"
 #include "gpu/vendor.h"
 
@@ -167,6 +170,25 @@ TEST(Read, TheFirstMakerThatHasAny) {
   EXPECT_EQ(amds.vendor, &kAmd);
   EXPECT_EQ(amds.Units().size(), 2u);
   EXPECT_EQ(Read({FakeDirectory(), "/nonexistent"}).reason, "the NVIDIA driver sees no GPU");
+}
+
+TEST(BusyOf, NothingWhereAGpuIsLeftOut) {
+  EXPECT_EQ(BusyOf(ReadFake("2")).size(), 2u);
+  EXPECT_EQ(BusyOf(ReadFake("lost")).size(), 0u);
+}
+
+TEST(Meter, ALookTellsWhatWasReadSinceTheOneBefore) {
+  ::setenv("MUSTER_FAKE_NVML", "2", 1);
+  Meter meter({.nvml_folder = FakeDirectory()});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  BusyUnits busy = meter.Look();
+  EXPECT_TRUE(busy.empty());
+  while (busy.empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+    busy = meter.Look();
+  }
+  ASSERT_EQ(busy.size(), 2u);
+  EXPECT_TRUE(busy[0].has_value());
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "gpu/meter.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -13,11 +16,13 @@ namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
 constexpr std::chrono::seconds kStale{5};
+constexpr std::chrono::milliseconds kBetween{700};  // two readings, at least
 
 }  // namespace
 
 BusyUnits BusyOf(const Inventory& inventory) {
   BusyUnits busy;
+  if (!inventory.reason.empty()) return busy;  // a GPU that does not answer has no place
   for (const Device& device : inventory.devices) {
     if (device.is_mig_enabled) {
       busy.resize(busy.size() + device.mig_instances.size());
@@ -32,33 +37,58 @@ struct Meter::State {
   explicit State(Places where) : places(std::move(where)) {}
 
   const Places places;
-  std::function<Inventory()> nvidia;  // used by the reading thread only
-  std::mutex mutex;                   // guards the members below
-  bool is_reading = false;
+  std::mutex mutex;  // guards the members below
+  std::condition_variable looked;
+  uint64_t looks = 0;
+  bool is_reading = false;  // a thread is
+  bool is_abandoned = false;
   BusyUnits busy;
   Instant read_at{};
 };
 
 Meter::Meter(Places places) : state_(std::make_shared<State>(std::move(places))) {}
 
+Meter::~Meter() {
+  const std::lock_guard lock(state_->mutex);
+  state_->is_abandoned = true;
+  state_->looked.notify_all();
+}
+
 BusyUnits Meter::Look() {
   const std::lock_guard lock(state_->mutex);
-  if (!std::exchange(state_->is_reading, true)) std::thread(Read, state_).detach();
+  ++state_->looks;
+  state_->looked.notify_all();
+  if (!std::exchange(state_->is_reading, true)) {
+    try {
+      std::thread(Read, state_).detach();
+    } catch (const std::system_error&) {  // the machine has no thread left
+      state_->is_reading = false;
+    }
+  }
   return std::chrono::steady_clock::now() - state_->read_at < kStale ? state_->busy : BusyUnits();
 }
 
 void Meter::Read(const std::shared_ptr<State>& state) {
-  if (!state->nvidia) state->nvidia = OpenNvidia(state->places);
-  Inventory inventory = state->nvidia();
-  if (inventory.devices.empty()) {
-    state->nvidia = nullptr;
-    for (const Reader read : kReaders) {
-      if (read != ReadNvidia && inventory.devices.empty()) inventory = read(state->places);
+  std::function<Inventory()> nvidia = OpenNvidia(state->places);
+  std::unique_lock lock(state->mutex);
+  while (!state->is_abandoned) {
+    const uint64_t seen = state->looks;
+    lock.unlock();
+    Inventory inventory = nvidia();
+    if (inventory.devices.empty()) {
+      nvidia = OpenNvidia(state->places);
+      for (const Reader read : kReaders) {
+        if (read != ReadNvidia && inventory.devices.empty()) inventory = read(state->places);
+      }
     }
+    lock.lock();
+    state->busy = BusyOf(inventory);
+    state->read_at = std::chrono::steady_clock::now();
+    state->looked.wait_for(lock, kBetween, [&] { return state->is_abandoned; });
+    const bool is_asked = state->looked.wait_for(
+        lock, kStale, [&] { return state->is_abandoned || state->looks != seen; });
+    if (!is_asked) break;
   }
-  const std::lock_guard lock(state->mutex);
-  state->busy = BusyOf(inventory);
-  state->read_at = std::chrono::steady_clock::now();
   state->is_reading = false;
 }
 

@@ -106,12 +106,19 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
 
 // A row of a table whose beginning the log has lost.
 bool IsOfCutTable(std::string_view text) {
-  const auto rank = TableValue(text, "rank");
-  const auto code = TableValue(text, "exitcode");
-  const auto told = TableValue(text, "traceback");
-  return (told && told->starts_with("Signal ") && told->find(" received by PID ") != told->npos) ||
-         (rank && rank->find("(local_rank: ") != std::string_view::npos) ||
-         (code && code->find("(pid: ") != std::string_view::npos);
+  const auto has = [text](std::string_view begin, std::string_view words) {
+    return text.starts_with(begin) && text.find(words) != std::string_view::npos;
+  };
+  return has("traceback : Signal ", " received by PID ") || has("rank      : ", "(local_rank: ") ||
+         has("exitcode  : ", "(pid: ");
+}
+
+bool IsRow(std::string_view text) {
+  static constexpr auto kRows =
+      std::to_array<std::string_view>({"time      : ", "host      : ", "rank      : ",
+                                       "exitcode  : ", "error_file: ", "traceback : "});
+  return std::any_of(kRows.begin(), kRows.end(),
+                     [text](std::string_view row) { return text.starts_with(row); });
 }
 
 // The rows of the tables of all nodes' agents; the earliest root cause is the job's, or the last
@@ -119,12 +126,18 @@ bool IsOfCutTable(std::string_view text) {
 void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
   enum class Part { kNone, kFailures, kRoot } part = Part::kNone;
   std::vector<size_t> roots;
+  bool is_cut = false;
   for (const std::string_view line : lines) {
     const std::string_view text = base::Trim(line);
+    if (is_cut && !IsRow(text)) {
+      is_cut = false;
+      part = Part::kNone;
+    }
     if (text == "Failures:") part = Part::kFailures;
     if (text.starts_with("Root Cause (first observed failure)")) part = Part::kRoot;
     if (part == Part::kNone && IsOfCutTable(text)) {
       part = Part::kRoot;  // which stands last
+      is_cut = true;
       roots.push_back(words.rows.size());
       words.rows.emplace_back();
     }
@@ -187,7 +200,7 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
-    {"--local_rank=", "exits with return code = "},       // DeepSpeed, of one node
+    {"--local_rank=", "exits with return code = "},       // DeepSpeed
 });
 
 std::optional<LauncherRow> ReadPhrase(std::string_view line) {
@@ -197,6 +210,8 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     if (!rank || at == std::string_view::npos) continue;
     LauncherRow row;
     row.rank = rank;
+    // Behind the name of a node its local rank may be another node's, too.
+    if (phrase.rank == "--local_rank=" && !line.starts_with('[')) row.rank.reset();
     row.pid = NumberBehind(line, "PID ");
     row.words = line;
     const std::string_view end = line.substr(at + phrase.code.size());

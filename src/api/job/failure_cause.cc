@@ -90,6 +90,8 @@ class Traceback {
     }
     return false;
   }
+  // Whether the line before names an exception.
+  bool HasNamed() const { return place_ == Place::kMessage; }
 
  private:
   enum class Place { kOutside, kFrames, kMessage };
@@ -98,9 +100,11 @@ class Traceback {
 
 // The line of a log's tail that tells why: the launcher's; for a code sync the first error line,
 // because general advice follows it; otherwise the last line, or of an exception whose message has
-// several lines the one that names it.
+// several lines the one that names it. What `accelerate launch` and others raise about the program
+// that they ran tells less than what the program raised.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
-  std::string last;
+  constexpr std::string_view kOfRun = "subprocess.CalledProcessError: ";
+  std::string last, raised;
   Traceback traceback;
   const std::string_view of_program =
       message.substr(0, message.find(fmt::format("\n{}", kProgramFailed)));
@@ -117,9 +121,10 @@ std::string TellingLine(std::string_view message, bool is_code_sync) {
     const bool is_launchers =
         std::any_of(std::begin(kLaunchers), std::end(kLaunchers),
                     [&](std::string_view label) { return trimmed.starts_with(label); });
+    if (traceback.HasNamed() && !trimmed.starts_with(kOfRun)) raised = trimmed;
     if (!is_launchers) last = trimmed.starts_with(": ") ? trimmed.substr(2) : trimmed;
   }
-  return OneLine(last);
+  return OneLine(last.starts_with(kOfRun) && !raised.empty() ? raised : last);
 }
 
 // "was killed by SIGKILL (exit code 137)"

@@ -480,6 +480,14 @@ TEST_F(FailedReason, IsTheLineThatNamesAnExceptionWhoseMessageHasMore) {
             "rank 0 (pt-master-0) exited with code 1: giving up");
   EXPECT_EQ(reason_of("a list:\n  its last entry\n"),
             "rank 0 (pt-master-0) exited with code 1: its last entry");
+  const std::string of_accelerate =
+      "Traceback (most recent call last):\n  File \"/venv/bin/accelerate\", line 6, in <module>\n"
+      "subprocess.CalledProcessError: Command '['python', 't.py']' returned non-zero exit status "
+      "1.\n";
+  EXPECT_EQ(reason_of(std::string(kFrames) + "AssertionError: shape is wrong\n" + of_accelerate),
+            "rank 0 (pt-master-0) exited with code 1: AssertionError: shape is wrong");
+  EXPECT_TRUE(reason_of("loading\n" + of_accelerate)
+                  .starts_with("rank 0 (pt-master-0) exited with code 1: subprocess.Called"));
 }
 
 TEST_F(FailedReason, BlamesTheCrashAmongEndsOfTheSameSecond) {

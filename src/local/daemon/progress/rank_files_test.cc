@@ -109,7 +109,8 @@ TEST_F(RankFilesTest, AMeterTellsHowBusyARanksOwnGpusAre) {
   const base::Time begin{std::chrono::seconds(kStart)};
   std::vector<MeteredRank> ranks = {{0, ::getpid(), "pod", 1, runs::StallRole::kNone, {1, 3}},
                                     {1, ::getpid(), "pod", 1, runs::StallRole::kLate, {1, 3}},
-                                    {2, ::getpid(), "other", 1, runs::StallRole::kNone, {0, 2}}};
+                                    // The other rank of its pod has ended.
+                                    {2, ::getpid(), "other", 1, runs::StallRole::kNone, {0, 2}, 2}};
   meter.See("job-1", ranks, begin);
   meter.See("job-1", ranks, begin + std::chrono::seconds(1), {10, 20, std::nullopt, 60});
   files.KeepOpen({});

@@ -54,7 +54,9 @@ void RankMeter::See(const std::string& job_uid, const std::vector<MeteredRank>& 
     sample.io = static_cast<int64_t>(a_second(used.io, known->second.io)) >> 10;
     const std::set<int>& of_pod = pods[rank.pod_uid];
     const auto local = std::distance(of_pod.begin(), of_pod.find(rank.rank));
-    sample.gpu = BusyOf(rank.gpu_units, static_cast<size_t>(local), of_pod.size(), gpus);
+    const size_t in_pod =
+        rank.ranks_of_pod > 0 ? static_cast<size_t>(rank.ranks_of_pod) : of_pod.size();
+    sample.gpu = BusyOf(rank.gpu_units, static_cast<size_t>(rank.rank) % in_pod, in_pod, gpus);
     if (const auto spoke =
             lines_.Of(rank.pod_uid, rank.rank, static_cast<int>(local), of_pod.size())) {
       sample.quiet = std::max<int64_t>(0, at - *spoke);

@@ -24,6 +24,7 @@ struct MeteredRank {
   uint64_t ticks = 0;  // of CPU time, with its children's
   runs::StallRole role = runs::StallRole::kNone;
   std::vector<int> gpu_units{};  // its pod's (gpu::Inventory::Units)
+  int ranks_of_pod = 0;          // also those that have ended; 0 if that is not known
 };
 
 // One thread. Borrows both.

@@ -186,7 +186,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       looks.push_back(
           {rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid, tree)});
       metered.push_back({rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank),
-                         pod.gpu_units});
+                         pod.gpu_units, job.world / static_cast<int>(pods.size())});
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
     }
   }
