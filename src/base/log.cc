@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "base/clock.h"
 #include "base/colour.h"
 #include "base/log_writer.h"
+#include "base/printable.h"
 
 namespace base {
 namespace {
@@ -59,50 +61,52 @@ bool IsBare(std::string_view text) {
          std::string_view::npos;
 }
 
+// What is not printable as \x.., by `special` where that has a text for it.
+template <typename F>
+std::string Escaped(std::string_view text, F special) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::string_view known = special(text.front());
+    const size_t length = known.empty() ? PrintableLength(text) : 0;
+    if (length > 0) {
+      shown += text.substr(0, length);
+    } else if (known.empty()) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    } else {
+      shown += known;
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return shown;
+}
+
 // Equals Go's %q for ordinary text.
 std::string Quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
+  const auto special = [](char c) -> std::string_view {
     switch (c) {
       case '"':
-        quoted += "\\\"";
-        break;
+        return "\\\"";
       case '\\':
-        quoted += "\\\\";
-        break;
+        return "\\\\";
       case '\n':
-        quoted += "\\n";
-        break;
+        return "\\n";
       case '\r':
-        quoted += "\\r";
-        break;
+        return "\\r";
       case '\t':
-        quoted += "\\t";
-        break;
+        return "\\t";
       default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-          quoted += c;
-        }
+        return "";
     }
-  }
-  return quoted + "\"";
+  };
+  return '"' + Escaped(text, special) + '"';
 }
 
 // A message may quote what a terminal would obey, such as a file's name.
 std::string WithoutControls(std::string_view message) {
-  std::string shown;
-  for (const char c : message) {
-    const bool is_obeyed =
-        (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-    if (is_obeyed) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
+  return Escaped(message, [](char c) -> std::string_view {
+    if (c == '\n') return "\n";
+    return c == '\t' ? "\t" : "";
+  });
 }
 
 }  // namespace

@@ -78,6 +78,24 @@ TEST(Log, IsColouredOnATerminal) {
   EXPECT_TRUE(ToTerminal([] { Log(LogLevel::kFatal, "x"); }).starts_with("\x1b[31mFATA\x1b[0m["));
 }
 
+TEST(Log, SendsATerminalNothingThatItWouldObey) {
+  const std::string shown = ToTerminal([] {
+    LogWarn(
+        "größe\x1b[2J\xc2\x9b"
+        "2J \xff.");
+  });
+  EXPECT_NE(shown.find("größe\\x1b[2J\\xc2\\x9b2J \\xff."), std::string::npos) << shown;
+  const std::string lines = ToTerminal([] { LogWarn("a\tb\nc"); });
+  EXPECT_EQ(lines.find('\\'), std::string::npos) << lines;
+  const std::string field = ToTerminal([] {
+    Log(LogLevel::kWarn, "x",
+        {{"file",
+          "größe\xc2\x9b"
+          "2J \xff\t."}});
+  });
+  EXPECT_NE(field.find("file=\"größe\\xc2\\x9b2J \\xff\\t.\""), std::string::npos) << field;
+}
+
 TEST(Log, ShowsTheLevelAndAbove) {
   const Defer restore([] { SetLogLevel(LogLevel::kInfo); });
   EXPECT_EQ(ToPipe([] { LogDebug("x"); }), "");

@@ -2,36 +2,40 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/utf8.h"
 
 namespace base {
 namespace {
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+unsigned ByteAt(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// The control characters of Unicode above those of ASCII, which some terminals obey: U+0080 to
-// U+009F.
-bool HasHighControl(std::string_view text) {
-  for (size_t i = 0; i + 1 < text.size(); ++i) {
-    const auto next = static_cast<unsigned char>(text[i + 1]);
-    if (text[i] == '\xc2' && next >= 0x80 && next < 0xa0) return true;
+bool IsPlain(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = PrintableLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
   }
-  return false;
+  return true;
 }
 
 }  // namespace
 
+size_t PrintableLength(std::string_view at) {
+  const size_t length = Utf8Length(at);
+  if (length == 1 && (ByteAt(at, 0) < 0x20 || ByteAt(at, 0) == 0x7f)) return 0;
+  // U+0080 to U+009F, which some terminals obey.
+  if (length == 2 && ByteAt(at, 0) == 0xc2 && ByteAt(at, 1) < 0xa0) return 0;
+  return length;
+}
+
 std::string Printable(std::string_view name) {
-  const bool is_plain = std::none_of(name.begin(), name.end(), IsControl);
-  if (is_plain && IsUtf8(name) && !HasHighControl(name)) return std::string(name);
+  if (IsPlain(name)) return std::string(name);
   std::string word = "$'";
   for (const char c : name) {
     if (c == '\'' || c == '\\') {
       word += '\\';
       word += c;
-    } else if (IsControl(c) || static_cast<unsigned char>(c) >= 0x80) {
+    } else if (PrintableLength({&c, 1}) == 0) {
       word += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       word += c;

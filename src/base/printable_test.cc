@@ -21,5 +21,14 @@ TEST(Printable, WritesControlCharactersAsAShellReadsThem) {
   EXPECT_EQ(Printable("\xff"), "$'\\xff'");
 }
 
+TEST(Printable, MeasuresOneCharacter) {
+  EXPECT_EQ(PrintableLength("ab"), 1U);
+  EXPECT_EQ(PrintableLength("öa"), 2U);
+  EXPECT_EQ(PrintableLength("日"), 3U);
+  for (const char* const text : {"", "\n", "\x7f", "\xc2\x9b", "\xc3", "\x9b"}) {
+    EXPECT_EQ(PrintableLength(text), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace base

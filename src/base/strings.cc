@@ -145,7 +145,9 @@ std::string ShellQuote(std::string_view text) {
   return quoted + "'";
 }
 
-std::optional<std::vector<std::string>> ShellWords(std::string_view line) {
+std::optional<std::vector<std::string>> ShellWords(std::string_view line, WordRules rules) {
+  const bool is_shell = rules == WordRules::kShell;
+  const std::string_view escaped_in_quotes = is_shell ? "\"\\$`\n" : "\"\\";
   std::vector<std::string> words;
   std::string word;
   bool in_word = false;
@@ -157,14 +159,20 @@ std::optional<std::vector<std::string>> ShellWords(std::string_view line) {
       in_word = false;
       continue;
     }
+    if (is_shell && line.substr(i).starts_with("\\\n")) {
+      ++i;
+      continue;
+    }
     in_word = true;
     if (c == '\\' && i + 1 < line.size()) {
       word += line[++i];
     } else if (c == '\'' || c == '"') {
       size_t end = i + 1;
       for (; end < line.size() && line[end] != c; ++end) {
-        const char next = end + 1 < line.size() ? line[end + 1] : '\0';
-        if (c == '"' && line[end] == '\\' && (next == '"' || next == '\\')) ++end;
+        const bool is_escape = c == '"' && line[end] == '\\' && end + 1 < line.size() &&
+                               escaped_in_quotes.find(line[end + 1]) != std::string_view::npos;
+        if (is_escape) ++end;
+        if (is_shell && is_escape && line[end] == '\n') continue;
         word += line[end];
       }
       if (end >= line.size()) return std::nullopt;

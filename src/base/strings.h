@@ -30,9 +30,12 @@ size_t EditDistance(std::string_view a, std::string_view b);
 std::string PercentDecode(std::string_view text);
 // A word that a POSIX shell reads as `text`.
 std::string ShellQuote(std::string_view text);
-// The words of a line as a POSIX shell divides them, without substituting anything; nullopt when a
-// quote is not closed.
-std::optional<std::vector<std::string>> ShellWords(std::string_view line);
+// The words of a line as a POSIX shell divides them, or Python's shlex.split, to which a backslash
+// before a newline, $ or ` is nothing special; without substituting anything. Nullopt when a quote
+// is not closed.
+enum class WordRules { kShell, kShlex };
+std::optional<std::vector<std::string>> ShellWords(std::string_view line,
+                                                   WordRules rules = WordRules::kShell);
 // Lower-case hex MD5: an identifier, never a protection (compat/arena.md 1.3.5).
 std::string Md5Hex(std::string_view text);
 std::string Base64Encode(std::string_view bytes);

@@ -91,6 +91,27 @@ TEST(ShellWords, AreThoseOfAShell) {
   EXPECT_EQ(ShellWords("a 'b"), std::nullopt);
 }
 
+TEST(ShellWords, ALineThatABackslashEndsGoesOn) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(ShellWords("--a 1 \\\n  --b\\\nc"), (Words{"--a", "1", "--bc"}));
+  EXPECT_EQ(ShellWords("\\\n"), Words{});
+  EXPECT_EQ(ShellWords("\"a\\\nb\" '\\\n'"), (Words{"ab", "\\\n"}));
+  EXPECT_EQ(ShellWords("\"a\\\n"), std::nullopt);
+}
+
+TEST(ShellWords, InDoubleQuotesABackslashEscapesWhatAShellWouldSubstitute) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(ShellWords(R"("\$A \`b\` \\ \a" '\$A')"), (Words{R"($A `b` \ \a)", R"(\$A)"}));
+  EXPECT_EQ(ShellWords(R"("a\")"), std::nullopt);
+}
+
+// What Python 3.11 answers.
+TEST(ShellWords, AreThoseOfShlexWhereItsRulesAreAskedFor) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(ShellWords("a\\\nb \"x\\$y\\\nz\\\"\" c \\\n d", WordRules::kShlex),
+            (Words{"a\nb", "x\\$y\\\nz\"", "c", "\n", "d"}));
+}
+
 TEST(ShellQuote, MakesOneWord) {
   EXPECT_EQ(ShellQuote("plain-1_2./=:,@%+"), "plain-1_2./=:,@%+");
   EXPECT_EQ(ShellQuote(""), "''");

@@ -170,7 +170,7 @@ base::Result<std::vector<std::string>> TrainingCommand(const EntrySettings& sett
   command.push_back(settings.entry_script.starts_with('/')
                         ? settings.entry_script
                         : Unslashed(settings.code_dir) + "/" + settings.entry_script);
-  const auto args = base::ShellWords(settings.entry_args);
+  const auto args = base::ShellWords(settings.entry_args, base::WordRules::kShlex);
   if (!args) {
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("OCI__ENTRY_SCRIPT_ARGS: ValueError: No closing quotation: {}",

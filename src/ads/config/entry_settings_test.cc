@@ -78,6 +78,9 @@ TEST(EntrySettings_Command, TakesProfilerScriptAndArguments) {
   };
   EXPECT_EQ(command({{"OCI__ENTRY_SCRIPT_ARGS", "--x 'a b'"}}),
             (Words{"python", "/code/train.py", "--x", "a b"}));
+  EXPECT_EQ(command({{"OCI__ENTRY_SCRIPT_ARGS", R"(--x "\$a \"b\"")"}}),
+            (Words{"python", "/code/train.py", "--x", R"(\$a "b")"}))
+      << "ADS divides it by shlex.split";
   EXPECT_EQ(command({{"OCI__ENTRY_SCRIPT", "/abs/t.py"}, {"PROFILE_CMD", "nsys"}}),
             (Words{"python", "/abs/t.py"}));
   EXPECT_EQ(command({{"PROFILE", "1"}, {"PROFILE_CMD", "nsys profile  -o /r -x true"}}),

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "base/environment.h"
 #include "base/strings.h"
+#include "gpu/vendor.h"
 #include "local/node/plan/image_map.h"
 #include "local/node/pod/pod_spec.h"
 
@@ -61,9 +64,32 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   }
 }
 
+// The variables that a container sets itself. The value of one that takes it from elsewhere is its
+// name, for it is not known.
+base::Environment OwnVariables(const text::Json& container) {
+  base::Environment own;
+  for (const text::Json& variable : text::Items(container, {"env"})) {
+    const std::string name(text::GetString(variable, {"name"}));
+    const bool is_from_elsewhere = text::Find(variable, {"valueFrom"}) != nullptr;
+    own.Set(name, is_from_elsewhere ? name : std::string(text::GetString(variable, {"value"})));
+  }
+  return own;
+}
+
+// How many of the machine's GPUs the pods of a job do not see because it asks for none. 0 where one
+// of its containers says itself which it sees.
+int64_t HiddenGpus(const std::vector<base::Environment>& containers, const Abilities& abilities) {
+  const int64_t gpus = abilities.gpus ? abilities.gpus() : 0;
+  if (gpus == 0) return 0;
+  const auto is_hidden = [&vendor = abilities.gpu_vendor()](const base::Environment& own) {
+    return !vendor.hidden(own).empty();
+  };
+  return std::ranges::all_of(containers, is_hidden) ? gpus : 0;
+}
+
 // Describes what the job's pods run in place of their images.
 std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
-                                     bool has_gpus, const AdmissionDefaults& defaults) {
+                                     int64_t hidden_gpus, const AdmissionDefaults& defaults) {
   node::ImageMap map;
   std::vector<std::string> said;
   if (auto loaded = node::LoadImageMap(defaults.image_map); loaded) {
@@ -87,9 +113,9 @@ std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const 
   }
   std::string runs =
       fmt::format("the pods run in this machine's own environment (python: {})", python);
-  const int64_t hidden = has_gpus || !defaults.abilities.gpus ? 0 : defaults.abilities.gpus();
-  if (hidden > 0) {
-    runs += fmt::format(", without its {} GPU{} (--gpus)", hidden, hidden == 1 ? "" : "s");
+  if (hidden_gpus > 0) {
+    runs +=
+        fmt::format(", without its {} GPU{} (--gpus)", hidden_gpus, hidden_gpus == 1 ? "" : "s");
   }
   said.push_back(unused.empty()
                      ? std::move(runs)
@@ -111,6 +137,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
     return {};
   }
   std::set<std::string> images;
+  std::vector<base::Environment> containers;
   bool has_gpus = false;
   Annotate(object, chosen);
   // A controller's pods have what their template has, so no warning is repeated.
@@ -126,10 +153,14 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       has_gpus = has_gpus || api::PodRequest(*pod_template).gpus > 0;
       if (const text::Json* const spec = text::Find(*pod_template, {"spec"})) {
         CollectImages(*spec, images);
+        for (const text::Json& container : text::Items(*spec, {"containers"})) {
+          containers.push_back(OwnVariables(container));
+        }
       }
     }
   }
-  std::vector<std::string> said = SayWhatRuns(images, chosen.python, has_gpus, defaults);
+  const int64_t hidden_gpus = has_gpus ? 0 : HiddenGpus(containers, defaults.abilities);
+  std::vector<std::string> said = SayWhatRuns(images, chosen.python, hidden_gpus, defaults);
   text::Erase(object, {"metadata", "annotations", api::kUnmetAnnotation});
   const std::vector<std::string> unmet = UnmetWishes(object, defaults.abilities);
   if (!unmet.empty()) {

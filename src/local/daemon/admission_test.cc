@@ -55,6 +55,7 @@ TEST(AdmitCreate, RecordsTheSubmittersUmaskWhereItIsOne) {
 TEST(AdmitCreate, SaysThatAJobWithoutGpusDoesNotSeeTheMachines) {
   AdmissionDefaults defaults = kDefaults;
   defaults.abilities.gpus = [] { return 2; };
+  defaults.abilities.gpu_vendor = []() -> const gpu::Vendor& { return gpu::kNvidia; };
   const auto said_of = [&defaults](text::Json job) {
     return AdmitCreate(api::kPyTorchJobs, {}, defaults, job).at(0);
   };
@@ -69,6 +70,32 @@ TEST(AdmitCreate, SaysThatAJobWithoutGpusDoesNotSeeTheMachines) {
   EXPECT_EQ(said_of(std::move(job)), environment);
   defaults.abilities.gpus = [] { return 0; };
   EXPECT_EQ(said_of(JobWithImage("host")), environment);
+}
+
+TEST(AdmitCreate, DoesNotSaySoWhereAContainerSaysWhichItSees) {
+  AdmissionDefaults defaults = kDefaults;
+  const gpu::Vendor* vendor = &gpu::kNvidia;
+  defaults.abilities.gpus = [] { return 2; };
+  defaults.abilities.gpu_vendor = [&vendor]() -> const gpu::Vendor& { return *vendor; };
+  const auto says_so = [&defaults](text::Object variable) {
+    text::Json job = JobWithImage("host");
+    text::Json& spec =
+        *text::Find(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec"});
+    text::Find(spec, {"containers"})->as_array()[0].as_object()["env"] =
+        text::Array{std::move(variable)};
+    const std::string said = AdmitCreate(api::kPyTorchJobs, {}, defaults, job).at(0);
+    return said.find("(--gpus)") != std::string::npos;
+  };
+  const text::Object from_elsewhere{{"fieldRef", {{"fieldPath", "metadata.labels['gpus']"}}}};
+  EXPECT_FALSE(says_so({{"name", "CUDA_VISIBLE_DEVICES"}, {"value", "1"}}));
+  EXPECT_FALSE(says_so({{"name", "NVIDIA_VISIBLE_DEVICES"}, {"value", "all"}}));
+  EXPECT_FALSE(says_so({{"name", "NVIDIA_VISIBLE_DEVICES"}, {"valueFrom", from_elsewhere}}));
+  EXPECT_TRUE(says_so({{"name", "NVIDIA_VISIBLE_DEVICES"}, {"value", "void"}}));
+  EXPECT_TRUE(says_so({{"name", "HIP_VISIBLE_DEVICES"}, {"value", "1"}})) << "that is AMD's";
+  vendor = &gpu::kAmd;
+  EXPECT_FALSE(says_so({{"name", "HIP_VISIBLE_DEVICES"}, {"value", "1"}}));
+  EXPECT_FALSE(says_so({{"name", "ROCR_VISIBLE_DEVICES"}, {"value", "1"}}));
+  EXPECT_TRUE(says_so({{"name", "NVIDIA_VISIBLE_DEVICES"}, {"value", "all"}}));
 }
 
 TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {

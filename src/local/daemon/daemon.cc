@@ -230,6 +230,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   options.defaults.abilities.gpus = [&gpus]() -> int64_t {
     return gpus.IsKnown() ? static_cast<int64_t>(gpus.Units().size()) : 0;
   };
+  options.defaults.abilities.gpu_vendor = [&gpus]() -> const gpu::Vendor& { return gpus.Vendor(); };
   const StoreCheck check = StoreCheckOf(paths);
   options.check_store =
       [&](node::LostAndFound& lost) -> base::Result<std::optional<store::Database>> {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/vendor.h"
 #include "text/json.h"
 
 namespace local::daemon {
@@ -16,7 +17,8 @@ struct Abilities {
   // Why that many GPUs are not available, in the scheduler's words; "" when they are, or when it is
   // not known yet.
   std::function<std::string(int64_t gpus)> why_without_gpus{};
-  std::function<int64_t()> gpus{};  // how many it has, as far as is known by now
+  std::function<int64_t()> gpus{};                   // how many it has, as far as is known by now
+  std::function<const gpu::Vendor&()> gpu_vendor{};  // theirs; set where `gpus` is
 };
 
 std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities);

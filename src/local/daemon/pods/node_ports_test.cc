@@ -89,5 +89,22 @@ TEST_F(NodePortsTest, AreLockedAsLongAsTheServiceLives) {
   EXPECT_FALSE(IsLocked(PortOf(late)));
 }
 
+TEST_F(NodePortsTest, OfTwoServicesThatChooseTheSameTheFirstToStartHasIt) {
+  const int port = *ports_.Assign("any", std::nullopt);
+  ports_.Release("any");
+  const auto chosen = [port](const std::string& name) {
+    text::Json service = Service(name);
+    text::Set(text::Find(service, {"spec", "ports"})->as_array()[0], {"nodePort"}, port);
+    return service;
+  };
+  cluster_.Put(api::kServices, chosen("early"));
+  const NodePortKeeper keeper(client_, ports_);
+  ASSERT_TRUE(cluster_.WaitWatched());
+  cluster_.Put(api::kServices, chosen("late"));
+  ASSERT_TRUE(cluster_.WaitWatched());
+  EXPECT_TRUE(ports_.LockForStart("service/ns/early/6006"));
+  EXPECT_EQ(ports_.LockForStart("service/ns/late/6006").error().code, base::Code::kUnavailable);
+}
+
 }  // namespace
 }  // namespace local::daemon

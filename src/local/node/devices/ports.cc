@@ -142,7 +142,7 @@ int PortAllocator::State::Add(const std::string& job_uid, int port, base::Fd loc
 
 void PortAllocator::State::Remove(std::map<std::string, Assigned>::iterator job) {
   if (job->second.lock) --held;
-  if (!job->second.is_given_up) ports.erase(job->second.port);
+  ports.erase(ports.find(job->second.port));
   by_job.erase(job);
 }
 
@@ -176,10 +176,16 @@ base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid) {
     return base::Fail(base::Code::kNotFound, "the job has no port of this machine");
   }
   Assigned& assigned = it->second;
+  if (assigned.is_given_up && !assigned.lock) {
+    // Stored pods of both have the port: whoever starts first has it.
+    assigned.lock = state->TakeOver(assigned.port);
+    if (assigned.lock) ++state->held;
+  }
   if (!assigned.lock) {
     TRY_ASSIGN(assigned.lock, LockMachineWide(LockName(assigned.port)));
     ++state->held;
   }
+  assigned.is_given_up = false;
   if (!IsPortFree(assigned.port)) {
     return base::Fail(
         base::Code::kUnavailable,

@@ -40,8 +40,9 @@ class PortAllocator {
   PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix);
 
   // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or
-  // a new one, locked and probed. A job without pods that has an `existing` port gives it up, and
-  // gets another one. kExhausted when every candidate is taken.
+  // a new one, locked and probed. A job that has an `existing` port but has not started gives it
+  // up: without pods it gets another one, with pods the first to start has it. kExhausted when
+  // every candidate is taken.
   base::Result<int> Assign(const std::string& job_uid, std::optional<int> existing);
   // Gives the job's port back; a shim that holds the lock keeps it.
   void Release(const std::string& job_uid);
@@ -57,7 +58,7 @@ class PortAllocator {
     int port = 0;
     base::Fd lock;  // none while only a shim holds it, or too many are held
     bool is_started = false;
-    bool is_given_up = false;  // the port is another job's
+    bool is_given_up = false;  // another job has taken it over
   };
   struct State {
     int Add(const std::string& job_uid, int port, base::Fd lock);
@@ -66,9 +67,9 @@ class PortAllocator {
     base::Fd TakeOver(int port);
 
     std::map<std::string, Assigned> by_job;
-    std::set<int> ports;  // theirs
-    size_t held = 0;      // how many have their lock
-    size_t next = 0;      // so that a port is not used again at once
+    std::multiset<int> ports;  // theirs
+    size_t held = 0;           // how many have their lock
+    size_t next = 0;           // so that a port is not used again at once
   };
   std::string LockName(int port) const;
 

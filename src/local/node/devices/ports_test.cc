@@ -97,6 +97,37 @@ TEST(PortAllocator, AJobWithoutPodsGivesUpAPortThatTheStoredPodsOfAnotherHave) {
   EXPECT_TRUE(ports.LockForStart("without-pods"));
 }
 
+TEST(PortAllocator, OfTwoJobsWhosePodsHaveTheSamePortTheFirstToStartHasIt) {
+  PortAllocator ports({{23500, 23511}}, PortLockPrefix());
+  const int port = *ports.Assign("first", std::nullopt);
+  EXPECT_EQ(*ports.Assign("second", port), port);
+  EXPECT_EQ(*ports.Assign("first", port), port) << "its pods have been created with it";
+  EXPECT_TRUE(ports.LockForStart("first"));
+  EXPECT_EQ(*ports.Assign("second", port), port);
+  EXPECT_EQ(ports.LockForStart("second").error().code, base::Code::kUnavailable);
+  ports.Release("first");
+  EXPECT_TRUE(ports.LockForStart("second"));
+}
+
+TEST(PortAllocator, AJobWhosePortWasTakenBackAndHasNoPodsGetsAnotherOne) {
+  PortAllocator ports({{23500, 23511}}, PortLockPrefix());
+  const int port = *ports.Assign("first", std::nullopt);
+  EXPECT_EQ(*ports.Assign("second", port), port);
+  EXPECT_TRUE(ports.LockForStart("first"));
+  EXPECT_NE(*ports.Assign("second", std::nullopt), port);
+  EXPECT_TRUE(ports.LockForStart("second"));
+}
+
+TEST(PortAllocator, APortThatStoredPodsStillHaveIsNobodyElses) {
+  PortAllocator ports({{23512, 23512}}, PortLockPrefix());
+  ASSERT_EQ(*ports.Assign("first", std::nullopt), 23512);
+  EXPECT_EQ(*ports.Assign("second", 23512), 23512);
+  ports.Release("second");
+  EXPECT_FALSE(ports.Assign("third", std::nullopt));
+  ports.Release("first");
+  EXPECT_EQ(*ports.Assign("third", std::nullopt), 23512);
+}
+
 TEST(PortAllocator, AJobThatHasStartedGivesItsPortToNobody) {
   PortAllocator ports({{23500, 23511}}, PortLockPrefix());
   const int port = *ports.Assign("running", std::nullopt);
