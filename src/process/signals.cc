@@ -47,6 +47,16 @@ void IgnoreSignal(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
+void StopUntilContinued() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTSTP);
+  sigset_t before;
+  ::raise(SIGTSTP);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, &before);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 SignalThread::SignalThread(std::initializer_list<int> signals, std::function<void()> taken)
     : taken_(std::move(taken)), stop_(::eventfd(0, EFD_CLOEXEC)) {
   ::pthread_sigmask(SIG_BLOCK, nullptr, &before_);

@@ -23,6 +23,10 @@ std::optional<signalfd_siginfo> ReadSignal(int fd);
 
 void IgnoreSignal(int signal);
 
+// What an unblocked SIGTSTP would do, for a thread that blocks it: stops the process until it is
+// continued; nothing in an orphaned process group, which no shell would continue.
+void StopUntilContinued();
+
 // Calls `taken` on a thread of its own for each of these signals, while it exists; afterwards they
 // do again what they did. Two of one sender within 100 ms are one: timeout(1) sends to the process
 // and to its group. (What a terminal sends has no sender.) For the main thread.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
 #include "watch/draw_job.h"
 
 namespace watch {
@@ -82,16 +83,25 @@ size_t CountOf(std::string_view text) {
   }));
 }
 
+// The bytes of the first so many characters.
+size_t EndOf(std::string_view text, size_t count) {
+  size_t end = 0;
+  for (; count > 0 && end < text.size(); --count) {
+    end += std::max<size_t>(base::Utf8Length(text.substr(end)), 1);
+  }
+  return end;
+}
+
 // In two rows, broken between words.
 void DrawWords(Screen& screen, size_t row, std::string_view words) {
-  size_t end = words.size();
-  while (end > 0 && end != std::string_view::npos &&
-         CountOf(words.substr(0, end)) > screen.width()) {
-    end = words.rfind(' ', end - 1);
+  size_t end = EndOf(words, screen.width());
+  if (end < words.size()) {
+    const size_t blank = words.rfind(' ', end);
+    if (blank != std::string_view::npos && blank > 0) end = blank;
   }
-  if (end == 0 || end == std::string_view::npos) end = std::min(words.size(), screen.width());
   screen.Put(0, row, words.substr(0, end));
-  words.remove_prefix(std::min(words.size(), end + 1));
+  words.remove_prefix(end);
+  if (words.starts_with(' ')) words.remove_prefix(1);
   screen.Put(0, row + 1, words);
 }
 
@@ -147,12 +157,11 @@ void DrawFoot(Screen& screen, const State& state) {
   if (state.is_filtering) {
     const std::string& filter = state.view ? state.log_filter : state.filter;
     screen.Put(screen.Put(0, at, "/" + filter, Style::kStrong), at, " ", Style::kSelected);
-  } else if (state.is_sure) {
-    const auto job = JobAtHand(state);
+  } else if (state.asked) {
     screen.Put(0, at,
                fmt::format("{} {}? y, or any other key",
-                           job && job->status == kSuspended ? "start again" : "stop",
-                           job ? job->name : ""),
+                           state.asked->kind == Wish::Kind::kResume ? "start again" : "stop",
+                           state.asked->name),
                Style::kWaiting);
   } else if (!state.said.empty()) {
     screen.Put(0, at, state.said, Style::kStrong);

@@ -125,6 +125,32 @@ TEST(Draw, ShowsTheWholeWordsOfTheSelectedRow) {
   EXPECT_EQ(PageOf(12), 9u);
 }
 
+TEST(Draw, BreaksALongWordBetweenCharacters) {
+  State state = Jobs(2);
+  JobRow& row = state.jobs[1];
+  row.progress = "";
+  state.selected = row.uid;
+  const auto shows = [&](const std::string& first, const std::string& second) {
+    const std::string text = TextOf(Draw(state, 80, 24, kNow));
+    EXPECT_NE(text.find("\n" + first + "\n" + second + "\nenter look"), std::string::npos) << text;
+  };
+  for (int i = 0; i < 150; ++i) row.reason += static_cast<char>('!' + i % 90);
+  shows(row.reason.substr(0, 80), row.reason.substr(80));
+  row.reason.insert(80, " ");
+  shows(row.reason.substr(0, 80), row.reason.substr(81));
+  row.reason = "a";
+  for (int i = 0; i < 100; ++i) row.reason += "\xc3\xa9";
+  shows("a" + std::string(79, '*'), std::string(21, '*'));
+}
+
+TEST(Draw, AsksAboutTheJobThatWasSelectedThen) {
+  State state = Jobs(1);
+  OnKey(state, {Key::Kind::kChar, 'x'}, 10);
+  state.jobs[0].status = kSuspended;
+  state.jobs[0].name = "another";
+  EXPECT_NE(TextOf(Draw(state, 80, 24, kNow)).find("\nstop job-000? y"), std::string::npos);
+}
+
 TEST(Draw, FitsAnyScreen) {
   for (const size_t width : {1, 39, 40, 80, 300}) {
     for (const size_t height : {1, 7, 8, 12, 24, 100}) {

@@ -10,7 +10,6 @@
 
 #include "api/object.h"
 #include "api/progress_resource.h"
-#include "api/stall.h"
 #include "arena/history/ranks.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/job_events.h"
@@ -188,26 +187,21 @@ void Feed::TakeProgress(const text::Json& told, bool is_over) {
   shared_.is_new = true;
 }
 
-// News come from a watch.
+// News come from a watch of the jobs.
 void Feed::WatchJobs() {
   arena::JobNews news(client_, namespace_name_,
                       [this](const std::string& problem) { HasProblem(problem); });
   if (context_.cluster_is_this_machine) WatchProgress();
-  std::thread([this] {
-    for (;;) {
-      Pause(kTick);
-      if (has_stalls_) ListJobs();
-    }
-  }).detach();
+  std::optional<std::chrono::milliseconds> at_most;
   for (;;) {
-    if (const base::Status refused = news.Await(kTick); !refused) {
+    if (const base::Status refused = news.Await(kTick, at_most); !refused) {
       return HasProblem(refused.error().message);
     }
-    ListJobs();
+    at_most = ListJobs() ? std::optional<std::chrono::milliseconds>(kTick) : std::nullopt;
   }
 }
 
-void Feed::ListJobs() {
+bool Feed::ListJobs() {
   const auto jobs = arena::ListSelectedJobs(client_, context_, namespace_name_,
                                             std::string(arena::ListedJobs(context_)));
   std::map<std::string, std::vector<runs::SourceProgress>> progress;
@@ -221,14 +215,12 @@ void Feed::ListJobs() {
   shared_.problem = jobs ? "" : jobs.error().message;
   if (jobs) {
     shared_.jobs.clear();
-    has_stalls_ = false;
     for (const arena::TrainingJob& job : *jobs) {
       shared_.jobs.push_back(RowOf(job, progress[job.summary.uid]));
-      const bool is_stalled = job.summary.status == "RUNNING" && api::CurrentStall(job.job);
-      if (is_stalled) has_stalls_ = true;
     }
   }
   Tell();
+  return !jobs || std::any_of(shared_.jobs.begin(), shared_.jobs.end(), ChangesWithoutNews);
 }
 
 const text::Json& Feed::RanksOverTime(const std::string& job_uid) {

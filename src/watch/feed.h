@@ -1,7 +1,6 @@
 // Feed: reads what `watch` shows from the cluster, on threads of its own.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -24,9 +23,10 @@
 
 namespace watch {
 
-// Its threads watch the jobs and their progress, and read the processes of the job that is shown,
-// which cannot be watched, once a second. The threads are never joined, because they may wait for a
-// server that does not answer, so a Feed lives until the program ends.
+// Its threads watch the jobs and their progress. Once a second they read the processes of the job
+// that is shown, which cannot be watched, and list the jobs while a row may change without them
+// (ChangesWithoutNews) or the last list failed. The threads are never joined, because they may wait
+// for a server that does not answer, so a Feed lives until the program ends.
 class Feed {
  public:
   // Borrows everything until the program ends. `namespace_name` "": all. Errors of eventfd.
@@ -59,7 +59,8 @@ class Feed {
   void WatchProgress();
   // Under the mutex.
   void TakeProgress(const text::Json& told, bool is_over);
-  void ListJobs();
+  // Whether it is to list again though no job changes.
+  bool ListJobs();
   void LookAtJob();
   // From the embedded cluster by a request, from others by a watch.
   base::Result<arena::TrainingJob> Find(const std::string& namespace_name, const std::string& name);
@@ -99,7 +100,6 @@ class Feed {
   // Of the jobs that run on the embedded cluster, by uid; under the mutex.
   std::map<std::string, std::vector<runs::SourceProgress>> running_;
   std::unique_ptr<cluster::Reflector> progress_watch_;
-  std::atomic<bool> has_stalls_ = false;  // whose words count seconds
 };
 
 }  // namespace watch

@@ -26,7 +26,7 @@ Woken AwaitWithSignals(int fd, int signals, int& number) {
     while (const auto signal = process::ReadSignal(signals)) {
       number = static_cast<int>(signal->ssi_signo);
       if (number == SIGTSTP) {
-        ::raise(SIGSTOP);
+        process::StopUntilContinued();
       } else if (number == SIGINT) {
         return Woken::kInterrupted;
       } else if (number != SIGQUIT && number != SIGWINCH && number != SIGCONT) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 
@@ -77,6 +78,12 @@ Wish About(const State& state, Want want) {
   return {want, job->namespace_name, job->name};
 }
 
+// What it is about is decided now: rows may change until the answer.
+void Ask(State& state) {
+  const auto job = JobAtHand(state);
+  if (job) state.asked = About(state, job->status == kSuspended ? Want::kResume : Want::kStop);
+}
+
 Wish Back(State& state) {
   if (std::string& filter = FilterOf(state); !state.view || !filter.empty()) {
     filter.clear();
@@ -132,7 +139,7 @@ Wish OnLetter(State& state, char letter) {
     case 'r':
       return About(state, Want::kReport);
     case 'x':
-      state.is_sure = JobAtHand(state).has_value();
+      Ask(state);
       return {};
     default:
       return {};
@@ -140,6 +147,10 @@ Wish OnLetter(State& state, char letter) {
 }
 
 }  // namespace
+
+bool ChangesWithoutNews(const JobRow& row) {
+  return row.status == "PENDING" || (row.status == "RUNNING" && !row.reason.empty());
+}
 
 std::string_view NameOf(Sort sort) {
   switch (sort) {
@@ -211,14 +222,10 @@ Wish OnKey(State& state, const Key& key, size_t page) {
     return key.kind == Kind::kChar && key.letter == kControlC ? Wish{Want::kQuit, "", ""} : Wish{};
   }
   if (state.is_filtering) return Filter(state, key);
-  if (state.is_sure) {
-    state.is_sure = false;
-    const auto job = JobAtHand(state);
-    const bool is_suspended = job && job->status == kSuspended;
-    if (key.kind == Kind::kChar && key.letter == 'y') {
-      return About(state, is_suspended ? Want::kResume : Want::kStop);
-    }
-    state.said = is_suspended ? "not started" : "not stopped";
+  if (state.asked) {
+    const Wish asked = *std::exchange(state.asked, std::nullopt);
+    if (key.kind == Kind::kChar && key.letter == 'y') return asked;
+    state.said = asked.kind == Want::kResume ? "not started" : "not stopped";
     return {};
   }
   const auto rows = static_cast<int64_t>(std::max<size_t>(1, page));

@@ -56,6 +56,10 @@ inline constexpr size_t kMostLogLines = 2000;
 enum class Sort { kNewest, kName, kStatus, kProgress };
 std::string_view NameOf(Sort sort);
 
+// Whether the row may change though its job does not: its pods tell what it waits for, or its
+// reason counts seconds.
+bool ChangesWithoutNews(const JobRow& row);
+
 // A request by a key that the state alone cannot fulfil.
 struct Wish {
   enum class Kind {
@@ -86,12 +90,12 @@ struct State {
   std::string log_filter;     // of the job that is shown
   bool is_filtering = false;  // typed characters go to the filter of what is shown
   bool is_helping = false;
-  bool is_sure = false;   // whether it asks to confirm that the job is to stop, or to run again
-  bool is_alone = false;  // the user asked for one job, so there is no list
-  std::string selected;   // uid
-  size_t top = 0;         // index of the first visible row
-  size_t rank_top = 0;    // the same for ranks
-  size_t log_back = 0;    // how many lines the log is scrolled back
+  std::optional<Wish> asked;  // what is to be confirmed: that a job is to stop, or to run again
+  bool is_alone = false;      // the user asked for one job, so there is no list
+  std::string selected;       // uid
+  size_t top = 0;             // index of the first visible row
+  size_t rank_top = 0;        // the same for ranks
+  size_t log_back = 0;        // how many lines the log is scrolled back
 };
 
 // The rows that match the filter, sorted as the user chose.

@@ -63,7 +63,7 @@ TEST(OnKey, FiltersAndSorts) {
 TEST(OnKey, AsksBeforeItStopsAJob) {
   State state = Jobs();
   EXPECT_EQ(Type(state, "x").kind, Want::kNone);
-  EXPECT_TRUE(state.is_sure);
+  EXPECT_TRUE(state.asked.has_value());
   EXPECT_EQ(Type(state, "n").kind, Want::kNone);
   EXPECT_EQ(state.said, "not stopped");
   const Wish wish = Type(state, "xy");
@@ -77,6 +77,48 @@ TEST(OnKey, StartsASuspendedJobAgain) {
   Type(state, "xn");
   EXPECT_EQ(state.said, "not started");
   EXPECT_EQ(Type(state, "xy").kind, Want::kResume);
+}
+
+TEST(OnKey, DoesWhatWasAskedThoughTheRowsHaveChanged) {
+  State state = Jobs();
+  Type(state, "x");
+  JobRow newest = state.jobs[0];
+  newest.name = newest.uid = "newest";
+  newest.status = kSuspended;
+  newest.created = base::Time(std::chrono::seconds(100));
+  state.jobs.push_back(newest);
+  ASSERT_EQ(JobAtHand(state)->name, "newest");
+  Wish wish = Type(state, "y");
+  EXPECT_EQ(wish.kind, Want::kStop);
+  EXPECT_EQ(wish.namespace_name, "default");
+  EXPECT_EQ(wish.name, "long");
+  // Or its status has.
+  Type(state, "x");
+  state.jobs.back().status = "RUNNING";
+  EXPECT_EQ(Type(state, "y").kind, Want::kResume);
+  Type(state, "x");
+  state.jobs.back().status = kSuspended;
+  Type(state, "n");
+  EXPECT_EQ(state.said, "not stopped");
+  // Or it is gone.
+  Type(state, "x");
+  state.jobs.clear();
+  EXPECT_EQ(Type(state, "y").name, "newest");
+}
+
+TEST(ChangesWithoutNews, OfARowThatPodsTellAbout) {
+  JobRow row;
+  for (const char* status : {"RUNNING", "SUCCEEDED", "FAILED", "SUSPENDED"}) {
+    row.status = status;
+    EXPECT_FALSE(ChangesWithoutNews(row)) << status;
+  }
+  row.status = "PENDING";
+  EXPECT_TRUE(ChangesWithoutNews(row));
+  row.reason = "first-master-0 exited with code 3, starts again (restart 1)";
+  row.status = "RUNNING";
+  EXPECT_TRUE(ChangesWithoutNews(row));
+  row.status = "FAILED";
+  EXPECT_FALSE(ChangesWithoutNews(row));
 }
 
 TEST(OnKey, FiltersAndScrollsTheLogOfTheJobThatIsShown) {
@@ -127,7 +169,7 @@ TEST(OnKey, OfNoJobThereIsNothingToDo) {
   }
   EXPECT_EQ(OnKey(state, {Kind::kEnter}, 10).kind, Want::kNone);
   Type(state, "x");
-  EXPECT_FALSE(state.is_sure);
+  EXPECT_FALSE(state.asked.has_value());
 }
 
 TEST(OnKey, AnyKeyClosesTheHelp) {

@@ -37,7 +37,7 @@ void OnCrash(int number) {
 }
 
 bool TakeIt() {
-  if (::tcgetattr(STDIN_FILENO, &before) != 0) return false;
+  if (is_raw == 0 && ::tcgetattr(STDIN_FILENO, &before) != 0) return false;
   termios raw = before;
   ::cfmakeraw(&raw);
   raw.c_cc[VMIN] = 1;

@@ -128,9 +128,10 @@ class Watching {
       const auto number = static_cast<int>(signal->ssi_signo);
       if (number == SIGTSTP) {
         terminal_.Suspend();
-        ::raise(SIGSTOP);
+        process::StopUntilContinued();
       }
-      if (number == SIGCONT) {
+      // A group that no shell would continue was not stopped.
+      if (number == SIGCONT || number == SIGTSTP) {
         terminal_.Resume();
         shown_ = cli::Screen(0, 0);
       }

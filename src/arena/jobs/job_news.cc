@@ -30,10 +30,16 @@ JobNews::JobNews(cluster::Client& client, const std::string& namespace_name,
                                                     std::move(handler));
 }
 
-base::Status JobNews::Await(std::chrono::milliseconds at_least) {
+base::Status JobNews::Await(std::chrono::milliseconds at_least,
+                            std::optional<std::chrono::milliseconds> at_most) {
   std::this_thread::sleep_until(last_ + at_least);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return has_news_ || refusal_; });
+  const auto is_due = [this] { return has_news_ || refusal_; };
+  if (at_most && last_ != std::chrono::steady_clock::time_point{}) {
+    changed_.wait_until(lock, last_ + *at_most, is_due);
+  } else {
+    changed_.wait(lock, is_due);
+  }
   if (refusal_) return base::Fail(*refusal_);
   has_news_ = false;
   last_ = std::chrono::steady_clock::now();

@@ -22,9 +22,10 @@ class JobNews {
           const std::function<void(const std::string& problem)>& on_problem = {});
 
   // Blocks until a job was created, changed or deleted since the last call, with a minimum interval
-  // between returns. The first call returns once the jobs are listed. An error if the server
-  // refuses.
-  base::Status Await(std::chrono::milliseconds at_least);
+  // between returns, and if given a maximum one, after which it returns without news. The first
+  // call returns once the jobs are listed. An error if the server refuses.
+  base::Status Await(std::chrono::milliseconds at_least,
+                     std::optional<std::chrono::milliseconds> at_most = std::nullopt);
 
  private:
   void Tell(std::optional<base::Error> refusal);

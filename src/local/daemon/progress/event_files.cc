@@ -1,5 +1,6 @@
 #include "local/daemon/progress/event_files.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -56,8 +57,10 @@ void EventFiles::Check(std::chrono::steady_clock::duration patience) {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->looks_at.empty()) return;
   if (std::chrono::steady_clock::now() - shared_->since < patience) return;
+  const auto followed = shared_->folders.find(shared_->looks_at);
   base::LogWarn("event files: {} does not answer and is skipped",
-                shared_->folders[shared_->looks_at].folder);
+                followed == shared_->folders.end() ? "the folder of a job that has ended"
+                                                   : followed->second.folder);
   shared_->held.insert(std::exchange(shared_->looks_at, ""));
   ++shared_->thread;
   Start(shared_);
@@ -65,7 +68,8 @@ void EventFiles::Check(std::chrono::steady_clock::duration patience) {
 
 void EventFiles::Follow(const std::string& job_uid, const std::string& folder, runs::Millis since) {
   const std::lock_guard lock(shared_->mutex);
-  shared_->folders[job_uid] = {folder, since};
+  const auto [known, is_first] = shared_->folders.try_emplace(job_uid, Followed{folder, since});
+  if (!is_first) known->second = {folder, std::min(known->second.since, since)};
   shared_->wake.notify_all();
 }
 

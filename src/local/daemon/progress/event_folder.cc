@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -23,22 +25,33 @@ constexpr size_t kHeadBytes = 64;  // an event file begins with its version and 
 // How far the clocks of those who write may be from this one's: files may be on a server.
 constexpr runs::Millis kClockSlack = 60'000;
 
-// Paths below the folder.
-std::vector<std::string> EventFilesBelow(const std::string& folder) {
-  std::vector<std::string> found;
+struct Listed {
+  std::vector<std::string> names;  // paths below the folder, by the time of their last change
+  bool is_whole = false;           // there are no others
+};
+
+Listed EventFilesBelow(const std::string& folder, runs::Millis since) {
+  std::vector<std::pair<runs::Millis, std::string>> found;
   std::error_code failure;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied,
                                       failure);
   size_t entries = 0;
   for (const fs::recursive_directory_iterator end; !failure && at != end; at.increment(failure)) {
-    if (++entries > kMostEntries || found.size() >= kMostEventFiles) break;
+    if (++entries > kMostEntries) break;
     if (at.depth() >= kMostDepth) at.disable_recursion_pending();
-    std::error_code unknown;
-    if (!at->is_regular_file(unknown) || at->is_symlink(unknown)) continue;
     if (!at->path().filename().string().starts_with(kEventFile)) continue;
-    found.push_back(at->path().string().substr(folder.size() + 1));
+    struct stat status{};
+    if (::lstat(at->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const runs::Millis changed =
+        runs::Millis{status.st_mtim.tv_sec} * 1000 + status.st_mtim.tv_nsec / 1'000'000;
+    if (changed < since) continue;
+    found.emplace_back(changed, at->path().string().substr(folder.size() + 1));
   }
-  return found;
+  std::sort(found.begin(), found.end());
+  Listed listed;
+  for (auto& [changed, name] : found) listed.names.push_back(std::move(name));
+  listed.is_whole = !failure && entries <= kMostEntries;
+  return listed;
 }
 
 // When the file was made, as TensorBoard names it: events.out.tfevents.1764000000.host...
@@ -52,10 +65,16 @@ runs::Millis TimeInName(const std::string& path) {
 }  // namespace
 
 void EventFolder::Look(runs::Millis now, const Visit& visit) {
-  for (const std::string& name : EventFilesBelow(folder_)) {
-    Read(folder_ + "/" + name, name, now, visit);
+  const Listed listed = EventFilesBelow(folder_, since_ - kClockSlack);
+  const std::vector<std::string>& names = listed.names;
+  for (size_t i = names.size() - std::min(names.size(), kMostEventFiles); i < names.size(); ++i) {
+    Read(folder_ + "/" + names[i], names[i], now, visit);
   }
   has_looked_ = true;
+  // Those that are listed are kept though others are newer, or they would be read again.
+  if (files_.size() <= (listed.is_whole ? kMostEventFiles : kMostEntries)) return;
+  const std::set<std::string> is_listed(names.begin(), names.end());
+  std::erase_if(files_, [&](const auto& one) { return !is_listed.contains(one.first); });
 }
 
 EventFolder::File& EventFolder::Known(const std::string& name, int fd, ino_t inode, uint64_t size) {
@@ -86,7 +105,6 @@ void EventFolder::Read(const std::string& path, const std::string& name, runs::M
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status{};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  if (!files_.contains(name) && files_.size() >= kMostEventFiles) return;
   File& file = Known(name, fd.get(), status.st_ino, static_cast<uint64_t>(status.st_size));
   const runs::Millis earliest = std::min(since_, now) - kClockSlack;
   std::string buffer(256 << 10, '\0');

@@ -28,7 +28,8 @@ class EventFolder {
 
   // Each new event with scalars; `file` is its path below the folder. A file that was cut, replaced
   // or rewritten is read again from its start, without what is not newer than what it had; a
-  // damaged one is read no further. Links are not followed.
+  // damaged one is read no further. Links are not followed. Of the files that were changed since
+  // `since`, the kMostEventFiles that were changed last are read.
   void Look(runs::Millis now, const Visit& visit);
 
  private:

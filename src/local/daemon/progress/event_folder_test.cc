@@ -1,35 +1,19 @@
 #include "local/daemon/progress/event_folder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "base/file.h"
+#include "local/daemon/progress/event_files.h"
+#include "local/daemon/progress/testing/event_record.h"
 
 namespace local::daemon {
 namespace {
-
-template <typename T>
-std::string Bytes(T value) {
-  std::string bytes(sizeof value, '\0');
-  std::memcpy(bytes.data(), &value, sizeof value);
-  return bytes;
-}
-
-constexpr runs::Millis kRunStart = 1'764'000'000'000;
-
-// An event of that step with a loss, so many seconds after the start.
-std::string Record(char step, float loss, double seconds = 1.5) {
-  const std::string value = std::string("\x0a\x04loss\x15") + Bytes(loss);
-  const std::string summary = "\x0a" + std::string(1, static_cast<char>(value.size())) + value;
-  const std::string data = "\x09" + Bytes(kRunStart / 1000.0 + seconds) + "\x10" + step + "\x2a" +
-                           std::string(1, static_cast<char>(summary.size())) + summary;
-  const std::string length = Bytes<uint64_t>(data.size());
-  return length + Bytes(runs::MaskedCrc32c(length)) + data + Bytes(runs::MaskedCrc32c(data));
-}
 
 class EventFolderTest : public testing::Test {
  protected:
@@ -43,6 +27,22 @@ class EventFolderTest : public testing::Test {
   void Write(const std::string& text, std::ios::openmode mode = std::ios::app) {
     std::ofstream(folder_ + "/runs/first/events.out.tfevents.1.host", std::ios::binary | mode)
         << text;
+  }
+  // So many seconds after the start.
+  void SetChanged(const std::string& path, int64_t seconds) {
+    const timeval at{kRunStart / 1000 + seconds, 0};
+    const timeval times[] = {at, at};
+    ASSERT_EQ(::utimes(path.c_str(), times), 0);
+  }
+  // As many files as a look reads, without events.
+  void WriteOthers(int64_t seconds) {
+    std::filesystem::create_directories(folder_ + "/runs/other");
+    for (size_t i = 0; i < kMostEventFiles; ++i) {
+      const std::string path =
+          fmt::format("{}/runs/other/events.out.tfevents.1.host{}", folder_, i);
+      std::ofstream(path).flush();
+      SetChanged(path, seconds);
+    }
   }
   // The steps of the events that a look finds.
   std::vector<int64_t> Look(EventFolder& events) {
@@ -65,44 +65,44 @@ class EventFolderTest : public testing::Test {
 TEST_F(EventFolderTest, ReadsOnWhereTheLastLookEnded) {
   EventFolder events(folder_, kRunStart);
   EXPECT_TRUE(Look(events).empty());
-  Write(Record(1, 0.5F) + Record(2, 0.4F).substr(0, 9));
+  Write(EventRecord(1, 0.5F) + EventRecord(2, 0.4F).substr(0, 9));
   EXPECT_EQ(Look(events), std::vector<int64_t>{1});
-  Write(Record(2, 0.4F).substr(9) + Record(3, 0.3F));
+  Write(EventRecord(2, 0.4F).substr(9) + EventRecord(3, 0.3F));
   EXPECT_EQ(Look(events), (std::vector<int64_t>{2, 3}));
   EXPECT_TRUE(Look(events).empty());
 }
 
 TEST_F(EventFolderTest, AFileThatIsRewrittenIsReadAnewAndADamagedOneNoFurther) {
   EventFolder events(folder_, kRunStart);
-  Write(Record(1, 0.5F) + Record(2, 0.4F));
+  Write(EventRecord(1, 0.5F) + EventRecord(2, 0.4F));
   EXPECT_EQ(Look(events).size(), 2u);
-  Write(Record(7, 0.5F, 3), std::ios::trunc);
+  Write(EventRecord(7, 0.5F, 3), std::ios::trunc);
   EXPECT_EQ(Look(events), std::vector<int64_t>{7});
   // Also if it is longer than it was, as by another program of the same name.
   std::string longer;
-  for (char step = 1; step < 9; ++step) longer += Record(step, 0.5F, 4);
+  for (char step = 1; step < 9; ++step) longer += EventRecord(step, 0.5F, 4);
   Write(longer, std::ios::trunc);
   EXPECT_EQ(Look(events).size(), 8u);
-  Write("no record at all, and longer than a head" + Record(8, 0.5F));
+  Write("no record at all, and longer than a head" + EventRecord(8, 0.5F));
   EXPECT_TRUE(Look(events).empty());
-  Write(Record(9, 0.5F));
+  Write(EventRecord(9, 0.5F));
   EXPECT_TRUE(Look(events).empty());
 }
 
 TEST_F(EventFolderTest, AFileThatWasCutIsNotCountedTwice) {
   EventFolder events(folder_, kRunStart);
   EXPECT_TRUE(Look(events).empty());
-  const std::string first = Record(1, 0.5F, 1) + Record(2, 0.4F, 2);
-  Write(first + Record(3, 0.3F, 3));
+  const std::string first = EventRecord(1, 0.5F, 1) + EventRecord(2, 0.4F, 2);
+  Write(first + EventRecord(3, 0.3F, 3));
   EXPECT_EQ(Look(events).size(), 3u);
   Write(first, std::ios::trunc);
   EXPECT_TRUE(Look(events).empty());
-  Write(Record(4, 0.3F, 4));
+  Write(EventRecord(4, 0.3F, 4));
   EXPECT_EQ(Look(events), std::vector<int64_t>{4});
 }
 
 TEST_F(EventFolderTest, WhatEarlierRunsHaveLeftIsNotOfThisOne) {
-  Write(Record(1, 0.5F, -1000) + Record(2, 0.5F, 1));
+  Write(EventRecord(1, 0.5F, -1000) + EventRecord(2, 0.5F, 1));
   EventFolder events(folder_, kRunStart);
   EXPECT_EQ(Look(events), std::vector<int64_t>{2});
   // Or are copied with the code while it starts.
@@ -113,7 +113,7 @@ TEST_F(EventFolderTest, WhatEarlierRunsHaveLeftIsNotOfThisOne) {
   EXPECT_EQ(Look(copied), std::vector<int64_t>{2});
   std::filesystem::rename(folder_ + "/new/runs", folder_ + "/runs");
   // What comes later does count, whatever the time that it claims.
-  Write(Record(3, 0.5F, -1000));
+  Write(EventRecord(3, 0.5F, -1000));
   EXPECT_EQ(Look(events), std::vector<int64_t>{3});
   EXPECT_EQ(at_, now_);
 }
@@ -121,26 +121,50 @@ TEST_F(EventFolderTest, WhatEarlierRunsHaveLeftIsNotOfThisOne) {
 TEST_F(EventFolderTest, TimesThatCannotBeAreThoseOfTheLook) {
   EventFolder events(folder_, kRunStart);
   Look(events);
-  Write(Record(1, 0.5F, 5));
+  Write(EventRecord(1, 0.5F, 5));
   Look(events);
   EXPECT_EQ(at_, kRunStart + 5000);
   for (const double seconds : {-7200.0, 7200.0, 1e10, -1.764e9}) {
-    Write(Record(1, 0.5F, seconds));
+    Write(EventRecord(1, 0.5F, seconds));
     EXPECT_EQ(Look(events).size(), 1u);
     EXPECT_EQ(at_, now_) << seconds;
   }
   // The clock of the machine is set back by an hour.
   now_ -= 3'600'000;
-  Write(Record(1, 0.5F, 11 - 3600));
+  Write(EventRecord(1, 0.5F, 11 - 3600));
   EXPECT_EQ(Look(events).size(), 1u);
   EXPECT_EQ(at_, kRunStart + 11'000 - 3'600'000);
 }
 
+TEST_F(EventFolderTest, ManyFilesOfEarlierRunsHideNoneOfThisOne) {
+  WriteOthers(-3600);
+  EventFolder events(folder_, kRunStart);
+  EXPECT_TRUE(Look(events).empty());
+  Write(EventRecord(1, 0.5F));
+  EXPECT_EQ(Look(events), std::vector<int64_t>{1});
+}
+
+TEST_F(EventFolderTest, OfManyFilesThoseThatChangedLastAreRead) {
+  WriteOthers(5);
+  EventFolder events(folder_, kRunStart);
+  EXPECT_TRUE(Look(events).empty());
+  Write(EventRecord(1, 0.5F));
+  SetChanged(folder_ + "/runs/first/events.out.tfevents.1.host", 6);
+  EXPECT_EQ(Look(events), std::vector<int64_t>{1});
+  // What was read once is not read again when it is among them again.
+  WriteOthers(7);
+  Write(EventRecord(2, 0.5F));
+  SetChanged(folder_ + "/runs/first/events.out.tfevents.1.host", 6);
+  EXPECT_TRUE(Look(events).empty());
+  Write(EventRecord(3, 0.5F));
+  EXPECT_EQ(Look(events), (std::vector<int64_t>{2, 3}));
+}
+
 TEST_F(EventFolderTest, LinksAndOtherFilesAreLeftAlone) {
-  Write(Record(1, 0.5F));
+  Write(EventRecord(1, 0.5F));
   std::filesystem::create_symlink(folder_ + "/runs", folder_ + "/link");
   std::filesystem::create_symlink("/dev/zero", folder_ + "/events.out.tfevents.2.host");
-  std::ofstream(folder_ + "/notes.txt") << Record(5, 0.5F);
+  std::ofstream(folder_ + "/notes.txt") << EventRecord(5, 0.5F);
   EventFolder events(folder_, kRunStart);
   EXPECT_EQ(Look(events), std::vector<int64_t>{1});
 }
