@@ -92,6 +92,9 @@ inline constexpr std::string_view kSnapshotAnnotation = "muster.dev/snapshot";
 inline constexpr std::string_view kCommitAnnotation = "muster.dev/commit";
 inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
 inline constexpr std::string_view kTrialsAnnotation = "muster.dev/trials";
+// On a job: digests of the variables whose values are in a Secret of it (arena/folder/run_note.h),
+// an object as JSON.
+inline constexpr std::string_view kDigestsAnnotation = "muster.dev/value-digests";
 // On a running job: what stalls it (api/stall.h); removed once the job continues.
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
 // On a job: the earlier times in which something stalled it (api/stall.h).

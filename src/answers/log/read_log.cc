@@ -101,16 +101,20 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
 
 // For a sweep's log, the lines of one trial: of `wanted` or, if that is "", the first failed one,
 // which `trial` then describes.
+// The `limit` is for the lines that are `wanted`: many of others may follow them.
 std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
                               std::optional<std::string>& trial) {
   const bool has_escapes =
       text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
   const std::string plain = has_escapes ? WithoutEscapes(text) : "";
-  std::vector<LogLine> lines = ReadLogLines(LastLines(has_escapes ? plain : text, limit));
+  std::vector<LogLine> lines = ReadLogLines(
+      LastLines(has_escapes ? plain : text, wanted.empty() ? limit : std::string_view::npos));
   if (wanted.empty()) {
     trial = KeepFailedTrial(lines);
   } else {
     KeepTrial(lines, wanted);
+    if (lines.size() > limit)
+      lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(limit));
   }
   TakeForeignPrefixes(lines);
   std::vector<Split> split;

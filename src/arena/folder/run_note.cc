@@ -9,6 +9,8 @@
 #include <random>
 
 #include "api/job/command.h"
+#include "api/names.h"
+#include "api/object.h"
 #include "arena/listing/records.h"
 #include "base/digest/hmac.h"
 #include "base/fd.h"
@@ -23,6 +25,20 @@ constexpr size_t kDigestLength = 12;  // of the hexadecimal digits
 
 text::Array Words(const std::vector<std::string>& words) {
   return text::Array(words.begin(), words.end());
+}
+
+text::Object Texts(const std::map<std::string, std::string>& values) {
+  text::Object object;
+  for (const auto& [name, value] : values) object[name] = value;
+  return object;
+}
+
+std::map<std::string, std::string> TextsAt(const text::Json& json, text::Path path) {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : text::Members(json, path)) {
+    if (value.is_string()) values[std::string(name)] = value.as_string();
+  }
+  return values;
 }
 
 std::vector<std::string> WordsAt(const text::Json& json, std::string_view name) {
@@ -79,13 +95,11 @@ std::string DescribeChanges(std::optional<int64_t> changes) {
 }
 
 text::Json ToJson(const RunNote& note) {
-  text::Object environment;
-  for (const auto& [name, digest] : note.environment) environment[name] = digest;
   text::Object json{{"name", note.name},          {"command", note.command},
                     {"root", note.root},          {"inside", note.inside},
                     {"commit", note.commit},      {"snapshot", note.snapshot},
                     {"flags", Words(note.flags)}, {"module", note.module},
-                    {"args", Words(note.args)},   {"environment", std::move(environment)}};
+                    {"args", Words(note.args)},   {"environment", Texts(note.environment)}};
   if (!note.verb.empty()) json["verb"] = note.verb;
   if (note.changes) json["changes"] = *note.changes;
   if (!note.diff.empty()) json["diff"] = note.diff;
@@ -113,9 +127,7 @@ base::Result<RunNote> ParseRunNote(std::string_view text) {
   note.changes = text::GetInt(json, {"changes"});
   note.flags = WordsAt(json, "flags");
   note.args = WordsAt(json, "args");
-  for (const auto& [name, digest] : text::Members(json, {"environment"})) {
-    if (digest.is_string()) note.environment[std::string(name)] = digest.as_string();
-  }
+  note.environment = TextsAt(json, {"environment"});
   return note;
 }
 
@@ -139,6 +151,16 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
     digests[name] = base::Hex(base::HmacSha256(key, name + "=" + value)).substr(0, kDigestLength);
   }
   return digests;
+}
+
+std::string DigestsToText(const std::map<std::string, std::string>& digests) {
+  return text::ToJson(Texts(digests));
+}
+
+std::map<std::string, std::string> DigestsIn(const text::Json& job) {
+  const auto digests = text::ParseJson(api::Annotation(job, api::kDigestsAnnotation));
+  return digests && digests->is_object() ? TextsAt(*digests, {})
+                                         : std::map<std::string, std::string>();
 }
 
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment) {

@@ -47,6 +47,10 @@ std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set);
 base::Result<std::map<std::string, std::string>> DigestsOf(
     const std::map<std::string, std::string>& values, const base::Environment& environment);
 
+// The same as the value of a job's api::kDigestsAnnotation, and those that a job has.
+std::string DigestsToText(const std::map<std::string, std::string>& digests);
+std::map<std::string, std::string> DigestsIn(const text::Json& job);
+
 // The folder of a job's run on this machine, found by its MUSTER_RUN_DIR; "" if it has none.
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment);
 // The folder that MUSTER_RUN_DIR names; "" if it is not, or no longer, on this machine.

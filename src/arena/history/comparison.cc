@@ -55,9 +55,8 @@ void Comparison::AddRun(size_t at, const RunRecord& run, const base::Environment
     Set(at, "package " + package.substr(0, blank),
         blank == std::string::npos ? package : package.substr(blank + 1));
   }
-  if (!facts.note) return;
   // Values are told apart, and not told.
-  for (const auto& [name, digest] : facts.note->environment) {
+  for (const auto& [name, digest] : facts.digests) {
     Set(at, "variable " + name, "#" + digest.substr(0, 6));
   }
 }

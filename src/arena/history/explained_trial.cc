@@ -40,7 +40,8 @@ EndedTrial EvidenceToRead(const ExplainedTrial& trial, const std::string& folder
   const TrialRow& row = trial.row;
   return {TrialLabel(row.trial.values), row.result->exit_code,
           base::Time(std::chrono::milliseconds(row.result->ended)),
-          IsSweep(folder) ? FolderOfTrial(folder + "/files", row.trial.index) + "/log" : ""};
+          IsSweep(folder) ? FolderOfTrial(folder + "/files", row.trial.index) + "/log" : "",
+          row.result->last_line};
 }
 
 std::string Describe(const ExplainedTrial& trial, const std::string& command) {

@@ -83,6 +83,10 @@ RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
   const text::Json& job = run.job.job;
   facts.folder = RunFolderOf(job, environment);
   facts.note = NoteIn(facts.folder);
+  facts.digests = DigestsIn(job);
+  if (facts.note) {
+    facts.digests.insert(facts.note->environment.begin(), facts.note->environment.end());
+  }
   facts.python = PythonOf(run, environment);
   const auto add = [&facts](std::string name, std::string value) {
     if (!value.empty()) facts.spec.emplace_back(std::move(name), std::move(value));

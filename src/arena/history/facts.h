@@ -22,6 +22,8 @@ struct RunPython {
 struct RunFacts {
   std::string folder;  // on this machine; "" for none
   std::optional<RunNote> note;
+  // Of the variables whose values the object does not have (RunNote::environment).
+  std::map<std::string, std::string> digests;
   RunPython python;
   // From the job's object: command, image, replicas, resources, and each variable as "env NAME",
   // set directly or by a secret's name.

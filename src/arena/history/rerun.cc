@@ -1,5 +1,6 @@
 // `rerun`: a run once more, with the code that it had.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -14,6 +17,8 @@
 #include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
 #include "arena/history/trials.h"
+#include "arena/jobs/broken_submission.h"
+#include "arena/jobs/owned_names.h"
 #include "arena/listing/records.h"
 #include "arena/listing/seen_runs.h"
 #include "arena/verbs.h"
@@ -189,6 +194,134 @@ text::Json ObjectAgain(const text::Json& job, const std::string& name) {
   return again;
 }
 
+// Where a container takes a variable, or all of them, from a Secret.
+struct SecretUse {
+  text::Json* secret;  // its name
+  std::string key;     // "" for all
+};
+
+std::vector<SecretUse> SecretUsesOf(text::Json& job) {
+  std::vector<SecretUse> uses;
+  const auto add = [&uses](text::Json& container) {
+    for (const char* field : {"env", "envFrom"}) {
+      text::Json* const sources = text::Find(container, {field});
+      if (sources == nullptr || !sources->is_array()) continue;
+      for (text::Json& source : sources->as_array()) {
+        text::Json* from = text::Find(source, {"valueFrom", "secretKeyRef"});
+        if (from == nullptr) from = text::Find(source, {"secretRef"});
+        text::Json* const name = from == nullptr ? nullptr : text::Find(*from, {"name"});
+        if (name != nullptr) uses.push_back({name, std::string(text::GetString(*from, {"key"}))});
+      }
+    }
+  };
+  text::Json* const replicas = text::Find(job, {"spec", "pytorchReplicaSpecs"});
+  if (replicas == nullptr || !replicas->is_object()) return uses;
+  for (auto& replica : replicas->as_object()) {
+    for (const char* kind : {"initContainers", "containers"}) {
+      text::Json* const all = text::Find(replica.value(), {"template", "spec", kind});
+      if (all == nullptr || !all->is_array()) continue;
+      for (text::Json& container : all->as_array()) add(container);
+    }
+  }
+  return uses;
+}
+
+base::Error ValuesAreGone(const std::string& secret, const std::vector<SecretUse>& uses,
+                          const std::string& job) {
+  std::set<std::string> names;
+  for (const SecretUse& use : uses) names.insert(use.key.empty() ? "its environment" : use.key);
+  return {Code::kNotFound,
+          fmt::format("the values of {} were in the Secret {}, which is gone: submit {} anew, with "
+                      "--env-file or --env",
+                      fmt::join(names, ", "), secret, job),
+          0};
+}
+
+// The old job's Secret under the name of the new one, to which the references in `again` then lead:
+// the old one goes with its job. Nullopt if it has none.
+base::Result<std::optional<text::Json>> SecretAgain(cluster::Client& client, const RunRecord& run,
+                                                    text::Json& again, const std::string& name) {
+  const std::string& old = run.job.summary.name;
+  const std::string secret = EnvironmentSecretName(old);
+  std::vector<SecretUse> uses = SecretUsesOf(again);
+  std::erase_if(uses, [&secret](const SecretUse& use) {
+    return !use.secret->is_string() || use.secret->as_string() != secret;
+  });
+  if (uses.empty()) return std::nullopt;
+  const auto kept = client.Get(api::kSecrets, api::Namespace(run.job.job), secret);
+  if (!kept && kept.error().code != Code::kNotFound) {
+    return Fail(kept.error().Wrap("copy the Secret " + secret));
+  }
+  // A later job of the name has its own.
+  if (!kept || api::ControllerUid(*kept) != api::Uid(run.job.job)) {
+    return Fail(ValuesAreGone(secret, uses, old));
+  }
+  const std::string own = EnvironmentSecretName(name);
+  for (const SecretUse& use : uses) *use.secret = own;
+  text::Json copy = text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"metadata", text::Object{{"name", own}, {"namespace", api::Namespace(run.job.job)}}}};
+  for (const text::Path& path : {text::Path{"metadata", "labels"}, {"type"}, {"data"}}) {
+    if (const text::Json* value = text::Find(*kept, path)) text::Set(copy, path, *value);
+  }
+  Rename(copy, old, name);
+  return std::optional(std::move(copy));
+}
+
+// As Creation does it: the job is marked until its Secret is there.
+base::Status CreateInTwoSteps(cluster::Client& client, text::Json job, text::Json secret) {
+  const std::string namespace_name(api::Namespace(job));
+  const std::string name(api::Name(job));
+  text::Set(job, {"metadata", "annotations", api::kSubmittingAnnotation},
+            text::Json(SubmitterMark()));
+  TRY_ASSIGN(const text::Json made, client.Create(api::kPyTorchJobs, namespace_name, job));
+  text::Set(secret, {"metadata", "ownerReferences"},
+            text::Array{api::MakeControllerReference(api::kPyTorchJobs, made)});
+  const auto copied = client.Create(api::kSecrets, namespace_name, secret);
+  base::Error why;
+  if (copied) {
+    const text::Json patch = text::Object{
+        {"metadata",
+         text::Object{{"uid", api::Uid(made)},
+                      {"annotations", text::Object{{api::kSubmittingAnnotation, nullptr}}}}}};
+    const auto patched =
+        client.Patch(api::kPyTorchJobs, namespace_name, name, cluster::PatchType::kMerge, patch);
+    // As in Creation: who may not change a job has a complete one.
+    if (patched || patched.error().code == Code::kPermissionDenied) return {};
+    why = patched.error().Wrap("complete the job " + name);
+  } else {
+    why = copied.error().Wrap(fmt::format("create secret {}", api::Name(secret)));
+  }
+  cluster::DeleteOptions only_it;
+  only_it.uid = api::Uid(made);
+  const base::Status deleted = client.Delete(api::kPyTorchJobs, namespace_name, name, only_it);
+  if (!deleted && deleted.error().code != Code::kNotFound) {
+    why.message +=
+        fmt::format("; the job {} could not be removed again: {}", name, deleted.error().message);
+  }
+  return Fail(std::move(why));
+}
+
+// All or nothing.
+base::Status CreateWithSecret(cluster::Client& client, const Context& context,
+                              const text::Json& job, const text::Json& secret) {
+  if (!context.cluster_is_this_machine) return CreateInTwoSteps(client, job, secret);
+  cluster::BatchWrite write;
+  write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
+  write.resource = &api::kPyTorchJobs;
+  write.namespace_name = api::Namespace(job);
+  write.object =
+      text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", text::Array{job, secret}}};
+  const auto made = std::move(client.Batch({write}).front());
+  if (made) return {};
+  // A daemon of an older muster, which knows no such request.
+  if (made.error().message.starts_with("List in version")) {
+    return CreateInTwoSteps(client, job, secret);
+  }
+  return Fail(made.error());
+}
+
 base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::vector<std::string> more(call.args.begin() + 1, call.args.end());
@@ -219,8 +352,13 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
                             "it was, without --failed, --with and further words",
                             old, context.program));
   }
-  TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job),
-                     ObjectAgain(run.job.job, name)));
+  text::Json again = ObjectAgain(run.job.job, name);
+  TRY_ASSIGN(const std::optional<text::Json> secret, SecretAgain(*client, run, again, name));
+  if (secret) {
+    TRY(CreateWithSecret(*client, context, again, *secret));
+  } else {
+    TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job), again));
+  }
   TRY(call.out.Write(fmt::format("{0} is made, as {1} was: `{2} logs {0} -f` follows it\n", name,
                                  old, context.program)));
   return 0;

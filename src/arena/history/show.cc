@@ -112,9 +112,13 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts,
   }
   std::string text = head.Render();
   if (!variables.empty()) text += "\nVariables:\n" + variables;
-  if (facts.note && !facts.note->environment.empty()) {
-    text += fmt::format("\nAnd {} of your environment:\n{}", facts.note->environment.size(),
-                        NamesOf(facts.note->environment));
+  std::map<std::string, std::string> inherited;
+  if (facts.note) inherited = facts.note->environment;
+  for (const auto& [name, value] : facts.spec) {
+    if (name.starts_with("env ")) inherited.erase(name.substr(4));
+  }
+  if (!inherited.empty()) {
+    text += fmt::format("\nAnd {} of your environment:\n{}", inherited.size(), NamesOf(inherited));
   }
   if (const auto attempts = AttemptsOf(run); !attempts.empty()) {
     cli::Table table("  ");

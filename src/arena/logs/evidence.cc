@@ -127,7 +127,20 @@ class Gathering {
     } else {
       rank.has_log = log.has_value();
     }
+    // Its own lines are gone, or too far back.
+    if (!HasWords(read) && !trial.last_line.empty()) {
+      rank.has_log = false;
+      TakeWitnesses(read, rank);
+      read = answers::ReadLogs({{rank.name, trial.last_line}});
+    }
     AddLines(std::move(read), std::move(rank));
+  }
+
+  static bool HasWords(const answers::Evidence& read) {
+    return std::any_of(read.ranks.begin(), read.ranks.end(), [](const answers::Rank& of) {
+      return std::any_of(of.lines.begin(), of.lines.end(),
+                         [](const answers::Line& line) { return !line.text.empty(); });
+    });
   }
 
   static void TakeWitnesses(const answers::Evidence& read, answers::Rank& rank) {

@@ -18,6 +18,7 @@ struct EndedTrial {
   int exit_code = 0;
   base::Time ended;
   std::string path;  // of its own log on this machine; "": its lines in the log of the sweep's pod
+  std::string last_line{};  // "" if it has printed nothing
 };
 
 struct Judged {

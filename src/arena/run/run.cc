@@ -364,6 +364,9 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
   TRY_ASSIGN(RunNote note, NoteDown(options));
   note.snapshot = taken.hash;
   options.note = ToJson(note);
+  if (!note.environment.empty()) {
+    options.annotations[std::string(api::kDigestsAnnotation)] = DigestsToText(note.environment);
+  }
   options.flags.working_dir = code_->Below(options.code_folder);
   return {};
 }

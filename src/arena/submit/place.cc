@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -94,17 +96,27 @@ std::string SharedLogdir(cluster::Client* client, const SubmitOptions& options,
   const bool has_logs = options.flags.tensorboard && logdir.starts_with('/');
   if (!has_logs || HasLocalLogs(options)) return "";
   if (!cluster_is_this_machine) return logdir;
+  // The deepest mount hides the others: the least is left below it.
+  std::optional<std::string> rest;
+  const auto is_deeper = [&](std::string_view mount) {
+    auto below = PathBelow(mount, logdir);
+    if (!below || (rest && rest->size() <= below->size())) return false;
+    rest = std::move(below);
+    return true;
+  };
+  const HostDir* folder = nullptr;
   for (const HostDir& dir : options.data_dirs) {
-    if (const auto rest = PathBelow(dir.container_path, logdir)) return dir.host_path + *rest;
+    if (is_deeper(dir.container_path)) folder = &dir;
   }
+  const DataMount* mount = nullptr;
   for (const DataMount& data : options.data) {
-    const auto rest = PathBelow(data.path, logdir);
-    if (!rest || client == nullptr) continue;
-    const auto claim = client->Get(api::kPersistentVolumeClaims, namespace_name, data.claim);
-    const std::string path(claim ? api::Annotation(*claim, api::kVolumePathAnnotation) : "");
-    if (!path.empty()) return path + *rest;
+    if (is_deeper(data.path)) mount = &data;
   }
-  return "";
+  if (mount == nullptr) return folder == nullptr ? "" : folder->host_path + *rest;
+  if (client == nullptr) return "";
+  const auto claim = client->Get(api::kPersistentVolumeClaims, namespace_name, mount->claim);
+  const std::string path(claim ? api::Annotation(*claim, api::kVolumePathAnnotation) : "");
+  return path.empty() ? "" : path + *rest;
 }
 
 }  // namespace arena

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "api/names.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
 #include "arena/folder/local_code.h"
@@ -70,6 +72,7 @@ class Submit {
   Creation MakeCreation();
   base::Status FindCode();
   base::Status BringCode(bool is_dry);
+  void TakeDigests();
   RunNote NoteDown() const;
   base::Status LayOutCode(const snapshot::Snapshot& taken, const std::string& place);
 
@@ -81,8 +84,9 @@ class Submit {
   cluster::Client* client_ = nullptr;  // nullptr as long as no cluster is asked
   std::string fatal_;                  // what Arena ends on with FATA; "" is nothing
   std::vector<std::string> args_;
-  std::optional<LocalCode> code_;        // of --sync-mode=local
-  std::optional<RunFolder> run_folder_;  // the same, on this machine
+  std::map<std::string, std::string> digests_;  // of what its Secret holds
+  std::optional<LocalCode> code_;               // of --sync-mode=local
+  std::optional<RunFolder> run_folder_;         // the same, on this machine
 };
 
 base::Status Submit::Check(cli::Invocation& call) {
@@ -143,6 +147,15 @@ base::Status Submit::BringCode(bool is_dry) {
   return {};
 }
 
+// By which `compare` tells values apart that the job's object does not have. The job runs without.
+void Submit::TakeDigests() {
+  auto digests = DigestsOf(options_.private_env, context_.environment);
+  if (!digests) base::LogDebug("the values are not compared later: {}", digests.error().message);
+  if (!digests || digests->empty()) return;
+  digests_ = std::move(*digests);
+  options_.annotations[std::string(api::kDigestsAnnotation)] = DigestsToText(digests_);
+}
+
 RunNote Submit::NoteDown() const {
   RunNote note;
   note.name = options_.flags.name;
@@ -150,6 +163,7 @@ RunNote Submit::NoteDown() const {
   note.command = options_.command;
   note.args = args_;
   note.flags = FlagsToRepeat(set_);
+  note.environment = digests_;
   code_->NoteDown(note);
   return note;
 }
@@ -249,6 +263,7 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   if (code_ && client_ != nullptr) {
     TRY(CheckNameIsFree(*client_, context_, name, IsOfAnother(*client_, context_)));
   }
+  if (makes_one) TakeDigests();
   if (base::Status brought = BringCode(!makes_one); !brought) {
     return Fail(brought.error().Wrap("bring the code"));
   }

@@ -1,0 +1,40 @@
+#include "arena/testing/verb_test_base.h"
+
+namespace arena {
+namespace {
+
+// A sweep on another cluster, whose trials have printed to the log of its pod.
+class ExplainTrialTest : public VerbTest {
+ protected:
+  ExplainTrialTest() {
+    is_this_machine_ = false;
+    text::Json job = MakeJob("rates", "Failed", std::chrono::seconds(60));
+    text::Set(job, {"metadata", "annotations", "muster.dev/trials"}, "2");
+    cluster_->Put(kJobs, job);
+    cluster_->Put(kPods, MakePod("rates", "master", 0, "Failed"));
+  }
+  // `last` is the trial's last line, as the sweep's result tells it; its log ends after that.
+  std::string Explain(const std::string& last) {
+    const std::string results =
+        R"(trial ended: {"index": 0, "exitCode": 1, "started": 1, "ended": 2, "lastLine": ")" +
+        last + R"(", "metrics": {}, "values": {"lr": "1"}})" + "\n";
+    cluster_->on_log = [results](const net::Target& target) {
+      const bool is_end = !target.Query("tailLines").empty();
+      return FakeLog{.body = is_end ? "[lr=2] loss 1\n" : results};
+    };
+    const Ended ended = Run({"explain", "rates", "--trial=0"}, "muster");
+    EXPECT_EQ(ended.exit_code, 0) << ended.log;
+    return ended.out;
+  }
+};
+
+TEST_F(ExplainTrialTest, ATrialWhoseLinesAreTooFarBackHasItsLastLine) {
+  const std::string out = Explain("ValueError: diverged");
+  EXPECT_NE(out.find("ValueError: diverged"), std::string::npos) << out;
+  EXPECT_EQ(out.find("printed nothing"), std::string::npos) << out;
+  const std::string quiet = Explain("");
+  EXPECT_NE(quiet.find("printed nothing"), std::string::npos) << quiet;
+}
+
+}  // namespace
+}  // namespace arena
