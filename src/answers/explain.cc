@@ -316,10 +316,15 @@ const Line* LostLossIn(const std::vector<Line>& lines) {
 }
 
 // A program that only prints what its loss became, and ends, says nothing of why.
-// Of the rank that failed first, or of the only one.
+// Of the rank that failed first, or of the only one that has printed anything.
 void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
-  if (!verdict.rank && evidence.ranks.size() != 1) return;
-  const size_t of = verdict.rank.value_or(0);
+  std::vector<size_t> with_lines;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    if (!evidence.ranks[i].lines.empty()) with_lines.push_back(i);
+  }
+  const bool is_only = with_lines.size() == 1;
+  if (!is_only && !verdict.rank) return;
+  const size_t of = is_only ? with_lines[0] : *verdict.rank;
   const Rank& rank = evidence.ranks[of];
   if (!HasFailed(rank) || rank.exit_code.value_or(1) >= kSignalBase) return;
   const Line* const lost = LostLossIn(rank.lines);

@@ -44,8 +44,8 @@ std::optional<std::string> KeepFailedTrial(std::vector<LogLine>& lines) {
   });
   // Its own lines may be too far back; the last of them is repeated here.
   const size_t words = last.text.find(kLastLineMark, last.text.find(kTrialEnd));
-  if (!has_words) {
-    if (words != std::string_view::npos) last.text.remove_prefix(words + kLastLineMark.size());
+  if (!has_words && words != std::string_view::npos) {
+    last.text.remove_prefix(words + kLastLineMark.size());
     lines.insert(lines.begin(), last);
   }
   return failure;
