@@ -38,6 +38,14 @@ class Screen:
             assert time.monotonic() < until, f"no {texts} in\n{screen}"
             time.sleep(0.1)
 
+    def goes_back(self):
+        """Types Enter where a command has ended. The screen may still have the same words of an earlier one, further up."""
+        until = time.monotonic() + 60
+        while not self.shown().rstrip().endswith("enter goes back to watch"):
+            assert time.monotonic() < until, self.shown()
+            time.sleep(0.1)
+        self.type("Enter")
+
     def pid_of(self, words):
         until = time.monotonic() + 20
         while time.monotonic() < until:
@@ -192,28 +200,26 @@ def test_every_key_of_a_job(cluster, screen):
     assert "before its end" not in terminal.sees("\nlog\n")
     for key, said in (("e", "nothing has failed yet"), ("r", "Goodput"), ("t", "$ muster stacks keys")):
         terminal.type(key)
-        terminal.sees(said, "enter goes back to watch")
-        terminal.type("Enter")
+        terminal.sees(said)
+        terminal.goes_back()
         terminal.sees("keys  RUNNING")
     terminal.type("s")
     terminal.sees("Attached to")
     terminal.type("echo rank-$RANK-here", "Enter")
     terminal.sees("rank-0-here")
     terminal.type("exit", "Enter")
-    terminal.sees("enter goes back to watch")
-    terminal.type("Enter")
+    terminal.goes_back()
     terminal.sees("keys  RUNNING")
     terminal.type("x")
     terminal.sees("stop keys? y")
     terminal.type("y")
-    terminal.sees("enter goes back to watch", seconds=60)
-    terminal.type("Enter")
+    terminal.goes_back()
     terminal.sees("keys  SUSPENDED")
     terminal.type("x")
     terminal.sees("start again keys? y")
     terminal.type("y")
-    terminal.sees("has been resumed", "enter goes back to watch", seconds=60)
-    terminal.type("Enter")
+    terminal.sees("has been resumed", seconds=60)
+    terminal.goes_back()
     terminal.sees("keys  RUNNING")
     # A large screen has room for all ranks, what they used, and a higher curve.
     terminal.tmux("resize-window", "-x", "200", "-y", "50")
