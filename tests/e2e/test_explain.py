@@ -107,7 +107,7 @@ def test_a_sweep_is_explained_by_the_first_trial_that_failed(cluster):
     verdict = explain(cluster, "trials")
     assert (verdict["class"], verdict["line"]) == ("exception", "ValueError: too big")
     assert verdict["where"]["file"] == "trial.py" and verdict["where"]["line"] == 4
-    assert any(fact["text"].startswith("lr=2 exited with code 1") for fact in verdict["evidence"]), verdict
+    assert (verdict["trial"]["index"], verdict["trial"]["values"]) == (1, {"lr": "2"}), verdict
 
 
 def test_a_program_that_is_not_there_and_where_it_was_looked_for(cluster):
