@@ -17,10 +17,11 @@
 #include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
 #include "arena/history/trials.h"
-#include "arena/jobs/broken_submission.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/listing/records.h"
 #include "arena/listing/seen_runs.h"
+#include "arena/submit/creation.h"
+#include "arena/submit/prepare.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -269,59 +270,6 @@ base::Result<std::optional<text::Json>> SecretAgain(cluster::Client& client, con
   return std::optional(std::move(copy));
 }
 
-// As Creation does it: the job is marked until its Secret is there.
-base::Status CreateInTwoSteps(cluster::Client& client, text::Json job, text::Json secret) {
-  const std::string namespace_name(api::Namespace(job));
-  const std::string name(api::Name(job));
-  text::Set(job, {"metadata", "annotations", api::kSubmittingAnnotation},
-            text::Json(SubmitterMark()));
-  TRY_ASSIGN(const text::Json made, client.Create(api::kPyTorchJobs, namespace_name, job));
-  text::Set(secret, {"metadata", "ownerReferences"},
-            text::Array{api::MakeControllerReference(api::kPyTorchJobs, made)});
-  const auto copied = client.Create(api::kSecrets, namespace_name, secret);
-  base::Error why;
-  if (copied) {
-    const text::Json patch = text::Object{
-        {"metadata",
-         text::Object{{"uid", api::Uid(made)},
-                      {"annotations", text::Object{{api::kSubmittingAnnotation, nullptr}}}}}};
-    const auto patched =
-        client.Patch(api::kPyTorchJobs, namespace_name, name, cluster::PatchType::kMerge, patch);
-    // As in Creation: who may not change a job has a complete one.
-    if (patched || patched.error().code == Code::kPermissionDenied) return {};
-    why = patched.error().Wrap("complete the job " + name);
-  } else {
-    why = copied.error().Wrap(fmt::format("create secret {}", api::Name(secret)));
-  }
-  cluster::DeleteOptions only_it;
-  only_it.uid = api::Uid(made);
-  const base::Status deleted = client.Delete(api::kPyTorchJobs, namespace_name, name, only_it);
-  if (!deleted && deleted.error().code != Code::kNotFound) {
-    why.message +=
-        fmt::format("; the job {} could not be removed again: {}", name, deleted.error().message);
-  }
-  return Fail(std::move(why));
-}
-
-// All or nothing.
-base::Status CreateWithSecret(cluster::Client& client, const Context& context,
-                              const text::Json& job, const text::Json& secret) {
-  if (!context.cluster_is_this_machine) return CreateInTwoSteps(client, job, secret);
-  cluster::BatchWrite write;
-  write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
-  write.resource = &api::kPyTorchJobs;
-  write.namespace_name = api::Namespace(job);
-  write.object =
-      text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", text::Array{job, secret}}};
-  const auto made = std::move(client.Batch({write}).front());
-  if (made) return {};
-  // A daemon of an older muster, which knows no such request.
-  if (made.error().message.starts_with("List in version")) {
-    return CreateInTwoSteps(client, job, secret);
-  }
-  return Fail(made.error());
-}
-
 base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::vector<std::string> more(call.args.begin() + 1, call.args.end());
@@ -355,7 +303,8 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   text::Json again = ObjectAgain(run.job.job, name);
   TRY_ASSIGN(const std::optional<text::Json> secret, SecretAgain(*client, run, again, name));
   if (secret) {
-    TRY(CreateWithSecret(*client, context, again, *secret));
+    TRY(Creation(*client, context, std::move(again), {*secret}, IsOfAnother(*client, context))
+            .Run());
   } else {
     TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job), again));
   }

@@ -69,14 +69,26 @@ base::Status CheckNameIsFree(cluster::Client& client, const Context& context,
 
 Creation::Creation(cluster::Client& client, const Context& context, const SubmitOptions& options,
                    const Submission& submission, IsForeign is_foreign)
+    : Creation(client, context, RenderJob(options, submission), RenderParts(options, submission),
+               std::move(is_foreign)) {
+  for_old_operator_ = [&options, &submission] {
+    Submission old = submission;
+    old.has_run_policy = false;
+    return RenderJob(options, old);
+  };
+}
+
+Creation::Creation(cluster::Client& client, const Context& context, text::Json job,
+                   std::vector<text::Json> parts, IsForeign is_foreign)
     : client_(client),
       context_(context),
-      options_(options),
-      submission_(submission),
+      wanted_(std::move(job)),
+      name_(api::Name(wanted_)),
+      namespace_(api::Namespace(wanted_)),
       program_(context.program),
       is_foreign_(std::move(is_foreign)),
       id_(base::NewUid()) {
-  for (text::Json& object : RenderParts(options, submission)) {
+  for (text::Json& object : parts) {
     const api::Resource& resource = ResourceOf(object);
     parts_.push_back({&resource, std::move(object)});
   }
@@ -84,16 +96,16 @@ Creation::Creation(cluster::Client& client, const Context& context, const Submit
 
 base::Error Creation::NameTaken(const text::Json* standing) {
   fate_ = Fate::kNameTaken;
-  return TakenBy(standing, options_.flags.name, program_, is_foreign_);
+  return TakenBy(standing, name_, program_, is_foreign_);
 }
 
 base::Error Creation::InTheWay(const Part& part) const {
   const std::string name(api::Name(part.object));
-  if (name == IdentityName(options_.flags.name)) {
+  if (name == IdentityName(name_)) {
     return {Code::kAlreadyExists,
             fmt::format("the job configmap {} is already exist, please delete it first. use '{} "
                         "delete {}'",
-                        name, program_, options_.flags.name),
+                        name, program_, name_),
             0};
   }
   return {Code::kAlreadyExists,
@@ -116,7 +128,7 @@ base::Error Creation::OfJob(base::Error error) const {
     error.message = fmt::format(
         "failed to find pytorchjob {0} from api server,reason: the server could not find the "
         "requested resource (get pytorchjobs.kubeflow.org {0}): {1}",
-        options_.flags.name, error.message);
+        name_, error.message);
   }
   return OfMissingNamespace(std::move(error));
 }
@@ -129,7 +141,7 @@ base::Status Creation::Run() {
           fate_ == Fate::kNotMade
               ? "; the job {0} was not created"
               : "; it is not known whether the job {0} was created, `{1} get {0}` will tell"),
-      options_.flags.name, program_);
+      name_, program_);
   return made;
 }
 
@@ -145,12 +157,12 @@ base::Status Creation::CreateAtOnce() {
 }
 
 base::Status Creation::TryAtOnce() {
-  text::Array items{RenderOwnJob()};
+  text::Array items{OwnJob()};
   for (const Part& part : parts_) items.push_back(part.object);
   cluster::BatchWrite write;
   write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
   write.resource = &api::kPyTorchJobs;
-  write.namespace_name = submission_.namespace_name;
+  write.namespace_name = namespace_;
   write.object = text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
   base::Result<text::Json> made = std::move(client_.Batch({write}).front());
   const bool is_of_part = !made && made.error().code == Code::kAlreadyExists &&
@@ -166,8 +178,7 @@ base::Status Creation::TryAtOnce() {
 
 base::Status Creation::ClearTheWay() {
   for (const Part& part : parts_) {
-    const auto found =
-        client_.Get(*part.resource, submission_.namespace_name, api::Name(part.object));
+    const auto found = client_.Get(*part.resource, namespace_, api::Name(part.object));
     if (found) TRY(RemoveLeftover(part, *found));
   }
   return {};
@@ -182,20 +193,19 @@ base::Status Creation::CreateInSteps() {
   return status;
 }
 
-text::Json Creation::RenderOwnJob() const {
-  text::Json job = RenderJob(options_, submission_);
+text::Json Creation::OwnJob() const {
+  text::Json job = wanted_;
   text::Set(job, {"metadata", "annotations", api::kSubmissionAnnotation}, text::Json(id_));
   return job;
 }
 
 base::Status Creation::CreateJob() {
-  text::Json job = RenderOwnJob();
+  text::Json job = OwnJob();
   text::Set(job, {"metadata", "annotations", api::kSubmittingAnnotation},
             text::Json(SubmitterMark()));
   auto created = CreateOrFindJob(job);
   if (!created && fate_ == Fate::kNameTaken) {
-    const auto standing =
-        client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
+    const auto standing = client_.Get(api::kPyTorchJobs, namespace_, name_);
     if (standing && TakeBackIfBrokenOff(client_, context_, *standing)) {
       fate_ = Fate::kNotMade;
       created = CreateOrFindJob(job);
@@ -211,7 +221,7 @@ base::Status Creation::CreateJob() {
 }
 
 base::Result<text::Json> Creation::CreateOrFindJob(const text::Json& job) {
-  auto created = client_.Create(api::kPyTorchJobs, submission_.namespace_name, job);
+  auto created = client_.Create(api::kPyTorchJobs, namespace_, job);
   if (created || (!IsUncertain(created.error()) && created.error().code != Code::kAlreadyExists)) {
     return created;
   }
@@ -227,8 +237,8 @@ base::Status Creation::RemoveMark() {
                     {"annotations", text::Object{{api::kSubmittingAnnotation, nullptr}}}}}};
   base::Result<text::Json> patched;
   for (int tries = 0; tries < 2; ++tries) {
-    patched = client_.Patch(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name,
-                            cluster::PatchType::kMerge, patch);
+    patched =
+        client_.Patch(api::kPyTorchJobs, namespace_, name_, cluster::PatchType::kMerge, patch);
     if (patched) {
       job_ = std::move(*patched);
       return {};
@@ -238,26 +248,22 @@ base::Status Creation::RemoveMark() {
     if (patched.error().code == Code::kPermissionDenied) return {};
     if (!IsUncertain(patched.error())) break;
   }
-  return Fail(patched.error().Wrap("complete the job " + options_.flags.name));
+  return Fail(patched.error().Wrap("complete the job " + name_));
 }
 
 // The first operators' CRD has the run policy's fields in spec: a server that has it drops
 // spec.runPolicy (compat/arena.md 3.1).
 base::Status Creation::SuitOldOperator() {
-  if (text::Find(job_, {"spec", "runPolicy"}) != nullptr) return {};
-  Submission old = submission_;
-  old.has_run_policy = false;
-  text::Json job = RenderJob(options_, old);
+  if (!for_old_operator_ || text::Find(job_, {"spec", "runPolicy"}) != nullptr) return {};
+  text::Json job = for_old_operator_();
   text::Erase(job, {"spec", "pytorchReplicaSpecs"});
   const text::Json patch = text::Object{{"spec", *text::Find(job, {"spec"})}};
-  TRY(client_.Patch(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name,
-                    cluster::PatchType::kMerge, patch));
+  TRY(client_.Patch(api::kPyTorchJobs, namespace_, name_, cluster::PatchType::kMerge, patch));
   return {};
 }
 
 base::Result<text::Json> Creation::WhatBecameOfJob(base::Error error) {
-  const std::string& name = options_.flags.name;
-  auto found = client_.Get(api::kPyTorchJobs, submission_.namespace_name, name);
+  auto found = client_.Get(api::kPyTorchJobs, namespace_, name_);
   if (found) {
     if (api::Annotation(*found, api::kSubmissionAnnotation) == id_) return found;
     return Fail(NameTaken(&*found));
@@ -274,7 +280,7 @@ base::Status Creation::CreateParts() {
   for (Part& part : parts_) {
     cluster::BatchWrite write;
     write.resource = part.resource;
-    write.namespace_name = submission_.namespace_name;
+    write.namespace_name = namespace_;
     write.object = part.object;
     writes.push_back(std::move(write));
     part.may_exist = true;
@@ -298,7 +304,7 @@ base::Status Creation::Settle(Part& part, base::Error error) {
     part.may_exist = false;
     return Fail(wrapped);
   }
-  const auto found = client_.Get(*part.resource, submission_.namespace_name, name);
+  const auto found = client_.Get(*part.resource, namespace_, name);
   if (!found) {
     part.may_exist = found.error().code != Code::kNotFound;
     return Fail(wrapped);
@@ -308,7 +314,7 @@ base::Status Creation::Settle(Part& part, base::Error error) {
   if (error.code != Code::kAlreadyExists) return Fail(wrapped);
   TRY(RemoveLeftover(part, *found));
   part.may_exist = true;
-  const auto created = client_.Create(*part.resource, submission_.namespace_name, part.object);
+  const auto created = client_.Create(*part.resource, namespace_, part.object);
   if (created) return {};
   return Fail(created.error().Wrap(fmt::format("create {} {}", part.resource->singular, name)));
 }
@@ -323,16 +329,16 @@ base::Status Creation::RemoveLeftover(const Part& part, const text::Json& found)
   bool is_leftover = false;
   for (const text::Json& owner : text::Items(found, {"metadata", "ownerReferences"})) {
     is_leftover = is_leftover || (text::GetString(owner, {"kind"}) == api::kPyTorchJobs.kind &&
-                                  text::GetString(owner, {"name"}) == options_.flags.name);
+                                  text::GetString(owner, {"name"}) == name_);
   }
   // Objects of a submission that ended before it set their owner.
   is_leftover = is_leftover || (api::Label(found, "createdBy") == "PyTorchJob" &&
-                                api::Label(found, "release") == options_.flags.name);
+                                api::Label(found, "release") == name_);
   if (!is_leftover) return Fail(InTheWay(part));
   cluster::DeleteOptions only_it;
   only_it.uid = api::Uid(found);
   const base::Status deleted =
-      client_.Delete(*part.resource, submission_.namespace_name, api::Name(found), only_it);
+      client_.Delete(*part.resource, namespace_, api::Name(found), only_it);
   if (deleted || deleted.error().code == Code::kNotFound ||
       deleted.error().code == Code::kConflict) {
     return {};
@@ -343,18 +349,16 @@ base::Status Creation::RemoveLeftover(const Part& part, const text::Json& found)
 
 base::Result<std::vector<text::Json>> Creation::DryRun() {
   std::vector<text::Json> checked;
-  auto job = client_.Create(api::kPyTorchJobs, submission_.namespace_name,
-                            RenderJob(options_, submission_), true);
+  auto job = client_.Create(api::kPyTorchJobs, namespace_, wanted_, true);
   if (!job) {
     if (job.error().code != Code::kAlreadyExists)
       return Fail(OfMissingNamespace(std::move(job.error())));
-    const auto standing =
-        client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
+    const auto standing = client_.Get(api::kPyTorchJobs, namespace_, name_);
     return Fail(NameTaken(standing ? &*standing : nullptr));
   }
   checked.push_back(std::move(*job));
   for (const Part& part : parts_) {
-    auto made = client_.Create(*part.resource, submission_.namespace_name, part.object, true);
+    auto made = client_.Create(*part.resource, namespace_, part.object, true);
     if (!made && made.error().code == Code::kAlreadyExists) return Fail(InTheWay(part));
     if (!made) {
       return Fail(made.error().Wrap(
@@ -369,15 +373,13 @@ base::Result<std::vector<text::Json>> Creation::DryRun() {
 void Creation::TakeBack() {
   cluster::DeleteOptions only_it;
   only_it.uid = api::Uid(job_);
-  const std::string& name = options_.flags.name;
-  const base::Status deleted =
-      client_.Delete(api::kPyTorchJobs, submission_.namespace_name, name, only_it);
+  const base::Status deleted = client_.Delete(api::kPyTorchJobs, namespace_, name_, only_it);
   const bool is_gone =
       deleted || deleted.error().code == Code::kNotFound || deleted.error().code == Code::kConflict;
   if (!is_gone) {
     fate_ = Fate::kUnknown;
     base::LogWarn("the job {0} could not be removed again: {1}; delete it with `{2} delete {0}`",
-                  name, deleted.error().message, program_);
+                  name_, deleted.error().message, program_);
   }
   for (const Part& part : parts_) {
     if (part.may_exist) TakeBackPart(part);
@@ -386,14 +388,14 @@ void Creation::TakeBack() {
 
 void Creation::TakeBackPart(const Part& part) {
   const std::string name(api::Name(part.object));
-  const auto found = client_.Get(*part.resource, submission_.namespace_name, name);
+  const auto found = client_.Get(*part.resource, namespace_, name);
   base::Status deleted;
   if (!found) {
     deleted = Fail(found.error());
   } else if (IsOurs(*found)) {
     cluster::DeleteOptions only_it;
     only_it.uid = api::Uid(*found);
-    deleted = client_.Delete(*part.resource, submission_.namespace_name, name, only_it);
+    deleted = client_.Delete(*part.resource, namespace_, name, only_it);
   }
   if (deleted || deleted.error().code == Code::kNotFound ||
       deleted.error().code == Code::kConflict) {

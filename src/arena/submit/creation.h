@@ -29,9 +29,12 @@ class Creation {
   // Whether a job of the same name is another user's that this user may not see.
   using IsForeign = std::function<bool(const text::Json& job)>;
 
-  // Borrows everything but `is_foreign`.
+  // The objects of a submission. Borrows everything but `is_foreign`.
   Creation(cluster::Client& client, const Context& context, const SubmitOptions& options,
            const Submission& submission, IsForeign is_foreign);
+  // A job and what it is to own, as they are. Borrows the first two.
+  Creation(cluster::Client& client, const Context& context, text::Json job,
+           std::vector<text::Json> parts, IsForeign is_foreign);
 
   // An error says what happened to the job.
   base::Status Run();
@@ -67,7 +70,7 @@ class Creation {
   void TakeBackPart(const Part& part);
 
   bool IsOurs(const text::Json& found) const;
-  text::Json RenderOwnJob() const;
+  text::Json OwnJob() const;
   base::Error NameTaken(const text::Json* standing);
   base::Error InTheWay(const Part& part) const;
   base::Error OfJob(base::Error error) const;
@@ -75,11 +78,13 @@ class Creation {
 
   cluster::Client& client_;
   const Context& context_;
-  const SubmitOptions& options_;
-  const Submission& submission_;
+  const text::Json wanted_;  // the job, as it is to be made
+  const std::string name_, namespace_;
   const std::string& program_;
   const IsForeign is_foreign_;
   const std::string id_;
+  // The same for an operator without spec.runPolicy; empty if none is known.
+  std::function<text::Json()> for_old_operator_;
   std::vector<Part> parts_;
   Fate fate_ = Fate::kNotMade;  // once Run has failed
   text::Json job_;
