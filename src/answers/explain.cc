@@ -315,8 +315,8 @@ const Line* LostLossIn(const std::vector<Line>& lines) {
   return lost;
 }
 
-// A program that only prints what its loss became, and ends, says nothing of why.
-// Of the rank that failed first, or of the only one that has printed anything.
+// A program that only prints what its loss became, and ends, says nothing of why: the rank that
+// failed first, or the only one that has printed anything.
 void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
   std::vector<size_t> with_lines;
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {

@@ -446,17 +446,15 @@ class RankReader {
   }
 
   // torch.compile runs the program's code by itself: below its exception, which may follow that of
-  // `chain`, stand the lines that it was at.
+  // `chain`, one of chains_, stand the lines that it was at.
   Frame TracedFrame(const Chain& chain) const {
+    const auto next = static_cast<size_t>(&chain - chains_.data()) + 1;
+    const size_t end = next + 1 < chains_.size() ? chains_[next + 1].begin : rank_.lines.size();
     size_t line = chain.end;
-    while (line < rank_.lines.size() && rank_.lines[line].text != "from user code:") ++line;
-    const auto above = std::find_if(chains_.rbegin(), chains_.rend(),
-                                    [line](const Chain& each) { return each.end <= line; });
-    const auto is_here = [&chain](const Chain& each) { return each.begin == chain.begin; };
-    const bool is_near =
-        above != chains_.rend() &&
-        (is_here(*above) || (above + 1 != chains_.rend() && is_here(*(above + 1))));
-    if (!is_near || above->raised.back().text.find("torch._dynamo.") != 0) return {};
+    while (line < end && rank_.lines[line].text != "from user code:") ++line;
+    if (line >= end) return {};
+    const std::string& above = LastChainFrom(line)->raised.back().text;
+    if (!above.starts_with("torch._dynamo.")) return {};
     Frame innermost;
     for (++line; line < rank_.lines.size() && rank_.lines[line].text.starts_with(' '); ++line) {
       const Frame frame = ReadFrame(rank_.lines[line].text);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/utf8.h"
+#include "cli/table.h"
 #include "watch/draw_job.h"
 
 namespace watch {
@@ -77,12 +78,6 @@ std::string WordsOf(const JobRow& row) {
   return fmt::format("{}; {}", row.reason, row.progress);
 }
 
-size_t CountOf(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
 // The bytes of the first so many characters.
 size_t EndOf(std::string_view text, size_t count) {
   size_t end = 0;
@@ -140,7 +135,8 @@ void DrawList(Screen& screen, State& state, base::Time now) {
             is_selected ? Style::kSelected : Style::kPlain,
             is_selected ? Style::kSelected : StyleOfState(row.status));
     const std::string words = WordsOf(row);
-    if (is_selected && screen.height() >= kWithWords && CountOf(words) >= columns.back().width) {
+    if (is_selected && screen.height() >= kWithWords &&
+        cli::TextWidth(words) >= columns.back().width) {
       DrawWords(screen, screen.height() - kFoot - kWordsRows, words);
     }
   }

@@ -90,13 +90,13 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
   return std::nullopt;
 }
 
-// The words with more letters than digits.
 // "fake_tensor.py:2908]", where a program's logger was called.
 bool IsPlaceInCode(std::string_view word) {
   static constexpr auto kFiles = std::to_array<std::string_view>({".py:", ".cpp:", ".cc:", ".cu:"});
   return HasAny(word, kFiles);
 }
 
+// The words with more letters than digits.
 std::string SourceOf(std::string_view prefix) {
   std::string source;
   for (const std::string& word : base::Split(prefix, ' ')) {

@@ -15,8 +15,6 @@
 #include "text/json.h"
 
 namespace arena {
-namespace {}  // namespace
-
 base::Result<RunFolder> RunFolder::Make(const base::Environment& environment,
                                         const std::string& name) {
   const std::string above = environment.StateDir() + "/runs";
