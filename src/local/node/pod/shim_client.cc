@@ -80,7 +80,7 @@ base::Status WriteIdentity() {
   object["startTicks"] = self.start_ticks;
   object["bootId"] = boot_id;
   return base::WriteFileAtomic(kIdentityFile, text::ToJson(object) + "\n", 0600,
-                               base::Durability::kNone);
+                               base::Durability::kSync);
 }
 
 base::Result<ShimIdentity> ReadIdentity(const std::string& directory) {
@@ -166,7 +166,7 @@ base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory) 
   const auto identity = ReadIdentity(directory);
   if (!identity) {
     if (identity.error().code == base::Code::kNotFound) return std::optional<ShimHandle>();
-    // It is not synchronised: a power cut leaves an empty file. Whose lock is free does not run.
+    // A failing disk can leave an empty file. Whose lock is free does not run.
     const auto lock = process::TryLockFile(directory + "/" + kLockFile);
     if (lock && *lock) return std::optional<ShimHandle>();
     return base::Fail(identity.error());

@@ -31,7 +31,8 @@ struct ShimIdentity {
   std::string boot_id;
 };
 
-// Writes the identity of this process into the current directory.
+// Writes the identity of this process into the current directory, and waits until it is on the
+// disk.
 base::Status WriteIdentity();
 base::Result<ShimIdentity> ReadIdentity(const std::string& directory);
 

@@ -2,7 +2,9 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -13,6 +15,22 @@
 #include "local/node/testing/pod_fixture.h"
 #include "process/file_lock.h"
 #include "process/procfs.h"
+
+namespace {
+
+int g_synced_files = 0;
+int g_synced_folders = 0;
+
+}  // namespace
+
+extern "C" int fdatasync(int fd) {
+  ++g_synced_files;
+  return static_cast<int>(::syscall(SYS_fdatasync, fd));
+}
+extern "C" int fsync(int fd) {
+  ++g_synced_folders;
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace local::node {
 namespace {
@@ -374,7 +392,19 @@ TEST_F(ShimTest, AShimOfAnEarlierBootIsNotAdopted) {
   EXPECT_TRUE(IsFromEarlierBoot(directory));
 }
 
-// As a power cut leaves it: the file's name was on the disk, its content was not.
+// Otherwise a power cut takes the file away, and the next boot's daemon starts the program again.
+TEST_F(ShimTest, ItsFileIsOnTheDiskBeforeItsProgramStarts) {
+  const base::Fd before(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::chdir(root_.c_str()), 0);
+  const int files = g_synced_files;
+  const int folders = g_synced_folders;
+  EXPECT_TRUE(WriteIdentity());
+  EXPECT_EQ(g_synced_files, files + 1);
+  EXPECT_EQ(g_synced_folders, folders + 1);
+  ASSERT_EQ(::fchdir(before.get()), 0);
+}
+
+// As a failing disk leaves it: the file's name was written, its content was not.
 TEST_F(ShimTest, AShimWhoseFileIsEmptyIsNotAdoptedUnlessItHoldsItsLock) {
   const std::string directory = root_ + "/cut";
   ASSERT_TRUE(base::MakeDirs(directory));
