@@ -1,25 +1,15 @@
 #include <fmt/format.h>
 
-#include "api/job/definition.h"
 #include "api/job/pytorch_job.h"
+#include "api/schema/definition.h"
 #include "api/schema/structural_schema.h"
-#include "text/yaml.h"
 
 namespace api {
 namespace {
 
 // Covers `spec` only: the operator alone writes the status.
 const StructuralSchema& SpecSchema() {
-  static const StructuralSchema schema = [] {
-    const auto definition = text::ParseYaml(kPyTorchJobDefinition);
-    const text::Array* const versions =
-        definition ? text::FindArray(*definition, {"spec", "versions"}) : nullptr;
-    const text::Json* const spec =
-        versions == nullptr
-            ? nullptr
-            : text::Find(versions->at(0), {"schema", "openAPIV3Schema", "properties", "spec"});
-    return StructuralSchema(spec == nullptr ? text::Json(text::Object{{"type", "object"}}) : *spec);
-  }();
+  static const StructuralSchema schema(*text::Find(PyTorchJobSchema(), {"properties", "spec"}));
   return schema;
 }
 

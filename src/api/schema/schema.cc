@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "api/schema/definition.h"
 #include "api/schema/schema_text.h"
 #include "base/strings.h"
 
@@ -92,25 +93,6 @@ void ReadType(Types& types, std::string_view text) {
   }
 }
 
-Types ReadTypes() {
-  Types types;
-  for (std::string_view text : {kKubernetesTypes, kJobTypes}) {
-    text.remove_prefix(1);
-    while (!text.empty()) {
-      size_t end = text.find('\n');
-      while (end + 1 < text.size() && text[end + 1] == ' ') end = text.find('\n', end + 1);
-      ReadType(types, text.substr(0, end));
-      text.remove_prefix(end + 1);
-    }
-  }
-  return types;
-}
-
-const Types& AllTypes() {
-  static const Types types = ReadTypes();
-  return types;
-}
-
 struct Words {
   std::string_view type;
   std::string_view field;
@@ -118,36 +100,6 @@ struct Words {
 };
 
 constexpr Words kWords[] = {
-    {"PyTorchJob", "", "A distributed PyTorch training job."},
-    {"PyTorchJob", "spec", "What the job runs."},
-    {"PyTorchJob", "status", "The state of the job as the controller has observed it."},
-    {"PyTorchJobSpec", "pytorchReplicaSpecs",
-     "The job's replicas by type: Master (at most one) and Worker."},
-    {"PyTorchJobSpec", "runPolicy", "How the job runs, retries and is cleaned up."},
-    {"PyTorchJobSpec", "elasticPolicy", "Lets the number of workers vary between two bounds."},
-    {"PyTorchJobSpec", "nprocPerNode",
-     "Processes in each pod: a number, or auto, cpu or gpu for one per device."},
-    {"ReplicaSpec", "replicas", "How many pods of this type run; 1 by default."},
-    {"ReplicaSpec", "restartPolicy",
-     "What happens when a pod's container ends: Always, OnFailure, Never or ExitCode."},
-    {"ReplicaSpec", "template", "The template of each replica's pod."},
-    {"RunPolicy", "activeDeadlineSeconds", "The job fails when it is active for longer."},
-    {"RunPolicy", "backoffLimit", "The number of restarts after which the job fails."},
-    {"RunPolicy", "cleanPodPolicy",
-     "Which pods are deleted when the job has ended: All, Running or None."},
-    {"RunPolicy", "managedBy", "The controller that manages the job."},
-    {"RunPolicy", "schedulingPolicy", "How the pods are scheduled as a gang."},
-    {"RunPolicy", "suspend", "While true, the job has no pods."},
-    {"RunPolicy", "ttlSecondsAfterFinished", "A finished job is deleted after this time."},
-    {"ElasticPolicy", "minReplicas", "The fewest workers that the job runs with."},
-    {"ElasticPolicy", "maxReplicas", "The most workers that the job grows to."},
-    {"ElasticPolicy", "maxRestarts", "How often the worker group may restart."},
-    {"ElasticPolicy", "nProcPerNode", "Processes in each pod."},
-    {"ElasticPolicy", "rdzvBackend", "The rendezvous backend, such as c10d."},
-    {"JobStatus", "conditions", "Created, Running, Restarting, Suspended, Succeeded, Failed."},
-    {"JobStatus", "replicaStatuses", "Active, succeeded and failed pods by replica type."},
-    {"JobStatus", "startTime", "When the controller first saw the job."},
-    {"JobStatus", "completionTime", "When the job ended."},
     {"Pod", "", "One or more containers that run together on one node."},
     {"Pod", "spec", "What the pod runs."},
     {"Pod", "status", "The observed state of the pod; written by the node agent."},
@@ -189,6 +141,26 @@ constexpr Words kWords[] = {
     {"ObjectMeta", "finalizers", "Controllers that must act before the object is deleted."},
 };
 
+Types ReadTypes() {
+  Types types;
+  std::string_view text = kKubernetesTypes;
+  text.remove_prefix(1);
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    while (end + 1 < text.size() && text[end + 1] == ' ') end = text.find('\n', end + 1);
+    ReadType(types, text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  for (const Words& words : kWords) {
+    ObjectType& type = *types.at(words.type);
+    if (words.field.empty()) type.description = words.words;
+    for (TypeField& field : type.fields) {
+      if (field.name == words.field) field.description = words.words;
+    }
+  }
+  return types;
+}
+
 }  // namespace
 
 Shape Shape::Element() const {
@@ -203,18 +175,25 @@ Shape Shape::Element() const {
   return element;
 }
 
-const Shape* ObjectType::Find(std::string_view field) const {
+const TypeField* ObjectType::FindField(std::string_view field) const {
   for (const TypeField& candidate : fields) {
-    if (candidate.name == field) return &candidate.shape;
+    if (candidate.name == field) return &candidate;
     if (candidate.name != "~") continue;
-    if (const Shape* found = candidate.shape.type->Find(field)) return found;
+    if (const TypeField* found = candidate.shape.type->FindField(field)) return found;
   }
   return nullptr;
 }
 
+const Shape* ObjectType::Find(std::string_view field) const {
+  const TypeField* const found = FindField(field);
+  return found == nullptr ? nullptr : &found->shape;
+}
+
 const ObjectType* FindType(std::string_view name) {
-  const auto found = AllTypes().find(name);
-  return found == AllTypes().end() ? nullptr : found->second.get();
+  static const Types types = ReadTypes();
+  const auto found = types.find(name);
+  if (found != types.end()) return found->second.get();
+  return name == kPyTorchJobs.kind ? &PyTorchJobType() : nullptr;
 }
 
 const ObjectType* TypeOf(const Resource& resource) { return FindType(resource.kind); }
@@ -229,17 +208,6 @@ Shape ShapeOf(const Resource& resource) {
 bool IsCustom(const Resource& resource) {
   return resource.group.find('.') != std::string_view::npos &&
          (!resource.group.ends_with(".k8s.io") || resource.group == "scheduling.x-k8s.io");
-}
-
-std::string_view Describe(std::string_view type, std::string_view field) {
-  // The pods of a job are ordinary pods.
-  if (type.starts_with("Job") && type != "JobStatus" && type != "JobCondition") {
-    type.remove_prefix(3);
-  }
-  for (const Words& words : kWords) {
-    if (words.type == type && words.field == field) return words.words;
-  }
-  return "";
 }
 
 }  // namespace api

@@ -1,10 +1,10 @@
 // The fields of the kinds that we serve: their types for OpenAPI, how their lists merge in
-// server-side apply, and their protobuf numbers. Immutable, parsed at first use.
-//
-// Types are written one per line, `Name: NUMBER field SHAPE; ...`, with further lines indented.
-// NUMBER is protobuf's, 0 for none. `Name!` is atomic: one manager sets it as a whole. `Name+`
-// keeps fields that it does not name. `~` as a field's name inlines the fields of its type. SHAPE
-// is
+// server-side apply, and their protobuf numbers. Immutable, parsed at first use. Those of a
+// PyTorchJob are derived from deploy/crd.yaml (definition.h), those of Kubernetes are in
+// schema_text.cc: types are written one per line, `Name: NUMBER field SHAPE; ...`, with further
+// lines indented. NUMBER is protobuf's, 0 for none. `Name!` is atomic: one manager sets it as a
+// whole. `Name+` keeps fields that it does not name. `~` as a field's name inlines the fields of
+// its type. SHAPE is
 //   s i l b y q t m x F   string, int32, int64, bool, bytes, quantity, time, time in microseconds,
 //                         integer or string, FieldsV1
 //   Name, any             an object of that type, any value
@@ -40,6 +40,7 @@ struct TypeField {
   int number = 0;
   std::string_view name;  // "~": inlined
   Shape shape;
+  std::string_view description = {};  // may be empty
 };
 
 struct ObjectType {
@@ -47,8 +48,10 @@ struct ObjectType {
   bool is_atomic = false;
   bool keeps_unknown = false;
   std::vector<TypeField> fields;
+  std::string_view description = {};  // may be empty
 
   // The field of that JSON name, including inlined ones; nullptr when unknown.
+  const TypeField* FindField(std::string_view field) const;
   const Shape* Find(std::string_view field) const;
 };
 
@@ -59,7 +62,5 @@ const ObjectType* TypeOf(const Resource& resource);
 Shape ShapeOf(const Resource& resource);
 // Whether a CRD defines the kind on Kubernetes.
 bool IsCustom(const Resource& resource);
-// What the type or its field is for; "" when there is no description.
-std::string_view Describe(std::string_view type, std::string_view field);
 
 }  // namespace api

@@ -1,5 +1,5 @@
-// The fields of the kinds that we serve: facts of k8s.io/api v0.33 (core/v1, apps/v1, ...) and of
-// deploy/crd.yaml. schema.h describes the format of the lines.
+// The fields of Kubernetes' kinds that we serve: facts of k8s.io/api v0.33 (core/v1, apps/v1, ...).
+// schema.h describes the format of the lines.
 #include "api/schema/schema_text.h"
 
 namespace api {
@@ -249,43 +249,6 @@ Eviction: 1 metadata ObjectMeta; 2 deleteOptions DeleteOptions
 Scale: 1 metadata ObjectMeta; 2 spec ScaleSpec; 3 status ScaleStatus
 ScaleSpec: 1 replicas i
 ScaleStatus: 1 replicas i; 2 selector s
-)";
-
-const char* const kJobTypes = R"(
-PyTorchJob: 0 metadata ObjectMeta; 0 spec PyTorchJobSpec; 0 status JobStatus
-PyTorchJobSpec: 0 elasticPolicy ElasticPolicy; 0 nprocPerNode s; 0 pytorchReplicaSpecs
-  {ReplicaSpec}; 0 runPolicy RunPolicy
-ElasticPolicy: 0 maxReplicas i; 0 maxRestarts i; 0 metrics [any]; 0 minReplicas i; 0 nProcPerNode
-  i; 0 rdzvBackend s; 0 rdzvConf [RdzvConf]; 0 rdzvHost s; 0 rdzvId s; 0 rdzvPort i; 0 standalone b
-RdzvConf: 0 key s; 0 value s
-ReplicaSpec: 0 replicas i; 0 restartPolicy s; 0 template JobPodTemplate
-JobPodTemplate+: 0 metadata JobPodMetadata; 0 spec JobPodSpec
-JobPodMetadata: 0 annotations {s}; 0 finalizers [s]; 0 labels {s}; 0 name s; 0 namespace s
-JobPodSpec+: 0 activeDeadlineSeconds l; 0 affinity any; 0 containers [JobContainer/name]; 0
-  dnsPolicy s; 0 hostAliases [any]; 0 hostIPC b; 0 hostNetwork b; 0 hostPID b; 0 hostname s; 0
-  imagePullSecrets [any]; 0 initContainers [JobContainer/name]; 0 nodeName s; 0 nodeSelector {s}; 0
-  priority i; 0 priorityClassName s; 0 restartPolicy s; 0 schedulerName s; 0 securityContext any; 0
-  serviceAccountName s; 0 subdomain s; 0 terminationGracePeriodSeconds l; 0 tolerations [any]; 0
-  volumes [JobVolume/name]
-JobContainer+: 0 args [s]; 0 command [s]; 0 env [JobEnv]; 0 envFrom [any]; 0 image s; 0
-  imagePullPolicy s; 0 lifecycle any; 0 livenessProbe any; 0 name s; 0 ports
-  [JobPort/containerPort,protocol]; 0 readinessProbe any; 0 resources JobResources; 0
-  securityContext any; 0 stdin b; 0 tty b; 0 volumeMounts [JobMount]; 0 workingDir s
-JobPort+: 0 containerPort i; 0 hostIP s; 0 hostPort i; 0 name s; 0 protocol s
-JobEnv+: 0 name s; 0 value s; 0 valueFrom any
-JobMount+: 0 mountPath s; 0 name s; 0 readOnly b; 0 subPath s
-JobResources+: 0 limits {q}; 0 requests {q}
-JobVolume+: 0 configMap any; 0 emptyDir any; 0 hostPath any; 0 name s; 0 nfs any; 0
-  persistentVolumeClaim any; 0 secret any
-RunPolicy: 0 activeDeadlineSeconds l; 0 backoffLimit i; 0 cleanPodPolicy s; 0 managedBy s; 0
-  schedulingPolicy SchedulingPolicy; 0 suspend b; 0 ttlSecondsAfterFinished i
-SchedulingPolicy: 0 minAvailable i; 0 minResources {q}; 0 priorityClass s; 0 queue s; 0
-  scheduleTimeoutSeconds i
-JobStatus: 0 completionTime t; 0 conditions [JobCondition]; 0 lastReconcileTime t; 0
-  replicaStatuses {ReplicaStatus}; 0 startTime t
-JobCondition: 0 lastTransitionTime t; 0 lastUpdateTime t; 0 message s; 0 reason s; 0 status s; 0
-  type s
-ReplicaStatus: 0 active i; 0 failed i; 0 labelSelector any; 0 selector s; 0 succeeded i
 )";
 
 }  // namespace api

@@ -4,6 +4,5 @@
 namespace api {
 
 extern const char* const kKubernetesTypes;
-extern const char* const kJobTypes;
 
 }  // namespace api

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "api/job/definition.h"
+#include "api/schema/definition.h"
 #include "api/object.h"
 #include "arena/install/deploy_files.h"
 #include "base/strings.h"

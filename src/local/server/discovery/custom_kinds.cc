@@ -5,8 +5,8 @@
 #include <string>
 
 #include "api/resources.h"
+#include "api/schema/definition.h"
 #include "api/schema/schema.h"
-#include "local/server/kinds/kind_rules.h"
 #include "local/server/request/api_error.h"
 #include "local/store/object.h"
 #include "text/json.h"
@@ -14,73 +14,21 @@
 namespace local::server {
 namespace {
 
-// Below this depth a schema only gives the type of a value: a pod's fields are not repeated.
-constexpr int kSchemaDepth = 4;
 // The kinds exist as long as the cluster, and nothing changes their definitions.
 constexpr std::string_view kDefinedAt = "1970-01-01T00:00:00Z";
 
-text::Object OpenObject() {
-  return {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
-}
-
-text::Object StructuralSchema(const api::Shape& shape, int depth);
-
-text::Object PropertiesOf(const api::ObjectType& type, int depth) {
-  text::Object properties;
-  for (const api::TypeField& field : type.fields) {
-    if (field.name != "~") {
-      properties[field.name] = StructuralSchema(field.shape, depth);
-      continue;
-    }
-    for (auto& [name, schema] : PropertiesOf(*field.shape.type, depth)) properties[name] = schema;
+text::Json VersionOf(const api::Resource& resource) {
+  if (resource.kind == api::kPyTorchJobs.kind) {
+    return text::Items(api::PyTorchJobDefinition(), {"spec", "versions"})[0];
   }
-  return properties;
-}
-
-text::Object ScalarSchema(char scalar) {
-  switch (scalar) {
-    case 'i':
-    case 'l':
-      return {{"type", "integer"}};
-    case 'b':
-      return {{"type", "boolean"}};
-    case 'q':
-    case 'x':
-      return {{"x-kubernetes-int-or-string", true}};
-    case 'F':
-      return OpenObject();
-    default:
-      return {{"type", "string"}};
-  }
-}
-
-text::Object StructuralSchema(const api::Shape& shape, int depth) {
-  switch (shape.kind) {
-    case api::Shape::Kind::kScalar:
-      return ScalarSchema(shape.scalar);
-    case api::Shape::Kind::kList:
-      return {{"type", "array"}, {"items", StructuralSchema(shape.Element(), depth - 1)}};
-    case api::Shape::Kind::kMap:
-      return {{"type", "object"},
-              {"additionalProperties", StructuralSchema(shape.Element(), depth - 1)}};
-    case api::Shape::Kind::kObject:
-      if (depth <= 0 || shape.type->keeps_unknown) return OpenObject();
-      return {{"type", "object"}, {"properties", PropertiesOf(*shape.type, depth - 1)}};
-    case api::Shape::Kind::kAny:
-      break;
-  }
-  return OpenObject();
-}
-
-text::Json SchemaOfKind(const api::Resource& resource) {
-  text::Object properties{{"apiVersion", text::Object{{"type", "string"}}},
-                          {"kind", text::Object{{"type", "string"}}}};
-  if (const api::ObjectType* type = api::TypeOf(resource)) {
-    for (auto& [name, schema] : PropertiesOf(*type, kSchemaDepth)) properties[name] = schema;
-  }
-  properties["metadata"] = text::Object{{"type", "object"}};
   return text::Object{
-      {"openAPIV3Schema", text::Object{{"type", "object"}, {"properties", std::move(properties)}}}};
+      {"name", resource.version},
+      {"served", true},
+      {"storage", true},
+      {"schema", text::Object{{"openAPIV3Schema",
+                               text::Object{{"type", "object"},
+                                            {"x-kubernetes-preserve-unknown-fields", true}}}}},
+      {"subresources", text::Object{{"status", text::Object{}}}}};
 }
 
 text::Json Definition(const api::Resource& resource) {
@@ -88,18 +36,6 @@ text::Json Definition(const api::Resource& resource) {
                            {"singular", resource.singular},
                            {"kind", resource.kind},
                            {"listKind", resource.list_kind()}};
-  text::Object version{{"name", resource.version},
-                       {"served", true},
-                       {"storage", true},
-                       {"schema", SchemaOfKind(resource)}};
-  text::Object subresources;
-  if (resource.has_status) subresources["status"] = text::Object{};
-  if (RulesOf(resource).can_scale) {
-    subresources["scale"] =
-        text::Object{{"specReplicasPath", ".spec.pytorchReplicaSpecs.Worker.replicas"},
-                     {"statusReplicasPath", ".status.replicaStatuses.Worker.active"}};
-  }
-  if (!subresources.empty()) version["subresources"] = std::move(subresources);
   text::Array conditions;
   for (const std::string_view type : {"NamesAccepted", "Established"}) {
     conditions.push_back(text::Object{{"type", type},
@@ -119,7 +55,7 @@ text::Json Definition(const api::Resource& resource) {
       {"spec", text::Object{{"group", resource.group},
                             {"names", names},
                             {"scope", resource.namespaced ? "Namespaced" : "Cluster"},
-                            {"versions", text::Array{std::move(version)}},
+                            {"versions", text::Array{VersionOf(resource)}},
                             {"conversion", text::Object{{"strategy", "None"}}}}},
       {"status", text::Object{{"conditions", std::move(conditions)},
                               {"acceptedNames", names},

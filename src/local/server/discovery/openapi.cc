@@ -43,6 +43,28 @@ std::string PathOf(const api::Resource& resource) {
                      resource.namespaced ? "namespaces/{namespace}/" : "", resource.plural);
 }
 
+text::Object ScalarSchema(char scalar) {
+  switch (scalar) {
+    case 'i':
+      return {{"type", "integer"}, {"format", "int32"}};
+    case 'l':
+      return {{"type", "integer"}, {"format", "int64"}};
+    case 'b':
+      return {{"type", "boolean"}};
+    case 'y':
+      return {{"type", "string"}, {"format", "byte"}};
+    case 't':
+    case 'm':
+      return {{"type", "string"}, {"format", "date-time"}};
+    case 'x':
+      return {{"type", "string"}, {"format", "int-or-string"}};
+    case 'F':
+      return {{"type", "object"}};
+    default:
+      return {{"type", "string"}};
+  }
+}
+
 // The schemas of all types that the kinds refer to.
 class Schemas {
  public:
@@ -76,8 +98,7 @@ class Schemas {
     text::Object properties;
     AddProperties(type, properties);
     text::Object schema{{"type", "object"}, {"properties", std::move(properties)}};
-    if (const auto words = api::Describe(type.name, ""); !words.empty())
-      schema["description"] = words;
+    if (!type.description.empty()) schema["description"] = type.description;
     if (type.is_atomic) schema["x-kubernetes-map-type"] = "atomic";
     if (type.keeps_unknown) schema["x-kubernetes-preserve-unknown-fields"] = true;
     schemas_[Name(type)] = std::move(schema);
@@ -90,9 +111,7 @@ class Schemas {
         continue;
       }
       text::Object property = SchemaOf(field.shape);
-      if (const auto words = api::Describe(type.name, field.name); !words.empty()) {
-        property["description"] = words;
-      }
+      if (!field.description.empty()) property["description"] = field.description;
       properties[field.name] = std::move(property);
     }
   }
@@ -100,7 +119,7 @@ class Schemas {
   text::Object SchemaOf(const api::Shape& shape) {
     switch (shape.kind) {
       case api::Shape::Kind::kScalar:
-        return Scalar(shape.scalar);
+        return ScalarSchema(shape.scalar);
       case api::Shape::Kind::kObject:
         Add(*shape.type);
         return Reference(*shape.type);
@@ -132,28 +151,6 @@ class Schemas {
     // v3 allows no description beside a $ref.
     if (!is_v3_) return to;
     return text::Object{{"allOf", text::Array{to}}};
-  }
-
-  static text::Object Scalar(char scalar) {
-    switch (scalar) {
-      case 'i':
-        return {{"type", "integer"}, {"format", "int32"}};
-      case 'l':
-        return {{"type", "integer"}, {"format", "int64"}};
-      case 'b':
-        return {{"type", "boolean"}};
-      case 'y':
-        return {{"type", "string"}, {"format", "byte"}};
-      case 't':
-      case 'm':
-        return {{"type", "string"}, {"format", "date-time"}};
-      case 'x':
-        return {{"type", "string"}, {"format", "int-or-string"}};
-      case 'F':
-        return {{"type", "object"}};
-      default:
-        return {{"type", "string"}};
-    }
   }
 
   const std::string prefix_;
