@@ -15,14 +15,17 @@ std::vector<Unit> Inventory::Units() const {
   }
   std::vector<Unit> units;
   for (const Device& device : devices) {
+    const std::string label = std::to_string(device.index);
     if (!device.is_mig_enabled) {
       units.push_back({device.uuid, device.name, device.memory_total, device.index,
-                       has_holes ? device.uuid : std::to_string(device.index)});
+                       has_holes ? device.uuid : label, label, device.memory_used,
+                       device.utilisation_percent});
       continue;
     }
+    int number = 0;
     for (const MigInstance& instance : device.mig_instances) {
-      units.push_back(
-          {instance.uuid, instance.name, instance.memory_total, device.index, instance.uuid});
+      units.push_back({instance.uuid, instance.name, instance.memory_total, device.index,
+                       instance.uuid, fmt::format("{}:{}", label, number++), instance.memory_used});
     }
   }
   return units;

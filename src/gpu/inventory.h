@@ -54,6 +54,9 @@ struct Unit {
   int64_t memory_total = 0;
   int device = 0;       // Device::index
   std::string visible;  // its name in the variable that selects a program's GPUs
+  std::string label;    // its name for people: "0", or "0:1" for a part of a GPU
+  int64_t memory_used = 0;
+  std::optional<int> utilisation_percent{};  // none: the driver has none, as for a part of a GPU
 };
 
 struct Inventory {

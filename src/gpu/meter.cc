@@ -23,13 +23,7 @@ constexpr std::chrono::milliseconds kBetween{700};  // two readings, at least
 BusyUnits BusyOf(const Inventory& inventory) {
   BusyUnits busy;
   if (!inventory.reason.empty()) return busy;  // a GPU that does not answer has no place
-  for (const Device& device : inventory.devices) {
-    if (device.is_mig_enabled) {
-      busy.resize(busy.size() + device.mig_instances.size());
-    } else {
-      busy.push_back(device.utilisation_percent);
-    }
-  }
+  for (const Unit& unit : inventory.Units()) busy.push_back(unit.utilisation_percent);
   return busy;
 }
 

@@ -62,62 +62,83 @@ base::Result<int> Pack(cluster::Client& client, const Context& context, const Ru
   return 0;
 }
 
+// What there is to show: of a run, or of files.
+struct Explained {
+  Judged judged;
+  std::string head;  // "" for files
+  std::optional<ExplainedTrial> trial;
+};
+
+base::Status Show(const Explained& of, const ExplainFlags& flags, Format format, cli::Output& out) {
+  if (IsForMachines(format)) {
+    text::Json json = VerdictToJson(of.judged.verdict, of.judged.evidence);
+    if (of.trial) json.as_object()["trial"] = ToJson(*of.trial);
+    return out.Write(RenderDocument(json, format));
+  }
+  const int columns = out.Width();
+  const size_t width = columns > 0 ? static_cast<size_t>(columns) : answers::kUsualWidth;
+  if (!of.head.empty()) TRY(out.Write(of.head + "\n"));
+  return out.Write(answers::Render(of.judged.verdict, of.judged.evidence, flags.has_all, width));
+}
+
+// `why`: how it is known that nothing has failed.
+base::Status ShowWell(cluster::Client& client, const RunRecord& run, Explained& of,
+                      const std::string& why, const ExplainFlags& flags, Format format,
+                      cli::Output& out) {
+  if (IsForMachines(format)) {
+    of.judged.verdict.kind = "none";
+    of.judged.verdict.title = why;
+    return Show(of, flags, format, out);
+  }
+  TRY(out.Write(fmt::format("{}: {}\n", of.head, why)));
+  const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(client, run);
+  if (lost.empty()) return {};
+  return out.Write(
+      fmt::format("But a loss is not a number any more: {}\nLower the learning rate, clip "
+                  "gradients, look at the data of that step.\n",
+                  api::OneLine(lost)));
+}
+
+base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format format,
+                             cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
+  const std::string& name = run.job.summary.name;
+  const std::string folder = RunFolderOf(run.job.job, context.environment);
+  Explained of;
+  TRY_ASSIGN(of.trial, TrialToExplain(*client, run, folder, flags));
+  std::optional<EndedTrial> ended;
+  if (of.trial) ended = EvidenceToRead(*of.trial, folder);
+  of.judged = VerdictOf(*client, context, run, ended ? &*ended : nullptr);
+  of.head = fmt::format("{} ({}) {}", name, run.id(), run.job.summary.status);
+  auto well = NotFailed(run);
+  if (of.trial) {
+    const std::string command =
+        fmt::format("{} explain {}{}", context.program, name, FlagsOfPlace(context));
+    of.head += "\nTrial:     " + Describe(*of.trial, command);
+    well = of.trial->HasFailed() ? std::nullopt : std::optional<std::string>("nothing failed");
+  }
+  if (!flags.bundle.empty()) {
+    return Pack(*client, context, run, of.judged, of.head, flags, call.out);
+  }
+  if (well && of.judged.verdict.kind == answers::kUnknown) {
+    TRY(ShowWell(*client, run, of, *well, flags, format, call.out));
+  } else {
+    TRY(Show(of, flags, format, call.out));
+  }
+  return 0;
+}
+
 base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
-  Judged judged;
-  std::string head;
-  std::optional<ExplainedTrial> trial;
-  if (!flags.logs.empty()) {
-    std::vector<std::string> paths = flags.logs;
-    paths.insert(paths.end(), call.args.begin(), call.args.end());
-    TRY_ASSIGN(judged.evidence, EvidenceIn(paths));
-    judged.verdict = answers::Explain(judged.evidence);
-  } else {
-    TRY_ASSIGN(cluster::Client * client, context.connect(context));
-    TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
-    const std::string folder = RunFolderOf(run.job.job, context.environment);
-    TRY_ASSIGN(trial, TrialToExplain(*client, run, folder, flags));
-    std::optional<EndedTrial> ended;
-    if (trial) ended = EvidenceToRead(*trial, folder);
-    judged = VerdictOf(*client, context, run, ended ? &*ended : nullptr);
-    head = fmt::format("{} ({}) {}", run.job.summary.name, run.id(), run.job.summary.status);
-    if (trial) {
-      const std::string command = fmt::format("{} explain {}{}", context.program,
-                                              run.job.summary.name, FlagsOfPlace(context));
-      head += "\nTrial:     " + Describe(*trial, command);
-    }
-    if (!flags.bundle.empty()) return Pack(*client, context, run, judged, head, flags, call.out);
-    auto well = NotFailed(run);
-    if (trial)
-      well = trial->HasFailed() ? std::nullopt : std::optional<std::string>("nothing failed");
-    const bool is_well = well && judged.verdict.kind == answers::kUnknown;
-    if (is_well && IsForMachines(format)) {
-      judged.verdict.kind = "none";
-      judged.verdict.title = *well;
-    } else if (is_well) {
-      const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(*client, run);
-      TRY(call.out.Write(fmt::format("{}: {}\n", head, *well)));
-      if (!lost.empty()) {
-        TRY(call.out.Write(
-            fmt::format("But a loss is not a number any more: {}\nLower the learning "
-                        "rate, clip gradients, look at "
-                        "the data of that step.\n",
-                        api::OneLine(lost))));
-      }
-      return 0;
-    }
-  }
-  if (IsForMachines(format)) {
-    text::Json json = VerdictToJson(judged.verdict, judged.evidence);
-    if (trial) json.as_object()["trial"] = ToJson(*trial);
-    TRY(call.out.Write(RenderDocument(json, format)));
-    return 0;
-  }
-  const int columns = call.out.Width();
-  const size_t width = columns > 0 ? static_cast<size_t>(columns) : answers::kUsualWidth;
-  if (!head.empty()) TRY(call.out.Write(head + "\n"));
-  TRY(call.out.Write(answers::Render(judged.verdict, judged.evidence, flags.has_all, width)));
+  if (flags.logs.empty()) return ExplainRun(context, flags, format, call);
+  std::vector<std::string> paths = flags.logs;
+  paths.insert(paths.end(), call.args.begin(), call.args.end());
+  Explained of;
+  TRY_ASSIGN(of.judged.evidence, EvidenceIn(paths));
+  of.judged.verdict = answers::Explain(of.judged.evidence);
+  TRY(Show(of, flags, format, call.out));
   return 0;
 }
 

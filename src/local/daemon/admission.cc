@@ -57,13 +57,6 @@ void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
   text::Set(job, {"metadata", "labels", api::kNotifyAnnotation}, text::Json(defaults.notify_on));
 }
 
-void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
-  for (const text::Json& container : text::Items(pod_spec, {"containers"})) {
-    const std::string_view image = text::GetString(container, {"image"});
-    if (!image.empty() && image != node::kHostImage) images.emplace(image);
-  }
-}
-
 // The variables that a container sets itself. The value of one that takes it from elsewhere is its
 // name, for it is not known.
 base::Environment OwnVariables(const text::Json& container) {
@@ -138,7 +131,6 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   }
   std::set<std::string> images;
   std::vector<base::Environment> containers;
-  bool has_gpus = false;
   Annotate(object, chosen);
   // A controller's pods have what their template has, so no warning is repeated.
   if (!is_job && !api::ControllerUid(object).empty()) return {};
@@ -150,16 +142,15 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       text::Json* const pod_template = text::Find(replica, {"template"});
       if (pod_template == nullptr || !pod_template->is_object()) continue;
       Annotate(*pod_template, chosen);
-      has_gpus = has_gpus || api::PodRequest(*pod_template).gpus > 0;
-      if (const text::Json* const spec = text::Find(*pod_template, {"spec"})) {
-        CollectImages(*spec, images);
-        for (const text::Json& container : text::Items(*spec, {"containers"})) {
-          containers.push_back(OwnVariables(container));
-        }
+      for (const text::Json& container : text::Items(*pod_template, {"spec", "containers"})) {
+        const std::string_view image = text::GetString(container, {"image"});
+        if (!image.empty() && image != node::kHostImage) images.emplace(image);
+        containers.push_back(OwnVariables(container));
       }
     }
   }
-  const int64_t hidden_gpus = has_gpus ? 0 : HiddenGpus(containers, defaults.abilities);
+  const int64_t hidden_gpus =
+      GpusAskedFor(object) > 0 ? 0 : HiddenGpus(containers, defaults.abilities);
   std::vector<std::string> said = SayWhatRuns(images, chosen.python, hidden_gpus, defaults);
   text::Erase(object, {"metadata", "annotations", api::kUnmetAnnotation});
   const std::vector<std::string> unmet = UnmetWishes(object, defaults.abilities);

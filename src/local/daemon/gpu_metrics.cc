@@ -21,14 +21,6 @@ struct Holder {
   std::string pod;
 };
 
-// One unit: a GPU, or a MIG instance of one.
-struct Row {
-  std::string labels;
-  std::optional<double> duty_cycle;
-  int64_t memory_used = 0;
-  int64_t memory_total = 0;
-};
-
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -53,48 +45,11 @@ std::map<int, Holder> HoldersOf(const std::vector<text::Json>& pods) {
   return holders;
 }
 
-std::string LabelsOf(const std::string& id, std::string_view uuid, std::string_view name,
-                     std::string_view node_name, const Holder& holder) {
+std::string LabelsOf(const gpu::Unit& unit, std::string_view node_name, const Holder& holder) {
   return fmt::format(R"(allocate_mode="exclusive",minor_number="{}",name="{}",namespace_name="{}",)"
                      R"(node_name="{}",pod_name="{}",uuid="{}")",
-                     id, Escaped(name), Escaped(holder.namespace_name), Escaped(node_name),
-                     Escaped(holder.pod), Escaped(uuid));
-}
-
-// In the order of gpu::Inventory::Units, whose indices the pods' annotations contain.
-std::vector<Row> RowsOf(const gpu::Inventory& inventory, const std::map<int, Holder>& holders,
-                        std::string_view node_name) {
-  std::vector<Row> rows;
-  const auto holder = [&] {
-    const auto found = holders.find(static_cast<int>(rows.size()));
-    return found == holders.end() ? Holder() : found->second;
-  };
-  for (const gpu::Device& device : inventory.devices) {
-    if (!device.is_mig_enabled) {
-      rows.push_back(
-          {LabelsOf(std::to_string(device.index), device.uuid, device.name, node_name, holder()),
-           device.utilisation_percent, device.memory_used, device.memory_total});
-      continue;
-    }
-    int number = 0;
-    for (const gpu::MigInstance& instance : device.mig_instances) {
-      // The driver has no utilisation for a part of a GPU.
-      rows.push_back({LabelsOf(fmt::format("{}:{}", device.index, number++), instance.uuid,
-                               instance.name, node_name, holder()),
-                      std::nullopt, instance.memory_used, instance.memory_total});
-    }
-  }
-  return rows;
-}
-
-void AppendMetric(std::string_view name, std::string_view help, const std::vector<Row>& rows,
-                  const std::function<std::optional<double>(const Row&)>& value, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
-  for (const Row& row : rows) {
-    if (const auto number = value(row)) {
-      fmt::format_to(std::back_inserter(out), "{}{{{}}} {:.0f}\n", name, row.labels, *number);
-    }
-  }
+                     unit.label, Escaped(unit.name), Escaped(holder.namespace_name),
+                     Escaped(node_name), Escaped(holder.pod), Escaped(unit.uuid));
 }
 
 }  // namespace
@@ -106,17 +61,24 @@ bool IsGpuMetricsRequest(const net::HttpRequest& request) {
 
 std::string RenderGpuMetrics(const gpu::Inventory& inventory, const std::vector<text::Json>& pods,
                              std::string_view node_name) {
-  const std::vector<Row> rows = RowsOf(inventory, HoldersOf(pods), node_name);
+  std::map<int, Holder> holders = HoldersOf(pods);
+  const std::vector<gpu::Unit> units = inventory.Units();
   std::string out;
-  AppendMetric(
-      "nvidia_gpu_duty_cycle", "Percentage of time in which the GPU was busy.", rows,
-      [](const Row& row) { return row.duty_cycle; }, out);
-  AppendMetric(
-      "nvidia_gpu_memory_used_bytes", "Memory of the GPU in use.", rows,
-      [](const Row& row) { return static_cast<double>(row.memory_used); }, out);
-  AppendMetric(
-      "nvidia_gpu_memory_total_bytes", "Memory of the GPU.", rows,
-      [](const Row& row) { return static_cast<double>(row.memory_total); }, out);
+  const auto append = [&](std::string_view name, std::string_view help, const auto& value) {
+    fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+    for (size_t i = 0; i < units.size(); ++i) {
+      const std::optional<int64_t> number = value(units[i]);
+      if (!number) continue;
+      fmt::format_to(std::back_inserter(out), "{}{{{}}} {}\n", name,
+                     LabelsOf(units[i], node_name, holders[static_cast<int>(i)]), *number);
+    }
+  };
+  append("nvidia_gpu_duty_cycle", "Percentage of time in which the GPU was busy.",
+         [](const gpu::Unit& unit) { return unit.utilisation_percent; });
+  append("nvidia_gpu_memory_used_bytes", "Memory of the GPU in use.",
+         [](const gpu::Unit& unit) { return unit.memory_used; });
+  append("nvidia_gpu_memory_total_bytes", "Memory of the GPU.",
+         [](const gpu::Unit& unit) { return unit.memory_total; });
   return out;
 }
 

@@ -19,7 +19,6 @@ struct Wishes {
   std::set<std::string> ignored;  // fields of pods that nothing here reads
   bool is_cpu_limited = false;
   bool has_rdma = false;
-  int64_t gpus = 0;  // of all replicas together
 };
 
 // Resources that every machine has, as opposed to devices.
@@ -29,9 +28,7 @@ bool IsPlain(std::string_view resource) {
 }
 
 void CollectResources(const text::Json& container, Wishes& wishes) {
-  const text::Json* const limits = text::Find(container, {"resources", "limits"});
-  if (limits == nullptr || !limits->is_object()) return;
-  for (const auto& [resource, amount] : limits->get_object()) {
+  for (const auto& [resource, amount] : text::Members(container, {"resources", "limits"})) {
     wishes.is_cpu_limited |= resource == "cpu";
     if (resource.starts_with("rdma/")) {
       wishes.has_rdma = true;
@@ -68,13 +65,9 @@ void CollectReplica(const text::Json& replica, Wishes& wishes) {
   const text::Json* const pod = text::Find(replica, {"template"});
   if (pod == nullptr) return;
   CollectIgnored(*pod, wishes);
-  wishes.gpus += api::PodRequest(*pod).gpus * text::GetInt(replica, {"replicas"}).value_or(1);
-  if (const text::Json* const selector = text::Find(*pod, {"spec", "nodeSelector"});
-      selector != nullptr && selector->is_object()) {
-    for (const auto& [key, value] : selector->get_object()) {
-      wishes.selectors.insert(
-          fmt::format("{}={}", std::string_view(key), text::GetString(value, {})));
-    }
+  for (const auto& [key, value] : text::Members(*pod, {"spec", "nodeSelector"})) {
+    wishes.selectors.insert(
+        fmt::format("{}={}", std::string_view(key), text::GetString(value, {})));
   }
   const std::string_view scheduler = text::GetString(*pod, {"spec", "schedulerName"});
   if (!scheduler.empty() && scheduler != "default-scheduler") wishes.schedulers.emplace(scheduler);
@@ -84,15 +77,25 @@ void CollectReplica(const text::Json& replica, Wishes& wishes) {
 
 }  // namespace
 
+int64_t GpusAskedFor(const text::Json& job) {
+  int64_t gpus = 0;
+  for (const auto& [type, replica] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
+    const text::Json* const pod = text::Find(replica, {"template"});
+    if (pod == nullptr) continue;
+    gpus += api::PodRequest(*pod).gpus * text::GetInt(replica, {"replicas"}).value_or(1);
+  }
+  return gpus;
+}
+
 std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities) {
   Wishes wishes;
-  const text::Json* const replicas = text::Find(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr || !replicas->is_object()) return {};
-  for (const auto& [type, replica] : replicas->get_object()) CollectReplica(replica, wishes);
-
+  for (const auto& [type, replica] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
+    CollectReplica(replica, wishes);
+  }
   std::vector<std::string> unmet;
-  if (wishes.gpus > 0 && abilities.why_without_gpus) {
-    const std::string why = abilities.why_without_gpus(wishes.gpus);
+  const int64_t gpus = GpusAskedFor(job);
+  if (gpus > 0 && abilities.why_without_gpus) {
+    const std::string why = abilities.why_without_gpus(gpus);
     if (!why.empty()) unmet.push_back("--gpus: " + why);
   }
   if (!wishes.devices.empty()) {

@@ -2,6 +2,7 @@
 // of submit. `submit` shows them, and `get` while the job exists. Pure.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct Abilities {
   std::function<int64_t()> gpus{};                   // how many it has, as far as is known by now
   std::function<const gpu::Vendor&()> gpu_vendor{};  // theirs; set where `gpus` is
 };
+
+// Of all replicas of a job together.
+int64_t GpusAskedFor(const text::Json& job);
 
 std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities);
 // Fields that nothing here reads, such as probes, of a pod: a line, or none.
