@@ -50,7 +50,7 @@ export async function post(path, body) {
 // The jobs of the last events, and the listeners.
 class Jobs extends EventTarget {
   rows = new Map();
-  progress = new Map();  // of those that run, by uid
+  progress = new Map();  // of the running jobs, by uid
   areKnown = false;
 
   take(event) {

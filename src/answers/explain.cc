@@ -301,7 +301,7 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
       "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
 }
 
-// The first line with a loss that is no number, unless a later one was a number again.
+// The first line with a loss that is not a number, unless a later one was a number again.
 const Line* LostLossIn(const std::vector<Line>& lines) {
   const Line* lost = nullptr;
   for (const Line& line : lines) {

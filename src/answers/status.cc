@@ -12,7 +12,7 @@ struct Known {
   std::string_view kind, title;
   Advice advice;
   std::string_view advice_text;
-  bool may_say_more = false;  // the message, of which a rule then knows a class
+  bool may_say_more = false;  // a rule then knows a class of the message
 };
 
 constexpr std::string_view kAgain = "Submit it again, from the last checkpoint.";

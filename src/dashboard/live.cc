@@ -252,7 +252,7 @@ bool Live::NoteProgress(std::string news) {
   return true;
 }
 
-// Of jobs that run, and once of those that have ended.
+// Asks about running jobs, and once about each job that has ended.
 std::optional<base::Duration> Live::AskOfShownJobs() {
   struct Question {
     std::string key;

@@ -24,7 +24,7 @@ struct Folder {
 struct GitState {
   std::string commit;   // "" before the first
   int64_t changes = 0;  // files that differ from it, including new ones
-  std::string diff;     // of those that git tracks, as `git diff` prints it; cut at kMaxDiff
+  std::string diff;     // of the files that git tracks, as `git diff` prints it; cut at kMaxDiff
 };
 inline constexpr size_t kMaxDiff = 256 << 10;
 

@@ -33,7 +33,7 @@ class Feed {
   static base::Result<Feed*> Start(cluster::Client& client, const arena::Context& context,
                                    std::string namespace_name);
 
-  // Becomes readable when there is something new, but for progress, of which there is some every
+  // Becomes readable when there is something new. Progress does not count, because it changes every
   // second.
   int fd() const { return news_.get(); }
   // Selects the job to read in detail; nullopt for none.

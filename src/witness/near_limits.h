@@ -23,7 +23,7 @@ class NearLimits {
   // rarely that it takes half a percent of the time; otherwise does nothing.
   void Look(pid_t program, const std::vector<std::string>& folders, base::Clock& clock);
 
-  // The limits of which nine tenths were used when they were last seen, each with its time.
+  // The limits that were nine tenths used when they were last seen, each with its time.
   std::vector<answers::Fact> facts() const;
 
  private:

@@ -22,7 +22,7 @@ struct RunNote {
   std::string inside;              // its working folder within `root`; "" means `root` itself
   std::string commit;              // "" without git
   std::optional<int64_t> changes;  // files that differed from it; nullopt if not known
-  std::string diff;                // of those that git tracks
+  std::string diff;                // of the files that git tracks
   std::string snapshot;            // its hash; "" without a snapshot
   // The command line in parts: VERB FLAGS, -m MODULE, ARGS.
   std::vector<std::string> flags;
@@ -47,7 +47,7 @@ std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set);
 base::Result<std::map<std::string, std::string>> DigestsOf(
     const std::map<std::string, std::string>& values, const base::Environment& environment);
 
-// The same as the value of a job's api::kDigestsAnnotation, and those that a job has.
+// The digests as the value of a job's api::kDigestsAnnotation, and the digests in such a value.
 std::string DigestsToText(const std::map<std::string, std::string>& digests);
 std::map<std::string, std::string> DigestsIn(const text::Json& job);
 

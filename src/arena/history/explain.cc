@@ -28,7 +28,7 @@ struct ExplainFlags {
   bool has_all = false;
 };
 
-// Nullopt for what is no sweep, or one without a failed trial.
+// Nullopt if the run is not a sweep, or has no failed trial.
 base::Result<std::optional<ExplainedTrial>> TrialToExplain(cluster::Client& client,
                                                            const RunRecord& run,
                                                            const std::string& folder,

@@ -88,7 +88,7 @@ class LiveLines : public cli::Output {
   base::Status Write(std::string_view text) override { return lines_.Write(text); }
   // Writes a last line without a newline.
   base::Status Finish() { return lines_.Finish(); }
-  // Of the job and its pods, for who follows the instance; null under the name arena.
+  // Watches the job and its pods while an instance is followed; null under the name arena.
   JobWatch* watch() const { return live_.watch(); }
   bool IsTerminal() const override { return live_.IsTerminal(); }
   bool HasColour() const override { return live_.HasColour(); }

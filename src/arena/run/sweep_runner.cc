@@ -352,8 +352,8 @@ std::string Summary(const std::vector<Trial>& trials,
   return text;
 }
 
-// Those that have not ended. Where all have, the job is tried again (--retry) for those that
-// failed.
+// The trials that have not ended. If all have ended, the job is tried again (--retry): the trials
+// that failed.
 std::vector<Trial> TrialsToRun(const std::vector<Trial>& trials,
                                const std::map<int64_t, TrialResult>& results) {
   std::vector<Trial> left, failed;

@@ -14,7 +14,7 @@ namespace arena {
 // `parallel` at a time (0: one per GPU of the pod or, without GPUs, per CPU). Each trial is a
 // process group with its own MUSTER_RUN_DIR (files/trials/N/files), MASTER_PORT, SWEEP_INDEX,
 // SWEEP_<NAME> and share of CUDA_VISIBLE_DEVICES. Its output goes to files/trials/N/log and,
-// prefixed with its values, to `out`. SIGTERM is passed on to all trials; those that it ends run
+// prefixed with its values, to `out`. SIGTERM is passed on to all trials; trials that it ends run
 // again next time. Blocks. Returns 0 when all trials succeeded, otherwise the exit code of the
 // first failed one.
 base::Result<int> RunTrials(const std::string& folder, int64_t parallel,

@@ -119,7 +119,7 @@ def _words_of(parser, args):
 
 
 def _launch(words):
-    """Exit code and its failures, one of which may know nothing; None when all went well."""
+    """Exit code and its failures (one may know nothing); None when all went well."""
     import ctypes
     import shutil
     import signal

@@ -21,7 +21,7 @@ class WatchedEnviron(os._Environ):
     read = {"HOME"}  # by the module site, before anybody watched
     readers = {}  # top packages that read a name
     prefixes = set()  # what names were looked for by
-    walks = set()  # through all of it, of which nobody knows what was looked for
+    walks = set()  # through all of it: nobody knows which names these looked for
 
     def __getitem__(self, name):
         module = reader()

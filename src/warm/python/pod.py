@@ -23,7 +23,7 @@ def is_own(fd, name):
 
 
 def keep_rights(wanted):
-    """Of those that come with a user namespace an exec keeps what its user has there."""
+    """Of the rights that come with a user namespace, an exec keeps what its user has there."""
     masks = {line.partition(":")[0]: int(line.partition(":")[2], 16)
              for line in wanted.splitlines() if line.startswith("Cap")}
     words = [masks[name] >> shift & 0xffffffff

@@ -1,5 +1,5 @@
-# What PyTorch's flight recorder knows of this rank's collectives, for who asks: torch's own worker
-# server at a Unix socket, in C++, so that it answers in a hang. Where torch has none, nothing is.
+# What PyTorch's flight recorder knows of this rank's collectives, for anyone who asks: torch's own
+# worker server at a Unix socket, in C++, so that it answers in a hang. Where torch has none, nothing is.
 # And a rank that is asked where it stands, while it connects to its store, connects all the same.
 # `begins` is called first.
 def muster_recorder(begins=lambda: None):

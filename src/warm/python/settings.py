@@ -127,7 +127,7 @@ def check_script(path, readers, given):
 # -- in the fork: what it does -----------------------------------------------------------------------
 
 def is_imported(package, frame):
-    """By the module that sets a variable, or by those that called it."""
+    """Whether an import of `package` is under way, in the module that sets a variable or in a caller."""
     while frame is not None:
         if top(frame.f_globals.get("__name__")) == package:
             return True

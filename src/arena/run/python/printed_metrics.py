@@ -12,7 +12,7 @@ RANK = re.compile(r"\[(?:local-)?rank([0-9]{1,6})\](?=[:> ])[:>]?")
 
 
 def number_of(word):
-    """A float, or None where the whole word is no number; "3/10" is 3, "95%" is 95."""
+    """A float, or None if the whole word is not a number; "3/10" is 3, "95%" is 95."""
     word = word.rstrip(",;)]}%'\"").lstrip("'\"")
     head, _, whole = word.partition("/")
     if head:
@@ -28,7 +28,7 @@ def number_of(word):
 
 
 def name_of(word):
-    """None where the word is no name."""
+    """None if the word is not a name."""
     word = word.lstrip("([,{'\"").rstrip("'\"")
     return word if len(word) <= MAX_WORD and NAME.match(word) else None
 

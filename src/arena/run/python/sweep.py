@@ -145,7 +145,7 @@ class Runner:
         self.told = 0
 
     def trials_to_run(self):
-        """Those that have not ended. Where all have, the job is tried again (--retry) for those that failed."""
+        """The trials that have not ended; if all have, the failed ones, for the job is tried again (--retry)."""
         results = self.results.by_index
         left = [trial for trial in self.trials if trial["index"] not in results]
         return left or [trial for trial in self.trials if results[trial["index"]]["exitCode"] != 0]

@@ -48,7 +48,7 @@ class ProgressFiles {
   // {"items": [{"uid", "sources"}]} of the running jobs, which are in memory.
   text::Json OfRunning();
   // By uid, the `sources` of the jobs for which something was noted since the last call; none of
-  // those that are closed.
+  // the closed ones.
   std::map<std::string, text::Array> TakeChanged();
 
  private:

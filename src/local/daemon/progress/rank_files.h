@@ -32,7 +32,7 @@ class RankFiles {
   // Removes the files of runs for which `is_known` is false; for hourly upkeep.
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
 
-  // The jobs of which samples were noted since the last call.
+  // The jobs whose samples were noted since the last call.
   std::set<std::string> TakeLooked();
 
   // {"uid", "from", "step", "ranks"}: runs::RankGrid.

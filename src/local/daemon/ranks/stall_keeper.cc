@@ -294,7 +294,7 @@ void StallKeeper::Note(Job& job) {
       {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
   std::string past = job.past;
   const auto& stall = job.watch->stall();
-  const bool is_same = stall && job.noted_since == stall->since;  // of which it knows more
+  const bool is_same = stall && job.noted_since == stall->since;  // the watch knows more of it
   if (!job.noted.empty() && !is_same) {
     past = api::WithPastStall(past, job.noted, clock_.Now());
     annotations[api::kStallsAnnotation] = past;

@@ -38,8 +38,8 @@ struct StallPod {
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
 // A thread that sleeps while no job runs. Since it samples each rank once a second, it also feeds
-// the meter of what they use, and records the waits that it finds in their stacks and those that
-// they measure themselves. Borrows everything.
+// the meter of what they use, and records the waits that it finds in their stacks and the ones
+// that they measure themselves. Borrows everything.
 class StallKeeper {
  public:
   StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory,
