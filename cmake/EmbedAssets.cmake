@@ -1,4 +1,4 @@
-# Every file of `folder`, gzip'd, as `kAssets` of namespace `space` (an array of Asset, declared in `header`). Made anew by the build
+# The page of `folder` and its script, gzip'd, as `kAssets` of namespace `space` (an array of Asset, declared in `header`). Made anew by the build
 # when one of them changes.
 #
 #   muster_embed_assets(<target> <folder> <header> <space>)

@@ -1,21 +1,29 @@
 #include "dashboard/answer.h"
 
+#include <fmt/format.h>
+
 #include <string>
+
+#include "base/strings.h"
 
 namespace dashboard {
 namespace {
 
-// Permits only the server's own scripts, styles and connections, no inline ones, and no text as
-// markup (require-trusted-types-for).
-constexpr std::string_view kPolicy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'";
+// Permits only the server's own scripts, images and connections, no inline script, no style but
+// that of this SHA-256, and no text as markup (require-trusted-types-for).
+std::string Policy(std::string_view style) {
+  return fmt::format(
+      "default-src 'none'; script-src 'self'; style-src {}; connect-src 'self'; img-src 'self'; "
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+      "require-trusted-types-for 'script'; trusted-types 'none'",
+      style.empty() ? "'none'" : fmt::format("'sha256-{}'", base::Base64Encode(style)));
+}
 
-net::Headers Guards(std::string_view content_type, std::string_view cache) {
+net::Headers Guards(std::string_view content_type, std::string_view cache,
+                    std::string_view style = "") {
   return {{"Content-Type", std::string(content_type)},
           {"Cache-Control", std::string(cache)},
-          {"Content-Security-Policy", std::string(kPolicy)},
+          {"Content-Security-Policy", Policy(style)},
           {"X-Content-Type-Options", "nosniff"},
           {"X-Frame-Options", "DENY"},
           {"Referrer-Policy", "no-referrer"},
@@ -63,10 +71,9 @@ net::HttpResponse ErrorAnswer(const base::Error& error) {
   return {StatusOf(error.code), DataHeaders("application/json"), text::ToJson(json)};
 }
 
-net::HttpResponse AssetAnswer(const net::HttpRequest& request, std::string_view content_type,
-                              std::string_view gzipped, std::string_view etag) {
-  net::Headers headers = Guards(content_type, "no-cache");
-  const std::string tag = "\"" + std::string(etag) + "\"";
+net::HttpResponse AssetAnswer(const net::HttpRequest& request, const Asset& asset) {
+  net::Headers headers = Guards(asset.content_type, "no-cache", asset.style);
+  const std::string tag = "\"" + std::string(asset.etag) + "\"";
   headers.emplace_back("ETag", tag);
   headers.emplace_back("Vary", "Accept-Encoding");
   if (net::FindHeader(request.headers, "If-None-Match") == tag) return {304, headers, ""};
@@ -74,7 +81,7 @@ net::HttpResponse AssetAnswer(const net::HttpRequest& request, std::string_view 
     return {406, DataHeaders("text/plain"), "this page is for browsers, which read gzip\n"};
   }
   headers.emplace_back("Content-Encoding", "gzip");
-  return {200, headers, std::string(gzipped)};
+  return {200, headers, std::string(asset.gzipped)};
 }
 
 }  // namespace dashboard

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "dashboard/assets.h"
 #include "net/http/types.h"
 #include "text/json.h"
 
@@ -16,8 +17,7 @@ net::HttpResponse JsonAnswer(const text::Json& json);
 // {"error": MESSAGE, "code": NAME} with the status for its code.
 net::HttpResponse ErrorAnswer(const base::Error& error);
 
-// A file of the page, gzip'd; 304 if the browser has it (`etag`), 406 if it cannot read gzip.
-net::HttpResponse AssetAnswer(const net::HttpRequest& request, std::string_view content_type,
-                              std::string_view gzipped, std::string_view etag);
+// A file of the page, gzip'd; 304 if the browser has it, 406 if it cannot read gzip.
+net::HttpResponse AssetAnswer(const net::HttpRequest& request, const Asset& asset);
 
 }  // namespace dashboard

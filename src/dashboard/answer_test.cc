@@ -19,14 +19,21 @@ TEST(AnswerTest, NothingIsKeptSniffedOrFramed) {
   }
 }
 
-TEST(AnswerTest, ThePolicyAllowsNothingInlineAndNothingFromElsewhere) {
+TEST(AnswerTest, ThePolicyAllowsNoScriptButTheServersAndNothingFromElsewhere) {
   const net::HttpResponse page =
-      AssetAnswer(Get({{"Accept-Encoding", "gzip"}}), "text/html", "z", "1");
+      AssetAnswer(Get({{"Accept-Encoding", "gzip"}}), {"/", "text/html", "z", "1", "abc"});
   const std::string_view policy = net::FindHeader(page.headers, "Content-Security-Policy");
-  EXPECT_NE(policy.find("default-src 'none'"), std::string_view::npos);
+  EXPECT_NE(policy.find("default-src 'none'; script-src 'self'; style-src 'sha256-YWJj';"),
+            std::string_view::npos);
   for (const char* loose : {"unsafe", "http", "*", "data:", "blob:"}) {
     EXPECT_EQ(policy.find(loose), std::string_view::npos) << loose;
   }
+}
+
+TEST(AnswerTest, AnAnswerWithoutAStyleSheetPermitsNone) {
+  const net::HttpResponse data = JsonAnswer(text::Object{});
+  EXPECT_NE(net::FindHeader(data.headers, "Content-Security-Policy").find("style-src 'none'"),
+            std::string_view::npos);
 }
 
 TEST(AnswerTest, ErrorsHaveTheirStatusAndTheirWords) {
@@ -38,16 +45,16 @@ TEST(AnswerTest, ErrorsHaveTheirStatusAndTheirWords) {
 }
 
 TEST(AnswerTest, AnAssetThatTheBrowserHasIsNotSentAgain) {
-  const net::HttpResponse first =
-      AssetAnswer(Get({{"Accept-Encoding", "gzip, br"}}), "text/css", "zz", "ab");
+  const Asset asset{"/app.js", "text/javascript", "zz", "ab", ""};
+  const net::HttpResponse first = AssetAnswer(Get({{"Accept-Encoding", "gzip, br"}}), asset);
   EXPECT_EQ(first.status, 200);
   EXPECT_EQ(first.body, "zz");
   EXPECT_EQ(net::FindHeader(first.headers, "Content-Encoding"), "gzip");
-  const net::HttpResponse second = AssetAnswer(
-      Get({{"Accept-Encoding", "gzip"}, {"If-None-Match", "\"ab\""}}), "text/css", "zz", "ab");
+  const net::HttpResponse second =
+      AssetAnswer(Get({{"Accept-Encoding", "gzip"}, {"If-None-Match", "\"ab\""}}), asset);
   EXPECT_EQ(second.status, 304);
   EXPECT_EQ(second.body, "");
-  EXPECT_EQ(AssetAnswer(Get({}), "text/css", "zz", "ab").status, 406);
+  EXPECT_EQ(AssetAnswer(Get({}), asset).status, 406);
 }
 
 }  // namespace

@@ -7,10 +7,11 @@
 namespace dashboard {
 
 struct Asset {
-  std::string_view path;          // "/app.css"
-  std::string_view content_type;  // "text/css; charset=utf-8"
+  std::string_view path;          // "/app.js"
+  std::string_view content_type;  // "text/javascript; charset=utf-8"
   std::string_view gzipped;
-  std::string_view etag;  // a hash of its content
+  std::string_view etag;   // a hash of its content
+  std::string_view style;  // of a page: the SHA-256 of the style sheet in it, 32 bytes
 };
 
 extern const std::span<const Asset> kAssets;

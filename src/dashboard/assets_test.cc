@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/digest/hmac.h"
+
 namespace dashboard {
 namespace {
 
@@ -21,6 +23,7 @@ TEST(AssetsTest, TheRootIsThePage) {
   const Asset* page = FindAsset("/");
   ASSERT_NE(page, nullptr);
   EXPECT_EQ(page->content_type, "text/html; charset=utf-8");
+  EXPECT_EQ(page->style.size(), base::Digest().size());
   EXPECT_EQ(FindAsset("/../dash.cc"), nullptr);
   EXPECT_EQ(FindAsset(""), nullptr);
 }

@@ -18,12 +18,12 @@ TEST(RouteTest, PathsNameNamespaceAndRun) {
 }
 
 TEST(RouteTest, WhatIsNoDataIsAPartOfThePage) {
-  const auto route = RouteOf("GET", "/app.css?x=1");
+  const auto route = RouteOf("GET", "/app.js?x=1");
   ASSERT_TRUE(route);
   EXPECT_EQ(route->kind, Kind::kAsset);
-  EXPECT_EQ(route->rest, "/app.css");
+  EXPECT_EQ(route->rest, "/app.js");
   EXPECT_FALSE(route->is_data());
-  EXPECT_FALSE(RouteOf("POST", "/app.css"));
+  EXPECT_FALSE(RouteOf("POST", "/app.js"));
 }
 
 TEST(RouteTest, WritesAreNotReads) {

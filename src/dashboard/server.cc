@@ -92,8 +92,7 @@ void Server::Handle(net::HttpRequest request, const Responder& responder) {
     case Kind::kAsset: {
       const Asset* asset = FindAsset(route->rest);
       return responder->Send(asset == nullptr ? ErrorAnswer(nothing)
-                                              : AssetAnswer(request, asset->content_type,
-                                                            asset->gzipped, asset->etag));
+                                              : AssetAnswer(request, *asset));
     }
     case Kind::kSession:
       return OpenSession(request, responder);
