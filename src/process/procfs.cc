@@ -72,6 +72,7 @@ base::Result<ProcessStat> ParseStat(std::string_view text) {
     return malformed();
   }
   if (!Parse(base::Trim(text.substr(0, name_begin)), stat.pid)) return malformed();
+  stat.name = text.substr(name_begin + 1, name_end - name_begin - 1);
   const std::vector<std::string> fields = base::Split(base::Trim(text.substr(name_end + 1)), ' ');
   if (fields.size() < 20 || fields[0].size() != 1) return malformed();
   stat.state = fields[0][0];
@@ -92,6 +93,17 @@ base::Result<ProcessStat> ParseStat(std::string_view text) {
 base::Result<ProcessStat> ReadStat(pid_t pid) {
   TRY_ASSIGN(const std::string text, base::ReadFile(fmt::format("/proc/{}/stat", pid)));
   return ParseStat(text);
+}
+
+std::vector<ProcessStat> ThreadsOf(pid_t pid) {
+  std::vector<ProcessStat> threads;
+  const std::string folder = fmt::format("/proc/{}/task", pid);
+  for (const pid_t thread : NumericEntries(folder)) {
+    const auto text = base::ReadFile(fmt::format("{}/{}/stat", folder, thread));
+    if (!text) continue;
+    if (const auto stat = ParseStat(*text)) threads.push_back(*stat);
+  }
+  return threads;
 }
 
 base::Result<std::string> BootId() {

@@ -24,12 +24,16 @@ struct ProcessStat {
   uint64_t ticks = 0;        // clock ticks of CPU time, with that of reaped children
   uint64_t start_ticks = 0;  // clock ticks since boot: identifies the process together with pid and
                              // boot id
+  std::string name;          // of the program or thread, at most 15 bytes
 };
 
 // kNotFound when there is no such process.
 base::Result<ProcessStat> ReadStat(pid_t pid);
 // Parses /proc/<pid>/stat; the program's name may contain anything.
 base::Result<ProcessStat> ParseStat(std::string_view text);
+
+// Of each thread of a process; none when it is gone.
+std::vector<ProcessStat> ThreadsOf(pid_t pid);
 
 // The id of the present boot.
 base::Result<std::string> BootId();

@@ -28,6 +28,8 @@ constexpr size_t kLongestEnvironment = 8 << 20;
 constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
 constexpr std::chrono::milliseconds kPoll{5};
+// PyTorch's name of the threads of its worker server.
+constexpr std::string_view kAnsweringThread = "pt_workerserver";
 
 // The signal of the hook: SIGRTMAX as Python defines it, minus two.
 int StacksSignal() { return SIGRTMAX - 2; }
@@ -192,6 +194,19 @@ answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::Proc
     }
   }
   return activity;
+}
+
+bool HasWorkToDo(pid_t pid, process::ProcessTree& tree) {
+  const auto has = [](const process::ProcessStat& stat) {
+    return (stat.state == 'R' || stat.state == 'D') && stat.name != kAnsweringThread;
+  };
+  std::vector<process::ProcessStat> others = process::ThreadsOf(pid);
+  std::erase_if(others, [pid](const process::ProcessStat& thread) { return thread.pid == pid; });
+  for (const process::ProcessStat& child : tree.DescendantsOf(pid)) {
+    const auto threads = process::ThreadsOf(child.pid);
+    others.insert(others.end(), threads.begin(), threads.end());
+  }
+  return std::any_of(others.begin(), others.end(), has);
 }
 
 std::string SourceLine(std::string_view file, int line) {

@@ -61,6 +61,11 @@ class Question {
 // '?', when it is gone. `tree`: of this look, for all of its processes.
 answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree);
 
+// Whether another thread of the process, or a process below it, waits for a processor or for a
+// disk. On a busy machine one can wait for seconds, in which no counter changes. Threads that only
+// answer us do not count, nor does the main thread, whose state is in its Activity.
+bool HasWorkToDo(pid_t pid, process::ProcessTree& tree);
+
 // A line of a source file, counted from 1; "" when it cannot be read. Blocks for a moment, and
 // opens only regular files whose names end with .py, because a rank has written the name.
 std::string SourceLine(std::string_view file, int line);

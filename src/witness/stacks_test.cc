@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace witness {
 namespace {
@@ -110,6 +113,33 @@ TEST(ActivityOf, CountsThisProcess) {
   EXPECT_NE(activity.state, '?');
   EXPECT_GT(activity.transfers, 0u);
   EXPECT_EQ(ActivityOf("/nowhere", 0x3fffffff, tree).state, '?');
+}
+
+TEST(HasWorkToDo, IsWhatAnotherThreadOrAChildWaitsToDo) {
+  process::ProcessTree tree;
+  EXPECT_FALSE(HasWorkToDo(::getpid(), tree)) << "the main thread does not count";
+  std::atomic<bool> is_over = false;
+  std::atomic<bool> has_begun = false;
+  std::thread thread([&] {
+    has_begun = true;
+    while (!is_over) {
+    }
+  });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_TRUE(HasWorkToDo(::getpid(), tree));
+  ::pthread_setname_np(thread.native_handle(), "pt_workerserver");
+  EXPECT_FALSE(HasWorkToDo(::getpid(), tree)) << "it only answers us";
+  is_over = true;
+  thread.join();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (true) {
+    }
+  }
+  EXPECT_TRUE(HasWorkToDo(::getpid(), tree));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(HasWorkToDo(child, tree));
 }
 
 TEST(RanksAmong, AreTheirFirstProcesses) {

@@ -153,6 +153,107 @@ while True:
 """,
 }
 
+# An hour of a training as people have them: steps, an evaluation every minute, checkpoints of 30 s, a model that is compiled, and a data set that
+# does not fit into its memory. One rank works, and the others wait for it; each prints the episode that begins.
+LONG = HEAD + """\
+import mmap, sys, tempfile
+
+END = time.monotonic() + SECONDS
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+DATA = torch.utils.data.TensorDataset(torch.ones(4096, 64))
+
+
+def steps(seconds):
+    end = time.monotonic() + seconds
+    while True:
+        go_on = torch.tensor([float(RANK != 0 or time.monotonic() < end)])
+        dist.all_reduce(go_on)
+        if go_on < WORLD:
+            return
+        optimizer.zero_grad()
+        model(torch.ones(32 + 32 * ODD, 64)).sum().backward()
+        optimizer.step()
+        time.sleep(0.01)
+
+
+def evaluation(_):
+    end = time.monotonic() + 20
+    with torch.no_grad():
+        while time.monotonic() < end:
+            for batch, in torch.utils.data.DataLoader(DATA, batch_size=256, num_workers=1):
+                model.module(batch)
+
+
+def checkpoint(_):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        with open(os.environ["SCRATCH"] + str(RANK), "wb") as file:
+            torch.save(torch.ones(4 << 20), file)
+            file.flush()
+            os.fsync(file.fileno())
+        time.sleep(0.05)
+
+
+def compile(circle):
+    if not hasattr(torch, "compile"):
+        import torch.utils.cpp_extension as cpp_extension
+        text = f"#include <torch/extension.h>\\ntorch::Tensor twice(torch::Tensor x) {{ return x * 2 + {circle}; }}"
+        cpp_extension.load_inline(f"twice{circle}_{os.getpid()}", text, functions=["twice"], build_directory=tempfile.mkdtemp(dir=os.path.dirname(__file__)))
+        return
+    os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
+    torch.compile(torch.nn.Sequential(torch.nn.Linear(64, 64 + circle), torch.nn.GELU(), torch.nn.Linear(64 + circle, 8)))(torch.ones(4, 64))
+
+
+def swapping(_):
+    # Pages of a file of 512 MB in a cgroup of 64: most that are touched must be read again.
+    group, path = f"/sys/fs/cgroup/memory/muster-slow-{os.getpid()}", os.environ["SCRATCH"] + ".data"
+    try:
+        os.mkdir(group)
+    except OSError as error:
+        return print(f"no swapping: {error}", flush=True)
+    try:
+        with open(path, "wb") as file:
+            for _ in range(512):
+                file.write(os.urandom(1 << 20))
+            file.flush()
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        with open(group + "/memory.limit_in_bytes", "w") as file:
+            file.write("64M")
+        with open("/proc/self/cgroup") as file:
+            before = next(line.strip().split(":")[2] for line in file if ":memory:" in line)
+        with open(group + "/cgroup.procs", "w") as file:
+            file.write(str(os.getpid()))
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
+            data.madvise(mmap.MADV_RANDOM)
+            end, page, total = time.monotonic() + 25, 0, 0
+            while time.monotonic() < end:
+                page = (page * 1103515245 + 12345) % (len(data) // 4096)
+                total += data[4096 * page]
+        with open("/sys/fs/cgroup/memory" + before + "/cgroup.procs", "w") as file:
+            file.write(str(os.getpid()))
+    finally:
+        os.path.exists(path) and os.unlink(path)
+        os.rmdir(group)
+
+
+circle = 0
+while True:
+    for who, episode in ((0, evaluation), (0, checkpoint), (0, evaluation), (WORLD - 1, compile), (0, evaluation), (WORLD - 1, swapping)):
+        steps(20)
+        is_over = torch.tensor([float(time.monotonic() >= END)])
+        dist.broadcast(is_over, 0)
+        if is_over:
+            sys.exit()
+        if RANK == 0:
+            print(f"{time.strftime('%H:%M:%S')} {episode.__name__} of rank {who}", flush=True)
+        if RANK == who:
+            episode(circle)
+        dist.barrier()
+    circle += 1
+"""
+
 
 def program(name):
     """The text, and the numbers of the lines that are marked FAULT and WAIT; None for one that is not."""
@@ -164,3 +265,7 @@ def program(name):
 
 def healthy(name, seconds):
     return HEAD + HEALTHY[name].replace("SECONDS", str(seconds))
+
+
+def long(seconds):
+    return LONG.replace("SECONDS", str(seconds))

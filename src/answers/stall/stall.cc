@@ -49,6 +49,7 @@ struct Found {
   bool has_started = true;
   bool is_still = false;
   bool is_idle = false;
+  bool has_work = false;
   std::chrono::steady_clock::time_point idle_since;
   char state = '?';
   Doing doing;
@@ -292,7 +293,8 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     found.pid = known.look.pid;
     found.has_ended = known.look.has_ended;
     found.is_still = now - known.still_since >= after_;
-    found.is_idle = now - known.idle_since >= after_;
+    found.has_work = told.with_work.contains(rank);
+    found.is_idle = now - known.idle_since >= after_ && !found.has_work;
     found.idle_since = known.idle_since;
     found.state = known.look.activity.state;
     const auto dump = told.dumps.find(rank);
@@ -353,10 +355,12 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     }
   } else if (missing.empty()) {
     stall.text = SayApart(groups);
-    // In the same place: the network may be slow.
-    if (groups.size() == 1) {
-      stall.kind = Stall::Kind::kWaiting;
-    } else if (groups[0].size() < groups.back().size()) {
+    // In the same place the network may be slow; a call that one of them has left may still have to
+    // be finished by another.
+    const bool is_on_its_way = std::any_of(waiting.begin(), waiting.end(),
+                                           [](const Found& each) { return each.has_work; });
+    if (groups.size() == 1 || is_on_its_way) stall.kind = Stall::Kind::kWaiting;
+    if (groups.size() > 1 && groups[0].size() < groups.back().size()) {
       stall.missing = RanksOf(groups[0]);
     }
   } else {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,8 @@ class StallWatch {
     std::map<int, std::string> dumps;   // of their stacks (stack.h)
     std::map<int, std::string> traces;  // of their collectives (recorder.h)
     bool lacks_traces = false;          // somebody keeps one, and has not answered in time
+    // Ranks with other threads or processes that wait for a processor or a disk: slow, not hung.
+    std::set<int> with_work{};
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);

@@ -41,6 +41,8 @@ class Story {
   std::map<int, std::string>& traces() { return traces_; }
   // Whether one of them is late.
   bool& lacks_traces() { return lacks_traces_; }
+  // Ranks with other threads or processes that want a processor.
+  std::set<int>& with_work() { return with_work_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
@@ -52,7 +54,7 @@ class Story {
       for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
       if (!watch_.See(now_, looks_)) continue;
       ++asked;
-      watch_.Judge(now_, {dumps, traces_, lacks_traces_}, Source);
+      watch_.Judge(now_, {dumps, traces_, lacks_traces_, with_work_}, Source);
     }
     return asked;
   }
@@ -63,6 +65,7 @@ class Story {
   StallWatch watch_;
   std::map<int, std::string> traces_;
   bool lacks_traces_ = false;
+  std::set<int> with_work_;
   std::vector<RankLook> looks_;
   StallWatch::Instant now_{};
 };
@@ -195,6 +198,29 @@ TEST(Stall, RanksInDifferentCollectivesWaitForEachOther) {
   EXPECT_EQ(story.Said(),
             "stalled 3 s: rank 2 is in barrier (train.py:12), ranks 0, 1, 3 are in all_reduce "
             "(train.py:88): they wait for each other");
+}
+
+// At load 40 and the lowest priority, a data loader's worker got no processor for 12 s, and the
+// thread that finishes an all_reduce for 4.
+TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
+  Story story(2);
+  story.with_work() = {1};
+  story.Pass(9, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "");
+  story.Pass(6, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said().substr(0, 8), "waiting ");
+  story.with_work().clear();
+  story.Pass(12, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said().substr(0, 8), "stalled ");
+
+  Story apart(2);
+  apart.with_work() = {1};
+  apart.Pass(9, {}, {{0, kInAllReduce}, {1, kInBarrier}});
+  EXPECT_EQ(apart.Said(), "");
+  Story waits(2);
+  waits.with_work() = {0};
+  waits.Pass(4, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(waits.Said().substr(0, 8), "stalled ") << "the other is idle";
 }
 
 TEST(Stall, AllInOnePlaceIsSaidLater) {

@@ -95,8 +95,12 @@ void Agent::LookForStalls() {
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
+  std::set<int> with_work;
+  for (const answers::RankLook& look : looks) {
+    if (!look.has_ended && witness::HasWorkToDo(look.pid, tree)) with_work.insert(look.rank);
+  }
   auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
-  stall_timer_ = AskStacks(running, [this, recorders, pids, first](Dumps answers) {
+  stall_timer_ = AskStacks(running, [this, recorders, pids, first, with_work](Dumps answers) {
     stall_timer_ = 0;
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
     const auto by_rank = [&](Dumps by_pid) {
@@ -111,6 +115,7 @@ void Agent::LookForStalls() {
     told.dumps = by_rank(std::move(answers));
     told.traces = by_rank(recorders->Await(kTake));
     told.lacks_traces = recorders->LacksAnswers();
+    told.with_work = with_work;
     stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
     SayStall(told.dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);

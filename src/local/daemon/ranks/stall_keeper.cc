@@ -26,13 +26,17 @@ using Testimony = answers::StallWatch::Testimony;
 
 // All at once. `asked`: pids by folder.
 Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
-              const std::vector<answers::RankLook>& looks) {
+              const std::vector<answers::RankLook>& looks, process::ProcessTree& tree) {
+  Testimony told;
+  // Before the question, which wakes them up.
+  for (const answers::RankLook& look : looks) {
+    if (!look.has_ended && witness::HasWorkToDo(look.pid, tree)) told.with_work.insert(look.rank);
+  }
   std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
   for (const auto& [folder, pids] : asked) {
     questions.emplace_back(witness::Question(folder, pids),
                            witness::RecorderQuestion(folder, pids));
   }
-  Testimony told;
   const auto put = [&looks](std::map<pid_t, std::string> answers,
                             std::map<int, std::string>& by_rank) {
     for (const answers::RankLook& look : looks) {
@@ -218,7 +222,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   job.ranks = std::move(now);
   if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
-    job.watch->Judge(clock_.Steady(), Ask(asked, looks), witness::SourceLine);
+    job.watch->Judge(clock_.Steady(), Ask(asked, looks, tree), witness::SourceLine);
   }
   Note(job);
 }
