@@ -1,11 +1,14 @@
 # Run by the build (EmbedAssets.cmake): FILES, gzip'd, as C++ in OUT. A browser has work with each file (Chromium 156 beside other work
-# on two processors painted first after 146 ms with nineteen files, after 98 with the page and one script), so
-#   - a page contains its style sheet, and
-#   - app.js contains the modules that it imports, each as a function that returns what it exports. A module's imports are lines
-#     `import {NAME, NAME} from "./MODULE.js";`, and a name is exported where it is declared, at the beginning of a line.
+# on two processors painted first after 146 ms with nineteen files, after 98 with the page and one script), so a page contains its style
+# sheet, and app.js the modules that it imports.
 set(types_html "text/html")
 set(types_js "text/javascript")
 set(types_svg "image/svg+xml")
+
+function(bundle file out)
+  execute_process(COMMAND ${ESBUILD} ${file} --bundle --minify --format=esm --target=es2022 --log-level=warning --outfile=${out}
+                  COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
 
 function(inline_styles file out digest_of_style)
   get_filename_component(folder ${file} DIRECTORY)
@@ -13,41 +16,14 @@ function(inline_styles file out digest_of_style)
   set(digest "")
   if(page MATCHES "<link rel=\"stylesheet\" href=\"/([a-z]+\\.css)\">")
     set(link "${CMAKE_MATCH_0}")
-    file(READ ${folder}/${CMAKE_MATCH_1} style)
+    bundle(${folder}/${CMAKE_MATCH_1} ${out}.css)
+    file(READ ${out}.css style)
     string(SHA256 digest "${style}")
     string(REGEX REPLACE "(..)" "\\\\x\\1" digest "${digest}")
     string(REPLACE "${link}" "<style>${style}</style>" page "${page}")
   endif()
   file(WRITE ${out} "${page}")
   set(${digest_of_style} "${digest}" PARENT_SCOPE)
-endfunction()
-
-# Appends a module of `folder` to `script`, a global property, after those that it imports.
-function(append_module folder name)
-  get_property(is_there GLOBAL PROPERTY has_${name})
-  if(is_there)
-    return()
-  endif()
-  set_property(GLOBAL PROPERTY has_${name} TRUE)
-  file(READ ${folder}/${name}.js text)
-  set(text "\n${text}")
-  set(import "import ({[^}]*}) from \"\\./([a-z]+)\\.js\";")
-  string(REGEX MATCHALL "\n${import}" imports "${text}")
-  foreach(each ${imports})
-    if(each MATCHES "\\./([a-z]+)\\.js")
-      append_module(${folder} ${CMAKE_MATCH_1})
-    endif()
-  endforeach()
-  string(REGEX MATCHALL "\nexport [a-z ]*(const|function|class) [A-Za-z]+" exports "${text}")
-  list(TRANSFORM exports REPLACE ".* " "")
-  list(JOIN exports ", " exports)
-  string(REGEX REPLACE "\n${import}" "\nconst \\1 = \\2_js;" text "${text}")
-  string(REPLACE "\nexport " "\n" text "${text}")
-  if(text MATCHES "\n((import|export) [^\n]*)")
-    message(FATAL_ERROR "${name}.js: \"${CMAKE_MATCH_1}\" has none of the forms that cmake/WriteAssets.cmake reads")
-  endif()
-  set_property(GLOBAL APPEND_STRING PROPERTY script
-               "const ${name}_js = (() => {${text}return {${exports}};\n})();\n")
 endfunction()
 
 set(arrays "")
@@ -61,10 +37,7 @@ foreach(file ${FILES})
   set(source ${file})
   if(name STREQUAL "app.js")
     set(source ${OUT}.js)
-    get_filename_component(folder ${file} DIRECTORY)
-    append_module(${folder} app)
-    get_property(script GLOBAL PROPERTY script)
-    file(WRITE ${source} "${script}")
+    bundle(${file} ${source})
   elseif(extension MATCHES "css|js$")
     continue()
   elseif(extension STREQUAL "html")
