@@ -169,7 +169,8 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
                 ? ", no commit yet"
                 : ", commit " + note_.commit.substr(0, 7) + DescribeChanges(note_.changes);
   }
-  return text + DescribeSecrets(taken.files, folder_.is_git);
+  // Nothing keeps them out of a snapshot that is taken already.
+  return is_at_hand() ? text + DescribeSecrets(taken.files, folder_.is_git) : text;
 }
 
 void LocalCode::NoteDown(RunNote& note) const {
