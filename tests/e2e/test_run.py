@@ -150,6 +150,23 @@ def test_a_change_after_it_has_begun_does_not_reach_the_job(cluster, code):
     assert live.stdout == f"{code}\n2\n"
 
 
+def test_a_file_that_looks_like_secrets_is_taken_and_named(cluster, code):
+    def said(name):
+        log = cluster.run("run", f"--name={name}", "cat .env*", cwd=code).stderr
+        return next(line for line in log.splitlines() if "code: " in line)
+
+    for name in (".env", ".env.example"):
+        with open(os.path.join(code, name), "w") as file:
+            file.write("KEY=tiger-2\n")
+        os.chown(os.path.join(code, name), cluster.uid, cluster.uid)
+    told = said("told")
+    assert told.endswith("; takes .env, which looks like secrets: .musterignore keeps it out")
+    assert "tiger-2" in cluster.run("logs", "told").stdout
+    with open(os.path.join(code, ".musterignore"), "w") as file:
+        file.write(".env\n")
+    assert "secrets" not in said("kept")
+
+
 def test_a_git_work_tree_goes_without_what_git_ignores(cluster, code):
     def git(*args):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *args], cwd=code, check=True,

@@ -1,6 +1,7 @@
 #include "arena/folder/local_code.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <future>
@@ -18,6 +19,36 @@ constexpr size_t kMaxArchive = 8 << 20;
 
 std::string MegaBytes(int64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// By the name alone: files that programs read passwords and keys from. Examples of them hold none.
+bool LooksSecret(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const char* example : {".example", ".sample", ".template", ".dist"}) {
+    if (name.ends_with(example)) return false;
+  }
+  for (const char* secret : {".env", ".netrc", ".pypirc", "id_rsa", "id_ecdsa", "id_ed25519"}) {
+    if (name == secret) return true;
+  }
+  return name.starts_with(".env.") || name.ends_with(".pem");
+}
+
+// "; takes .env, which looks like secrets: .musterignore keeps it out"; "" without such files.
+std::string DescribeSecrets(const std::vector<snapshot::File>& files, bool is_git) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> names;
+  for (const snapshot::File& file : files) {
+    if (LooksSecret(file.path)) names.push_back(file.path);
+  }
+  if (names.empty()) return "";
+  const size_t count = names.size();
+  names.resize(std::min(count, kShown));
+  const std::string more = count > kShown ? fmt::format(" and {} more", count - kShown) : "";
+  const char* them = count == 1 ? "it" : "them";
+  return fmt::format("; takes {}{}, which look{} like secrets: {} keeps {} out{}",
+                     fmt::join(names, ", "), more, count == 1 ? "s" : "",
+                     is_git ? ".gitignore" : ".musterignore", them,
+                     is_git ? fmt::format(", unless git tracks {}", them) : "");
 }
 
 base::Error WithAdvice(base::Error error, bool is_git) {
@@ -133,9 +164,13 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
   const size_t files = taken.files.size();
   std::string text = fmt::format("{} file{} ({}) of {}", files, files == 1 ? "" : "s",
                                  MegaBytes(taken.bytes), folder_.root);
-  if (!folder_.is_git) return text;
-  if (note_.commit.empty()) return text + ", no commit yet";
-  return text + ", commit " + note_.commit.substr(0, 7) + DescribeChanges(note_.changes);
+  if (folder_.is_git) {
+    text += note_.commit.empty()
+                ? ", no commit yet"
+                : ", commit " + note_.commit.substr(0, 7) + DescribeChanges(note_.changes);
+  }
+  // Nothing keeps them out of a snapshot that is taken already.
+  return is_at_hand() ? text + DescribeSecrets(taken.files, folder_.is_git) : text;
 }
 
 void LocalCode::NoteDown(RunNote& note) const {

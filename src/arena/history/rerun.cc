@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -195,79 +197,119 @@ text::Json ObjectAgain(const text::Json& job, const std::string& name) {
   return again;
 }
 
-// Where a container takes a variable, or all of them, from a Secret.
-struct SecretUse {
-  text::Json* secret;  // its name
-  std::string key;     // "" for all
+// Where a pod names a Secret or a ConfigMap.
+struct PartUse {
+  const api::Resource* resource;
+  text::Json* name;
+  std::string key;  // of the variable that a container takes from it; "" for all
 };
 
-std::vector<SecretUse> SecretUsesOf(text::Json& job) {
-  std::vector<SecretUse> uses;
-  const auto add = [&uses](text::Json& container) {
-    for (const char* field : {"env", "envFrom"}) {
-      text::Json* const sources = text::Find(container, {field});
-      if (sources == nullptr || !sources->is_array()) continue;
-      for (text::Json& source : sources->as_array()) {
-        text::Json* from = text::Find(source, {"valueFrom", "secretKeyRef"});
-        if (from == nullptr) from = text::Find(source, {"secretRef"});
-        text::Json* const name = from == nullptr ? nullptr : text::Find(*from, {"name"});
-        if (name != nullptr) uses.push_back({name, std::string(text::GetString(*from, {"key"}))});
-      }
-    }
+void AddUse(std::vector<PartUse>& uses, const api::Resource& resource, text::Json* source,
+            std::string_view field) {
+  text::Json* const name = source == nullptr ? nullptr : text::Find(*source, {field});
+  if (name == nullptr || !name->is_string()) return;
+  uses.push_back({&resource, name, std::string(text::GetString(*source, {"key"}))});
+}
+
+// `path` leads to an array.
+void ForEach(text::Json& object, text::Path path, const std::function<void(text::Json&)>& visit) {
+  text::Json* const all = text::Find(object, path);
+  if (all == nullptr || !all->is_array()) return;
+  for (text::Json& item : all->as_array()) visit(item);
+}
+
+void AddUsesOfPod(std::vector<PartUse>& uses, text::Json& spec) {
+  const auto of_source = [&uses](text::Json& source) {
+    AddUse(uses, api::kSecrets, text::Find(source, {"secretRef"}), "name");
+    AddUse(uses, api::kConfigMaps, text::Find(source, {"configMapRef"}), "name");
+    AddUse(uses, api::kSecrets, text::Find(source, {"valueFrom", "secretKeyRef"}), "name");
+    AddUse(uses, api::kConfigMaps, text::Find(source, {"valueFrom", "configMapKeyRef"}), "name");
   };
+  const auto of_container = [&of_source](text::Json& container) {
+    ForEach(container, {"env"}, of_source);
+    ForEach(container, {"envFrom"}, of_source);
+  };
+  ForEach(spec, {"initContainers"}, of_container);
+  ForEach(spec, {"containers"}, of_container);
+  ForEach(spec, {"volumes"}, [&uses](text::Json& volume) {
+    AddUse(uses, api::kSecrets, text::Find(volume, {"secret"}), "secretName");
+    AddUse(uses, api::kConfigMaps, text::Find(volume, {"configMap"}), "name");
+    ForEach(volume, {"projected", "sources"}, [&uses](text::Json& source) {
+      AddUse(uses, api::kSecrets, text::Find(source, {"secret"}), "name");
+      AddUse(uses, api::kConfigMaps, text::Find(source, {"configMap"}), "name");
+    });
+  });
+}
+
+std::vector<PartUse> PartUsesOf(text::Json& job) {
+  std::vector<PartUse> uses;
   text::Json* const replicas = text::Find(job, {"spec", "pytorchReplicaSpecs"});
   if (replicas == nullptr || !replicas->is_object()) return uses;
   for (auto& replica : replicas->as_object()) {
-    for (const char* kind : {"initContainers", "containers"}) {
-      text::Json* const all = text::Find(replica.value(), {"template", "spec", kind});
-      if (all == nullptr || !all->is_array()) continue;
-      for (text::Json& container : all->as_array()) add(container);
-    }
+    text::Json* const spec = text::Find(replica.value(), {"template", "spec"});
+    if (spec != nullptr) AddUsesOfPod(uses, *spec);
   }
   return uses;
 }
 
-base::Error ValuesAreGone(const std::string& secret, const std::vector<SecretUse>& uses,
-                          const std::string& job) {
+// `uses` are those of the object of that name.
+base::Error PartIsGone(const std::string& part, const std::vector<PartUse>& uses,
+                       const std::string& job) {
+  if (part != EnvironmentSecretName(job)) {
+    return {Code::kNotFound,
+            fmt::format("{} needs the {} {}, which went with it: submit {} anew", job,
+                        uses.front().resource->kind, part, job),
+            0};
+  }
   std::set<std::string> names;
-  for (const SecretUse& use : uses) names.insert(use.key.empty() ? "its environment" : use.key);
+  for (const PartUse& use : uses) names.insert(use.key.empty() ? "its environment" : use.key);
   return {Code::kNotFound,
           fmt::format("the values of {} were in the Secret {}, which is gone: submit {} anew, with "
                       "--env-file or --env",
-                      fmt::join(names, ", "), secret, job),
+                      fmt::join(names, ", "), part, job),
           0};
 }
 
-// The old job's Secret under the name of the new one, to which the references in `again` then lead:
-// the old one goes with its job. Nullopt if it has none.
-base::Result<std::optional<text::Json>> SecretAgain(cluster::Client& client, const RunRecord& run,
-                                                    text::Json& again, const std::string& name) {
-  const std::string& old = run.job.summary.name;
-  const std::string secret = EnvironmentSecretName(old);
-  std::vector<SecretUse> uses = SecretUsesOf(again);
-  std::erase_if(uses, [&secret](const SecretUse& use) {
-    return !use.secret->is_string() || use.secret->as_string() != secret;
-  });
-  if (uses.empty()) return std::nullopt;
-  const auto kept = client.Get(api::kSecrets, api::Namespace(run.job.job), secret);
-  if (!kept && kept.error().code != Code::kNotFound) {
-    return Fail(kept.error().Wrap("copy the Secret " + secret));
-  }
-  // A later job of the name has its own.
-  if (!kept || api::ControllerUid(*kept) != api::Uid(run.job.job)) {
-    return Fail(ValuesAreGone(secret, uses, old));
-  }
-  const std::string own = EnvironmentSecretName(name);
-  for (const SecretUse& use : uses) *use.secret = own;
-  text::Json copy = text::Object{
-      {"apiVersion", "v1"},
-      {"kind", "Secret"},
-      {"metadata", text::Object{{"name", own}, {"namespace", api::Namespace(run.job.job)}}}};
-  for (const text::Path& path : {text::Path{"metadata", "labels"}, {"type"}, {"data"}}) {
-    if (const text::Json* value = text::Find(*kept, path)) text::Set(copy, path, *value);
+text::Json Copy(const text::Json& part, const api::Resource& resource, const std::string& old,
+                const std::string& name) {
+  const std::string own = name + std::string(api::Name(part)).substr(old.size());
+  text::Json copy =
+      text::Object{{"apiVersion", resource.api_version()},
+                   {"kind", resource.kind},
+                   {"metadata", text::Object{{"name", own}, {"namespace", api::Namespace(part)}}}};
+  for (const text::Path& path :
+       {text::Path{"metadata", "labels"}, {"type"}, {"data"}, {"binaryData"}}) {
+    if (const text::Json* value = text::Find(part, path)) text::Set(copy, path, *value);
   }
   Rename(copy, old, name);
-  return std::optional(std::move(copy));
+  return copy;
+}
+
+// The old job's Secrets and ConfigMaps under the name of the new one, to which the references in
+// `again` then lead: the old ones go with their job.
+base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const RunRecord& run,
+                                                 text::Json& again, const std::string& name) {
+  const std::string& old = run.job.summary.name;
+  std::map<std::pair<const api::Resource*, std::string>, std::vector<PartUse>> uses;
+  for (PartUse& use : PartUsesOf(again)) {
+    std::string part(use.name->as_string());
+    if (part.starts_with(old + "-")) uses[{use.resource, std::move(part)}].push_back(use);
+  }
+  std::vector<text::Json> copies;
+  for (const auto& [key, own_uses] : uses) {
+    const auto& [resource, part] = key;
+    const auto kept = client.Get(*resource, api::Namespace(run.job.job), part);
+    if (!kept && kept.error().code != Code::kNotFound) {
+      return Fail(kept.error().Wrap(fmt::format("copy the {} {}", resource->kind, part)));
+    }
+    const std::string_view owner = kept ? api::ControllerUid(*kept) : "";
+    if (kept && owner.empty()) continue;  // the user's own
+    // A later job of the name has its own.
+    if (!kept || owner != api::Uid(run.job.job)) return Fail(PartIsGone(part, own_uses, old));
+    copies.push_back(Copy(*kept, *resource, old, name));
+    for (const PartUse& use : own_uses) *use.name = api::Name(copies.back());
+  }
+  return copies;
 }
 
 base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
@@ -301,9 +343,10 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
                             old, context.program));
   }
   text::Json again = ObjectAgain(run.job.job, name);
-  TRY_ASSIGN(const std::optional<text::Json> secret, SecretAgain(*client, run, again, name));
-  if (secret) {
-    TRY(Creation(*client, context, std::move(again), {*secret}, IsOfAnother(*client, context))
+  TRY_ASSIGN(std::vector<text::Json> parts, PartsAgain(*client, run, again, name));
+  if (!parts.empty()) {
+    TRY(Creation(*client, context, std::move(again), std::move(parts),
+                 IsOfAnother(*client, context))
             .Run());
   } else {
     TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job), again));

@@ -1,6 +1,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/testing/verb_test_base.h"
+#include "base/file.h"
 #include "base/strings.h"
 
 namespace arena {
@@ -75,6 +76,50 @@ TEST_F(RerunTest, LeavesNoJobWithoutItsValues) {
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_NE(again.log.find("create secret base-2-environment"), std::string::npos) << again.log;
   EXPECT_FALSE(cluster_->Find(kJobs, "base-2"));
+}
+
+TEST_F(RerunTest, NeedsNothingThatGoesWithTheOldJob) {
+  environment_["GIT_SYNC_PASSWORD"] = "tell-nobody-else";
+  const std::string path = testing::TempDir() + "rerun-conf";
+  ASSERT_TRUE(base::WriteFileAtomic(path, "a: 1", 0600, base::Durability::kNone));
+  const Ended made = Run({"submit", "pytorch", "--name=code", "--image=i", "--sync-mode=git",
+                          "--sync-source=https://a.example/b.git", "--env=GIT_SYNC_PASSWORD",
+                          "--config-file=" + path + ":/etc/x/conf", "c"},
+                         "muster");
+  ASSERT_EQ(made.exit_code, 0) << made.log;
+  const Ended again = Run({"rerun", "code"}, "muster");
+  ASSERT_EQ(again.exit_code, 0) << again.log;
+  const std::string config_map = "-" + base::Md5Hex("/etc/x").substr(0, 15);
+  const std::string job = text::ToJson(*text::Find(*cluster_->Find(kJobs, "code-2"), {"spec"}));
+  const auto uses_map = [&job](const std::string& name) {
+    return job.find(R"("configMap":{"name":")" + name + '"') != std::string::npos;
+  };
+  EXPECT_TRUE(uses_map("code-2" + config_map)) << job;
+  EXPECT_FALSE(uses_map("code" + config_map)) << job;
+  EXPECT_NE(job.find(R"("code-2-git-sync")"), std::string::npos) << job;
+  EXPECT_EQ(job.find(R"("code-git-sync")"), std::string::npos) << job;
+  const auto map = cluster_->Find(kConfigMaps, "code-2" + config_map);
+  const auto secret = cluster_->Find(kSecrets, "code-2-git-sync");
+  ASSERT_TRUE(map && secret);
+  EXPECT_EQ(text::GetString(*map, {"data", "conf"}), "a: 1");
+  EXPECT_EQ(api::ControllerUid(*map), "uid-code-2");
+  EXPECT_EQ(api::ControllerUid(*secret), "uid-code-2");
+}
+
+TEST_F(RerunTest, RefusesWhereTheCodesPasswordIsGone) {
+  environment_["GIT_SYNC_PASSWORD"] = "tell-nobody-else";
+  const Ended made = Run({"submit", "pytorch", "--name=code", "--image=i", "--sync-mode=git",
+                          "--sync-source=https://a.example/b.git", "--env=GIT_SYNC_PASSWORD", "c"},
+                         "muster");
+  ASSERT_EQ(made.exit_code, 0) << made.log;
+  cluster_->Remove(kSecrets, "code-git-sync");
+  const Ended again = Run({"rerun", "code"}, "muster");
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_NE(again.log.find("code needs the Secret code-git-sync, which went with it: submit code "
+                           "anew"),
+            std::string::npos)
+      << again.log;
+  EXPECT_FALSE(cluster_->Find(kJobs, "code-2"));
 }
 
 }  // namespace

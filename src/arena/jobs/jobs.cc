@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/json/monotonic_resource.hpp>
 #include <cmath>
 #include <ctime>
 #include <map>
@@ -28,6 +29,8 @@ using base::Fail;
 
 // Fewer are not worth the start of a thread.
 constexpr size_t kJobsAtATime = 500;
+// Enough for the pods of most jobs: they are parsed without an allocation for each value.
+constexpr size_t kPodsBlock = 256 << 10;
 
 std::string_view Label(const text::Json& object, std::string_view label) {
   return text::GetString(object, {"metadata", "labels", label});
@@ -55,8 +58,10 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
 base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods,
                           const Context& context) {
   return base::ShareWork(jobs.size(), kJobsAtATime, [&](size_t from, size_t count) -> base::Status {
+    std::vector<unsigned char> block(kPodsBlock);
     for (TrainingJob& job : jobs.subspan(from, count)) {
-      TRY_ASSIGN(const std::vector<text::Json> own, pods.Of(job.job));
+      boost::json::monotonic_resource memory(block.data(), block.size());
+      TRY_ASSIGN(const std::vector<text::Json> own, pods.Of(job.job, &memory));
       job.summary = api::Summarize(job.job, Pointers(own), context.clock.Now());
       UseProgramsWords(context, job.summary);
     }

@@ -42,12 +42,15 @@ bool ListedPods::HasAny(const text::Json& job) const {
   return by_job_.contains(fmt::format("{}/{}", api::Namespace(job), api::Name(job)));
 }
 
-base::Result<std::vector<text::Json>> ListedPods::Of(const text::Json& job) const {
+base::Result<std::vector<text::Json>> ListedPods::Of(
+    const text::Json& job, const boost::json::storage_ptr& storage) const {
   std::vector<text::Json> pods;
   const auto found = by_job_.find(fmt::format("{}/{}", api::Namespace(job), api::Name(job)));
   if (found == by_job_.end()) return pods;
+  static const text::Projection kWhole{text::Path{}};
+  std::string scratch;
   for (const std::string& text : found->second) {
-    TRY_ASSIGN(text::Json pod, text::ParseJson(text));
+    TRY_ASSIGN(text::Json pod, text::ParsePart(text, kWhole, scratch, storage));
     if (api::IsPodOfJob(pod, job)) pods.push_back(std::move(pod));
   }
   return pods;

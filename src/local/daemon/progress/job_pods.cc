@@ -5,44 +5,60 @@
 #include "api/gpu_troubles.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/resources.h"
+#include "text/document.h"
 #include "text/projection.h"
 
 namespace local::daemon {
+
+namespace {
+
+// What the listeners read of a pod. Its specification is read only while it runs.
+base::Result<text::Json> ReadJobPod(const text::Document& document) {
+  static const text::Projection kParts{{"metadata", "namespace"},
+                                       {"metadata", "name"},
+                                       {"metadata", "uid"},
+                                       {"metadata", "labels", api::kJobNameLabel},
+                                       {"metadata", "annotations", api::kGpusAnnotation},
+                                       {"metadata", "annotations", api::kLogdirAnnotation},
+                                       {"metadata", "annotations", api::kGpuTroublesAnnotation},
+                                       {"metadata", "ownerReferences"},
+                                       {"metadata", "resourceVersion"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"status", "phase"},
+                                       {"status", "startTime"}};
+  static const text::Projection kRunningParts(
+      kParts, {{"spec", "containers"}, {"spec", "volumes", "hostPath"}});
+  TRY_ASSIGN(text::Json pod, document.Part(kParts));
+  if (api::Phase(pod) != "Running") return pod;
+  return document.Part(kRunningParts);
+}
+
+}  // namespace
 
 JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
     : listeners_(std::move(listeners)) {
   cluster::ListOptions options;
   options.label_selector = api::kJobNameLabel;
-  options.read = [](std::string_view pod) {
-    static const text::Projection kParts{{"metadata", "namespace"},
-                                         {"metadata", "name"},
-                                         {"metadata", "uid"},
-                                         {"metadata", "labels"},
-                                         {"metadata", "annotations", api::kGpusAnnotation},
-                                         {"metadata", "annotations", api::kLogdirAnnotation},
-                                         {"metadata", "annotations", api::kGpuTroublesAnnotation},
-                                         {"metadata", "ownerReferences"},
-                                         {"metadata", "resourceVersion"},
-                                         {"metadata", "deletionTimestamp"},
-                                         {"spec", "containers"},
-                                         {"spec", "volumes", "hostPath"},
-                                         {"status", "phase"},
-                                         {"status", "startTime"}};
-    return text::ParsePart(pod, kParts);
+  options.read = ReadJobPod;
+  // Each pod is told as it comes: of eighty thousand only the uids are in memory together.
+  options.read_listed = [this](const text::Document& document) -> base::Result<text::Json> {
+    TRY_ASSIGN(const text::Json pod, ReadJobPod(document));
+    Tell(api::Uid(pod), &pod);
+    return text::Json(api::Uid(pod));
   };
   cluster::ReflectorHandler handler;
-  handler.replace = [this](const std::vector<text::Json>& pods) { Replace(pods); };
+  handler.replace = [this](const std::vector<text::Json>& uids) { Keep(uids); };
   handler.apply = [this](const cluster::WatchEvent& event) { Apply(event); };
   reflector_ = std::make_unique<cluster::Reflector>(client, api::kPods, std::move(options),
                                                     std::move(handler));
 }
 
-void JobPods::Replace(const std::vector<text::Json>& pods) {
+void JobPods::Keep(const std::vector<text::Json>& uids) {
   std::set<std::string, std::less<>> gone = known_;
-  for (const text::Json& pod : pods) gone.erase(std::string(api::Uid(pod)));
+  for (const text::Json& uid : uids) gone.erase(std::string(uid.get_string()));
   for (const std::string& uid : gone) Tell(uid, nullptr);
-  for (const text::Json& pod : pods) Tell(api::Uid(pod), &pod);
 }
 
 void JobPods::Apply(const cluster::WatchEvent& event) {

@@ -24,7 +24,8 @@ class JobPods {
   JobPods(cluster::Client& client, std::vector<Listener> listeners);
 
  private:
-  void Replace(const std::vector<text::Json>& pods);
+  // Tells the end of all known pods but these.
+  void Keep(const std::vector<text::Json>& uids);
   void Apply(const cluster::WatchEvent& event);
   void Tell(std::string_view uid, const text::Json* pod);
 
