@@ -202,13 +202,15 @@ struct PartUse {
   const api::Resource* resource;
   text::Json* name;
   std::string key;  // of the variable that a container takes from it; "" for all
+  bool is_optional;
 };
 
 void AddUse(std::vector<PartUse>& uses, const api::Resource& resource, text::Json* source,
             std::string_view field) {
   text::Json* const name = source == nullptr ? nullptr : text::Find(*source, {field});
   if (name == nullptr || !name->is_string()) return;
-  uses.push_back({&resource, name, std::string(text::GetString(*source, {"key"}))});
+  uses.push_back({&resource, name, std::string(text::GetString(*source, {"key"})),
+                  text::GetBool(*source, {"optional"}).value_or(false)});
 }
 
 // `path` leads to an array.
@@ -301,6 +303,10 @@ base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const 
     const auto kept = client.Get(*resource, api::Namespace(run.job.job), part);
     if (!kept && kept.error().code != Code::kNotFound) {
       return Fail(kept.error().Wrap(fmt::format("copy the {} {}", resource->kind, part)));
+    }
+    if (!kept && std::all_of(own_uses.begin(), own_uses.end(),
+                             [](const PartUse& use) { return use.is_optional; })) {
+      continue;
     }
     const std::string_view owner = kept ? api::ControllerUid(*kept) : "";
     if (kept && owner.empty()) continue;  // the user's own
