@@ -4,6 +4,7 @@ import {fill, h, setText} from "./dom.js";
 import {compareScreen, historyScreen} from "./history.js";
 import {jobScreen} from "./job.js";
 import {jobsScreen} from "./jobs.js";
+import {ledgerScreen} from "./ledger.js";
 import {machineScreen} from "./machine.js";
 import {get, post, stream} from "./server.js";
 
@@ -28,6 +29,7 @@ function screenFor(hash) {
   if (name === "job" && rest.length === 2) return jobScreen(app, "job", ...rest);
   if (name === "run" && rest.length === 2) return jobScreen(app, "run", ...rest);
   if (name === "compare" && rest.length === 2) return compareScreen(app, ...rest);
+  if (name === "ledger" && rest.length === 2) return ledgerScreen(app, ...rest);
   if (name === "history") return historyScreen(app);
   if (name === "machine") return machineScreen(app);
   return jobsScreen(app);

@@ -117,7 +117,10 @@ export function historyScreen(app) {
   const count = h("span", {class: "muted", role: "status"});
   const element =
       h("section", {class: "screen", "aria-label": "History"},
-        h("div", {class: "bar"}, filter.element, compare, count, older), list.element);
+        h("div", {class: "bar"}, filter.element, compare,
+          h("button", {type: "button", onclick: () => openLedger()}, "Where the time went"), count,
+          older),
+        list.element);
 
   function pathOf(row) {
     return row.deleted ? `/run/${row.namespace}/${row.id}` : `/job/${row.namespace}/${row.name}`;
@@ -140,6 +143,10 @@ export function historyScreen(app) {
     const rows = runs.filter((row) => chosen.has(row.key));
     if (rows.length < 2 || rows.length > MOST_COMPARED) return;
     app.go(`#/compare/${rows[0].namespace}/${rows.map((row) => row.id).join(",")}`);
+  }
+
+  function openLedger() {
+    app.go("#/ledger/7d/user");
   }
 
   function show() {
@@ -215,6 +222,10 @@ export function historyScreen(app) {
         open();
         return true;
       }
+      if (event.key === "w") {
+        openLedger();
+        return true;
+      }
       return list.key(event);
     },
     leaveField() {
@@ -223,7 +234,8 @@ export function historyScreen(app) {
     },
     keys: [
       ["j / k", "down, up"], ["Enter", "open the run"], ["x", "choose it"],
-      ["c", "compare what is chosen"], ["a", "run again"], ["/", "filter"]
+      ["c", "compare what is chosen"], ["a", "run again"], ["w", "where the time went"],
+      ["/", "filter"]
     ],
   };
 }
@@ -239,7 +251,7 @@ export function compareScreen(app, namespace, ids) {
   const runs = ids.split(",");
   const body = h("div", {class: "card wide"}, h("p", {class: "muted"}, "Reading…"));
   const element =
-      h("section", {class: "screen", "aria-label": "Comparison"},
+      h("section", {class: "screen whole", "aria-label": "Comparison"},
         h("div", {class: "job-head"}, h("h1", null, `${runs.length} runs compared`),
           command(`muster compare ${runs.join(" ")}`)),
         body);

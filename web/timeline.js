@@ -98,6 +98,25 @@ const BUCKETS = {
 };
 const LEAST_SHARE = 0.0005;  // of the whole: what is shorter is no box
 
+// A ledger without segments, as of many runs: its buckets, one after another.
+export function shares({wallMs, buckets}) {
+  const picture = svg("svg", {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none"});
+  const seen = buckets.filter((each) => each.ms >= wallMs * LEAST_SHARE);
+  let from = 0;
+  for (const each of seen) {
+    const to = from + WIDTH * each.ms / wallMs;
+    const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
+    picture.append(rectangle(
+        from, to, BUCKETS[each.name] ?? "off",
+        `${each.name}, ${shortDuration(each.ms)}, ${share}`));
+    from = to;
+  }
+  const text = [...seen].sort((a, b) => b.ms - a.ms).slice(0, 3).map((each) => each.name);
+  return h(
+      "div", {class: "timeline one", role: "img", "aria-label": `mostly ${text.join(", ")}`},
+      picture);
+}
+
 // `report`: docs/reference/json.md, "report".
 export function ledger(report) {
   const {wallMs, segments, buckets} = report.ledger;

@@ -9,8 +9,8 @@
 #include "arena/history/mask.h"
 #include "arena/history/ranks.h"
 #include "arena/history/report_output.h"
+#include "arena/history/reports.h"
 #include "arena/history/run_document.h"
-#include "arena/history/run_life.h"
 #include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/gpu_metrics.h"
@@ -73,11 +73,20 @@ base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Conte
 
 base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
                                     const std::string& run) {
-  arena::RunReport report;
-  TRY_ASSIGN(report.run, arena::FindRun(client, context, run));
-  report.life = arena::ReadLife(client, context, report.run);
-  report.ledger = runs::LedgerOf(report.life);
-  return arena::ReportToJson(report);
+  TRY_ASSIGN(arena::RunRecord found, arena::FindRun(client, context, run));
+  return arena::ReportToJson(arena::ReportOn(client, context, std::move(found)));
+}
+
+base::Result<text::Json> ReportsPage(cluster::Client& client, const arena::Context& context,
+                                     const std::string& namespace_name, const std::string& since,
+                                     const std::string& by) {
+  TRY(arena::CheckGrouping(by));
+  TRY_ASSIGN(const base::Duration duration, arena::ReadSince(since));
+  TRY_ASSIGN(const std::vector<arena::RunReport> reports,
+             arena::ReportsSince(client, context, namespace_name, duration));
+  text::Json json = arena::ReportsToJson(reports, by);
+  text::EraseKeys(json.as_object(), {"runs"});
+  return json;
 }
 
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,

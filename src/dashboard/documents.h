@@ -25,6 +25,10 @@ base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Conte
 // `report -o json`: how the run spent its time.
 base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
                                     const std::string& run);
+// `report --since TIME --by GROUPING -o json` of a namespace ("" for all), without "runs".
+base::Result<text::Json> ReportsPage(cluster::Client& client, const arena::Context& context,
+                                     const std::string& namespace_name, const std::string& since,
+                                     const std::string& by);
 // {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most that many values
 // of each scalar; empty if the cluster knows nothing.
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,

@@ -21,9 +21,10 @@ constexpr Path kPaths[] = {
     {"verdict", "GET", 2, Kind::kVerdict},   {"ranks", "GET", 2, Kind::kRanks},
     {"strip", "GET", 2, Kind::kStrip},       {"report", "GET", 2, Kind::kReport},
     {"progress", "GET", 2, Kind::kProgress}, {"logs", "GET", 2, Kind::kLogs},
-    {"history", "GET", 0, Kind::kHistory},   {"compare", "GET", 1, Kind::kCompare},
-    {"machine", "GET", 0, Kind::kMachine},   {"action", "POST", 0, Kind::kAction},
-    {"shell", "GET", 2, Kind::kShell},       {"shell", "POST", 0, Kind::kTyped}};
+    {"history", "GET", 0, Kind::kHistory},   {"reports", "GET", 0, Kind::kReports},
+    {"compare", "GET", 1, Kind::kCompare},   {"machine", "GET", 0, Kind::kMachine},
+    {"action", "POST", 0, Kind::kAction},    {"shell", "GET", 2, Kind::kShell},
+    {"shell", "POST", 0, Kind::kTyped}};
 
 }  // namespace
 

@@ -19,6 +19,7 @@ struct Route {
     kVerdict,   // GET /api/verdict/NAMESPACE/RUN
     kProgress,  // GET /api/progress/NAMESPACE/RUN
     kReport,    // GET /api/report/NAMESPACE/RUN
+    kReports,   // GET /api/reports?since=&by=
     kRanks,     // GET /api/ranks/NAMESPACE/JOB
     kStrip,     // GET /api/strip/NAMESPACE/RUN
     kLogs,      // GET /api/logs/NAMESPACE/RUN?tail=&since=&grep=&ranks=&raw=&errors=&limit=

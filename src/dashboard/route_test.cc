@@ -26,6 +26,14 @@ TEST(RouteTest, WhatIsNoDataIsAPartOfThePage) {
   EXPECT_FALSE(RouteOf("POST", "/app.js"));
 }
 
+TEST(RouteTest, OneReportIsOfARunAndOneOfAllRuns) {
+  EXPECT_EQ(RouteOf("GET", "/api/report/team/base")->kind, Kind::kReport);
+  const auto all = RouteOf("GET", "/api/reports?since=7d&by=label%3Dteam");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->kind, Kind::kReports);
+  EXPECT_EQ(all->target.Query("by"), "label=team");
+}
+
 TEST(RouteTest, WritesAreNotReads) {
   EXPECT_TRUE(RouteOf("POST", "/api/action"));
   EXPECT_FALSE(RouteOf("GET", "/api/action"));

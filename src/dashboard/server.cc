@@ -187,6 +187,10 @@ base::Result<text::Json> Server::DocumentOf(const Route& route) {
       TRY_ASSIGN(const int64_t limit, LimitOf(route.target));
       return HistoryPage(client_, in, options_.all_namespaces ? "" : in.Namespace(), limit);
     }
+    case Kind::kReports:
+      return ReportsPage(client_, in, options_.all_namespaces ? "" : in.Namespace(),
+                         std::string(route.target.Query("since")),
+                         std::string(route.target.Query("by")));
     case Kind::kCompare: {
       std::vector<std::string> runs;
       for (const auto& [name, value] : route.target.query) {

@@ -462,6 +462,32 @@ def test_the_history_is_in_the_order_in_which_runs_were_submitted(cluster, page)
     assert names == [f"run-{number}" for number in reversed(range(5))]
 
 
+def test_the_ledger_of_all_runs_by_user_and_label(cluster, page):
+    for name, team in (("seen", "vision"), ("heard", "speech"), ("said", "speech")):
+        cluster.submit(name, "echo step 1; sleep 1; echo step 2", f"--label=team={team}")
+    for name in ("seen", "heard", "said"):
+        cluster.wait(name, "SUCCEEDED")
+    show(page, "history")
+    click(page, "Where the time went")
+    rows = "return [...document.querySelectorAll('[aria-label=Ledger] tbody tr')].map((each) => [...each.children].slice(0, 2).map((cell) => cell.textContent))"
+    page.wait("return document.querySelector('[aria-label=Ledger] tbody')")
+    assert page.evaluate(rows) == [["tester", "3"], ["all", "3"]]
+    assert "muster report --since 7d --by user" in text_of(page)
+    page.evaluate("""
+      const by = document.querySelector('select[aria-label=By]'); by.value = 'label='; by.dispatchEvent(new Event('change'));""")
+    page.wait("return document.querySelector('[aria-label=\"Name of the label\"]')?.offsetParent")
+    page.evaluate("""
+      const key = document.querySelector('[aria-label="Name of the label"]'); key.value = 'team'; key.dispatchEvent(new Event('change'));""")
+    page.wait("return document.querySelector('[aria-label=Ledger] tbody')?.innerText.includes('vision')")
+    assert sorted(page.evaluate(rows)) == [["all", "3"], ["speech", "2"], ["vision", "1"]]
+    assert "muster report --since 7d --by label=team" in text_of(page)
+    assert page.evaluate("return document.querySelector('.shares [role=img]').getAttribute('aria-label')").startswith("mostly ")
+    show(page, "ledger/7d/nobody")
+    page.wait("return document.querySelector('main').innerText.includes('give user, queue or label=KEY')")
+    press(page, "Escape")
+    page.wait("return location.hash === '#/history'")
+
+
 def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):
     folder = cluster.path("home", "code")
     os.makedirs(folder)

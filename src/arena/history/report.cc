@@ -1,14 +1,11 @@
 // `report`: where the time of a run went, or of all runs since a while ago.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 
 #include "arena/app/complete_names.h"
-#include "arena/folder/run_note.h"
 #include "arena/history/report_output.h"
-#include "arena/history/run_life.h"
-#include "arena/history/trials.h"
+#include "arena/history/reports.h"
 #include "arena/jobs/job_output.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -22,51 +19,6 @@ struct ReportFlags {
   std::string since, by, output;
   bool all_namespaces = false;
 };
-
-// "7d", "2w", and Go's durations.
-base::Result<base::Duration> ReadSince(const std::string& text) {
-  int64_t count = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit(read.ptr, static_cast<size_t>(text.data() + text.size() - read.ptr));
-  constexpr int64_t kMostDays = 36'500;
-  if (read.ec == std::errc() && (unit == "d" || unit == "w") && count > 0 && count <= kMostDays) {
-    return std::chrono::hours(24 * count * (unit == "w" ? 7 : 1));
-  }
-  const auto duration = base::ParseGoDuration(text);
-  if (duration && duration->count() > 0) {
-    return std::chrono::duration_cast<base::Duration>(*duration);
-  }
-  return base::Fail(base::Code::kInvalidArgument,
-                    fmt::format("--since {}: give a time like 7d, 2w or 12h", text));
-}
-
-RunReport ReportOn(cluster::Client& client, const Context& context, RunRecord run) {
-  RunReport report;
-  report.life = ReadLife(client, context, run);
-  report.ledger = LedgerOf(report.life);
-  report.is_sweep = HasTrials(run, RunFolderOf(run.job.job, context.environment));
-  report.run = std::move(run);
-  return report;
-}
-
-// Runs that ended since then, or are still active; the newest first.
-base::Result<std::vector<RunReport>> ReportsSince(cluster::Client& client, const Context& context,
-                                                  const ReportFlags& flags, base::Duration since) {
-  const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
-  TRY_ASSIGN(KnownRuns known, ListRuns(client, context, namespace_name, 0));
-  const base::Time from = context.clock.Now() - since;
-  std::vector<RunReport> reports;
-  for (RunRecord& run : known.runs) {
-    const auto end =
-        run.job.summary.completion_time ? run.job.summary.completion_time : run.deleted;
-    if (end && *end < from) continue;
-    const base::Status read = ReadWhole(client, context, run);
-    if (!read && read.error().code == base::Code::kNotFound) continue;  // deleted meanwhile
-    if (!read) return base::Fail(read.error());
-    reports.push_back(ReportOn(client, context, std::move(run)));
-  }
-  return reports;
-}
 
 base::Result<int> RunReportVerb(Context& context, const ReportFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
@@ -83,7 +35,9 @@ base::Result<int> RunReportVerb(Context& context, const ReportFlags& flags, cli:
   }
   TRY_ASSIGN(const base::Duration since,
              ReadSince(flags.since.empty() ? kUsualSince : flags.since));
-  TRY_ASSIGN(const std::vector<RunReport> reports, ReportsSince(*client, context, flags, since));
+  TRY_ASSIGN(
+      const std::vector<RunReport> reports,
+      ReportsSince(*client, context, flags.all_namespaces ? "" : context.Namespace(), since));
   TRY(call.out.Write(IsForMachines(format)
                          ? RenderDocument(ReportsToJson(reports, flags.by), format)
                          : RenderReports(reports, flags.by)));

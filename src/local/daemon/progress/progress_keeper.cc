@@ -19,6 +19,8 @@ namespace local::daemon {
 namespace {
 
 constexpr std::chrono::seconds kWriteEvery{1};
+// At an ended job whose logs are not read to their end.
+constexpr int kMostLooks = 30;
 constexpr size_t kLongestLine = 64 << 10;
 constexpr size_t kLongestStamp = 40;
 constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the run>/files
@@ -26,9 +28,11 @@ constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the r
 }  // namespace
 
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
-  if (text::GetString(pod, {"status", "phase"}) != "Running") return std::nullopt;
-  if (api::Label(pod, api::kJobNameLabel).empty()) return std::nullopt;
+  const std::string_view phase = api::Phase(pod);
   ProgressPod read;
+  read.is_over = phase == "Succeeded" || phase == "Failed";
+  if (phase != "Running" && !read.is_over) return std::nullopt;
+  if (api::Label(pod, api::kJobNameLabel).empty()) return std::nullopt;
   read.job_uid = api::ControllerUid(pod);
   read.name = api::Name(pod);
   read.uid = api::Uid(pod);
@@ -122,8 +126,8 @@ ProgressKeeper::ProgressKeeper(ProgressFiles& files, ProgressNews& news, LastLin
       news_(news),
       lines_(lines),
       state_directory_(std::move(state_directory)),
-      follower_(std::move(follower)),
-      events_(files) {
+      events_(files),
+      follower_(std::move(follower)) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -141,22 +145,31 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
   const std::string uid(pod_uid);
   {
     const std::lock_guard lock(mutex_);
-    if (!read) {
+    if (pod != nullptr && !read) waiting_.insert(uid);
+    const bool was_waiting = read && waiting_.erase(uid) > 0;
+    if (pod == nullptr) waiting_.erase(uid);
+    if (!read || read->is_over) {
       const auto known = pods_.find(uid);
-      if (known == pods_.end()) return;
-      const std::string job = known->second;
-      pods_.erase(known);
-      followed_.erase(uid);
-      lines_.Forget(uid);
-      const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
-                                       [&job](const auto& one) { return one.second == job; });
-      if (!goes_on) ended_.insert(job);
-      wake_.notify_one();
-      return;
+      if (known != pods_.end()) {
+        const std::string job = known->second;
+        pods_.erase(known);
+        followed_.erase(uid);
+        lines_.Forget(uid);
+        const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
+                                         [&job](const auto& one) { return one.second == job; });
+        if (!goes_on) ended_[job] = 0;
+        wake_.notify_one();
+        return;
+      }
+      if (!was_waiting) return;
+      // A short one: its end was told together with its start.
+      ended_[read->job_uid] = 0;
+    } else {
+      pods_[uid] = read->job_uid;
+      ended_.erase(read->job_uid);
+      if (!followed_.insert(uid).second) return;
     }
-    pods_[uid] = read->job_uid;
-    ended_.erase(read->job_uid);
-    if (!followed_.insert(uid).second) return;
+    ++reading_[read->job_uid];
     wake_.notify_one();
   }
   FollowEvents(*read);
@@ -190,7 +203,10 @@ void ProgressKeeper::Follow(const ProgressPod& pod) {
     reading->Take(chunk);
     return true;
   };
-  receiver.finish = [](const base::Status&) {};
+  receiver.finish = [this, job = pod.job_uid](const base::Status&) {
+    const std::lock_guard lock(mutex_);
+    if (--reading_[job] == 0) reading_.erase(job);
+  };
   follower_->Open(fmt::format("{}/pods/{}", state_directory_, pod.uid), pod.container,
                   std::move(query), std::move(receiver));
 }
@@ -202,18 +218,22 @@ void ProgressKeeper::Run() {
       wake_.wait(lock);
       continue;
     }
-    // A log's last lines may come a moment after the news of its pod's end.
-    const std::set<std::string> ended = std::exchange(ended_, {});
+    const std::map<std::string, int> ended = std::exchange(ended_, {});
     wake_.wait_for(lock, kWriteEvery, [this] { return is_stopped_; });
     lock.unlock();
     files_.Write();
     news_.Publish();
     events_.Check();
     lock.lock();
-    for (const std::string& job : ended) {
+    for (const auto& [job, looks] : ended) {
       const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
                                        [&job](const auto& one) { return one.second == job; });
       if (goes_on) continue;
+      // On a busy machine a log's last lines come seconds after the news of its pod's end.
+      if (reading_.contains(job) && looks < kMostLooks) {
+        ended_.try_emplace(job, looks + 1);
+        continue;
+      }
       events_.Leave(job);
       files_.Close(job);
     }

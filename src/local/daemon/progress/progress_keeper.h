@@ -33,8 +33,9 @@ struct ProgressPod {
   // Where its event files are otherwise, on this machine; "" is none.
   std::string shared_logdir;
   runs::Millis started = 0;
+  bool is_over = false;
 };
-// Nullopt for a pod that has no job, or does not run. Pure.
+// Nullopt for a pod that has no job, or has not begun to run. Pure.
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
 
 // A follower's thread reads, and one of its own writes and publishes once a second while a job
@@ -62,14 +63,17 @@ class ProgressKeeper {
   ProgressNews& news_;
   LastLines& lines_;
   const std::string state_directory_;
-  const std::unique_ptr<node::LogFollower> follower_;
   EventFiles events_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
   std::map<std::string, std::string> pods_;  // job by the uid of each pod that runs
+  std::set<std::string> waiting_;            // pods that have not begun to run
   std::set<std::string> followed_;           // pods whose log is read
-  std::set<std::string> ended_;              // jobs without such a pod, to be closed
+  // Jobs without such a pod, to be closed when their logs are read; how many looks that took.
+  std::map<std::string, int> ended_;
+  std::map<std::string, int> reading_;  // how many logs of each job are not at their end
+  const std::unique_ptr<node::LogFollower> follower_;  // ends before what its streams use
   std::thread thread_;
 };
 

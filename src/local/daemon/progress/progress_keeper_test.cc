@@ -1,0 +1,83 @@
+#include "local/daemon/progress/progress_keeper.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/folder.h"
+
+namespace local::daemon {
+namespace {
+
+// A watch of the news that can be waited for.
+class Reader : public net::Responder {
+ public:
+  void Send(net::HttpResponse) override {}
+  void Start(int, net::Headers) override {}
+  void Write(std::string chunk) override {
+    const std::lock_guard lock(mutex_);
+    text_ += chunk;
+    changed_.notify_all();
+  }
+  void Finish() override {}
+  void CutShort(std::string) override {}
+  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
+  void Used(size_t) override {}
+  size_t PendingBytes() const override { return 0; }
+  void WhenTaken(size_t, std::function<void()>) override {}
+  bool IsClosed() const override { return false; }
+  void OnClose(std::function<void()>) override {}
+
+  bool Await(const std::string& text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60),
+                             [&] { return text_.find(text) != std::string::npos; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string text_;
+};
+
+text::Json PodIn(const char* phase) {
+  return text::Object{
+      {"metadata", text::Object{{"name", "a-master-0"},
+                                {"namespace", "default"},
+                                {"uid", "pod-1"},
+                                {"labels", text::Object{{std::string(api::kJobNameLabel), "a"}}},
+                                {"ownerReferences", text::Array{text::Object{{"controller", true},
+                                                                             {"uid", "job-1"}}}}}},
+      {"spec", text::Object{{"containers", text::Array{text::Object{{"name", "pytorch"}}}}}},
+      {"status", text::Object{{"phase", phase}}}};
+}
+
+TEST(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
+  char folder[] = "/tmp/muster-keeper-XXXXXX";
+  const std::string state = ::mkdtemp(folder);
+  {
+    ProgressFiles files(state);
+    RankFiles ranks(state);
+    ProgressNews news(files, ranks, base::SystemClock());
+    LastLines lines;
+    auto keeper = ProgressKeeper::Start(files, news, lines, state);
+    ASSERT_TRUE(keeper);
+    auto reader = std::make_shared<Reader>();
+    ASSERT_TRUE(news.Handle({"GET", "/apis/muster.dev/v1/progress?watch=true", {}, ""}, reader));
+    const text::Json waits = PodIn("Pending"), over = PodIn("Succeeded");
+    (*keeper)->OnPod("pod-1", &waits);
+    const std::string pod = state + "/pods/pod-1";
+    ASSERT_TRUE(base::MakeDirs(pod + "/logs/pytorch"));
+    ASSERT_TRUE(base::WriteFileAtomic(pod + "/logs/pytorch/0.log",
+                                      "2026-11-26T10:00:00.000000000Z stdout F step 2 loss 0.25\n",
+                                      0600, base::Durability::kNone));
+    (*keeper)->OnPod("pod-1", &over);
+    EXPECT_TRUE(reader->Await("0.25"));
+  }
+  static_cast<void>(base::RemoveTree(state));
+}
+
+}  // namespace
+}  // namespace local::daemon
