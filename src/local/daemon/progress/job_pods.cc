@@ -14,8 +14,9 @@ namespace local::daemon {
 
 namespace {
 
-// What the listeners read of a pod. Its specification is read only while it runs.
-base::Result<text::Json> ReadJobPod(const text::Document& document) {
+// What the listeners read of a pod. The specification of one that has ended matters only where its
+// end is news.
+base::Result<text::Json> ReadJobPod(const text::Document& document, bool is_listed) {
   static const text::Projection kParts{{"metadata", "namespace"},
                                        {"metadata", "name"},
                                        {"metadata", "uid"},
@@ -28,11 +29,12 @@ base::Result<text::Json> ReadJobPod(const text::Document& document) {
                                        {"metadata", "deletionTimestamp"},
                                        {"status", "phase"},
                                        {"status", "startTime"}};
-  static const text::Projection kRunningParts(
+  static const text::Projection kBegunParts(
       kParts, {{"spec", "containers"}, {"spec", "volumes", "hostPath"}});
   TRY_ASSIGN(text::Json pod, document.Part(kParts));
-  if (api::Phase(pod) != "Running") return pod;
-  return document.Part(kRunningParts);
+  const std::string_view phase = api::Phase(pod);
+  if (is_listed ? phase != "Running" : phase == "Pending") return pod;
+  return document.Part(kBegunParts);
 }
 
 }  // namespace
@@ -41,10 +43,10 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
     : listeners_(std::move(listeners)) {
   cluster::ListOptions options;
   options.label_selector = api::kJobNameLabel;
-  options.read = ReadJobPod;
+  options.read = [](const text::Document& document) { return ReadJobPod(document, false); };
   // Each pod is told as it comes: of eighty thousand only the uids are in memory together.
   options.read_listed = [this](const text::Document& document) -> base::Result<text::Json> {
-    TRY_ASSIGN(const text::Json pod, ReadJobPod(document));
+    TRY_ASSIGN(const text::Json pod, ReadJobPod(document, true));
     Tell(api::Uid(pod), &pod);
     return text::Json(api::Uid(pod));
   };
