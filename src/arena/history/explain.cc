@@ -15,6 +15,7 @@
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/evidence.h"
+#include "arena/run/sweep_files.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 
@@ -68,10 +69,14 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
   Judged judged;
   std::string head;
   std::optional<ExplainedTrial> trial;
+  bool is_waiting = false;
   if (!flags.logs.empty()) {
     std::vector<std::string> paths = flags.logs;
     paths.insert(paths.end(), call.args.begin(), call.args.end());
     TRY_ASSIGN(judged.evidence, EvidenceIn(paths));
+    for (const std::string& path : paths) {
+      if (IsSweep(path)) AddTrialEnds(path, judged.evidence);
+    }
     judged.verdict = answers::Explain(judged.evidence);
   } else {
     TRY_ASSIGN(cluster::Client * client, context.connect(context));
@@ -88,6 +93,7 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
       head += "\nTrial:     " + Describe(*trial, command);
     }
     if (!flags.bundle.empty()) return Pack(*client, context, run, judged, head, flags, call.out);
+    is_waiting = api::IsWaiting(run.job.summary.status);
     auto well = NotFailed(run);
     if (trial)
       well = trial->HasFailed() ? std::nullopt : std::optional<std::string>("nothing failed");
@@ -97,7 +103,7 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
       judged.verdict.title = *well;
     } else if (is_well) {
       const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(*client, run);
-      TRY(call.out.Write(fmt::format("{}: {}\n", head, *well)));
+      TRY(call.out.Write(fmt::format("{}: {}\n", head, InLocalTime(*well))));
       if (!lost.empty()) {
         TRY(call.out.Write(
             fmt::format("But a loss is not a number any more: {}\nLower the learning "
@@ -107,6 +113,9 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
       }
       return 0;
     }
+  }
+  if (!IsForMachines(format) && is_waiting) {
+    judged.verdict.line = InLocalTime(std::move(judged.verdict.line));
   }
   if (IsForMachines(format)) {
     text::Json json = VerdictToJson(judged.verdict, judged.evidence);
