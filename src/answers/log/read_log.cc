@@ -37,7 +37,7 @@ struct File {
   std::optional<int> rank;  // by its name
   std::vector<Split> lines;
   // in a sweep's log: of the first failed trial to which they belong
-  std::optional<std::string> trial;
+  std::optional<FailedTrial> trial;
   std::vector<std::string_view> texts;  // the lines'
   LauncherWords words;
 };
@@ -103,7 +103,7 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
 // which `trial` then describes.
 // The `limit` is for the lines that are `wanted`: many of others may follow them.
 std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
-                              std::optional<std::string>& trial) {
+                              std::optional<FailedTrial>& trial) {
   const bool has_escapes =
       text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
   const std::string plain = has_escapes ? WithoutEscapes(text) : "";
@@ -308,8 +308,9 @@ class Sorter {
         [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
     std::optional<int> section;
     if (file.trial) {
-      RankFor(name, file.rank, "", attempt)
-          .witnesses.push_back({std::nullopt, "the first trial that failed", *file.trial});
+      Rank& rank = RankFor(name, file.rank, "", attempt);
+      rank.witnesses.push_back({std::nullopt, "the first trial that failed", file.trial->words});
+      rank.exit_code = file.trial->exit_code;
     }
     for (const Split& split : file.lines) {
       if (const auto begins = ReadSection(split.line.text)) section = *begins;
@@ -468,7 +469,7 @@ class Sorter {
 std::vector<Line> ReadLines(std::string_view text, size_t limit) {
   std::vector<Line> lines;
   if (text.empty()) return lines;
-  std::optional<std::string> trial;
+  std::optional<FailedTrial> trial;
   for (Split& split : SplitLines(text, limit, "", trial)) lines.push_back(std::move(split.line));
   return lines;
 }

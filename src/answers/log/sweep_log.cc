@@ -31,7 +31,7 @@ void KeepTrial(std::vector<LogLine>& lines, std::string_view trial) {
   });
 }
 
-std::optional<std::string> KeepFailedTrial(std::vector<LogLine>& lines) {
+std::optional<FailedTrial> KeepFailedTrial(std::vector<LogLine>& lines) {
   const auto summary = std::find_if(lines.rbegin(), lines.rend(), IsSummary);
   if (summary == lines.rend() || summary == lines.rbegin()) return std::nullopt;
   LogLine last = *summary.base();
@@ -48,7 +48,9 @@ std::optional<std::string> KeepFailedTrial(std::vector<LogLine>& lines) {
     last.text.remove_prefix(words + kLastLineMark.size());
     lines.insert(lines.begin(), last);
   }
-  return failure;
+  const std::string_view code = std::string_view(failure).substr(end + kTrialEnd.size());
+  const auto number = base::ParseInt(code.substr(0, code.find(':')));
+  return FailedTrial{failure, number ? std::optional(static_cast<int>(*number)) : std::nullopt};
 }
 
 }  // namespace answers

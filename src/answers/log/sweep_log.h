@@ -10,11 +10,15 @@
 
 namespace answers {
 
+struct FailedTrial {
+  std::string words;  // "lr=2 exited with code 1: ValueError: two"
+  std::optional<int> exit_code;
+};
+
 // If these are the lines of a sweep that has ended with failures: keeps the lines of the first
-// trial that it names, without their label, and the witnesses (witness_line.h), and returns the
-// line about the trial ("lr=2 exited with code 1: ..."). Otherwise keeps all lines and returns
-// nullopt. The views remain views of the same texts.
-std::optional<std::string> KeepFailedTrial(std::vector<LogLine>& lines);
+// trial that it names, without their label, and the witnesses (witness_line.h). Otherwise keeps all
+// lines and returns nullopt. The views remain views of the same texts.
+std::optional<FailedTrial> KeepFailedTrial(std::vector<LogLine>& lines);
 // Keeps the lines of the trial with this label ("lr=2 seed=1"), without it, and the witnesses.
 void KeepTrial(std::vector<LogLine>& lines, std::string_view trial);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "answers/log/read_log.h"
+#include "answers/verdict.h"
 
 namespace answers {
 namespace {
@@ -28,7 +29,7 @@ TEST(SweepLog, KeepsTheLinesOfTheFirstTrialThatFailedAndTheWitnesses) {
       "[lr=2] ValueError: two\n3 of 3 trials ended, 2 of them failed\n"
       "  lr=2 exited with code 1: ValueError: two\n  lr=3 exited with code 1: ValueError: three\n"
       "muster: witness: file system: /data is full: 0 KiB free of 64 MiB\n");
-  EXPECT_EQ(KeepFailedTrial(lines), "lr=2 exited with code 1: ValueError: two");
+  EXPECT_EQ(KeepFailedTrial(lines).value().words, "lr=2 exited with code 1: ValueError: two");
   EXPECT_EQ(TextOf(lines),
             "Traceback (most recent call last):\nValueError: two\n"
             "muster: witness: file system: /data is full: 0 KiB free of 64 MiB\n");
@@ -50,15 +51,24 @@ TEST(SweepLog, IsReadBeforeItsLabelsAreTakenForThoseOfALogger) {
 TEST(SweepLog, KeepsNoLineOfOthersWhereTheTrialHasSaidNothing) {
   std::vector<LogLine> lines =
       LinesOf("[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n  lr=2 exited with code 1\n");
-  EXPECT_EQ(KeepFailedTrial(lines), "lr=2 exited with code 1");
+  EXPECT_EQ(KeepFailedTrial(lines).value().words, "lr=2 exited with code 1");
   EXPECT_EQ(TextOf(lines), "");
+}
+
+TEST(SweepLog, OfATrialThatHasSaidNothingItsExitCodeIsKnown) {
+  const Evidence evidence = ReadLogs(
+      {{"log",
+        "[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n  lr=2 exited with code 3\n"}});
+  ASSERT_EQ(evidence.ranks.size(), 1u);
+  EXPECT_EQ(evidence.ranks[0].exit_code, 3);
+  EXPECT_EQ(Explain(evidence).title, "it ended itself, and printed nothing");
 }
 
 TEST(SweepLog, KeepsTheRepeatedLastLineOfATrialWhoseOwnAreTooFarBack) {
   std::vector<LogLine> lines = LinesOf(
       "[lr=1] loss 1\n2 of 2 trials ended, 1 of them failed\n"
       "  lr=2 exited with code 1: ValueError: two\n");
-  EXPECT_EQ(KeepFailedTrial(lines), "lr=2 exited with code 1: ValueError: two");
+  EXPECT_EQ(KeepFailedTrial(lines).value().words, "lr=2 exited with code 1: ValueError: two");
   EXPECT_EQ(TextOf(lines), "ValueError: two\n");
 }
 

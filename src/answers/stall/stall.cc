@@ -294,9 +294,10 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     found.has_ended = known.look.has_ended;
     found.is_still = now - known.still_since >= after_;
     found.has_work = told.with_work.contains(rank);
-    found.is_idle = now - known.idle_since >= after_ && !found.has_work;
-    found.idle_since = known.idle_since;
     found.state = known.look.activity.state;
+    // Also while it is disturbed: it may be at work without a processor.
+    found.is_idle = now - known.idle_since >= after_ && !found.has_work && found.state != 'R';
+    found.idle_since = known.idle_since;
     const auto dump = told.dumps.find(rank);
     const auto stacks =
         dump == told.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);

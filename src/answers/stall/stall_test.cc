@@ -213,6 +213,17 @@ TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
   story.Pass(12, {}, {{0, kInAllReduce}, {1, kAsleep}});
   EXPECT_EQ(story.Said().substr(0, 8), "stalled ");
 
+  Story disturbed(2);
+  disturbed.with_work() = {1};
+  disturbed.Pass(4, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  disturbed.with_work().clear();
+  disturbed[1].activity.state = 'R';
+  for (int second = 0; second < 4; ++second) {
+    disturbed[1].activity.told += 900;
+    disturbed.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
+    EXPECT_EQ(disturbed.Said(), "") << "it answers, and wants a processor";
+  }
+
   Story apart(2);
   apart.with_work() = {1};
   apart.Pass(9, {}, {{0, kInAllReduce}, {1, kInBarrier}});

@@ -15,6 +15,7 @@
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/evidence.h"
+#include "arena/run/sweep_files.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 
@@ -90,7 +91,7 @@ base::Status ShowWell(cluster::Client& client, const RunRecord& run, Explained& 
     of.judged.verdict.title = why;
     return Show(of, flags, format, out);
   }
-  TRY(out.Write(fmt::format("{}: {}\n", of.head, why)));
+  TRY(out.Write(fmt::format("{}: {}\n", of.head, InLocalTime(why))));
   const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(client, run);
   if (lost.empty()) return {};
   return out.Write(
@@ -124,6 +125,9 @@ base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format
   if (well && of.judged.verdict.kind == answers::kUnknown) {
     TRY(ShowWell(*client, run, of, *well, flags, format, call.out));
   } else {
+    if (!IsForMachines(format) && api::IsWaiting(run.job.summary.status)) {
+      of.judged.verdict.line = InLocalTime(std::move(of.judged.verdict.line));
+    }
     TRY(Show(of, flags, format, call.out));
   }
   return 0;
@@ -137,6 +141,9 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
   paths.insert(paths.end(), call.args.begin(), call.args.end());
   Explained of;
   TRY_ASSIGN(of.judged.evidence, EvidenceIn(paths));
+  for (const std::string& path : paths) {
+    if (IsSweep(path)) AddTrialEnds(path, of.judged.evidence);
+  }
   of.judged.verdict = answers::Explain(of.judged.evidence);
   TRY(Show(of, flags, format, call.out));
   return 0;

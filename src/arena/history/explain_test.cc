@@ -36,5 +36,24 @@ TEST_F(ExplainTrialTest, ATrialWhoseLinesAreTooFarBackHasItsLastLine) {
   EXPECT_NE(quiet.find("printed nothing"), std::string::npos) << quiet;
 }
 
+class ExplainEventsTest : public VerbTest {};
+
+TEST_F(ExplainEventsTest, AJobThatRunsIsNotToldWhyItWaited) {
+  cluster_->Put(kJobs, MakeJob("pt", "Running", std::chrono::seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  cluster_->Put(kEvents,
+                text::Object{{"metadata", text::Object{{"name", "e"}, {"namespace", "default"}}},
+                             {"involvedObject", text::Object{{"kind", "Pod"},
+                                                             {"name", "pt-master-0"},
+                                                             {"uid", "uid-pt-master-0"}}},
+                             {"type", "Warning"},
+                             {"reason", "FailedScheduling"},
+                             {"message", "0/3 nodes are available"},
+                             {"lastTimestamp", "2026-07-30T09:59:55Z"}});
+  const Ended ended = Run({"explain", "pt"}, "muster");
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.out.find("nothing has failed yet"), std::string::npos) << ended.out;
+}
+
 }  // namespace
 }  // namespace arena

@@ -44,6 +44,23 @@ EndedTrial EvidenceToRead(const ExplainedTrial& trial, const std::string& folder
           row.result->last_line};
 }
 
+void AddTrialEnds(const std::string& folder, answers::Evidence& evidence) {
+  const auto rows = ReadTrials(folder);
+  if (!rows) return;
+  for (const TrialRow& row : *rows) {
+    if (!row.result) continue;
+    const std::string name = FolderOfTrial("files", row.trial.index) + "/log";
+    const auto of_trial = [&name](const answers::Rank& rank) { return rank.name == name; };
+    auto rank = std::find_if(evidence.ranks.begin(), evidence.ranks.end(), of_trial);
+    if (rank == evidence.ranks.end()) {
+      rank = evidence.ranks.emplace(evidence.ranks.end());
+      rank->name = name;
+    }
+    rank->exit_code = row.result->exit_code;
+    rank->ended = base::Time(std::chrono::milliseconds(row.result->ended));
+  }
+}
+
 std::string Describe(const ExplainedTrial& trial, const std::string& command) {
   const int64_t index = trial.row.trial.index;
   std::string text = fmt::format("{} ({})", index, TrialLabel(trial.row.trial.values));

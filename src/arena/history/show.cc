@@ -79,7 +79,8 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts,
     if (!value.empty()) head.Row({name + ":", std::move(value)});
   };
   add("Run", fmt::format("{} ({})", summary.name, run.id()));
-  add("Status", painted(summary.status) + (summary.reason.empty() ? "" : ": " + summary.reason));
+  add("Status",
+      painted(summary.status) + (summary.reason.empty() ? "" : ": " + InLocalTime(summary.reason)));
   add("By", std::string(api::Annotation(run.job.job, kUserAnnotation)));
   add("Created", LocalTime(summary.created));
   if (summary.start_time) add("Started", LocalTime(*summary.start_time));

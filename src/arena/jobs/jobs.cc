@@ -304,4 +304,18 @@ std::string LocalTime(base::Time time) {
   return std::string(text, size);
 }
 
+std::string InLocalTime(std::string words) {
+  constexpr size_t kLength = std::string_view("2026-07-30T08:00:00Z").size();
+  for (size_t end = words.find('Z'); end != std::string::npos; end = words.find('Z', end + 1)) {
+    if (end + 1 < kLength) continue;
+    const size_t begin = end + 1 - kLength;
+    const auto time = base::ParseRfc3339(std::string_view(words).substr(begin, kLength));
+    if (!time) continue;
+    const std::string local = LocalTime(*time);
+    words.replace(begin, kLength, local);
+    end = begin + local.size() - 1;
+  }
+  return words;
+}
+
 }  // namespace arena

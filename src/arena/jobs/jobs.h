@@ -90,5 +90,7 @@ base::Status NeedJobName(cli::Invocation& call);
 std::string Number(double value);
 // 2026-07-30 10:00:00, local time
 std::string LocalTime(base::Time time);
+// Words of the cluster, with their times ("2026-07-30T08:00:00Z") in local time: for people.
+std::string InLocalTime(std::string words);
 
 }  // namespace arena

@@ -11,6 +11,7 @@
 #include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "arena/jobs/jobs.h"
 #include "arena/logs/log_lines.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -230,7 +231,8 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
     }
   }
   if (pod == nullptr || text::GetString(*pod, {"status", "phase"}) == "Pending") {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
+    const std::string why =
+        job.summary.reason.empty() ? "" : ": " + InLocalTime(job.summary.reason);
     return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
   }
   return std::string();

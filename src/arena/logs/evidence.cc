@@ -311,8 +311,11 @@ class Gathering {
     };
     const auto list = client_.List(api::kEvents, options);
     if (!list) return;
+    const bool has_place = !api::IsWaiting(run_.job.summary.status);
     for (const text::Json& event : list->items) {
       if (event.is_null()) continue;
+      // What kept it waiting is over.
+      if (has_place && text::GetString(event, {"reason"}) == "FailedScheduling") continue;
       evidence_.events.push_back(
           {api::GetTime(event, {"lastTimestamp"}),
            fmt::format("{} {}", text::GetString(event, {"involvedObject", "kind"}),

@@ -9,6 +9,7 @@
 #include "api/pod.h"
 #include "api/stall.h"
 #include "arena/app/program_name.h"
+#include "arena/jobs/jobs.h"
 #include "arena/logs/log_lines.h"
 #include "base/backoff.h"
 #include "base/defer.h"
@@ -129,7 +130,7 @@ std::string Follower::WhyPending(const text::Json& job,
   const bool is_between = summary.status == "RUNNING" &&
                           api::TextOfStall(api::Annotation(job, api::kStallAnnotation)).empty();
   if (!api::IsWaiting(summary.status) && !is_between) return "";
-  return UseProgramName(context_, std::move(summary.reason));
+  return InLocalTime(UseProgramName(context_, std::move(summary.reason)));
 }
 
 Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {

@@ -10,6 +10,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/program_name.h"
+#include "arena/jobs/jobs.h"
 #include "arena/logs/restart_news.h"
 #include "arena/logs/status_text.h"
 #include "base/guarded.h"
@@ -194,7 +195,7 @@ void LiveOutput::Run() {
     if (is_over_) return;
     if (!is_terminal) continue;
     const auto steady = context_.clock.Steady();
-    job.reason = UseProgramName(context_, std::move(job.reason));
+    job.reason = InLocalTime(UseProgramName(context_, std::move(job.reason)));
     job.elapsed = start ? context_.clock.Now() - *start
                         : std::chrono::duration_cast<base::Duration>(steady - begun_);
     const std::lock_guard lock(mutex_);

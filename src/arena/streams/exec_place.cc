@@ -37,7 +37,8 @@ base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
                             api::Phase(pod)));
   }
   if (api::Phase(pod) == "Pending" && api::NodeName(pod).empty()) {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
+    const std::string why =
+        job.summary.reason.empty() ? "" : ": " + InLocalTime(job.summary.reason);
     return Fail(Code::kInvalidArgument,
                 fmt::format("instance {} is not running{}", api::Name(pod), why));
   }
