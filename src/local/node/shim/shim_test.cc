@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "local/node/pod/pod_processes.h"
 #include "local/node/pod/shim_client.h"
+#include "local/node/pod/shim_files.h"
 #include "local/node/testing/pod_fixture.h"
 #include "process/file_lock.h"
 #include "process/procfs.h"
