@@ -30,9 +30,10 @@ constexpr auto kNamings = std::to_array<Naming>({
 
 // In an exception's own line, which a program that knows its rank has written.
 constexpr auto kInExceptions = std::to_array<std::string_view>(
-    {"global rank ", "Global rank ", "global_rank=", "global_rank ", "global_rank: ",
-     "Error: [rank", "Error: [Rank ", "Error: [rank ", "Error: rank ", "Error: Rank ",
-     "Exception: [rank", "Exception: [Rank ", "Exception: rank ", "Exception: Rank "});
+    {"global rank ", "Global rank ", "global_rank=", "global_rank ",
+     "global_rank: ", "Error: [rank", "Error: [rank=", "Error: [Rank ", "Error: [rank ",
+     "Error: rank ", "Error: Rank ", "Exception: [rank", "Exception: [Rank ", "Exception: rank ",
+     "Exception: Rank "});
 
 std::optional<int> RankInException(std::string_view text) {
   if (text.find("Error: ") == std::string_view::npos &&
