@@ -234,12 +234,25 @@ class RankReader {
     return finding;
   }
 
+  // What a plug-in of Slurm told the user stands in the lines above the one that closes them.
+  std::string ReasonBefore(size_t closing) const {
+    const std::string_view text = rank_.lines[closing].text;
+    const std::string_view program = text.substr(0, text.find(": ") + 2);
+    size_t first = closing;
+    while (first > 0 && rank_.lines[first - 1].text.starts_with(program) &&
+           !IsWarning(rank_.lines[first - 1].text)) {
+      --first;
+    }
+    return std::string(base::Trim(std::string_view(rank_.lines[first].text).substr(0, 400)));
+  }
+
   Finding TakeLine(size_t i, const Rule& rule) const {
     Finding found;
     found.Take(rule);
     found.line = base::Trim(std::string_view(rank_.lines[i].text).substr(0, 400));
     constexpr std::string_view kLaunchers = "why       : ";
     if (found.line.starts_with(kLaunchers)) found.line.erase(0, kLaunchers.size());
+    if (found.line.ends_with(": Unspecified error")) found.line = ReasonBefore(i);
     if (rule.kind == "native-crash") found.frame = CrashFrame(i);
     Place(found, i);
     for (size_t near = i; near < std::min(i + 3, rank_.lines.size()); ++near) {
@@ -263,6 +276,7 @@ class RankReader {
       const Rule* rule = RuleForLine(text);
       if (rule == nullptr) rule = RuleForEscaped(text);
       if (rule == nullptr) rule = RuleForCarried(i);
+      if (rule == nullptr) rule = RuleForReprinted(text);
       const bool may_be_file = rule == nullptr || rule->kind == "file-missing";
       if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
         rule = &RuleNamed("program-missing");
@@ -316,6 +330,7 @@ class RankReader {
   std::optional<Finding> ReadPassedByKernel() const {
     for (size_t i = working_until_; i-- > 0;) {
       const Rule* const rule = IsInChain(i) ? nullptr : RuleForWitness(rank_.lines[i].text);
+      if (TellsOfSuccess(rank_.lines[i].text)) return std::nullopt;
       if (rule == nullptr) continue;
       Finding found = TakeLine(i, *rule);
       found.confidence = std::min(found.confidence, Confidence::kMedium);
@@ -428,6 +443,15 @@ class RankReader {
     finding.words.push_back(text);
     Place(finding, line);
     return finding;
+  }
+
+  // Of a line of a container's log that a plug-in of Slurm prints again when it has failed.
+  static const Rule* RuleForReprinted(std::string_view text) {
+    constexpr std::string_view kPlugIn = "pyxis:     ";
+    const size_t at = text.find(kPlugIn);
+    if (at == std::string_view::npos) return nullptr;
+    const Rule* const rule = RuleForWords(text.substr(at + kPlugIn.size()));
+    return rule != nullptr && rule->level == Level::kDeciding ? rule : nullptr;
   }
 
   // With what NCCL says in the lines below.

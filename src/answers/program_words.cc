@@ -155,9 +155,13 @@ std::string WithoutQuotedErrors(std::string_view text) {
 
 bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
+      {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: "});
-  return HasAny(text, kWords) && !IsOfNccl(text);
+  static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
+  const bool is_marked = std::any_of(kBegins.begin(), kBegins.end(), [text](std::string_view each) {
+    return text.starts_with(each);
+  });
+  return (is_marked || HasAny(text, kWords)) && !IsOfNccl(text);
 }
 
 bool IsHandled(std::string_view before) {

@@ -149,9 +149,10 @@ bool IsLastWord(std::string_view text) {
 
 bool TellsOfFailure(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
-       "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
-       "erminated", "core dumped", "exited",  "xception",    "hut down",   "shutting down"});
+      {"illed",    "xit code", "xitcode",      "return code", "xit status",  "SIG",
+       "ignal",    "raceback", "rror",         "ERROR",       "ailed",       "FAILED",
+       "ailure",   "died",     "borted",       "erminated",   "core dumped", "exited",
+       "xception", "hut down", "shutting down"});
   return HasAny(text, kWords) && !IsWarning(text);
 }
 

@@ -360,8 +360,15 @@ std::string_view Raised::Type() const {
 }
 
 bool GoesOn(std::string_view before, std::string_view line) {
+  static constexpr auto kCauses = std::to_array<std::string_view>(
+      {"[Errno ", "Caused by", "caused by",
+       "Cause: ", "cause: ", "Reason: ", "reason: ", "Input/output error",
+       "No space left on device", "Stale file handle", "Disk quota exceeded"});
   if (line.empty() || line.starts_with("Traceback ")) return false;
-  return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:";
+  return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:" ||
+         line.find(" (os error ") != std::string_view::npos ||
+         std::any_of(kCauses.begin(), kCauses.end(),
+                     [line](std::string_view cause) { return line.starts_with(cause); });
 }
 
 std::string_view ReportedIn(std::string_view line) {

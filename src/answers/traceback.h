@@ -41,7 +41,8 @@ struct Chain {
 std::vector<Chain> FindChains(std::span<const Line> lines);
 
 // Whether a message that is in `before` continues in `line`, which is not indented: "... the
-// following error:", and NCCL's reports about its own failures, up to their "Last error:".
+// following error:", a line that begins with its errno or its cause, and NCCL's reports about its
+// own failures, up to their "Last error:".
 bool GoesOn(std::string_view before, std::string_view line);
 
 // The text of an exception in a report, as the value of a key: `ErrorMessage "pkg.Err: boom"`,

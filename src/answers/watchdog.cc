@@ -142,6 +142,14 @@ std::optional<int> RankOfWatchdog(std::string_view line) {
 }
 
 std::optional<int> MissingAtBarrier(std::string_view line) {
+  constexpr std::string_view kRank = "rank ";
+  if (const size_t early = line.find(" had ended with exit code 0 while rank");
+      early != std::string_view::npos) {
+    const size_t name = line.rfind(kRank, early);
+    if (name == std::string_view::npos) return std::nullopt;
+    const std::string_view number = line.substr(name + kRank.size());
+    return RankNumber(number.substr(0, number.find_first_not_of("0123456789")));
+  }
   const size_t end = line.find(" failed to pass monitoredBarrier");
   if (end == std::string_view::npos) return std::nullopt;
   line = line.substr(0, end);

@@ -82,6 +82,20 @@ CASES = {
     "mpirun-named": ("host-out-of-memory", 3, "fix-first", {"out.log": STEPS + "mpirun noticed that process rank 3 with PID 4203 on node gpu-04 "
                      "exited on signal 9 (Killed).\n", "dmesg": "[8123.1] Memory cgroup out of memory: Killed process 4203 (python3.11) "
                      "total-vm:91234kB, anon-rss:81234kB\n"}),
+    "global-rank-in-an-exception": ("exception", 11, "fix-first", {"out.log": STEPS + trace("ValueError: global rank 11: batch 7 has no labels") +
+                                    "E0302 10:11:12.123 4711 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) "
+                                    "local_rank: 3 (pid: 4714) of binary: /usr/bin/python\n"}),
+    "rank-of-an-exception-with-a-table": ("exception", 11, "fix-first", {"out.log": STEPS + trace("RuntimeError: [Rank 11] no labels") + (
+        "E0302 10:11:12.123 4711 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) local_rank: 3 (pid: 4714) of "
+        "binary: /usr/bin/python\n")}),
+    "ended-early-composer": ("ended-early", 1, "fix-first", {"out.log": tag("[rank1]: ", STEPS) + (
+        "Global rank 1 (PID 4712) exited with code 0\n") + tag("[rank0]: ", GLOO_GONE) + "Global rank 0 (PID 4711) exited with code 1\n"}),
+    "ended-early-plain": ("ended-early", 1, "fix-first", {"out.log": tag("[rank0]: ", NCCL_GONE) + (
+        "rank 1 exited with code 0\nrank 0 exited with code 1\n")}),
+    "ended-early-muster": ("ended-early", 1, "fix-first", {"out.log": (
+        "muster-launch: rank 1 had ended with exit code 0 while rank 0 still waited for it\n") + GLOO_GONE}),
+    "mpirun-fabric": ("fabric", 3, "retry-elsewhere", {"out.log": "[1,0]<stdout>:step 10 loss 0.5\n[1,3]<stderr>:ERROR: ibv_open_device(mlx5_0) "
+                                                       "failed: No such device\n"}),
     "srun-several-tasks": ("exception", 6, "fix-first", {"out.log": tag(" 6: ", BOOM) + tag("11: ", GLOO_GONE) +
                            "srun: error: gpu-03: task 6: Exited with exit code 1\nsrun: error: gpu-04: tasks 8-11: Exited with exit code 1\n"}),
 }

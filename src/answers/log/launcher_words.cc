@@ -197,6 +197,9 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"ProcessExitedException: process ", "terminated with exit code "},
     {"ProcessExitedException: process ", "terminated with signal "},
     {"Global rank ", "exited with code "},  // Composer
+    {"ank ", " exited with code "},
+    {"ank ", " exited with exit code "},
+    {"ank ", " exited with status "},
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun

@@ -1,5 +1,6 @@
 #include "answers/log/own_rank.h"
 
+#include <algorithm>
 #include <array>
 
 #include "answers/rank_number.h"
@@ -27,6 +28,31 @@ constexpr auto kNamings = std::to_array<Naming>({
     {"rank ", "] Uncaught "},
 });
 
+// In an exception's own line, which a program that knows its rank has written.
+constexpr auto kInExceptions = std::to_array<std::string_view>(
+    {"global rank ", "Global rank ", "global_rank=", "global_rank ",
+     "global_rank: ", "Error: [rank", "Error: [rank=", "Error: [Rank ", "Error: [rank ",
+     "Error: rank ", "Error: Rank ", "Exception: [rank", "Exception: [Rank ", "Exception: rank ",
+     "Exception: Rank "});
+
+std::optional<int> RankInException(std::string_view text) {
+  if (text.find("Error: ") == std::string_view::npos &&
+      text.find("Exception: ") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  for (const std::string_view before : kInExceptions) {
+    const size_t at = text.find(before);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(at + before.size());
+    const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    // "Rank 3 has not joined" tells of another.
+    const bool is_own = before.find("lobal") != std::string_view::npos ||
+                        rest.substr(end).starts_with(':') || rest.substr(end).starts_with(']');
+    if (end > 0 && is_own) return RankNumber(rest.substr(0, end));
+  }
+  return std::nullopt;
+}
+
 std::optional<int> RankBy(const Naming& naming, std::string_view text) {
   for (size_t at = text.find(naming.before); at != std::string_view::npos;
        at = text.find(naming.before, at + 1)) {
@@ -48,6 +74,10 @@ std::optional<int> OwnRankIn(const std::vector<Line>& lines) {
       if (rank && own && own != rank) return std::nullopt;
       if (rank) own = rank;
     }
+  }
+  for (const Line& line : lines) {
+    if (own) break;
+    own = RankInException(line.text);
   }
   return own;
 }

@@ -59,6 +59,21 @@ std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
   return lines;
 }
 
+constexpr std::string_view kStepDaemon = "slurmstepd-";
+
+// Newer daemons of Slurm's steps have their host in their name: "slurmstepd-gpu07: error: ".
+std::string WithoutStepHosts(std::string_view text) {
+  std::string plain;
+  for (size_t at; (at = text.find(kStepDaemon)) != std::string_view::npos;) {
+    const size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    const bool is_name = text.substr(0, end).ends_with(':');
+    plain.append(text.substr(0, is_name ? at + kStepDaemon.size() - 1 : end));
+    if (is_name) plain.push_back(':');
+    text.remove_prefix(end);
+  }
+  return plain.append(text);
+}
+
 // If the log of torch's error handler contains what it writes to an error file, the traceback in
 // it, or the message of one that is cut, replaces these lines.
 void UnfoldErrorReports(std::vector<Split>& lines) {
@@ -106,9 +121,12 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
                               std::optional<FailedTrial>& trial) {
   const bool has_escapes =
       text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
-  const std::string plain = has_escapes ? WithoutEscapes(text) : "";
+  std::string plain = has_escapes ? WithoutEscapes(text) : "";
+  if (text.find(kStepDaemon) != std::string_view::npos) {
+    plain = WithoutStepHosts(has_escapes ? plain : text);
+  }
   std::vector<LogLine> lines = ReadLogLines(
-      LastLines(has_escapes ? plain : text, wanted.empty() ? limit : std::string_view::npos));
+      LastLines(plain.empty() ? text : plain, wanted.empty() ? limit : std::string_view::npos));
   if (wanted.empty()) {
     trial = KeepFailedTrial(lines);
   } else {

@@ -1,0 +1,67 @@
+// What the last lines of a log decide: a closing word is not the cause, and an error that nothing
+// follows is no good end.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "answers/log/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+Verdict Judge(const std::string& text) { return Explain(ReadLogs({{"train.log", text}})); }
+
+TEST(LastWords, SlurmsReasonStandsBeforeItsClosingLine) {
+  const std::string closing = "sbatch: error: Batch job submission failed: Unspecified error\n";
+  const std::string reason = "sbatch: error: gpu takes jobs with an account of their own\n";
+  const Verdict verdict =
+      Judge("submitting\n" + reason + "sbatch: error: use --account\n" + closing);
+  EXPECT_EQ(verdict.kind, "admission");
+  EXPECT_EQ(verdict.line + "\n", reason);
+  EXPECT_EQ(Judge("submitting\n" + closing).line + "\n", closing);
+}
+
+TEST(LastWords, AStepsDaemonMayHaveItsHostInItsName) {
+  const std::string cancelled =
+      "slurmstepd-gpu07: error: *** STEP 7.0 ON gpu07 CANCELLED AT 2026-03-02T10:11:14 ***\n";
+  EXPECT_EQ(Judge("step 10 loss 0.5\n" + cancelled).kind, "stopped");
+  EXPECT_EQ(Judge("srun: error: gpu07: task 3: Exited with exit code 1\n"
+                  "srun: Terminating StepId=7.0\n" +
+                  cancelled)
+                .kind,
+            kUnknown);
+  EXPECT_EQ(Judge("the name slurmstepd-gpu07 alone\n").title,
+            "nothing in these data says that it failed");
+}
+
+TEST(LastWords, AnErrorThatNothingFollowsIsNoGoodEnd) {
+  const std::string error = "[1,5]<stderr>:ERROR: shutting down the rank\n";
+  EXPECT_EQ(Judge("[1,0]<stdout>:step 10 loss 0.5\n" + error).title,
+            "it failed, and these data do not say why");
+  EXPECT_EQ(Judge(error + "[1,5]<stdout>:step 11 loss 0.4\n").title,
+            "nothing in these data says that it failed");
+  EXPECT_EQ(Judge("warning: libfabric.so.1: cannot open shared object file: No such file or "
+                  "directory\nloaded 8 shards\n")
+                .title,
+            "nothing in these data says that it failed");
+}
+
+TEST(LastWords, ACauseMayStandBelowItsException) {
+  const Verdict verdict = Judge(
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in <module>\n    f()\n"
+      "RuntimeError: could not write /out/step-500\n[Errno 28] No space left on device\n");
+  EXPECT_EQ(verdict.kind, "disk-full");
+  EXPECT_EQ(verdict.line, "[Errno 28] No space left on device");
+}
+
+TEST(LastWords, WhatHelpedTheKernelEndedNoProgram) {
+  const std::string reset =
+      "step 10 loss 0.5\n[  912.104] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link "
+      "12\nstep 11 loss 0.4\n";
+  EXPECT_EQ(Judge(reset).kind, "gpu-hardware");
+  EXPECT_EQ(Judge(reset + "training finished\n").kind, kUnknown);
+}
+
+}  // namespace
+}  // namespace answers
