@@ -284,7 +284,7 @@ class RankReader {
       if (rule == nullptr) continue;
       const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
       if (!is_better) continue;
-      if (IsEndOfStep(text) && IsOfSrun(i)) continue;
+      if (IsEndForTask(text) || (IsEndOfStep(text) && IsOfSrun(i))) continue;
       best = TakeLine(i, *rule);
       if (is_passed && !is_kernels) {
         best->confidence = std::min(best->confidence, Confidence::kMedium);

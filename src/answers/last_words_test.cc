@@ -31,6 +31,11 @@ TEST(LastWords, AStepsDaemonMayHaveItsHostInItsName) {
                   cancelled)
                 .kind,
             kUnknown);
+  EXPECT_EQ(Judge("[2026-03-02T10:11:14.010] error: *** STEP 7.0 ON gpu07 CANCELLED AT "
+                  "2026-03-02T10:11:14 DUE TO TASK FAILURE ***\n"
+                  "srun: error: gpu07: tasks 0-7: Terminated\n")
+                .kind,
+            kUnknown);
   EXPECT_EQ(Judge("the name slurmstepd-gpu07 alone\n").title,
             "nothing in these data says that it failed");
 }

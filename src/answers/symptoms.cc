@@ -71,6 +71,11 @@ bool IsEndOfStep(std::string_view text) {
          text.find(" DUE TO ") == std::string_view::npos;
 }
 
+bool IsEndForTask(std::string_view text) {
+  return text.find(" CANCELLED AT ") != std::string_view::npos &&
+         text.find(" DUE TO TASK FAILURE") != std::string_view::npos;
+}
+
 bool IsOfScheduler(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"slurmstepd: error: ", "srun: error: ", "PBS: job killed", ": job killed after reaching LSF",

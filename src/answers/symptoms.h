@@ -25,6 +25,8 @@ bool TellsOfNoProgram(std::string_view line);
 // "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": cancelled by somebody, or by srun after
 // a task had failed.
 bool IsEndOfStep(std::string_view line);
+// The same with "... DUE TO TASK FAILURE": certainly after a task had failed.
+bool IsEndForTask(std::string_view line);
 
 // The message of a scheduler, or of a kubelet, that ends a job or one of its tasks: output of the
 // program after it was on its way already, or comes from the time that it has for saving.
