@@ -50,6 +50,21 @@ TEST(LastWords, AnErrorThatNothingFollowsIsNoGoodEnd) {
                   "directory\nloaded 8 shards\n")
                 .title,
             "nothing in these data says that it failed");
+  for (const char* healthy : {"+ export TORCH_NCCL_ASYNC_ERROR_HANDLING=1\ndone\n",
+                              "ERROR:absl:could not write the summary, continuing\nsaved\n"}) {
+    EXPECT_EQ(Judge(healthy).title, "nothing in these data says that it failed") << healthy;
+  }
+}
+
+TEST(LastWords, WhatARankSaysOfAnotherProcessNamesNoRank) {
+  EXPECT_EQ(Judge("Rank 2: tokenizer subprocess exited with code 1, falling back\nstep 5 loss "
+                  "0.5\n")
+                .title,
+            "nothing in these data says that it failed");
+  const Verdict well = Judge(
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n    f()\n"
+      "ValueError: bad\nrank 0 exited with code 0\nrank 1 exited with code 1\n");
+  EXPECT_NE(well.rank, std::optional<size_t>(0));
 }
 
 TEST(LastWords, ACauseMayStandBelowItsException) {

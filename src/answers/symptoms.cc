@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "answers/has_any.h"
 #include "answers/program_words.h"
@@ -29,6 +30,19 @@ bool IsOfCompiler(std::string_view text) {
     return program == each || (program.ends_with(each) &&
                                program.substr(0, program.size() - each.size()).ends_with('-'));
   });
+}
+
+bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// A line of the level ERROR, and not a variable's name with it.
+bool IsError(std::string_view text) {
+  constexpr std::string_view kError = "ERROR";
+  for (size_t at = text.find(kError); at != text.npos; at = text.find(kError, at + 1)) {
+    const size_t end = at + kError.size();
+    const bool begins = at == 0 || !IsOfWord(text[at - 1]);
+    if (begins && (end == text.size() || !IsOfWord(text[end]))) return !GoesOnAnyway(text);
+  }
+  return false;
 }
 
 }  // namespace
@@ -154,11 +168,10 @@ bool IsLastWord(std::string_view text) {
 
 bool TellsOfFailure(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"illed",    "xit code", "xitcode",      "return code", "xit status",  "SIG",
-       "ignal",    "raceback", "rror",         "ERROR",       "ailed",       "FAILED",
-       "ailure",   "died",     "borted",       "erminated",   "core dumped", "exited",
-       "xception", "hut down", "shutting down"});
-  return HasAny(text, kWords) && !IsWarning(text);
+      {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
+       "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
+       "erminated", "core dumped", "exited",  "xception",    "hut down",   "shutting down"});
+  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text);
 }
 
 bool TellsOfTrouble(std::string_view text) {

@@ -56,7 +56,7 @@ JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgre
   row.name = summary.name;
   row.uid = summary.uid;
   row.status = summary.status;
-  row.reason = arena::InLocalTime(summary.reason);
+  row.reason = arena::ReasonToTell(summary);
   row.ranks = RanksOfRow(job.job);
   row.gpus = summary.requested_gpus > 0 ? arena::Number(summary.requested_gpus) : "";
   row.created = summary.created;

@@ -58,6 +58,8 @@ def test_a_job_is_found_opened_and_left(cluster, page):
     tab_to(page, "now.matches('tbody tr')")
     page.type(ENTER)
     page.wait("return location.hash === '#/job/default/base'")
+    # Its keys come with the job.
+    page.wait("return document.querySelector('main').innerText.includes('Delete')")
     page.type("?")
     page.wait("return document.querySelector('dialog[open]')")
     keys = page.evaluate("return [...document.querySelectorAll('dialog kbd')].map((each) => each.textContent)")

@@ -1,5 +1,7 @@
 #include "answers/log/launcher_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -211,6 +213,11 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     const auto rank = NumberBehind(line, phrase.rank);
     const size_t at = line.find(phrase.code);
     if (!rank || at == std::string_view::npos) continue;
+    // Otherwise the rank may tell of a process that it had started.
+    const bool is_rank_alone = phrase.rank == "ank ";
+    if (is_rank_alone && line.find(fmt::format("ank {}{}", *rank, phrase.code)) == line.npos) {
+      continue;
+    }
     LauncherRow row;
     row.rank = rank;
     // Behind the name of a node its local rank may be another node's, too.
@@ -267,7 +274,8 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     }
     if (!row) continue;
     const bool was_told = row->exit_code == kShellSignals + 15;
-    if (!words.first_rank && !was_told && !EndsAsAny(line, ends_of_many)) {
+    const bool was_well = row->exit_code == 0;
+    if (!words.first_rank && !was_told && !was_well && !EndsAsAny(line, ends_of_many)) {
       words.first_rank = row->rank;
     }
     words.rows.push_back(std::move(*row));

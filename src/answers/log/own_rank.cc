@@ -46,8 +46,8 @@ std::optional<int> RankInException(std::string_view text) {
     const std::string_view rest = text.substr(at + before.size());
     const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
     // "Rank 3 has not joined" tells of another.
-    const bool is_own = before.find("lobal") != std::string_view::npos ||
-                        rest.substr(end).starts_with(':') || rest.substr(end).starts_with(']');
+    const bool is_own =
+        end < rest.size() && std::string_view(":],)").find(rest[end]) != std::string_view::npos;
     if (end > 0 && is_own) return RankNumber(rest.substr(0, end));
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "api/names.h"
 #include "arena/folder/run_folder.h"
+#include "base/printable.h"
 
 namespace arena {
 namespace {
@@ -38,7 +39,7 @@ std::string DescribeSecrets(const std::vector<snapshot::File>& files, bool is_gi
   constexpr size_t kShown = 3;
   std::vector<std::string> names;
   for (const snapshot::File& file : files) {
-    if (LooksSecret(file.path)) names.push_back(file.path);
+    if (LooksSecret(file.path)) names.push_back(base::Printable(file.path));
   }
   if (names.empty()) return "";
   const size_t count = names.size();

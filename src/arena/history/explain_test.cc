@@ -38,21 +38,34 @@ TEST_F(ExplainTrialTest, ATrialWhoseLinesAreTooFarBackHasItsLastLine) {
 
 class ExplainEventsTest : public VerbTest {};
 
+text::Json NoRoom() {
+  return text::Object{
+      {"metadata", text::Object{{"name", "e"}, {"namespace", "default"}}},
+      {"involvedObject",
+       text::Object{{"kind", "Pod"}, {"name", "pt-master-0"}, {"uid", "uid-pt-master-0"}}},
+      {"type", "Warning"},
+      {"reason", "FailedScheduling"},
+      {"message", "0/3 nodes are available"},
+      {"lastTimestamp", "2026-07-30T09:59:55Z"}};
+}
+
 TEST_F(ExplainEventsTest, AJobThatRunsIsNotToldWhyItWaited) {
   cluster_->Put(kJobs, MakeJob("pt", "Running", std::chrono::seconds(60)));
-  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
-  cluster_->Put(kEvents,
-                text::Object{{"metadata", text::Object{{"name", "e"}, {"namespace", "default"}}},
-                             {"involvedObject", text::Object{{"kind", "Pod"},
-                                                             {"name", "pt-master-0"},
-                                                             {"uid", "uid-pt-master-0"}}},
-                             {"type", "Warning"},
-                             {"reason", "FailedScheduling"},
-                             {"message", "0/3 nodes are available"},
-                             {"lastTimestamp", "2026-07-30T09:59:55Z"}});
+  text::Json pod = MakePod("pt", "master", 0, "Running");
+  text::Set(pod, {"spec", "nodeName"}, "n1");
+  cluster_->Put(kPods, pod);
+  cluster_->Put(kEvents, NoRoom());
   const Ended ended = Run({"explain", "pt"}, "muster");
   EXPECT_EQ(ended.exit_code, 0) << ended.log;
   EXPECT_NE(ended.out.find("nothing has failed yet"), std::string::npos) << ended.out;
+}
+
+TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeIsToldWhyItHadNone) {
+  cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Pending"));
+  cluster_->Put(kEvents, NoRoom());
+  const Ended ended = Run({"explain", "pt"}, "muster");
+  EXPECT_NE(ended.out.find("unschedulable"), std::string::npos) << ended.out;
 }
 
 }  // namespace

@@ -301,6 +301,11 @@ base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const 
   for (const auto& [key, own_uses] : uses) {
     const auto& [resource, part] = key;
     const auto kept = client.Get(*resource, api::Namespace(run.job.job), part);
+    // Without the right to read the user's own, the new job refers to it as the old one did.
+    if (!kept && kept.error().code == Code::kPermissionDenied &&
+        part != EnvironmentSecretName(old)) {
+      continue;
+    }
     if (!kept && kept.error().code != Code::kNotFound) {
       return Fail(kept.error().Wrap(fmt::format("copy the {} {}", resource->kind, part)));
     }
@@ -308,10 +313,13 @@ base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const 
                              [](const PartUse& use) { return use.is_optional; })) {
       continue;
     }
-    const std::string_view owner = kept ? api::ControllerUid(*kept) : "";
-    if (kept && owner.empty()) continue;  // the user's own
+    const text::Json* const owner = kept ? api::ControllerReference(*kept) : nullptr;
+    const bool is_of_job =
+        owner != nullptr && text::GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind;
+    if (kept && !is_of_job) continue;  // the user's own
     // A later job of the name has its own.
-    if (!kept || owner != api::Uid(run.job.job)) return Fail(PartIsGone(part, own_uses, old));
+    if (!kept || api::ControllerUid(*kept) != api::Uid(run.job.job))
+      return Fail(PartIsGone(part, own_uses, old));
     copies.push_back(Copy(*kept, *resource, old, name));
     for (const PartUse& use : own_uses) *use.name = api::Name(copies.back());
   }

@@ -318,4 +318,8 @@ std::string InLocalTime(std::string words) {
   return words;
 }
 
+std::string ReasonToTell(const api::TrainingSummary& summary) {
+  return api::IsWaiting(summary.status) ? InLocalTime(summary.reason) : summary.reason;
+}
+
 }  // namespace arena

@@ -92,5 +92,7 @@ std::string Number(double value);
 std::string LocalTime(base::Time time);
 // Words of the cluster, with their times ("2026-07-30T08:00:00Z") in local time: for people.
 std::string InLocalTime(std::string words);
+// The reason of a job's state for people. What a program raised stays as it was.
+std::string ReasonToTell(const api::TrainingSummary& summary);
 
 }  // namespace arena

@@ -231,8 +231,7 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
     }
   }
   if (pod == nullptr || text::GetString(*pod, {"status", "phase"}) == "Pending") {
-    const std::string why =
-        job.summary.reason.empty() ? "" : ": " + InLocalTime(job.summary.reason);
+    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToTell(job.summary);
     return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
   }
   return std::string();

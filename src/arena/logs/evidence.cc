@@ -311,7 +311,10 @@ class Gathering {
     };
     const auto list = client_.List(api::kEvents, options);
     if (!list) return;
-    const bool has_place = !api::IsWaiting(run_.job.summary.status);
+    const bool has_place =
+        !api::IsWaiting(run_.job.summary.status) &&
+        std::any_of(run_.job.pods.begin(), run_.job.pods.end(),
+                    [](const text::Json& pod) { return !api::NodeName(pod).empty(); });
     for (const text::Json& event : list->items) {
       if (event.is_null()) continue;
       // What kept it waiting is over.

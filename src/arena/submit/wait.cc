@@ -41,7 +41,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
     if (api::IsPodOfJob(pod, *now.job)) pods.push_back(&pod);
   }
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
-  sight.summary.reason = InLocalTime(UseProgramName(context, std::move(sight.summary.reason)));
+  sight.summary.reason = UseProgramName(context, ReasonToTell(sight.summary));
   sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
   // How late a rank is changes again and again while the job goes on: it is said once.
   if (sight.stall.starts_with(api::kSlowed)) sight.stall = api::kSlowed;

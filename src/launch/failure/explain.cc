@@ -186,6 +186,11 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
   const bool is_signals = root.IsSignal() && !WasEndingByException(root);
   if (is_signals || !root.standstill.empty()) {
     explanation = ExplainSignal(root);
+    if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {
+      // What aborts has said why.
+      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root),
+            explanation);
+    }
   } else {
     explanation.cause = CauseOf(root, traceback);
     const bool is_exception = !traceback.empty() || root.report.has_value();

@@ -187,6 +187,10 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
        "exit code 1, its last line: the data set is empty"},
       {"", 7, "exit-code", "exit code 7"},
       {"", -SIGSEGV, "signal", "ended by signal 11 (SIGSEGV)"},
+      {"", -SIGABRT, "signal", "ended by signal 6 (SIGABRT)"},
+      {"terminate called after throwing an instance of 'gloo::EnforceNotMet'\n  what():  [enforce "
+       "fail at gloo/transport/tcp/pair.cc:464] op.preamble.length <= op.nbytes. 2000 vs 1000.\n",
+       -SIGABRT, "collective-mismatch", "ended by signal 6 (SIGABRT)"},
   };
   for (const Case& one : cases) {
     Failure failure = FailureOf(0, one.exit_code, 1);

@@ -1,5 +1,6 @@
 #include "local/daemon/progress/job_pods.h"
 
+#include <functional>
 #include <utility>
 
 #include "api/gpu_troubles.h"
@@ -16,7 +17,8 @@ namespace {
 
 // What the listeners read of a pod. The specification of one that has ended matters only where its
 // end is news.
-base::Result<text::Json> ReadJobPod(const text::Document& document, bool is_listed) {
+base::Result<text::Json> ReadJobPod(const text::Document& document,
+                                    const std::function<bool(std::string_view)>& is_news) {
   static const text::Projection kParts{{"metadata", "namespace"},
                                        {"metadata", "name"},
                                        {"metadata", "uid"},
@@ -33,7 +35,8 @@ base::Result<text::Json> ReadJobPod(const text::Document& document, bool is_list
       kParts, {{"spec", "containers"}, {"spec", "volumes", "hostPath"}});
   TRY_ASSIGN(text::Json pod, document.Part(kParts));
   const std::string_view phase = api::Phase(pod);
-  if (is_listed ? phase != "Running" : phase == "Pending") return pod;
+  const bool has_ended = phase == "Succeeded" || phase == "Failed";
+  if (phase != "Running" && !(has_ended && is_news(api::Uid(pod)))) return pod;
   return document.Part(kBegunParts);
 }
 
@@ -43,10 +46,13 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
     : listeners_(std::move(listeners)) {
   cluster::ListOptions options;
   options.label_selector = api::kJobNameLabel;
-  options.read = [](const text::Document& document) { return ReadJobPod(document, false); };
+  options.read = [](const text::Document& document) {
+    return ReadJobPod(document, [](std::string_view) { return true; });
+  };
   // Each pod is told as it comes: of eighty thousand only the uids are in memory together.
   options.read_listed = [this](const text::Document& document) -> base::Result<text::Json> {
-    TRY_ASSIGN(const text::Json pod, ReadJobPod(document, true));
+    TRY_ASSIGN(const text::Json pod,
+               ReadJobPod(document, [this](std::string_view uid) { return known_.contains(uid); }));
     Tell(api::Uid(pod), &pod);
     return text::Json(api::Uid(pod));
   };

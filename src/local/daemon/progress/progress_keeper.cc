@@ -145,7 +145,8 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
   const std::string uid(pod_uid);
   {
     const std::lock_guard lock(mutex_);
-    if (pod != nullptr && !read) waiting_.insert(uid);
+    const std::string_view phase = pod == nullptr ? "" : api::Phase(*pod);
+    if (pod != nullptr && (phase.empty() || phase == "Pending")) waiting_.insert(uid);
     const bool was_waiting = read && waiting_.erase(uid) > 0;
     if (pod == nullptr) waiting_.erase(uid);
     if (!read || read->is_over) {
@@ -191,7 +192,7 @@ void ProgressKeeper::FollowEvents(const ProgressPod& pod) {
 
 void ProgressKeeper::Follow(const ProgressPod& pod) {
   node::LogQuery query;
-  query.follow = true;
+  query.follow = !pod.is_over;
   query.has_timestamps = true;
   // What the previous daemon has read is in the file.
   if (const auto last = files_.LastOf(pod.job_uid, runs::SourceOfLog(pod.name))) {
@@ -203,8 +204,9 @@ void ProgressKeeper::Follow(const ProgressPod& pod) {
     reading->Take(chunk);
     return true;
   };
-  receiver.finish = [this, job = pod.job_uid](const base::Status&) {
+  receiver.finish = [this, job = pod.job_uid, uid = pod.uid](const base::Status&) {
     const std::lock_guard lock(mutex_);
+    if (!pods_.contains(uid)) lines_.Forget(uid);
     if (--reading_[job] == 0) reading_.erase(job);
   };
   follower_->Open(fmt::format("{}/pods/{}", state_directory_, pod.uid), pod.container,

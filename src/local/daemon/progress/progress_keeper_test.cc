@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "local/node/pod/pod_spec.h"
 
 namespace local::daemon {
 namespace {
@@ -72,6 +73,13 @@ TEST(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
     ASSERT_TRUE(base::MakeDirs(pod + "/logs/pytorch"));
     ASSERT_TRUE(base::WriteFileAtomic(pod + "/logs/pytorch/0.log",
                                       "2026-11-26T10:00:00.000000000Z stdout F step 2 loss 0.25\n",
+                                      0600, base::Durability::kNone));
+    node::PodReport report;
+    report.uid = "pod-1";
+    report.is_finished = report.has_succeeded = true;
+    report.containers.emplace_back().name = "pytorch";
+    report.containers.back().state.phase = node::ContainerState::Phase::kTerminated;
+    ASSERT_TRUE(base::WriteFileAtomic(pod + "/status.json", text::ToJson(node::ToJson(report)),
                                       0600, base::Durability::kNone));
     (*keeper)->OnPod("pod-1", &over);
     EXPECT_TRUE(reader->Await("0.25"));
