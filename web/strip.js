@@ -43,7 +43,8 @@ export function withNews(grid, news) {
   return whole;
 }
 
-// "rank 3 holds the others up for 40s": the longest of them, for readers who do not see the picture.
+// "rank 3 holds the others up for 40s": the longest of them, for readers who do not see the
+// picture.
 function summary(grid) {
   const columns = grid.ranks[0].cpu.length;
   const late =

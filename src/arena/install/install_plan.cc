@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "api/schema/definition.h"
 #include "api/object.h"
+#include "api/schema/definition.h"
 #include "arena/install/deploy_files.h"
 #include "base/strings.h"
 #include "text/yaml.h"
