@@ -5,10 +5,13 @@
 #include <optional>
 
 #include "api/job/pytorch_job.h"
+#include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/resources.h"
+#include "base/clock.h"
 #include "base/strings.h"
+#include "runs/ledger/read_life.h"
 #include "text/json.h"
 #include "text/projection.h"
 
@@ -248,6 +251,32 @@ void User::Look(const std::string& name, Job& job) {
     job.uid = api::Uid(*seen);
   } else if (job.is_there && job.uid != api::Uid(*seen)) {
     GoneWrong(fmt::format("{} is another than the one that was acknowledged", name));
+  }
+  CheckLedger(*seen);
+}
+
+// Every millisecond is in one bucket, whatever the clock and the daemons did.
+void User::CheckLedger(const text::Json& job) {
+  cluster::ListOptions options;
+  options.namespace_name = kNamespace;
+  const auto pods = client_.List(api::kPods, options);
+  if (!pods) return;
+  std::vector<runs::PodRecord> own;
+  for (const text::Json& pod : pods->items) {
+    if (api::IsPodOfJob(pod, job)) own.push_back({&pod, std::nullopt});
+  }
+  const runs::Ledger ledger =
+      runs::LedgerOf(runs::LifeOf(job, own, std::nullopt, base::SystemClock().Now()));
+  runs::Millis told = 0;
+  for (const runs::Sum& sum : ledger.sums) told += sum.millis;
+  runs::Millis at = ledger.begin;
+  for (const runs::Segment& segment : ledger.segments) {
+    if (segment.begin != at || segment.end <= at) GoneWrong("a ledger's segments have a gap");
+    at = segment.end;
+  }
+  if (told != ledger.wall() || at != ledger.end) {
+    GoneWrong(fmt::format("the ledger of {} tells of {} ms, which lasted {}", api::Name(job), told,
+                          ledger.wall()));
   }
 }
 

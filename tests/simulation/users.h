@@ -46,6 +46,7 @@ class User {
   void Touch(const std::string& name, Job& job);
   void Suspend(const std::string& name, Job& job);
   void Look(const std::string& name, Job& job);
+  void CheckLedger(const text::Json& job);
   void Delete(const std::string& name, Job& job);
   void DeletePod();
   void ReadLog();
