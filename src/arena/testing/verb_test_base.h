@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,21 @@ inline constexpr const char* kClaims = "/api/v1/namespaces/default/persistentvol
 inline constexpr const char* kEvents = "/api/v1/namespaces/default/events";
 inline constexpr const char* kNodes = "/api/v1/nodes";
 inline constexpr const char* kPriorityClasses = "/apis/scheduling.k8s.io/v1/priorityclasses";
+
+// As base::FakeClock, also for several threads.
+class SharedClock : public base::Clock {
+ public:
+  explicit SharedClock(base::Time start) : start_(start) {}
+  base::Time Now() override { return start_ + base::Duration(passed_); }
+  std::chrono::steady_clock::time_point Steady() override {
+    return std::chrono::steady_clock::time_point(base::Duration(passed_));
+  }
+  void Advance(base::Duration by) { passed_ += by.count(); }
+
+ private:
+  const base::Time start_;
+  std::atomic<base::Duration::rep> passed_ = 0;
+};
 
 class VerbTest : public testing::Test {
  protected:
@@ -93,7 +109,7 @@ class VerbTest : public testing::Test {
 
   std::map<std::string, std::string> environment_ = {
       {"HOME", "/nowhere"}, {"XDG_STATE_HOME", "/proc/nowhere"}, {"USER", "tom"}};
-  base::FakeClock clock_;
+  SharedClock clock_;
   FakeCluster* cluster_ = nullptr;
   std::unique_ptr<cluster::Client> client_;
   bool is_this_machine_ = true;
