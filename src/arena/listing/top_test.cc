@@ -192,7 +192,7 @@ class FullOutput : public cli::Output {
 };
 
 TEST_F(TopTest, RefreshSeparatesByTheTimeAndGoesOnAfterAnError) {
-  base::FakeClock& clock = clock_;
+  SharedClock& clock = clock_;
   Context context{.environment = base::Environment(environment_),
                   .clock = clock,
                   .program = "arena",
