@@ -130,6 +130,13 @@ TEST(Rules, ByAStatusOrAnEvent) {
     const auto found = FindInStatus(reason, message);
     EXPECT_EQ(found ? found->kind : "none", kind) << reason << ": " << message;
   }
+  const auto never =
+      FindInStatus("FailedScheduling",
+                   "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 2, "
+                   "this machine has none (no NVIDIA driver)");
+  ASSERT_TRUE(never);
+  EXPECT_EQ(never->kind, "unschedulable");
+  EXPECT_EQ(never->advice, Advice::kFixFirst);
   EXPECT_FALSE(FindInStatus("BackOff", "Back-off restarting failed container"));
   EXPECT_FALSE(FindInStatus("Error", ""));
 }

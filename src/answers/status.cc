@@ -166,6 +166,9 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"FailedScheduling", "unbound immediate PersistentVolumeClaims", "volume",
      "the pod's claim has no volume", Advice::kFixFirst,
      "Look at the claim's events (kubectl describe pvc): its storage class, its size."},
+    {"FailedScheduling", ": the job asks for *, this machine has ", "unschedulable",
+     "it asks for more than this machine has", Advice::kFixFirst,
+     "Ask for fewer GPUs (--gpus), or run it where there are as many: here it never starts."},
     {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry,
      "The message says what is short: ask for less, wait, or add nodes."},
 });
