@@ -247,6 +247,21 @@ function firstOfEach(series) {
   return sorted.filter((each, i) => sorted.findIndex(({name}) => name === each.name) === i);
 }
 
+// A screen that was opened from the history, to which Escape leads back.
+export function belowHistory(app, screen) {
+  return {
+    ...screen,
+    screen: "history",
+    key(event) {
+      if (event.key !== "Escape") return false;
+      app.go("#/history");
+      return true;
+    },
+    leaveField() {},
+    keys: [...screen.keys, ["Esc", "back to the history"]],
+  };
+}
+
 export function compareScreen(app, namespace, ids) {
   const runs = ids.split(",");
   const body = h("div", {class: "card wide"}, h("p", {class: "muted"}, "Reading…"));
@@ -333,20 +348,13 @@ export function compareScreen(app, namespace, ids) {
   }
   app.listen({});
   load();
-  return {
+  return belowHistory(app, {
     element,
     title: "Comparison",
-    screen: "history",
     close() {
       drawn.forEach((chart) => chart.close());
       lines.close();
     },
-    key(event) {
-      if (event.key !== "Escape") return false;
-      app.go("#/history");
-      return true;
-    },
-    leaveField() {},
-    keys: [["arrows", "read the curve that has the focus"], ["Esc", "back to the history"]],
-  };
+    keys: [["arrows", "read the curve that has the focus"]],
+  });
 }

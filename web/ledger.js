@@ -2,6 +2,7 @@
 // --by GROUPING`.
 import {command, fill, h} from "./dom.js";
 import {percent, plural, shortDuration} from "./format.js";
+import {belowHistory} from "./history.js";
 import {get} from "./server.js";
 import {shares} from "./timeline.js";
 
@@ -79,17 +80,5 @@ export function ledgerScreen(app, since = "7d", by = "user") {
   }
   app.listen({});
   load();
-  return {
-    element,
-    title: "Where the time went",
-    screen: "history",
-    close() {},
-    key(event) {
-      if (event.key !== "Escape") return false;
-      app.go("#/history");
-      return true;
-    },
-    leaveField() {},
-    keys: [["Esc", "back to the history"]],
-  };
+  return belowHistory(app, {element, title: "Where the time went", close() {}, keys: []});
 }

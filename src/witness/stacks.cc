@@ -209,6 +209,15 @@ bool HasWorkToDo(pid_t pid, process::ProcessTree& tree) {
   return std::any_of(others.begin(), others.end(), has);
 }
 
+std::set<int> RanksWithWork(const std::vector<answers::RankLook>& looks,
+                            process::ProcessTree& tree) {
+  std::set<int> ranks;
+  for (const answers::RankLook& look : looks) {
+    if (!look.has_ended && HasWorkToDo(look.pid, tree)) ranks.insert(look.rank);
+  }
+  return ranks;
+}
+
 std::string SourceLine(std::string_view file, int line) {
   if (!file.starts_with('/') || !file.ends_with(".py") || line <= 0) return "";
   const std::string text = ReadFrom(std::string(file), 0, kLongestSource);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,9 @@ answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::Proc
 // disk. On a busy machine one can wait for seconds, in which no counter changes. Threads that only
 // answer us do not count, nor does the main thread, whose state is in its Activity.
 bool HasWorkToDo(pid_t pid, process::ProcessTree& tree);
+// The ranks of which that is so. To be asked before a Question, which wakes their threads up.
+std::set<int> RanksWithWork(const std::vector<answers::RankLook>& looks,
+                            process::ProcessTree& tree);
 
 // A line of a source file, counted from 1; "" when it cannot be read. Blocks for a moment, and
 // opens only regular files whose names end with .py, because a rank has written the name.

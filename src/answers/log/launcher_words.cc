@@ -192,6 +192,8 @@ std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& 
 // place.
 struct Phrase {
   std::string_view rank, code;
+  // Otherwise the rank may tell of a process that it had started.
+  bool is_code_next = false;
 };
 constexpr auto kPhrases = std::to_array<Phrase>({
     {"[rank: ", "terminated with code "},                     // Lightning
@@ -199,9 +201,9 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"ProcessExitedException: process ", "terminated with exit code "},
     {"ProcessExitedException: process ", "terminated with signal "},
     {"Global rank ", "exited with code "},  // Composer
-    {"ank ", " exited with code "},
-    {"ank ", " exited with exit code "},
-    {"ank ", " exited with status "},
+    {"ank ", " exited with code ", true},
+    {"ank ", " exited with exit code ", true},
+    {"ank ", " exited with status ", true},
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
@@ -213,11 +215,8 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     const auto rank = NumberBehind(line, phrase.rank);
     const size_t at = line.find(phrase.code);
     if (!rank || at == std::string_view::npos) continue;
-    // Otherwise the rank may tell of a process that it had started.
-    const bool is_rank_alone = phrase.rank == "ank ";
-    if (is_rank_alone && line.find(fmt::format("ank {}{}", *rank, phrase.code)) == line.npos) {
-      continue;
-    }
+    const std::string together = fmt::format("{}{}{}", phrase.rank, *rank, phrase.code);
+    if (phrase.is_code_next && line.find(together) == line.npos) continue;
     LauncherRow row;
     row.rank = rank;
     // Behind the name of a node its local rank may be another node's, too.

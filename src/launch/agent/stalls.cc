@@ -95,10 +95,7 @@ void Agent::LookForStalls() {
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
-  std::set<int> with_work;
-  for (const answers::RankLook& look : looks) {
-    if (!look.has_ended && witness::HasWorkToDo(look.pid, tree)) with_work.insert(look.rank);
-  }
+  const std::set<int> with_work = witness::RanksWithWork(looks, tree);
   auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
   stall_timer_ = AskStacks(running, [this, recorders, pids, first, with_work](Dumps answers) {
     stall_timer_ = 0;

@@ -34,9 +34,8 @@ base::Result<text::Json> ReadJobPod(const text::Document& document,
   static const text::Projection kBegunParts(
       kParts, {{"spec", "containers"}, {"spec", "volumes", "hostPath"}});
   TRY_ASSIGN(text::Json pod, document.Part(kParts));
-  const std::string_view phase = api::Phase(pod);
-  const bool has_ended = phase == "Succeeded" || phase == "Failed";
-  if (phase != "Running" && !(has_ended && is_news(api::Uid(pod)))) return pod;
+  const bool is_news_of_end = api::IsPodFinished(pod) && is_news(api::Uid(pod));
+  if (api::Phase(pod) != "Running" && !is_news_of_end) return pod;
   return document.Part(kBegunParts);
 }
 

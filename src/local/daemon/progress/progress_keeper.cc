@@ -28,10 +28,9 @@ constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the r
 }  // namespace
 
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
-  const std::string_view phase = api::Phase(pod);
   ProgressPod read;
-  read.is_over = phase == "Succeeded" || phase == "Failed";
-  if (phase != "Running" && !read.is_over) return std::nullopt;
+  read.is_over = api::IsPodFinished(pod);
+  if (api::Phase(pod) != "Running" && !read.is_over) return std::nullopt;
   if (api::Label(pod, api::kJobNameLabel).empty()) return std::nullopt;
   read.job_uid = api::ControllerUid(pod);
   read.name = api::Name(pod);

@@ -28,10 +28,7 @@ using Testimony = answers::StallWatch::Testimony;
 Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
               const std::vector<answers::RankLook>& looks, process::ProcessTree& tree) {
   Testimony told;
-  // Before the question, which wakes them up.
-  for (const answers::RankLook& look : looks) {
-    if (!look.has_ended && witness::HasWorkToDo(look.pid, tree)) told.with_work.insert(look.rank);
-  }
+  told.with_work = witness::RanksWithWork(looks, tree);
   std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
   for (const auto& [folder, pids] : asked) {
     questions.emplace_back(witness::Question(folder, pids),
