@@ -19,8 +19,8 @@
 
 namespace {
 
-int g_synced_files = 0;
-int g_synced_folders = 0;
+thread_local int g_synced_files = 0;  // the tests of other files sync in threads
+thread_local int g_synced_folders = 0;
 
 }  // namespace
 
