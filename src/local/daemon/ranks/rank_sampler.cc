@@ -56,7 +56,7 @@ std::optional<runs::WaitSpan> RankSampler::See(Instant now, base::Time wall,
 
 void RankSampler::Ask(base::Time wall, std::chrono::seconds period,
                       const std::vector<SampledRank>& ranks) {
-  Look& look = look_.emplace();
+  Look& look = look_.emplace(Look{});
   look.wall = wall;
   look.period = period;
   std::map<std::string, std::vector<pid_t>> by_folder;
