@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <span>
 
+#include "answers/program_words.h"
+#include "answers/signal_words.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -19,7 +22,71 @@ std::string LastWords(const Rank& rank) {
   return "";
 }
 
+// What the end by a signal says. One that decides names what went wrong in the program itself.
+struct SignalEnd {
+  int signal;
+  std::string_view kind, title;
+  Advice advice;
+  std::string_view advice_text;
+  Level level = Level::kUndecided;
+};
+constexpr auto kSignalEnds = std::to_array<SignalEnd>({
+    {SIGSEGV, "native-crash", "native code crashed (SIGSEGV)", Advice::kFixFirst,
+     "Set PYTHONFAULTHANDLER=1 for the Python stack; suspect extensions that were built for "
+     "another torch.",
+     Level::kDeciding},
+    {SIGFPE, "native-crash", "native code divided by zero (SIGFPE)", Advice::kFixFirst,
+     "Set PYTHONFAULTHANDLER=1 for the Python stack; look for an empty batch or a size of 0.",
+     Level::kDeciding},
+    {SIGTRAP, "native-crash", "native code stopped at a check of its own (SIGTRAP)",
+     Advice::kFixFirst, "Set PYTHONFAULTHANDLER=1 for the Python stack.", Level::kDeciding},
+    {SIGILL, "python-mismatch", "the program has an instruction that this processor lacks (SIGILL)",
+     Advice::kRetryElsewhere, "Use packages built for this machine, or a newer machine.",
+     Level::kDeciding},
+    {SIGSYS, "permission", "it made a system call that its container forbids (SIGSYS)",
+     Advice::kFixFirst, "Allow the call in the container's seccomp profile.", Level::kDeciding},
+    {SIGXCPU, "deadline", "it used more processor time than it may (SIGXCPU)", Advice::kFixFirst,
+     "Raise the limit (ulimit -t), or save checkpoints and go on from the last one.",
+     Level::kDeciding},
+    {SIGXFSZ, "disk-full", "it wrote a larger file than it may (SIGXFSZ)", Advice::kFixFirst,
+     "Raise the limit (ulimit -f), or write smaller files.", Level::kDeciding},
+    {SIGHUP, "stopped", "its terminal or session was closed (SIGHUP)", Advice::kNone,
+     "Run it again when you want it to go on, with nohup, tmux or as a job.", Level::kConsequence},
+    {SIGBUS, kUnknown, "it was killed by SIGBUS: a full /dev/shm or a file cut short does that",
+     Advice::kNone, "Look whether /dev/shm is full while it runs."},
+    {SIGKILL, kUnknown, "it was killed by SIGKILL; these data do not say by whom", Advice::kNone,
+     "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may end processes here."},
+    {SIGTERM, kUnknown, "it was asked to end (SIGTERM); these data do not say by whom",
+     Advice::kNone, "", Level::kPeerLost},
+    {SIGINT, kUnknown, "it was interrupted (SIGINT); these data do not say by whom", Advice::kNone,
+     "", Level::kPeerLost},
+    {SIGUSR1, kUnknown, "it did not handle SIGUSR1, which batch systems send before a time limit",
+     Advice::kNone, "Handle the signal (save a checkpoint), or do not ask for it."},
+    {SIGUSR2, kUnknown, "it did not handle SIGUSR2, which batch systems send before a time limit",
+     Advice::kNone, "Handle the signal (save a checkpoint), or do not ask for it."},
+    {SIGABRT, kUnknown, "native code gave up (SIGABRT)", Advice::kNone,
+     "Its reason is in the lines before its end."},
+});
+
+// The line of a shell that reports a signal, if it is among the last and no work follows it.
+const Line* ShellsWord(const Rank& rank) {
+  constexpr size_t kLastWords = 10;
+  size_t words = 0;
+  for (auto line = rank.lines.rbegin(); line != rank.lines.rend() && words < kLastWords; ++line) {
+    if (SignalOfShell(line->text)) return &*line;
+    if (IsProgress(line->text) || TellsOfSuccess(line->text)) return nullptr;
+    words += line->text.empty() ? 0 : 1;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+std::optional<int> ExitOf(const Rank& rank) {
+  if (rank.exit_code.value_or(0) >= kSignalBase) return rank.exit_code;
+  const Line* const word = ShellsWord(rank);
+  return word == nullptr ? rank.exit_code : kSignalBase + SignalOfShell(word->text).value();
+}
 
 Finding FindInExit(const Rank& rank) {
   Finding finding;
@@ -27,63 +94,35 @@ Finding FindInExit(const Rank& rank) {
   finding.level = Level::kUndecided;
   finding.confidence = Confidence::kLow;
   finding.time = rank.ended;
-  const int code = rank.exit_code.value_or(1);
+  const int code = ExitOf(rank).value_or(1);
   // Whom a signal ends has no last word.
   if (code < kSignalBase) finding.line = LastWords(rank);
   if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
   if (finding.line.empty()) finding.line = LastWords(rank);
-  const auto crashed_by = [&](std::string_view signal) {
-    finding.level = Level::kDeciding;
-    finding.confidence = Confidence::kMedium;
-    // What it printed before tells nothing of it.
-    if (rank.end_words.empty()) finding.line = fmt::format("ended by {}", signal);
-  };
-  switch (code - kSignalBase) {
-    case SIGSEGV:
-      finding.kind = "native-crash";
-      finding.title = "native code crashed (SIGSEGV)";
-      finding.advice = Advice::kFixFirst;
-      finding.advice_text =
-          "Set PYTHONFAULTHANDLER=1 for the Python stack; suspect extensions that "
-          "were built for another torch.";
-      crashed_by("signal 11 (SIGSEGV)");
-      break;
-    case SIGILL:
-      finding.kind = "python-mismatch";
-      finding.title = "the program has an instruction that this processor lacks (SIGILL)";
-      finding.advice = Advice::kRetryElsewhere;
-      finding.advice_text = "Use packages built for this machine, or a newer machine.";
-      crashed_by("signal 4 (SIGILL)");
-      break;
-    case SIGBUS:
-      finding.title = "it was killed by SIGBUS: a full /dev/shm or a file cut short does that";
-      finding.advice_text = "Look whether /dev/shm is full while it runs.";
-      break;
-    case SIGKILL:
-      finding.title = "it was killed by SIGKILL; these data do not say by whom";
-      finding.advice_text =
-          "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may "
-          "end processes here.";
-      break;
-    case SIGTERM:
-    case SIGINT:
-      finding.title = "it was asked to end (SIGTERM); these data do not say by whom";
-      finding.level = Level::kPeerLost;
-      break;
-    case SIGABRT:
-      finding.title = "native code gave up (SIGABRT)";
-      finding.advice_text = "Its reason is in the lines before its end.";
-      break;
-    default:
-      if (rank.has_log && rank.exit_code && finding.line.empty()) {
-        finding.title = "it ended itself, and printed nothing";
-        finding.advice_text =
-            "Run its command by hand, or let it say what it does: sh -x, or a print in the "
-            "program.";
-      } else {
-        finding.title = "it ended itself, and said nothing that decides why";
-        finding.advice_text = "Look at its last lines.";
-      }
+  const auto end = std::find_if(kSignalEnds.begin(), kSignalEnds.end(), [code](const auto& each) {
+    return each.signal == code - kSignalBase;
+  });
+  if (end != kSignalEnds.end()) {
+    finding.kind = end->kind;
+    finding.title = end->title;
+    finding.advice = end->advice;
+    finding.advice_text = end->advice_text;
+    finding.level = end->level;
+    if (end->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
+    const Line* const word = ShellsWord(rank);
+    if (word != nullptr) {
+      finding.line = base::Trim(std::string_view(word->text).substr(0, 400));
+    } else if (end->level == Level::kDeciding && rank.end_words.empty()) {
+      // What it printed before tells nothing of it.
+      finding.line = fmt::format("ended by signal {} ({})", end->signal, SignalName(end->signal));
+    }
+  } else if (rank.has_log && rank.exit_code && finding.line.empty()) {
+    finding.title = "it ended itself, and printed nothing";
+    finding.advice_text =
+        "Run its command by hand, or let it say what it does: sh -x, or a print in the program.";
+  } else {
+    finding.title = "it ended itself, and said nothing that decides why";
+    finding.advice_text = "Look at its last lines.";
   }
   return finding;
 }

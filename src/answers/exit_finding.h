@@ -1,13 +1,19 @@
 // What is asked last of a rank that failed: how it ended, and what its machine told.
 #pragma once
 
+#include <optional>
+
 #include "answers/finding.h"
 
 namespace answers {
 
 constexpr int kSignalBase = 128;  // of a shell: 128 + the signal
 
-// By the exit code alone.
+// How it ended: its exit code, or 128 + the signal that a shell reports at the end of its log.
+// nullopt if neither is known.
+std::optional<int> ExitOf(const Rank& rank);
+
+// By that end alone.
 Finding FindInExit(const Rank& rank);
 
 // What the machine told decides where the program's own words do not: a data loader's worker that

@@ -218,7 +218,7 @@ TEST(Explain, SaysThatItFailedOnlyByALastWord) {
   const auto judge = [](const std::string& text) { return Explain(ReadLogs({{"log", text}})); };
   const Verdict killed = judge("step 1\nKilled\nbye\n");
   EXPECT_EQ(killed.kind, kUnknown);
-  EXPECT_EQ(killed.title, "it failed, and these data do not say why");
+  EXPECT_EQ(killed.title, "it was killed by SIGKILL; these data do not say by whom");
   EXPECT_EQ(killed.line, "Killed");
   for (const char* const text :
        {"row 5: KeyError: foo was the answer\nKilled 3 zombies in game\nTraining finished\n",

@@ -532,7 +532,7 @@ std::optional<Finding> FindInRank(const Rank& rank) {
     return status;
   }
   std::optional<Finding> found = RankReader(rank).Read();
-  if (!found && !rank.exit_code) return std::nullopt;
+  if (!found && !ExitOf(rank)) return std::nullopt;
   if (!found) {
     found = FindInExit(rank);
     if (rank.was_ended_by_us) found->level = Level::kPeerLost;

@@ -6,6 +6,7 @@
 
 #include "answers/has_any.h"
 #include "answers/program_words.h"
+#include "answers/signal_words.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -110,18 +111,10 @@ bool EndsStep(std::string_view text) {
 }
 
 bool IsShellsWordOfASignal(std::string_view text) {
-  static constexpr auto kBegins = std::to_array<std::string_view>(
-      {"Killed", "Terminated", "Aborted", "Bus error", "Segmentation fault", "Hangup", "^C"});
-  return std::any_of(kBegins.begin(), kBegins.end(),
-                     [text = base::Trim(text)](std::string_view begin) {
-                       return text.starts_with(begin) && text.size() <= begin.size() + 14;
-                     });
+  return SignalOfShell(text).has_value() || base::Trim(text).starts_with("^C");
 }
 
 bool IsLastWord(std::string_view text) {
-  static constexpr auto kWhole =
-      std::to_array<std::string_view>({"Killed", "Terminated", "Aborted", "Aborted (core dumped)",
-                                       "Bus error", "Bus error (core dumped)", "Hangup", "^C"});
   static constexpr auto kWords = std::to_array<std::string_view>({"xit code",
                                                                   "xitcode",
                                                                   "return code = ",
@@ -138,8 +131,6 @@ bool IsLastWord(std::string_view text) {
                                                                   "SIGBUS",
                                                                   "SIGSEGV",
                                                                   "ChildFailedError",
-                                                                  " Killed  ",
-                                                                  " Aborted  ",
                                                                   "died unexpectedly",
                                                                   "has died",
                                                                   "srun: error: ",
@@ -158,8 +149,7 @@ bool IsLastWord(std::string_view text) {
                                                                   "CrashLoopBackOff",
                                                                   "JobStatus.FAILED"});
   if (IsEndOfStep(text)) return false;  // who has ended the step, said why
-  const std::string_view trimmed = base::Trim(text);
-  if (std::find(kWhole.begin(), kWhole.end(), trimmed) != kWhole.end()) return true;
+  if (IsShellsWordOfASignal(text)) return true;
   const std::string_view type = text.substr(0, text.find(": "));
   const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
                             (type.ends_with("Error") || type.ends_with("Exception"));

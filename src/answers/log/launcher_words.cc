@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "answers/log/own_stamp.h"
+#include "answers/signal_words.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -42,25 +43,12 @@ std::optional<int> ExitCode(std::optional<int> code) {
   return code && *code < 0 ? std::optional(kShellSignals - *code) : code;
 }
 
-// A signal by the text of strsignal or by its name in signal(7): "Killed" or "SIGKILL".
 std::optional<int> ExitOfSignal(std::string_view words) {
-  static constexpr auto kSignals =
-      std::to_array<std::pair<std::string_view, int>>({{"SIGKILL", 9},
-                                                       {"SIGSEGV", 11},
-                                                       {"SIGABRT", 6},
-                                                       {"SIGBUS", 7},
-                                                       {"SIGTERM", 15},
-                                                       {"SIGILL", 4},
-                                                       {"Killed", 9},
-                                                       {"Out Of Memory", 9},
-                                                       {"Aborted", 6},
-                                                       {"Bus error", 7},
-                                                       {"Terminated", 15},
-                                                       {"Segmentation fault", 11}});
-  for (const auto& [name, number] : kSignals) {
-    if (words.find(name) != std::string_view::npos) return kShellSignals + number;
-  }
-  return std::nullopt;
+  const auto signal = SignalIn(words);
+  if (signal) return kShellSignals + *signal;
+  // Of a step that Slurm's daemon has ended for its memory.
+  return words.find("Out Of Memory") == words.npos ? std::nullopt
+                                                   : std::optional(kShellSignals + 9);
 }
 
 // "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1"; nullopt if the lines are of several

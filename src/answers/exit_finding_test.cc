@@ -1,0 +1,57 @@
+#include "answers/exit_finding.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "answers/log/read_log.h"
+#include "answers/signal_words.h"
+
+namespace answers {
+namespace {
+
+TEST(SignalWords, AreThoseOfShells) {
+  const std::string bash = "train.sh: line 3: 21681 ";
+  EXPECT_EQ(SignalOfShell("Killed"), 9);
+  EXPECT_EQ(SignalOfShell("Aborted (core dumped)"), 6);
+  EXPECT_EQ(SignalOfShell(bash + "Aborted                 (core dumped) python train.py"), 6);
+  EXPECT_EQ(SignalOfShell(bash + "Floating point exception(core dumped) python train.py"), 8);
+  EXPECT_EQ(SignalOfShell("bash: line 1:  7 CPU time limit exceeded python train.py"), 24);
+  EXPECT_EQ(SignalOfShell("zsh: bus error  python train.py"), 7);
+  for (const char* const other :
+       {"Killed 3 zombies in game", "train.sh: line 3: Killed: command not found", "",
+        "worker: line 7: 12 batches Killed", "Terminated early: loss is flat"}) {
+    EXPECT_EQ(SignalOfShell(other), std::nullopt) << other;
+  }
+  EXPECT_EQ(SignalIn("exited on SIGBUS"), 7);
+  EXPECT_EQ(SignalName(31), "SIGSYS");
+  EXPECT_EQ(SignalName(64), "");
+}
+
+TEST(ExitFinding, AShellsWordIsTheEnd) {
+  const auto kind_of = [](const std::string& word) {
+    const auto found = FindInRank(
+        ReadLogs({{"log", "starting\nrun.sh: line 3: 4711 " + word + " python train.py\n"}})
+            .ranks.at(0));
+    return found ? std::tuple(std::string(found->kind), found->level)
+                 : std::tuple(std::string(), Level::kUndecided);
+  };
+  EXPECT_EQ(kind_of("Segmentation fault     "), std::tuple("native-crash", Level::kDeciding));
+  EXPECT_EQ(kind_of("Floating point exception"), std::tuple("native-crash", Level::kDeciding));
+  EXPECT_EQ(kind_of("Illegal instruction    "), std::tuple("python-mismatch", Level::kDeciding));
+  EXPECT_EQ(kind_of("CPU time limit exceeded"), std::tuple("deadline", Level::kDeciding));
+  EXPECT_EQ(kind_of("File size limit exceeded"), std::tuple("disk-full", Level::kDeciding));
+  EXPECT_EQ(kind_of("Bad system call        "), std::tuple("permission", Level::kDeciding));
+  EXPECT_EQ(kind_of("Hangup                 "), std::tuple("stopped", Level::kConsequence));
+  EXPECT_EQ(kind_of("Terminated             "), std::tuple("unknown", Level::kPeerLost));
+  EXPECT_EQ(kind_of("Killed                 "), std::tuple("unknown", Level::kUndecided));
+}
+
+TEST(ExitFinding, WorkAfterAShellsWordIsNoEnd) {
+  const Evidence evidence = ReadLogs({{"log", "Killed\nstep 7 loss 0.1\n"}});
+  EXPECT_EQ(ExitOf(evidence.ranks.at(0)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace answers
