@@ -151,6 +151,19 @@ TEST_F(RenderTest, OneRestartPolicyForAll) {
   }
 }
 
+TEST_F(RenderTest, ReplacedPodsCountTowardsRetry) {
+  const auto scope = [this](const std::vector<std::string>& flags) {
+    const text::Json job = Job(flags);
+    return At(job, {"metadata", "annotations", "muster.dev/restart-scope"});
+  };
+  EXPECT_EQ(scope({"--restart-policy=ExitCode", "--retry=3"}), "pod");
+  EXPECT_EQ(scope({"--restart-policy=ExitCode", "--retry=3",
+                   "--annotation=muster.dev/restart-scope=job"}),
+            "job");
+  EXPECT_EQ(scope({"--restart-policy=ExitCode"}), "<nothing>");
+  EXPECT_EQ(scope({"--retry=3"}), "<nothing>") << "kubelets count restarts in place";
+}
+
 TEST_F(RenderTest, AConfigFileMayHoldAnyBytes) {
   const std::string path = testing::TempDir() + "arena-bytes";
   const std::string bytes("\xff\x00z", 3);

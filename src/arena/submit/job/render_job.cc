@@ -382,6 +382,11 @@ text::Json JobRenderer::Replica(std::string_view type) const {
 text::Json JobRenderer::Render() const {
   text::Json job = NewObject("kubeflow.org/v1", "PyTorchJob", flags_.name, submission_, Labels());
   Object annotations = Annotations();
+  // Replaced pods count towards --retry only in a scope.
+  if (flags_.retry > 0 && flags_.restart_policy == "ExitCode" &&
+      !annotations.contains(api::kRestartScopeAnnotation)) {
+    annotations[api::kRestartScopeAnnotation] = "pod";
+  }
   if (!submission_.awaited.empty()) {
     annotations[api::kWaitForAnnotation] = api::WriteAwaited(submission_.awaited);
   }
