@@ -18,7 +18,7 @@ class FileUploader {
  public:
   virtual ~FileUploader() = default;
   // As HttpClient::Send. The request itself has no body. kConflict when the file ends before the
-  // piece does.
+  // range does.
   virtual base::Result<HttpResponse> SendFile(const HttpRequest& request,
                                               const FileRange& range) = 0;
 };
