@@ -62,7 +62,7 @@ class JobCache {
   std::vector<std::string> KeepJobs(const std::vector<text::Json>& keys);
   std::vector<std::string> KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
 
-  // Whether the job of that name is that one, settled or not.
+  // Whether the job of that name is the one with this uid, settled or not.
   bool IsThere(const std::string& key, std::string_view uid) const;
   // Nullopt when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;
