@@ -103,7 +103,7 @@ base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
     return {};
   }
   std::string why = NotANumber(flag, text);
-  // argparse compares no default with the choices.
+  // argparse does not compare a default with the choices.
   const auto& choices = flag.choices;
   if (flag.is_ours && !choices.empty() &&
       std::find(choices.begin(), choices.end(), text) == choices.end()) {
