@@ -219,7 +219,7 @@ base::Status Executor::CheckCall(Command& command, Invocation& call) const {
   return {};
 }
 
-// What a command says that cannot be called by itself.
+// Answers the call of a command that cannot be called by itself.
 Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
   const bool is_click = command.is_click();
   if (!parsed.positionals.empty()) {
@@ -290,7 +290,7 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
-  // The words so far tell which command completes. An incomplete line may not parse: the parsed
+  // The words so far show which command completes. An incomplete line may not parse: the parsed
   // part is enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);
