@@ -43,7 +43,7 @@ base::Result<int64_t> ReadVersion(Statement& statement) {
   return rows.Int(0);
 }
 
-// Of a list of 500 jobs or fewer.
+// What it takes to read a list of 500 jobs or fewer.
 constexpr std::chrono::milliseconds kUsualRead{2};
 
 // Read connections, opened when first needed. Thread safe.
