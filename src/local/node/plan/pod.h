@@ -74,7 +74,7 @@ std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid);
 // "": none.
 std::string JobUidOf(const text::Json& pod);
 
-// `is_there` tells whether a path exists on the host.
+// `is_there` says whether a path exists on the host.
 OrNotReady<PodPlan> PlanPod(const text::Json& pod, const PodObjects& objects,
                             const NodeFacts& facts, const PodGrants& grants,
                             const std::function<bool(const std::string&)>& is_there);
