@@ -15,7 +15,7 @@
 
 namespace local::daemon {
 
-// A value of each scalar that an answer holds by default.
+// The values of each scalar that an answer holds by default.
 inline constexpr size_t kUsualPoints = 1000;
 
 // Thread safe.

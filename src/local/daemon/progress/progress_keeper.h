@@ -1,4 +1,4 @@
-// Reads the logs and the event files of jobs that run for what they tell of their progress.
+// Reads the progress of running jobs from their logs and their event files.
 #pragma once
 
 #include <condition_variable>
