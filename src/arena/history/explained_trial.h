@@ -30,7 +30,7 @@ base::Result<std::optional<ExplainedTrial>> ChooseTrial(const std::vector<TrialR
 // For VerdictOf. `folder` is the run's on this machine ("" for none).
 EndedTrial EvidenceToRead(const ExplainedTrial& trial, const std::string& folder);
 
-// Of the sweep whose run folder is `folder`: how its trials ended, to what their logs in it tell.
+// Adds how the trials of a sweep ended, to what their logs in its run folder `folder` say.
 void AddTrialEnds(const std::string& folder, answers::Evidence& evidence);
 
 // "1 (lr=3): one of 2 that failed, of 5; the next: muster explain rates --trial 4". `command` is

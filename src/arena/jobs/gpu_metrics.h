@@ -43,7 +43,7 @@ std::vector<GpuMetric> ToGpuMetrics(const std::vector<MetricSample>& samples);
 // Blocks for at most 10 s; an error names what did not answer.
 base::Result<std::vector<GpuMetric>> FetchGpuMetrics(cluster::Client& client,
                                                      const Context& context);
-// The same, but logs a failure as a warning and returns nothing.
+// The same, but logs a failure as a warning and returns none.
 std::vector<GpuMetric> GpuMetricsOrNone(cluster::Client& client, const Context& context);
 
 // The GPUs of one pod, by index.

@@ -1,4 +1,4 @@
-// The end of the log that tells how a run went.
+// The end of the log that shows how a run went.
 #pragma once
 
 #include <cstdint>

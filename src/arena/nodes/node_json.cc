@@ -1,4 +1,4 @@
-// What `top node` tells programs of each node.
+// What `top node` reports to programs about each node.
 #include "arena/nodes/node_output.h"
 
 namespace arena {

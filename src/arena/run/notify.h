@@ -21,8 +21,8 @@ struct NotifyFlags {
 
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set);
 base::Status CheckNotify(const NotifyFlags& flags);
-// Marks the job, for the daemon. On another cluster nobody is there who would tell but `run`
-// itself, by TellOfEnd, while it follows the job: kInvalidArgument for what it cannot tell.
+// Marks the job, for the daemon. On another cluster only `run` itself can notify, by TellOfEnd,
+// while it follows the job: kInvalidArgument for what it cannot report.
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, bool is_detached,
                            SubmitOptions& options);
 

@@ -21,7 +21,7 @@ constexpr std::string_view kExists = "RESOURCE_ALREADY_EXISTS";
 // MLflow answers an error with {"error_code": ..., "message": ...}.
 struct Answer {
   text::Json body;
-  std::string error_code;  // "" is success
+  std::string error_code;  // "" on success
   std::string message;
 };
 
