@@ -11,7 +11,7 @@ struct ChainFinding {
   Finding finding;               // without its time and place, and without words
   const Raised* told = nullptr;  // the exception that decides; of the chain
 };
-// Nullopt where it only tells that another process has failed. Pure.
+// Nullopt where it only says that another process has failed. Pure.
 std::optional<ChainFinding> FindInChain(const Chain& chain);
 
 // By where it was raised, else by its text; nullptr when none knows it.
