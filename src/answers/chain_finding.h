@@ -14,10 +14,10 @@ struct ChainFinding {
 // Nullopt where it only says that another process has failed. Pure.
 std::optional<ChainFinding> FindInChain(const Chain& chain);
 
-// By where it was raised, else by its text; nullptr when none knows it.
+// The rule for the place where it was raised, otherwise for its text; nullptr when there is none.
 const Rule* RuleFor(const Raised& raised);
 
-// Of an exception that no rule knows.
+// The finding for an exception that no rule knows.
 Finding OwnException();
 
 }  // namespace answers

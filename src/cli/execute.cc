@@ -229,7 +229,7 @@ Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
                                                  command.Path(), Suggest(command, name));
     return UsageFailure(command, {base::Code::kInvalidArgument, std::move(message), 0});
   }
-  // As Click since 8.2: help goes to stderr, because nobody asked for it.
+  // Help goes to stderr, as in Click since 8.2, because nobody asked for it.
   (void)(is_click ? err_ : out_).Write(command.HelpText());
   return {is_click ? kExitUsage : 0, std::nullopt};
 }

@@ -20,8 +20,8 @@ struct ExplainedTrial {
   bool HasFailed() const { return row.result->exit_code != 0; }
 };
 
-// Of the sweep `name`: the trial with the index `wanted` or, without one, the first that failed;
-// nullopt if none has. kInvalidArgument when there is no such trial, or it has not ended.
+// The trial of the sweep `name` with the index `wanted` or, without one, the first that failed;
+// nullopt if none has failed. kInvalidArgument when there is no such trial, or it has not ended.
 base::Result<std::optional<ExplainedTrial>> ChooseTrial(const std::vector<TrialRow>& rows,
                                                         int64_t trials,
                                                         std::optional<int64_t> wanted,

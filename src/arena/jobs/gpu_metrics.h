@@ -55,7 +55,8 @@ struct GpuUse {
   double duty_cycle = 0;   // percent
   double memory_used = 0;  // bytes
 };
-// Of the GPUs that a rank uses of its pod's (api::GpusOfRank); nullopt if no duty cycle is known.
+// The use of the GPUs that a rank has among its pod's (api::GpusOfRank); nullopt if no duty cycle
+// is known.
 std::optional<GpuUse> UseOfRank(const std::vector<GpuMetric>& of_pod, size_t local_rank,
                                 size_t ranks);
 

@@ -56,7 +56,7 @@ base::Result<Remembered> AskMemory(cluster::Client& client, const Context& conte
   Remembered answer;
   const SeenRuns seen(context);
   if (const std::string uid = value("run"); !uid.empty()) {
-    // The pods of an existing job are asked for.
+    // The pods of a job that still exists are known to the cluster.
     auto run = seen.Find(uid);
     if (!run || IsStanding(client, *run)) return answer;
     for (text::Json& pod : run->pods) {

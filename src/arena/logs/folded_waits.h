@@ -29,7 +29,7 @@ class FoldedWaits {
     std::vector<std::string> instances;
     Moment since;
   };
-  std::map<std::string, Wait> waits_;  // not told yet, by reason
+  std::map<std::string, Wait> waits_;  // not reported yet, by reason
 };
 
 }  // namespace arena

@@ -57,7 +57,7 @@ class LiveOutput : public cli::Output {
   cli::Output& out_;
   const std::string uid_;
   const RankMap ranks_;
-  const base::Time since_;  // restarts before it are no news
+  const base::Time since_;  // earlier restarts are not reported
   const std::chrono::steady_clock::time_point begun_;
   std::mutex mutex_;
   cli::BottomLines bottom_;  // this and what follows: under the mutex

@@ -26,8 +26,8 @@ base::Status CheckNotify(const NotifyFlags& flags);
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, bool is_detached,
                            SubmitOptions& options);
 
-// Tells the targets how the job `name` ended, if it has, and notes in the job what came of it. A
-// URL that fails is asked again for five minutes.
+// Notifies the targets of how the job `name` ended, if it has ended, and notes the results in the
+// job. A URL that fails is asked again for five minutes.
 void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
                const std::string& name);
 

@@ -19,7 +19,7 @@ tl::unexpected<base::Error> Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-// Why a number is refused; "" when it is one, or none is asked for.
+// Why the value of a number's flag is refused; "" for a number, and for other flags.
 std::string NotANumber(const FlagSpec& flag, std::string_view value) {
   if (flag.kind == FlagKind::kInteger && !ParsePythonInt(value)) {
     return fmt::format("invalid int value: '{}'", value);

@@ -49,7 +49,7 @@ constexpr std::chrono::milliseconds kUsualRead{2};
 // Read connections, opened when first needed. Thread safe.
 class ReaderPool {
  public:
-  // `first`: one that is open already.
+  // `first`: a connection that is open already.
   ReaderPool(std::string path, std::optional<Database> first) : path_(std::move(path)) {
     if (!first) return;
     idle_.push_back(ReaderOf(std::move(*first)));

@@ -41,7 +41,7 @@ class Attempts {
   base::Result<std::optional<base::Fd>> Begin(const addrinfo& address);
   // Blocks until one has connected, all have failed (nullopt), or `until` has come.
   base::Result<std::optional<base::Fd>> Await(Clock::time_point until);
-  // The error of the last one that failed.
+  // The error of the attempt that failed last.
   base::Error Why() const;
 
  private:

@@ -40,7 +40,7 @@ MaybeMillis Latest(const Lives& lives, MaybeMillis ReplicaLife::* member) {
   return latest;
 }
 
-// The earliest of the ones that have one.
+// The earliest of these times; none where no replica has one.
 MaybeMillis Earliest(const Lives& lives, MaybeMillis ReplicaLife::* member) {
   MaybeMillis earliest;
   for (const ReplicaLife* life : lives) {

@@ -43,7 +43,7 @@ struct NodeFacts {
   std::chrono::milliseconds shim_answer{15'000};
   std::string witness_root;  // PodSpec's, and the next
   uint64_t log_limit = 0;
-  std::string socket;  // the daemon's; "": no pod is told
+  std::string socket;  // the daemon's; "": the pod gets none
   StatusEndpoint status;
 };
 
