@@ -37,7 +37,7 @@ namespace dashboard {
 inline constexpr std::chrono::milliseconds kTellInterval{200};
 // The least time between two looks at what the page shows of a single job. On the embedded cluster
 // that is its ranks over time, which are read when the cluster reports news of them. On Kubernetes
-// it is what their logs and metrics show; these cannot be watched, so this is also the most.
+// it is what their logs and metrics show; nothing can watch these, so they are read that often.
 inline constexpr std::chrono::seconds kShownInterval{10};
 // The most tabs, each with a log.
 inline constexpr size_t kMostStreams = 64;

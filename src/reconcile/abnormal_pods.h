@@ -5,7 +5,7 @@
 //
 // * A pod has ended. A failed pod is reported by every reconciliation that sees it, because that
 //   reconciliation replaces the pod or ends the job. Of the succeeded pods, the stored count of the
-//   type says how many have been reported: the others are reported, which are the last to end.
+//   type says how many have been reported: the rest are reported, the ones that ended last.
 // * A pod that has not ended is in trouble: it waits for its image, crashes and is restarted, or is
 //   unschedulable. The event is emitted when it is younger than status.lastReconcileTime, which is
 //   then set to the time of the youngest event, or to now if that is later. Each new trouble costs

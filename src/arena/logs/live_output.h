@@ -20,9 +20,9 @@
 namespace arena {
 
 // Passes on what is written, and says on stderr that a program has ended and starts again, and that
-// a loss has become NaN or infinite. On a terminal it shows below that the ranks' progress bars,
-// and a line with the number of running ranks, the elapsed time and since when they are quiet,
-// which a thread of its own updates each second; log messages of the command go above. Thread safe.
+// a loss has become NaN or infinite. On a terminal, the output is followed by the ranks' progress
+// bars and a line with the number of running ranks, the elapsed time and how long they have been
+// quiet, which a thread updates each second; log messages of the command go above. Thread safe.
 // Borrows everything but the job. `watch`: of the job and its pods; without it, it has its own.
 class LiveOutput : public cli::Output {
  public:
