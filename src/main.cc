@@ -262,7 +262,8 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
     TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {
-                 // About a flag that has no effect; the rest tells what happens.
+                 // A warning about a flag that has no effect begins with it; the others say what
+                 // happens.
                  base::Log(
                      warning.starts_with("--") ? base::LogLevel::kWarn : base::LogLevel::kInfo,
                      warning);

@@ -11,13 +11,13 @@ struct ChainFinding {
   Finding finding;               // without its time and place, and without words
   const Raised* told = nullptr;  // the exception that decides; of the chain
 };
-// Nullopt where it only tells that another process has failed. Pure.
+// Nullopt where it only says that another process has failed. Pure.
 std::optional<ChainFinding> FindInChain(const Chain& chain);
 
-// By where it was raised, else by its text; nullptr when none knows it.
+// The rule for the place where it was raised, otherwise for its text; nullptr when there is none.
 const Rule* RuleFor(const Raised& raised);
 
-// Of an exception that no rule knows.
+// The finding for an exception that no rule knows.
 Finding OwnException();
 
 }  // namespace answers

@@ -1,4 +1,4 @@
-// What is asked last of a rank that failed: how it ended, and what its machine told.
+// What is asked last about a rank that failed: how it ended, and what its machine reported.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ std::optional<int> ExitOf(const Rank& rank);
 // By that end alone.
 Finding FindInExit(const Rank& rank);
 
-// What the machine told decides where the program's own words do not: a data loader's worker that
-// was killed does not know by whom.
+// What the machine reported decides where the program's own words do not: a data loader's worker
+// that was killed does not know by whom.
 void AskWitnesses(const Rank& rank, Finding& found);
 
-// Whether what the machine tells could decide, because the program's own words do not: it was
+// Whether what the machine reports could decide, because the program's own words do not: it was
 // killed, or a part of it was, or a device or file failed it.
 bool WouldWitnessesDecide(const Rank& rank);
 

@@ -27,8 +27,8 @@ struct Finding {
   void Take(const Rule& taken);
 };
 
-// Of a rank that failed: what its status and its log decide, else how it ended. Nullopt for one
-// that did not.
+// The cause of a rank's failure: what its status and its log decide, otherwise how it ended.
+// Nullopt for a rank that did not fail.
 std::optional<Finding> FindInRank(const Rank& rank);
 
 // Where in a log its first error is, from the first line to the one after the last: an exception
@@ -36,11 +36,11 @@ std::optional<Finding> FindInRank(const Rank& rank);
 // matter here. Nullopt when there is none.
 std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines);
 
-// A container or process that did not end well; one whose end is not known, whose log tells an
-// end by an exception, counts as failed when nobody knows better.
+// Whether its exit code is not 0. A rank whose end is not known counts as failed, too: its log may
+// show an exception that ended it.
 bool HasFailed(const Rank& rank);
 
-// Of a status, of an event: by Kubernetes' reasons.
+// Judges a status or an event by Kubernetes' reasons.
 std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message);
 
 }  // namespace answers

@@ -33,7 +33,7 @@ struct RuleText {
   std::string_view name, text;
 };
 
-// All, in the order in which they are asked (rules/order).
+// All rules, in the order in which they are tried (rules/order).
 std::span<const RuleText> RuleTexts();
 
 struct Sample {

@@ -8,13 +8,13 @@
 
 namespace answers {
 
-// By the first exception that a line names, or by the whole line.
+// The rule for the first exception in a line that a rule knows, otherwise for the whole line.
 const Rule* RuleForWords(std::string_view text);
 
-// By a message without the type of its exception: as if each usual one stood before it.
+// The rule for a message without its exception's type: tries the usual types before it.
 const Rule* RuleForBare(std::string_view text);
 
-// By a line of a program that is a value in somebody's JSON.
+// The rule for a line of a program that is a value in somebody's JSON.
 const Rule* RuleForEscaped(std::string_view text);
 
 }  // namespace answers

@@ -10,9 +10,9 @@
 
 namespace answers {
 
-// Of lines among which `unreached` tells that nobody answered: the first that says that the name of
-// the same host is not known. Nullopt where none does, or where a later line shows that the name
-// was found after all. Pure.
+// For lines among which `unreached` says that nobody answered: the index of the first that says
+// that the name of the same host is not known. Nullopt where none does, or where a later line shows
+// that the name was found after all. Pure.
 std::optional<size_t> LineOfUnknownHost(std::span<const Line> lines, std::string_view unreached);
 
 }  // namespace answers

@@ -23,7 +23,7 @@ struct Watchdogs {
   // waited.
   std::string one, other;
   // The rank that had not entered the call in which others waited, or that waited in an earlier
-  // one, and the line that tells; unset if several were equally late. Otherwise the line of the
+  // one, and the line that shows it; unset if several were equally late. Otherwise the line of the
   // first that waited.
   std::optional<int> behind;
   std::string line;

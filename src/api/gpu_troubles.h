@@ -1,4 +1,4 @@
-// The annotation of a failed pod with what the driver reported about its GPUs then
+// The annotation of a failed pod that holds what the driver then reported about its GPUs
 // (gpu/inventory.h): a line with the time, and one for each trouble.
 #pragma once
 

@@ -1,5 +1,5 @@
-// GPUs in objects of the cluster. Each vendor's have a resource name of their own (gpu/vendor.h);
-// here they are one thing.
+// GPUs in objects of the cluster. Each vendor has a resource name of its own (gpu/vendor.h); here
+// the GPUs of all vendors are treated alike.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ int64_t SumOfGpuLimits(const text::Json& pod);
 // The name under which a node offers its GPUs; kGpuResource if it has none.
 std::string_view GpuResourceOf(const text::Json& node);
 
-// Which of its instance's GPUs a rank uses, if it does as is usual: a single rank has all of them,
-// others the one that LOCAL_RANK numbers, or as many from there as each can have.
+// The GPUs of its instance that a rank uses if it follows the usual rule: a single rank uses all of
+// them; otherwise each rank uses an equal share, in the order of LOCAL_RANK.
 struct GpuRange {
   size_t first = 0, count = 0;
 };

@@ -13,7 +13,7 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 }  // namespace
 
-// Recursive descent; each method leaves `at_` behind what it read.
+// Recursive descent; each method leaves `at_` after what it read.
 class LabelSelector::Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}

@@ -1,4 +1,4 @@
-// The annotation that tells which collective call each rank of a job had entered last, before one
+// The annotation that says which collective call each rank of a job had entered last, before one
 // of them failed (kLastCollectivesAnnotation). A line for each rank:
 //   1 2026-07-30T10:00:05Z had entered all_reduce #40 and finished #40
 #pragma once

@@ -85,19 +85,19 @@ inline constexpr std::string_view kSubmittingAnnotation = "muster.dev/submitting
 inline constexpr std::string_view kUnmetAnnotation = "muster.dev/unmet";
 // On a pod of the embedded cluster: indices of the GPUs that it holds, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
-// On a job that `run` created: its copy of the caller's folder (formats/snapshots.md), the git
-// commit of that folder, where the command itself says little, what the user typed, and of a sweep
-// how many trials it has.
+// On a job that `run` created: its copy of the caller's folder (formats/snapshots.md); the git
+// commit of that folder; what the user typed, where the command itself says little; and for a
+// sweep, how many trials it has.
 inline constexpr std::string_view kSnapshotAnnotation = "muster.dev/snapshot";
 inline constexpr std::string_view kCommitAnnotation = "muster.dev/commit";
 inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
 inline constexpr std::string_view kTrialsAnnotation = "muster.dev/trials";
-// On a job: digests of the variables whose values are in a Secret of it (arena/folder/run_note.h),
-// an object as JSON.
+// On a job: digests of the variables whose values are in its Secret (arena/folder/run_note.h), a
+// JSON object.
 inline constexpr std::string_view kDigestsAnnotation = "muster.dev/value-digests";
 // On a running job: what stalls it (api/stall.h); removed once the job continues.
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
-// On a job: the earlier times in which something stalled it (api/stall.h).
+// On a job: the earlier periods in which something stalled it (api/stall.h).
 inline constexpr std::string_view kStallsAnnotation = "muster.dev/stalls";
 // On jobs and pods of the embedded cluster: the submitter's umask for the job's programs, in octal.
 inline constexpr std::string_view kUmaskAnnotation = "muster.dev/umask";

@@ -24,7 +24,7 @@ std::map<std::string, std::string> Labels(const text::Json& object);
 std::map<std::string, std::string> Annotations(const text::Json& object);
 // Whether deletionTimestamp is set.
 bool IsDeleting(const text::Json& object);
-// metadata.creationTimestamp, which has whole seconds; of a job of the embedded cluster, exactly
+// metadata.creationTimestamp, in whole seconds; for a job of the embedded cluster, the exact time
 // (kCreatedAnnotation).
 std::optional<base::Time> CreationTime(const text::Json& object);
 // The RFC 3339 time at `path`; nullopt when absent or malformed.

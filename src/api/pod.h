@@ -26,7 +26,7 @@ bool IsPodFinished(const text::Json& pod);
 // Reduces a pod that has ended to its metadata without annotations, status.phase and startTime;
 // leaves other pods alone. The result must never be written back.
 void TrimFinishedPod(text::Json& pod);
-// Parses a pod's text and reduces it in that way; of a pod that has ended nothing else is ever in
+// Parses a pod's text and reduces it in that way: nothing else of a pod that has ended is ever in
 // memory.
 base::Result<text::Json> ReadUnfinishedPod(const text::Document& pod);
 // Whether the condition Ready is True.
@@ -46,7 +46,7 @@ struct Disruption {
 // ended before.
 std::optional<Disruption> DisruptionOf(const text::Json& pod);
 // The condition DisruptionTarget, or Volcano's equivalent: Ready with the reason Evict. nullptr
-// without.
+// when there is none.
 const text::Json* DisruptionCondition(const text::Json& pod);
 // "was evicted (Eviction API: evicting)"
 std::string DescribeDisruption(const Disruption& disruption);
@@ -103,7 +103,7 @@ ResourceRequest PodRequest(const text::Json& pod);
 // first; nullptr without containers.
 const text::Json* MainContainer(const text::Json& pod);
 text::Json* MainContainer(text::Json& pod);
-// Of api::kUmaskAnnotation: "0027", octal; nullopt when malformed.
+// The value of kUmaskAnnotation: "0027", octal; nullopt when malformed.
 std::optional<mode_t> ParseUmask(std::string_view text);
 // Sum over containers of limits[resource] in whole units.
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource);

@@ -44,8 +44,8 @@ bool IsConditionTrue(const text::Json& pod, std::string_view type) {
   return condition != nullptr && text::GetString(*condition, {"status"}) == "True";
 }
 
-// The state of the containers, where the first one has the last word; `otherwise` when none has
-// one.
+// The state of the first container that waits or has ended, unless that is Completed and another
+// one is ready; `otherwise` when no container waits or has ended.
 std::string MainStatus(const text::Json& pod, std::string otherwise) {
   std::string text = std::move(otherwise);
   bool has_running = false;

@@ -1,5 +1,5 @@
-// How far the jobs that run are, as a kind of the embedded cluster's own that can only be listed
-// and watched (local/daemon/progress/progress_news.h). It is not among AllResources.
+// The progress of running jobs, as a kind of the embedded cluster's own that can only be listed and
+// watched (local/daemon/progress/progress_news.h). It is not among AllResources.
 #pragma once
 
 #include "api/resources.h"

@@ -1,4 +1,4 @@
-// The annotation that tells what stalls a job (kStallAnnotation): "stalled 2026-07-30T10:00:00Z
+// The annotation that says what stalls a job (kStallAnnotation): "stalled 2026-07-30T10:00:00Z
 // rank 1 has not entered all_reduce (train.py:88)".
 #pragma once
 
@@ -26,11 +26,12 @@ std::string TextOfStall(std::string_view note);
 std::string SayStall(std::string_view note, base::Time now);
 
 struct Stall {
-  std::string kind;  // as of StallNote
+  std::string kind;  // as in StallNote
   base::Time since{};
   std::string text;
 };
-// What the job's annotation tells; nullopt when the job is not stalled, or it is malformed.
+// What the job's annotation says; nullopt when the job is not stalled, or the annotation is
+// malformed.
 std::optional<Stall> CurrentStall(const text::Json& job);
 
 // For display: "stalled 34 s: rank 1 has not ..."; "" when the job is not stalled, or the
@@ -43,13 +44,13 @@ struct PastStall {
 };
 inline constexpr size_t kMostPastStalls = 64;
 
-// The value of kStallsAnnotation with the stall that `note` describes and that ended at `end`
-// added: a "BEGIN/END" each, the latest kMostPastStalls of them. Returns `past` unchanged if the
-// note is malformed, or of kSlowed.
+// `past`, a value of kStallsAnnotation, with one more stall, which `note` describes and which ended
+// at `end`. Each stall is a "BEGIN/END"; the latest kMostPastStalls are kept. Returns `past`
+// unchanged if the note is malformed, or of kSlowed.
 std::string WithPastStall(std::string_view past, std::string_view note, base::Time end);
 
-// When ranks were held up, including the present stall, which lasts until `now`; malformed entries
-// are left out.
+// The periods in which ranks were held up, including the present stall, which lasts until `now`;
+// malformed entries are left out.
 std::vector<PastStall> StallsOf(const text::Json& job, base::Time now);
 
 }  // namespace api

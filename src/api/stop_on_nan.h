@@ -5,8 +5,8 @@
 
 namespace api {
 
-// "1": the container is killed when it prints a loss that is NaN or infinite. The variable of the
-// launcher's --stop-on-nan, so that it has a meaning in every pod that starts its ranks by that.
+// "1": the container is killed when it prints a loss that is NaN or infinite. The launcher's
+// --stop-on-nan has the same variable, so it works in every pod whose ranks the launcher starts.
 inline constexpr std::string_view kStopOnNanVariable = "PET_STOP_ON_NAN";
 
 }  // namespace api

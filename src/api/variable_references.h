@@ -9,7 +9,7 @@ namespace api {
 
 // Escapes `text`, so that the container gets it unchanged.
 std::string EscapeReferences(std::string_view text);
-// What the container gets of it, with the references as they are.
+// What the container gets of it, if references stay as they are.
 std::string UnescapeReferences(std::string_view text);
 
 }  // namespace api

@@ -1,5 +1,5 @@
-// One function a verb: each adds its command, and borrows the context for as long as the tree
-// lives.
+// One function for each verb: it adds the verb's command, and borrows the context for as long as
+// the tree lives.
 #pragma once
 
 #include "arena/app/app.h"

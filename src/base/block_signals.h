@@ -6,9 +6,9 @@
 
 namespace base {
 
-// Blocks all signals in this thread for its lifetime, and in the threads that are started meanwhile
-// for ever. The main thread handles signals: one that another thread took could end the program at
-// once.
+// Blocks all signals in the calling thread while it exists. Threads that are started meanwhile
+// inherit the mask and keep it: the main thread handles signals, because one that another thread
+// took could end the program at once.
 class BlockSignals {
  public:
   BlockSignals() {

@@ -147,8 +147,8 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
 
-// The leading digits of `text`, as whole / scale; digits that do not fit are dropped, as Go does
-// with those of a fraction. Nullopt when there is none.
+// The leading digits of `text`: `value` as a whole number, value / scale as what follows a point.
+// Digits that do not fit are dropped, as Go drops those of a fraction. Nullopt without a digit.
 struct Digits {
   uint64_t value = 0;
   double scale = 1;

@@ -1,4 +1,4 @@
-// Time as an argument: nothing outside `base` asks the system for it.
+// Time is passed as an argument: nothing outside `base` asks the system for it.
 #pragma once
 
 #include <chrono>
@@ -47,8 +47,8 @@ std::string FormatRfc3339Micro(Time time);
 // Any RFC 3339 time with optional fraction and offset. kInvalidArgument otherwise.
 Result<Time> ParseRfc3339(std::string_view text);
 
-// One unit, rounded down, as kubectl and Arena print ages: 59s, 1m, 1h, 1d, 1y; below -1 s
-// "<invalid>".
+// One unit, rounded down, as kubectl and Arena print ages: 59s, 1m, 1h, 1d, 1y; "<invalid>" below
+// -1 s.
 std::string ShortDuration(Duration duration);
 
 // Go's time.ParseDuration: "1h30m", "300ms", "1.5h", "0". kInvalidArgument otherwise.

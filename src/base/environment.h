@@ -18,7 +18,7 @@ class Environment {
   // A copy of this process's environment.
   static Environment OfProcess();
 
-  // Nullopt when unset or empty.
+  // Nullopt when the variable is unset or empty.
   std::optional<std::string> Get(std::string_view name) const;
   std::string GetOr(std::string_view name, std::string_view otherwise) const;
   const std::map<std::string, std::string>& values() const { return values_; }
@@ -26,7 +26,8 @@ class Environment {
   // "NAME=VALUE", as for exec.
   std::vector<std::string> AsList() const;
 
-  // $HOME if absolute, else from the password database, else "/". A relative folder counts as unset
+  // $HOME if it is an absolute path, otherwise the folder in the password database, otherwise "/".
+  // A relative path counts as unset here and below.
   std::string Home() const;
   // $XDG_CONFIG_HOME/muster, by default ~/.config/muster.
   std::string ConfigDir() const;

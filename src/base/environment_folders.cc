@@ -18,8 +18,8 @@ bool IsPrivateFolder(const std::string& path) {
   return folder && CheckPrivateFolder(folder.get(), path);
 }
 
-// The XDG specification has relative paths ignored: the daemon, which leaves the caller's folder,
-// would take another one.
+// Ignores relative paths, as the XDG specification says: the daemon, which leaves the caller's
+// folder, would resolve them differently.
 std::optional<std::string> Folder(const Environment& environment, std::string_view name) {
   std::optional<std::string> path = environment.Get(name);
   if (path && !path->starts_with('/')) path.reset();
@@ -50,7 +50,8 @@ std::string Environment::CacheDir() const {
 }
 std::string Environment::RuntimeDir() const {
   const auto runtime = Folder(*this, "XDG_RUNTIME_DIR");
-  // It belongs to another user after `su`, is gone after a logout, and is not set in cron jobs.
+  // The folder belongs to another user after `su`, is gone after a logout, and is not set in cron
+  // jobs.
   if (!runtime || !IsPrivateFolder(*runtime)) return StateDir() + "/run";
   return fmt::format("{}/muster-{}", *runtime, Md5Hex(StateDir()).substr(0, 8));
 }

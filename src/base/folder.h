@@ -6,7 +6,7 @@
 
 namespace base {
 
-// The names in no particular order; empty when it cannot be read.
+// The names in no particular order; empty when the directory cannot be read.
 std::vector<std::string> EntriesOf(const std::string& directory);
 
 }  // namespace base

@@ -61,7 +61,7 @@ bool IsBare(std::string_view text) {
          std::string_view::npos;
 }
 
-// What is not printable as \x.., by `special` where that has a text for it.
+// Replaces what is not printable by \x.., or by the text that `special` has for it.
 template <typename F>
 std::string Escaped(std::string_view text, F special) {
   std::string shown;
@@ -101,7 +101,7 @@ std::string Quote(std::string_view text) {
   return '"' + Escaped(text, special) + '"';
 }
 
-// A message may quote what a terminal would obey, such as a file's name.
+// A message may quote text that a terminal would obey, such as a file's name.
 std::string WithoutControls(std::string_view message) {
   return Escaped(message, [](char c) -> std::string_view {
     if (c == '\n') return "\n";

@@ -21,7 +21,7 @@ enum class LogForm {
 };
 void SetLogForm(LogForm form);
 
-// kFatal only appears in the line, as in Arena's, and ends nothing.
+// kFatal only labels the line, as in Arena's; it does not end the program.
 enum class LogLevel { kDebug, kInfo, kWarn, kError, kFatal };
 
 // debug, info, warn or error; otherwise Arena's error message.

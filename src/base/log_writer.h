@@ -6,9 +6,9 @@
 
 namespace base {
 
-// Takes whole lines, which go to stderr otherwise: whoever draws on the terminal keeps what it has
-// drawn apart from them. Called by any thread that logs, one at a time; must not log itself. An
-// empty one ends that.
+// Passes log lines to `write` instead of stderr, one whole line per call, so that whoever draws on
+// the terminal can keep the lines apart from its drawing. Any thread that logs may call it, one at
+// a time; it must not log itself. An empty function restores stderr.
 void SetLogWriter(std::function<void(std::string_view line)> write);
 
 }  // namespace base

@@ -11,8 +11,8 @@ namespace base {
 // character (newlines and tabs too), which a terminal would obey, or not UTF-8.
 size_t PrintableLength(std::string_view at);
 
-// The name as it is or, if it has control characters, which a terminal would obey, as a word that
-// a shell reads as the name: $'a\x1b[2Jb'. A name that is not UTF-8 is written so too.
+// The name itself or, if it is not UTF-8 or has control characters, which a terminal would obey, a
+// word that a shell reads as the name: $'a\x1b[2Jb'.
 std::string Printable(std::string_view name);
 
 }  // namespace base

@@ -15,8 +15,8 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 std::string_view Trim(std::string_view text);
 // `what` must not be empty.
 std::string ReplaceAll(std::string_view text, std::string_view what, std::string_view with);
-// For display: spaces, control characters and line breaks that stand together become one space;
-// what is over `most` bytes is cut, between characters of UTF-8, and "..." follows.
+// For display: each run of spaces, control characters and line breaks becomes one space. A text of
+// more than `most` bytes is cut between UTF-8 characters, and "..." follows.
 std::string OneLine(std::string_view text, size_t most);
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string ToLower(std::string_view text);  // ASCII only
@@ -30,13 +30,13 @@ size_t EditDistance(std::string_view a, std::string_view b);
 std::string PercentDecode(std::string_view text);
 // A word that a POSIX shell reads as `text`.
 std::string ShellQuote(std::string_view text);
-// The words of a line as a POSIX shell divides them, or Python's shlex.split, to which a backslash
-// before a newline, $ or ` is nothing special; without substituting anything. Nullopt when a quote
-// is not closed.
+// The words of a line as a POSIX shell divides them, or as Python's shlex.split does, which gives a
+// backslash before a newline, or in quotes before $ or `, no special meaning. Nothing is
+// substituted. Nullopt when a quote is not closed.
 enum class WordRules { kShell, kShlex };
 std::optional<std::vector<std::string>> ShellWords(std::string_view line,
                                                    WordRules rules = WordRules::kShell);
-// Lower-case hex MD5: an identifier, never a protection (compat/arena.md 1.3.5).
+// Lower-case hex MD5, to identify and never to protect (compat/arena.md 1.3.5).
 std::string Md5Hex(std::string_view text);
 std::string Base64Encode(std::string_view bytes);
 // Standard alphabet with padding; nullopt when malformed.

@@ -1,5 +1,5 @@
-// How command lines are spelt, and in whose words they are refused: all that differs between the
-// programs whose habits muster keeps. FlagParser (cli/flags.h) is their one engine.
+// How command lines are spelt, and in which words they are refused: all that differs between the
+// programs that muster imitates. FlagParser (cli/flags.h) is the one engine for all of them.
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ struct Refusal {
   Kind kind = Kind::kUnknown;
   std::string_view word{};      // as it was typed: "--nproc=2", "-fx"
   std::string_view spelling{};  // of the flag in it: "--nproc", "-x"
-  std::string_view shorts{};    // of a word of shorthands what is left: "x"; "" of a long one
+  std::string_view shorts{};    // what is left of a word of shorthands: "x"; "" of a long flag
   std::string_view value{};
-  const Flag* flag = nullptr;        // nullptr of one that is not known
+  const Flag* flag = nullptr;        // nullptr if it is not known
   std::string why{};                 // kUnknown: the name that was meant, "" when none is near
-  std::vector<std::string> names{};  // with their dashes, except of kMissing
+  std::vector<std::string> names{};  // with their dashes, except for kMissing
 };
 
 struct Dialect {

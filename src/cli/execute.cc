@@ -219,7 +219,7 @@ base::Status Executor::CheckCall(Command& command, Invocation& call) const {
   return {};
 }
 
-// What a command says that cannot be called by itself.
+// Answers the call of a command that cannot be called by itself.
 Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
   const bool is_click = command.is_click();
   if (!parsed.positionals.empty()) {
@@ -229,7 +229,7 @@ Outcome Executor::CallNothing(Command& command, const ParsedArgs& parsed) {
                                                  command.Path(), Suggest(command, name));
     return UsageFailure(command, {base::Code::kInvalidArgument, std::move(message), 0});
   }
-  // As Click since 8.2: help goes to stderr, because nobody asked for it.
+  // Help goes to stderr, as in Click since 8.2, because nobody asked for it.
   (void)(is_click ? err_ : out_).Write(command.HelpText());
   return {is_click ? kExitUsage : 0, std::nullopt};
 }
@@ -290,7 +290,7 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
-  // The words so far tell which command completes. An incomplete line may not parse: the parsed
+  // The words so far show which command completes. An incomplete line may not parse: the parsed
   // part is enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);

@@ -128,8 +128,8 @@ struct ParsedArgs {
 };
 
 // Parses --x v, --x=v, -xv, -x v, combined shorts, --, interspersed positionals, and what else the
-// dialect knows. Errors have its texts, with a suggestion for a misspelt flag. One thread, one
-// call.
+// dialect allows. Errors have the dialect's texts, with a suggestion for a misspelt flag. One
+// thread, one call.
 class FlagParser {
  public:
   using Notice = std::function<void(std::string_view line)>;
@@ -147,7 +147,7 @@ class FlagParser {
 
   // With `interspersed` false the first positional ends the flags.
   base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true);
-  // The flags that a command wants are set.
+  // An error unless the flags that the command requires are set.
   base::Status CheckRequired() const;
 
  private:

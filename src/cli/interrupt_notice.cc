@@ -55,7 +55,7 @@ InterruptNotice::~InterruptNotice() {
 }
 
 const std::string* InterruptNotice::Keep(std::string words) {
-  // After the terminal's ^C.
+  // The text begins on a new line, after the terminal's ^C.
   return &lines_.emplace_back(fmt::format("\n{}\n", words));
 }
 

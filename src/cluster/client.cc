@@ -46,7 +46,7 @@ void SetBody(net::HttpRequest& request, std::string body, std::string_view type 
   request.body = std::move(body);
 }
 
-// As text, or as it is.
+// Sends the value as text, or as it is to a server in this process.
 void SetBody(net::HttpRequest& request, const Transport& transport, const text::Json& value,
              std::string_view type = kJsonType) {
   SetBody(request, transport.TakesParsed() ? "" : text::ToJson(value), type);

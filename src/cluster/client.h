@@ -69,7 +69,7 @@ class Watch {
 
  private:
   base::Status ReadMore();
-  // What the object of the line at this offset of the buffer says, if it is known.
+  // The value of the object in the line at this offset of the buffer; null if it is not known.
   net::Parsed TakeParsed(size_t offset);
 
   std::unique_ptr<net::BodyStream> body_;

@@ -1,6 +1,6 @@
-// Reflector: lists, then watches without end, and so tells a handler what exists. When a watch ends
-// it goes on from the last resourceVersion. It lists again if that version is too old, or newer
-// than the server's own, as after the server was restored from a backup.
+// Reflector keeps a handler informed of what exists: it lists, then watches without end. When a
+// watch ends, it goes on from the last resourceVersion. It lists again if that version is too old,
+// or newer than the server's own, as after the server was restored from a backup.
 #pragma once
 
 #include <functional>

@@ -23,7 +23,7 @@ class Transport {
   // Whether it takes requests with a value in place of a JSON body.
   virtual bool TakesParsed() const { return false; }
   virtual base::Result<net::HttpResponse> Send(const net::HttpRequest& request) = 0;
-  // As Send, but passes the body of a success to `take` as it comes, on this thread, and returns
+  // Like Send, but passes the body of a success to `take` as it comes, on this thread, and returns
   // the answer without it. An error of `take` ends the call.
   using TakeBody = std::function<base::Status(std::string_view bytes)>;
   virtual base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,
@@ -39,7 +39,7 @@ class Transport {
       const net::HttpRequest& request, const std::vector<std::string>& protocols);
 
  protected:
-  // As Receive, for an answer whose head has come.
+  // Like Receive, for an answer whose head has come.
   static base::Result<net::HttpResponse> ReceiveStream(net::BodyStream& stream,
                                                        const TakeBody& take);
 };

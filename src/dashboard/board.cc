@@ -110,7 +110,7 @@ Board::Changes Board::Take(base::Time now) {
     const api::TrainingSummary& summary = found.summary;
     const arena::RankMap ranks = arena::RankMap::Of(found.job);
     const auto up = std::count_if(summary.instances.begin(), summary.instances.end(), IsUp);
-    // As `list -o json`, without instances and times that run.
+    // As `list -o json`, without instances and without times that go on counting.
     text::Json row = arena::JobToJson(found, std::nullopt, {}, arena::Keys::kAll);
     text::Object& object = row.as_object();
     text::EraseKeys(object, {"instances", "duration", "tensorboard", "creationTimestamp"});
@@ -165,7 +165,7 @@ text::Json Board::InstancesOf(const std::string& key, base::Time now) const {
   return instances;
 }
 
-// Parses an annotation only when its text is another one.
+// Parses an annotation only when its text has changed.
 void Board::TakeAnnotated(const std::string& key, std::vector<JobProgress>& changed) {
   const auto job = jobs_.find(key);
   Annotated now;

@@ -29,12 +29,12 @@ base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Contex
 base::Result<text::Json> ReportsPage(cluster::Client& client, const arena::Context& context,
                                      const std::string& namespace_name, const std::string& since,
                                      const std::string& by);
-// {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most that many values
-// of each scalar; empty if the cluster knows nothing.
+// {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most `points` values
+// of each scalar; empty if the cluster has none.
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points);
 // What each rank used over time, in at most `columns` (docs/reference/json.md, "ranks over time");
-// without ranks if nobody knows.
+// without ranks if that is not known.
 base::Result<text::Json> StripPage(cluster::Client& client, const arena::Context& context,
                                    const std::string& run, int64_t columns);
 // {"ranks": `get --ranks -o json`}

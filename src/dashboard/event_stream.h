@@ -16,7 +16,7 @@ namespace dashboard {
 // "event: NAME\ndata: JSON\n\n". `json` must be one line, as text::ToJson writes it. Pure.
 std::string FormatEvent(std::string_view name, std::string_view json);
 
-// A tab falls behind when it has more than this to read, until less than kLittleBehind is left.
+// A tab is behind once it has more than this to read, and until less than kLittleBehind is left.
 inline constexpr size_t kMostBehind = 1 << 20;
 inline constexpr size_t kLittleBehind = 64 << 10;
 

@@ -16,9 +16,9 @@
 namespace dashboard {
 namespace {
 
-// Of a job on Kubernetes, at each look.
+// The most logs of a job on Kubernetes that one look reads.
 constexpr size_t kLogsOfLook = 16;
-// Whose ranks over time are kept, also while no tab shows them.
+// The most jobs whose ranks over time are kept, also while no tab shows them.
 constexpr size_t kMostSeenJobs = 32;
 
 // {"set": [rows...], "gone": [keys...]}
@@ -216,7 +216,7 @@ std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
                                               std::move(handler));
 }
 
-// Of one job (local/daemon/progress/progress_news.h).
+// Takes the progress of one job (local/daemon/progress/progress_news.h).
 void Live::TakeProgress(const text::Json& told, bool is_gone) {
   const std::string uid(text::GetString(told, {"uid"}));
   const text::Array* sources = text::FindArray(told, {"sources"});
@@ -386,7 +386,7 @@ void Live::TellAll() {
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
   if (!changes.empty()) HasQuestion();
-  // Nobody can be asked there.
+  // On Kubernetes there is nobody to ask.
   if (!context_.cluster_is_this_machine) NoteProgress(progress_.Change(changes.annotated));
   std::string some;
   if (!changes.empty()) {

@@ -35,9 +35,9 @@ namespace dashboard {
 
 // Changes within this time are sent together.
 inline constexpr std::chrono::milliseconds kTellInterval{200};
-// The least time between two looks at what the page shows of a single job: its ranks over time,
-// which the embedded cluster tells to be new; on Kubernetes what their logs and metrics tell, which
-// cannot be watched, so this is also the most.
+// The least time between two looks at what the page shows of a single job. On the embedded cluster
+// that is its ranks over time, which are read when the cluster reports news of them. On Kubernetes
+// it is what their logs and metrics show; nothing can watch these, so they are read that often.
 inline constexpr std::chrono::seconds kShownInterval{10};
 // The most tabs, each with a log.
 inline constexpr size_t kMostStreams = 64;
@@ -81,10 +81,10 @@ class Live {
   std::unique_ptr<cluster::Reflector> WatchProgress();
   void TakeProgress(const text::Json& told, bool is_gone);
   void HasQuestion();
-  // Of the jobs that tabs show: their ranks over time, on Kubernetes what their logs tell. Returns
-  // how long the next question waits; nullopt if there is none.
+  // Asks about the jobs that tabs show: for their ranks over time, on Kubernetes for what their
+  // logs show. Returns how long the next question waits; nullopt if there is none.
   std::optional<base::Duration> AskOfShownJobs();
-  // Of a job on Kubernetes, which keeps no history of it; by the asking thread.
+  // What was seen of a job on Kubernetes, which keeps no history of it. For the asking thread only.
   struct SeenJob {
     arena::RankLogs logs;
     arena::SeenRanks ranks{kShownInterval};
@@ -96,7 +96,7 @@ class Live {
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
   void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
                const text::Json& progress);
-  // Under the mutex. Whether it is news.
+  // Call it with the mutex held. Returns whether it is news.
   bool NoteProgress(std::string news);
   void SetHasTabs(bool has_tabs);
   void TellAll();
@@ -112,7 +112,7 @@ class Live {
   std::mutex news_mutex_;  // guards the next four; may be locked while mutex_ is
   std::condition_variable_any changed_, asking_;
   bool has_news_ = false, has_tabs_ = false;
-  bool has_question_ = false;  // a job that a tab shows is new, or not as it was
+  bool has_question_ = false;  // a job that a tab shows is new or has changed
 
   std::mutex mutex_;  // guards what follows
   Board board_;

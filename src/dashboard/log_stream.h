@@ -42,8 +42,9 @@ struct LogText {
 base::Result<LogText> ReadLog(cluster::Client& client, const arena::Context& context,
                               const LogQuery& query, const std::stop_token& stop);
 
-// Passes the output to `write`, which may block, and returns false to end it. Follows an existing
-// job until it has ended. Blocks until then, or until `stop`. Success also if `write` ended it.
+// `write` takes the output; it may block, and returns false to end it. FollowLog follows an
+// existing job until it has ended. Blocks until then, or until `stop`. Success also if `write`
+// ended it.
 using WriteLog = std::function<bool(std::string_view text)>;
 base::Status FollowLog(cluster::Client& client, const arena::Context& context,
                        const LogQuery& query, const std::stop_token& stop, const WriteLog& write);

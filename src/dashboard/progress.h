@@ -23,7 +23,7 @@ class Progress {
   // Takes the cluster's answer, {"items": [{"uid", "sources": [...]}]}. Returns the changes since
   // the last call, by uid, as JSON; "" for none. The newest of several sources counts.
   std::string Take(const text::Json& answer);
-  // The same of these jobs alone.
+  // The same for these jobs only.
   std::string Change(const std::vector<JobProgress>& changed);
   // Everything, by uid, as JSON.
   std::string All() const;

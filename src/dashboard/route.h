@@ -28,7 +28,7 @@ struct Route {
     kMachine,   // GET /api/machine
     kAction,    // POST /api/action
     kShell,     // GET /api/shell/NAMESPACE/JOB?instance=&columns=&rows=
-    kTyped,     // POST /api/shell: what is typed into one
+    kTyped,     // POST /api/shell: what is typed into a shell
   };
   Kind kind = Kind::kAsset;
   std::string namespace_name, run;  // "" if the path has none

@@ -149,7 +149,7 @@ class Shells::Shell : public std::enable_shared_from_this<Shell> {
     return Fail(Code::kCancelled, "the page has closed it");
   }
 
-  // Whoever reads is told of errors.
+  // Ignores errors, because the thread that reads gets them.
   void CarryInput(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, stop, [this] { return command_ && (size_ || !typed_.empty()); })) {

@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 1> kAmdNames = {"GPU-"};
 
 using Properties = std::map<std::string, uint64_t>;
 
-// "simd_count 304" per line. Empty if a container does not get the device: the file cannot be read
-// then.
+// Reads lines like "simd_count 304". Empty if the file cannot be read, as in a container that does
+// not get the device.
 Properties PropertiesIn(const std::string& path) {
   Properties properties;
   const auto text = base::ReadFile(path, kMaxFile);

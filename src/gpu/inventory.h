@@ -44,8 +44,8 @@ struct Device {
 };
 
 // "GPU 1 (NVIDIA H100): 2 uncorrected memory errors while the job ran": one line for each trouble.
-// `before`: the same device when the job began; nullptr if that is unknown, and then error counts
-// are left out.
+// `before`: the same device when the job began; nullptr if that is unknown, in which case error
+// counts are left out.
 std::vector<std::string> TroublesOf(const Device& device, const Device* before);
 
 struct Unit {

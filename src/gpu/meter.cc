@@ -16,7 +16,7 @@ namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
 constexpr std::chrono::seconds kStale{5};
-constexpr std::chrono::milliseconds kBetween{700};  // two readings, at least
+constexpr std::chrono::milliseconds kBetween{700};  // at least, between two readings
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How busy the machine's GPUs are, looked at again and again.
+// Samples how busy the machine's GPUs are.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,20 @@
 
 namespace gpu {
 
-// Percent of the driver's last sample, by unit (Inventory::Units); nullopt for what the driver does
-// not tell, as of the parts of a divided GPU. Empty if a GPU does not answer: the units of the
-// others are not known then.
+// Percent, from the driver's last sample, by unit (Inventory::Units); nullopt where the driver does
+// not report it, as for the parts of a divided GPU. Empty if a GPU does not answer, because the
+// units of the others are not known then.
 using BusyUnits = std::vector<std::optional<int>>;
 BusyUnits BusyOf(const Inventory& inventory);
 
-// Reads on a thread of its own, which ends, and lets go of the driver, some seconds after the last
-// look: a driver that hangs holds up neither Look nor the destructor. Thread safe.
+// Reads on a thread of its own, so that a driver that hangs holds up neither Look nor the
+// destructor. The thread ends, and releases the driver, some seconds after the last look. Thread
+// safe.
 class Meter {
  public:
   explicit Meter(Places places);
   ~Meter();
-  // The last look's readings, and begins the next reading. Empty before the first one, and where
+  // Returns the newest readings, and asks for the next ones. Empty before the first ones, and where
   // the driver has not answered for some seconds, or leaves out a GPU.
   BusyUnits Look();
 

@@ -21,9 +21,9 @@ struct Vendor {
   std::string_view name;
   std::string_view resource;       // the resource that pods request: "nvidia.com/gpu"
   std::string_view product_label;  // of a node: the label or resource that names its GPUs
-  // PCI addresses ("0000:41:00.0") in the order of the runtime's own numbers, of the GPUs that this
-  // process may use; "" of one whose address is not told. `root`: "" is the machine's own, tests
-  // have theirs.
+  // The PCI addresses ("0000:41:00.0") of the GPUs that this process may use, in the order of the
+  // runtime's own numbers; "" for a GPU whose address is not known. `root`: "" is the machine's
+  // own; tests have theirs.
   std::vector<std::string> (*installed)(const std::string& root);
   // How many of them the environment leaves visible.
   int (*visible)(int installed, const base::Environment& environment);
@@ -39,11 +39,13 @@ extern const Vendor kAmd;  // ROCm
 inline constexpr std::array<const Vendor*, 2> kVendors = {&kNvidia, &kAmd};
 
 // Reads the machine's GPUs of one vendor. Every failure results in an inventory without devices and
-// a reason; the reason of a later vendor wins, and may be "" if nothing suggests that it has any.
+// a reason; the reason of a later vendor wins. It may be "" if nothing suggests that the machine
+// has such GPUs.
 using Reader = Inventory (*)(const Places& places);
 Inventory ReadNvidia(const Places& places);
-// Reads them each time that it is called, and keeps the driver's library open in between. One
-// thread at a time. If the driver does not answer now, it never will: open it again.
+// The function reads them each time that it is called, and keeps the driver's library open in
+// between. One thread at a time. A function that was made while the driver did not answer never
+// succeeds: call OpenNvidia again.
 std::function<Inventory()> OpenNvidia(const Places& places);
 Inventory ReadAmd(const Places& places);
 

@@ -32,7 +32,7 @@ base::Result<ProcessStat> ReadStat(pid_t pid);
 // Parses /proc/<pid>/stat; the program's name may contain anything.
 base::Result<ProcessStat> ParseStat(std::string_view text);
 
-// Of each thread of a process; none when it is gone.
+// The stat of each thread of a process; empty when the process is gone.
 std::vector<ProcessStat> ThreadsOf(pid_t pid);
 
 // The id of the present boot.
@@ -60,18 +60,18 @@ std::vector<ProcessStat> Descendants(pid_t root);
 std::vector<pid_t> FindByEnvironment(std::string_view entry);
 bool HasInEnvironment(pid_t pid, std::string_view entry);
 
-// The path in the unified hierarchy (cgroup v2) that a text of /proc/<pid>/cgroup names; "" of
-// none. Pure.
+// The path in the unified hierarchy (cgroup v2) that the text of /proc/<pid>/cgroup contains; ""
+// when it contains none. Pure.
 std::string UnifiedCgroup(std::string_view text);
 
-// How many descriptors it has open; 0 when that may not be read.
+// The number of descriptors that the process has open; 0 when that may not be read.
 size_t OpenDescriptors(pid_t pid);
 
-// Its resident memory, including shared pages; 0 when the process is gone.
+// The process's resident memory in bytes, including shared pages; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 
-// What it has read and written so far, whether that came from a disk or not; 0 when that may not be
-// known.
+// The bytes that the process has read and written so far, from a disk or not; 0 when that may not
+// be read.
 uint64_t TransferredBytes(pid_t pid);
 
 // The kernel's count of out-of-memory kills since boot; 0 when unknown.
@@ -79,7 +79,7 @@ uint64_t OomKillCount();
 // The count in a cgroup's memory.events (v2) or memory.oom_control (v1); nullopt when it cannot be
 // read.
 std::optional<uint64_t> OomKillsIn(const std::string& path);
-// That of the own cgroup.
+// The same count for this process's own cgroup.
 std::optional<uint64_t> OwnCgroupOomKills();
 
 }  // namespace process

@@ -14,8 +14,9 @@ namespace {
 
 constexpr int kMostCapabilities = 64;
 
-// Removes them from the bounding set, which limits a program of root, and from the inheritable set.
-// A process that may not do this (of a user other than root) has no capabilities to pass on.
+// Removes them from the bounding set, which limits a program that root runs, and from the
+// inheritable set. A process that may not do this (of a user other than root) has no capabilities
+// to pass on.
 MUSTER_UNSANITIZED int DropCapabilities(uint64_t dropped) {
   if (dropped == 0) return 0;
   for (int capability = 0; capability < kMostCapabilities; ++capability) {

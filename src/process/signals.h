@@ -23,18 +23,19 @@ std::optional<signalfd_siginfo> ReadSignal(int fd);
 
 void IgnoreSignal(int signal);
 
-// What an unblocked SIGTSTP would do, for a thread that blocks it: stops the process until it is
-// continued; nothing in an orphaned process group, which no shell would continue.
+// Does what an unblocked SIGTSTP would do, for a thread that blocks it: stops the process until it
+// is continued. Does nothing in an orphaned process group, which no shell would continue.
 void StopUntilContinued();
 
-// Calls `taken` on a thread of its own for each of these signals, while it exists; afterwards they
-// do again what they did. Two of one sender within 100 ms are one: timeout(1) sends to the process
-// and to its group. (What a terminal sends has no sender.) For the main thread.
+// While it exists, calls `taken` on a thread of its own for each of these signals; afterwards they
+// have their former effect. Two signals of one sender within 100 ms count as one, because
+// timeout(1) signals the process and its group. (Signals from a terminal have no sender.) For the
+// main thread.
 class SignalThread {
  public:
-  // If it cannot have a thread, the signals do what they did.
+  // If no thread can be started, the signals keep their effect.
   SignalThread(std::initializer_list<int> signals, std::function<void()> taken);
-  // Waits for `taken`.
+  // Waits for a call of `taken` that is under way.
   ~SignalThread();
   SignalThread(const SignalThread&) = delete;
   SignalThread& operator=(const SignalThread&) = delete;

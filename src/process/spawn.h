@@ -42,8 +42,8 @@ base::Result<pid_t> Spawn(const SpawnOptions& options);
 // The same with empty stdin, discarded stdout, and this process's stderr.
 base::Result<pid_t> SpawnQuietly(SpawnOptions options);
 
-// The umask of this process. Reading it requires setting it, so not while other threads create
-// files.
+// The umask of this process. Reading it requires setting it, so it must not be called while other
+// threads create files.
 mode_t CurrentUmask();
 
 // The value of PATH in "NAME=value" entries, the last one's, or a default.

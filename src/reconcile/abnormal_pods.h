@@ -1,11 +1,11 @@
 // Events about pods (compat/pytorchjob.md 2.10).
 //
 // v1 emits them again in every reconciliation and leaves it to the client to drop most of them.
-// Here each event is emitted once. The status tells which events have been emitted already:
+// Here each event is emitted once. The status shows which events have been emitted already:
 //
 // * A pod has ended. A failed pod is reported by every reconciliation that sees it, because that
-//   reconciliation replaces the pod or ends the job. Succeeded pods are reported, latest first,
-//   until as many are reported as the stored count of the type lacks.
+//   reconciliation replaces the pod or ends the job. Of the succeeded pods, the stored count of the
+//   type says how many have been reported: the rest are reported, the ones that ended last.
 // * A pod that has not ended is in trouble: it waits for its image, crashes and is restarted, or is
 //   unschedulable. The event is emitted when it is younger than status.lastReconcileTime, which is
 //   then set to the time of the youngest event, or to now if that is later. Each new trouble costs

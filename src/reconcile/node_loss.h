@@ -21,8 +21,8 @@ inline constexpr std::string_view kNodeLostAnnotation = "muster.dev/node-lost-se
 std::optional<base::Duration> NodePatience(const text::Json& job);
 
 // When the pod will count as lost; nullopt when its node is there, or the pod has ended.
-// `lost_nodes` maps each node that is gone to the time since when. Without it, the pod's own fields
-// tell, later.
+// `lost_nodes` maps each node that is gone to the time since when. For a node that it lacks, the
+// pod's own fields show the loss, later.
 std::optional<base::Time> LossOf(const text::Json& pod, base::Duration patience,
                                  const std::map<std::string, base::Time>& lost_nodes);
 

@@ -40,7 +40,7 @@ struct Failure {
 // Never a running pod that somebody deletes counts as failed, as in v1, but not a left-over one.
 std::optional<Failure> FindFailure(const JobState& state);
 
-// Appends to the message `before`, then which pod failed first and how, as in "rank 1 (j-worker-0)
+// Appends to the message: `before`, which pod failed first and how, as in "rank 1 (j-worker-0)
 // exited with code 3", and that pod's last lines. Does nothing when the pods do not show it, or
 // when the options do not ask for it.
 void AddFirstFailure(const JobState& state, std::string_view before, Failure& failure);

@@ -79,8 +79,8 @@ void AddEnvironment(text::Json& pod, const text::Array& before, const text::Arra
   }
 }
 
-// Where the template does not say otherwise, a failed container's last lines are in its status,
-// from where they get into the job's status (outcome.h).
+// Puts a failed container's last lines into its status, unless the template says otherwise; from
+// there they get into the job's status (outcome.h).
 void KeepLastLines(text::Json& spec) {
   for (const std::string_view list : {"containers", "initContainers"}) {
     text::Json* const containers = text::Find(spec, {list});

@@ -33,7 +33,7 @@ bool IsManagedElsewhere(const api::PyTorchJob& job) {
   return job.run_policy.managed_by && *job.run_policy.managed_by != api::kManagedByUs;
 }
 
-// After a limit, pods that have ended stay because their logs tell why, unless the user has written
+// After a limit, pods that have ended stay because their logs say why, unless the user has written
 // All. The original deletes everything then (2.5).
 api::CleanPodPolicy CleanPolicyOf(const JobState& state) {
   const api::CleanPodPolicy wanted = state.job.run_policy.Clean();

@@ -14,10 +14,10 @@
 
 namespace reconcile {
 
-// Where the programs of jobs post how far they are (api/status_posts.h).
+// Where the programs of jobs post their progress (api/status_posts.h).
 struct StatusPosts {
-  std::string base_url;     // "https://operator.namespace.svc:9444"; "": they are not told
-  std::string authorities;  // certificates by which they know it, in PEM
+  std::string base_url;     // "https://operator.namespace.svc:9444"; "": pods get no address
+  std::string authorities;  // certificates by which pods recognise it, in PEM
 };
 
 struct Options {
@@ -51,7 +51,7 @@ struct Awaited {
   enum class Outcome { kOpen, kSucceeded, kFailed, kGone };
   std::string name;
   Outcome outcome = Outcome::kOpen;
-  std::string reason;  // of a failure, one line; "" is not known
+  std::string reason;  // of a failure, one line; "": not known
 };
 
 // What exists, borrowed for the call.

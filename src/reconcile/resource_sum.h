@@ -19,7 +19,7 @@ class ResourceSum {
  private:
   struct Quantity {
     int64_t milli = 0;
-    bool is_binary = false;  // written with Ki, Mi, ...: as the first one added is
+    bool is_binary = false;  // written with Ki, Mi, ...; the first one added decides
   };
   static std::string ToText(const Quantity& quantity);
 

@@ -25,7 +25,8 @@ bool IsRestartedAtAll(const api::ReplicaSpec& spec);
 // Whether a failed pod under `spec` is replaced. A disrupted one is, whatever its exit code.
 bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod);
 
-// For a job with a restart scope: emits once, when the restart is recorded, what disrupts its pods.
+// For a job with a restart scope: emits events about what disrupts its pods, once, when the restart
+// is recorded.
 void AnnounceDisruptions(JobState& state);
 
 // Deletes the failed pods that have to be replaced (later reconciliations create their successors),

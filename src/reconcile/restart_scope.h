@@ -17,7 +17,7 @@
 
 namespace reconcile {
 
-// Placed before all other conditions, because the last condition tells the job's state.
+// Placed before all other conditions, because clients read the job's state from the last one.
 inline constexpr std::string_view kRestarts = "Restarts";
 inline constexpr std::string_view kDisruptions = "Disruptions";
 

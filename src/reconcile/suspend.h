@@ -20,8 +20,8 @@ bool ResumeIfSuspended(JobState& state);
 std::string RunOf(const api::JobStatus& status);
 
 // Whether a pod that is being deleted was created before the job's last resumption. Times do not
-// tell: a kubelet that ends a pod renews its deletionTimestamp, and clocks count whole seconds and
-// differ.
+// show that: a kubelet that ends a pod renews its deletionTimestamp, and clocks count whole seconds
+// and differ.
 bool IsOfAnEarlierRun(const api::JobStatus& status, const text::Json& pod);
 
 }  // namespace reconcile

@@ -40,11 +40,11 @@ struct Entry {
 };
 
 // Why ListFolder leaves out what is at `path`, relative to the root, whatever .gitignore and
-// .musterignore say: "venv is a virtual environment"; "" if it does not for such a reason.
+// .musterignore say: "venv is a virtual environment"; "" without such a reason.
 std::string ReasonLeftOut(const Folder& folder, const std::string& path);
 
-// Nothing for a folder without git. Blocks as long as git looks through the tree; may be called
-// beside ListFolder.
+// An empty state for a folder without git. Blocks as long as git looks through the tree; may be
+// called beside ListFolder.
 base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment);
 
 struct ListLimits {

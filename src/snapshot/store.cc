@@ -129,7 +129,7 @@ class Seen {
 
  private:
   const std::string path_;
-  std::string old_;  // the file, into which the next looks
+  std::string old_;  // the text of the file, which known_ points into
   std::unordered_map<std::string_view, std::pair<std::string_view, std::string_view>> known_;
   std::string text_;
 };

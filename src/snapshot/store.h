@@ -41,8 +41,8 @@ class Store {
   // The contents of a file, or the target of a link.
   base::Result<std::string> ContentOf(const File& file) const;
   // Creates the folder `target`, with the caller's umask; on disk when it returns. Removes it again
-  // on an error; after kNotFound, of a file that somebody has removed from the store, the next Take
-  // stores it again.
+  // on an error. After kNotFound, because somebody has removed a file from the store, the next Take
+  // stores the file again.
   base::Status WriteTo(const Snapshot& snapshot, const std::string& target) const;
   // A gzip-compressed tar archive of it, created by this machine's `tar`: owned by root, and with
   // the same bytes for the same files. `more` adds contents by path. kNotFound names the program

@@ -1,4 +1,4 @@
-// A JSON text whose value may be known already: then nobody parses it again.
+// A JSON text, with its value where that is known already, so that nobody parses it again.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace text {
 // The part of a value that ParsePart reads from its text.
 Json PartOf(const Json& value, const Projection& parts);
 
-// Borrows both. Converts to its text, for readers that do without the value.
+// Borrows the text and the value. Converts to the text, for readers that do not need the value.
 class Document {
  public:
   // `value` is what the text says, or null.

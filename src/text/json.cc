@@ -32,7 +32,7 @@ bool IsPlain8(const char* at) {
   return (found & kHighs) == 0;
 }
 
-// The same of a whole text; its last bytes are looked at with some of those before them.
+// The same for a whole text. The last eight bytes overlap bytes that were checked already.
 bool IsPlain(std::string_view text) {
   if (text.size() < 8) {
     return std::all_of(text.begin(), text.end(), [](char byte) {

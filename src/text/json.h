@@ -24,15 +24,15 @@ using Path = std::initializer_list<std::string_view>;
 
 inline constexpr size_t kMaxJsonDepth = 200;
 
-// One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins.
-// What Python writes is read by lenient_json.h.
+// Parses the whole text as one JSON value, at most kMaxJsonDepth deep; the last of duplicate keys
+// wins. lenient_json.h reads what Python writes.
 base::Result<Json> ParseJson(std::string_view text);
 
 // Compact, with keys in insertion order; integral doubles are printed without an exponent.
 std::string ToJson(const Json& value);
 // A string with its quotes.
 std::string QuoteJson(std::string_view text);
-// The text of a string itself, anything else as ToJson.
+// A string without quotes, any other value as ToJson prints it.
 std::string ToText(const Json& value);
 struct JsonExtent {
   size_t bytes = 0;   // approximately the size of ToJson's output: numbers and escapes are
@@ -48,7 +48,8 @@ const Json* Find(const Json& value, Path path);
 Json* Find(Json& value, Path path);
 const Array* FindArray(const Json& value, Path path);
 const Object* FindObject(const Json& value, Path path);
-// What the array or object at `path` holds; empty when that is absent or of another kind.
+// The items of the array, or the members of the object, at `path`; empty when it is absent or of
+// another kind.
 const Array& Items(const Json& value, Path path);
 const Object& Members(const Json& value, Path path);
 // The first of those items whose `key` is `name`; nullptr when there is none.

@@ -9,7 +9,7 @@
 namespace text {
 namespace {
 
-// Each \uD800 to \uDFFF that is not half of a pair as \ufffd.
+// Replaces each escape \uD800 to \uDFFF that is not half of a pair by \ufffd.
 std::string WithoutLoneSurrogates(std::string_view text) {
   constexpr size_t kEscape = 6;  // "\\ud800"
   const auto surrogate = [text](size_t at, const char* thirds) {
@@ -31,7 +31,7 @@ std::string WithoutLoneSurrogates(std::string_view text) {
   return out;
 }
 
-// What Python writes for numbers that JSON lacks, as null.
+// Replaces what Python writes for numbers that JSON lacks by null.
 std::string WithoutNonNumbers(std::string_view text) {
   std::string out;
   bool is_in_string = false;

@@ -7,8 +7,8 @@
 
 namespace text {
 
-// As ParseJson; but bytes that are not UTF-8, and halves of surrogate pairs, are U+FFFD, as in Go,
-// and NaN and infinities are null.
+// Like ParseJson, but reads bytes that are not UTF-8 and lone surrogates as U+FFFD, as Go does, and
+// NaN and infinities as null.
 base::Result<Json> ParseJsonLeniently(std::string_view text);
 
 }  // namespace text

@@ -96,7 +96,7 @@ base::Result<bool> MemberStream::WaitForMore(bool is_all) {
   return false;
 }
 
-// The value at `scanner`; nullopt while it may continue.
+// The value at `scanner`; nullopt while more of it may come.
 std::optional<std::string_view> MemberStream::WholeValue(Scanner& scanner, bool is_all) const {
   const char first = scanner.Peek();
   const auto value = scanner.Value();

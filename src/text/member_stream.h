@@ -17,7 +17,7 @@ class Scanner;
 // One thread. An error is final.
 class MemberStream {
  public:
-  // Gets an element's text; an error ends the reading.
+  // Takes an element's text; an error ends the reading.
   using TakeElement = std::function<base::Status(std::string_view element)>;
 
   // The array is the root's member `array`. Values longer than `max_bytes` are refused.

@@ -11,7 +11,8 @@ namespace text {
 // (encoding/json); negative zero becomes 0. `value` is finite.
 void AppendJsonDouble(std::string& out, double value);
 
-// The integer as which that text reads back; the value itself when it is not an integer.
+// The integer that AppendJsonDouble's text reads back as; the value itself when it is not an
+// integer.
 Json WholeAsInteger(const Json& value);
 
 // Go's strconv.FormatFloat(value, 'g', -1, 64 or 32): an exponent below 1e-4 and from 1e6 on.

@@ -1,6 +1,6 @@
-// Packing: compresses short texts of one kind (JSON objects as an API server prints them) to a
-// third, in a few microseconds each, by a dictionary of what they have in common. zlib with such a
-// dictionary needs a third less space and eight times the time.
+// Packing compresses short texts of one kind (JSON objects as an API server prints them) to a third
+// of their size, in a few microseconds each, by a dictionary of what they have in common. zlib with
+// such a dictionary needs a third less space but eight times the time.
 #pragma once
 
 #include <memory>

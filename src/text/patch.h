@@ -12,8 +12,8 @@ void MergePatch(Json& target, const Json& patch);
 // inside an object of `to`, which becomes an absent key.
 Json MakeMergePatch(const Json& from, const Json& to);
 
-// Limits the document that a JSON patch makes, and the sum of all of its copies. A larger document
-// may be patched as long as it does not grow.
+// Limits the size of the document that a JSON patch makes, and the bytes that its copy operations
+// add in all. A document that is larger already may be patched as long as it does not grow.
 inline constexpr size_t kMaxPatchedBytes = 3 << 20;
 // RFC 6902, all or nothing. kInvalidArgument for a malformed patch or a failed `test`, and, before
 // anything is changed, for a patch that would exceed kMaxPatchedBytes.

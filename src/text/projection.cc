@@ -22,7 +22,7 @@ class Reduction {
   }
 
  private:
-  // Copies the next value; `node` tells which of its parts are kept.
+  // Copies the next value; `node` says which of its parts are kept.
   base::Status Copy(size_t node, size_t depth) {
     const char first = scanner_.Peek();
     const bool is_container = first == '{' || first == '[';

@@ -22,7 +22,7 @@ using base::Code;
 using base::Fail;
 using base::Result;
 
-// A text that an alias repeats counts as one value for each that many bytes.
+// A text that an alias repeats counts as one value for every so many bytes.
 constexpr size_t kTextBytesPerNode = 64;
 constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
 

@@ -31,7 +31,7 @@ bool HasUnicodeBreak(std::string_view text);
 // The object key for a scalar; nullopt for null. Floats are printed as go-yaml prints a float32.
 std::optional<std::string> KeyText(const Scalar& scalar);
 
-// Like numbers of kubectl -o yaml: integers in digits, others as Go's %g.
+// A number as kubectl -o yaml prints it: an integer in digits, others by Go's %g.
 std::string NumberText(const Json& number);
 
 }  // namespace text

@@ -25,7 +25,7 @@ constexpr size_t kFixedFields = 7;  // those before the environment
 // Between processes of one machine.
 constexpr std::chrono::milliseconds kLongestWish = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kLongestReply = std::chrono::seconds(10);
-// It differs for each pod, whose processes are found by it and ended.
+// The variable differs for each pod; the pod's processes are found by it and ended.
 constexpr std::string_view kOfOnePod = "MUSTER_POD_UID=";
 
 struct UnixAddress {
@@ -67,7 +67,7 @@ base::Result<base::Fd> ResidentFor(const Message& request, const std::string& ru
     return base::Fail(base::Code::kUnavailable,
                       "this pod has other limits, rights or another interpreter than outside");
   }
-  // Apart from those of launchers outside of pods, which outlive a daemon.
+  // Kept apart from the interpreters of launchers outside of pods, which outlive a daemon.
   return OpenResident(wish, place + "pods");
 }
 

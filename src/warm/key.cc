@@ -50,7 +50,7 @@ constexpr std::array<std::string_view, 44> kLibraryPrefixes = {
 
 std::string_view NameOf(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
-// The lines of /proc/self/status that tell a process's rights and restrictions.
+// The lines of /proc/self/status that show a process's rights and restrictions.
 std::string LinesOfStatus(std::initializer_list<const char*> fields) {
   const auto status = base::ReadFile("/proc/self/status", 1 << 16);
   std::string lines;

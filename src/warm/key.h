@@ -27,9 +27,9 @@ extern const std::string_view kWarmStacks;
 // interpreter must not have it.
 bool IsOfOneRank(std::string_view name);
 
-// Whether libraries in C, the loader or the interpreter itself read the variable while they load,
-// where this cannot be observed, or whether it is read so widely, as TMPDIR is, that each value
-// needs an interpreter of its own. The resident interpreter records what else Python modules read.
+// Whether each value of the variable needs an interpreter of its own: libraries in C, the loader or
+// the interpreter read it while they load, which cannot be observed, or it is read as widely as
+// TMPDIR. The resident interpreter records what else Python modules read.
 bool IsReadByLibraries(std::string_view name);
 
 // `environment` ("NAME=value", complete) without the variables of a single rank.
@@ -40,10 +40,11 @@ std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& e
 std::string Key(std::string_view python, std::string_view option, std::string_view preload,
                 const std::vector<std::string>& environment, std::string_view place);
 
-// Everything else that a child inherits and an import may see: cgroup, namespaces, limits, CPUs,
-// rights, nice value, and which file `python` is. In two parts: what pods do not change, ...
+// Everything else that a child inherits and an import may see comes in two parts. This one is what
+// pods do not change: cgroup, namespaces, limits, CPUs, rights, nice value, and which file `python`
+// is.
 base::Result<std::string> PlaceOutside(const std::string& python);
-// ... and what a keeper that has entered a pod's namespaces has to find there, too.
+// This one is what a keeper that has entered a pod's namespaces has to find there, too.
 std::string PlaceInside();
 
 }  // namespace warm

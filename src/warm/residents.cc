@@ -127,7 +127,7 @@ base::Status StartResident(const Wish& wish, const Places& places) {
   return {};
 }
 
-// Under the lock: of two launchers one starts it, and it does not end meanwhile.
+// Holds a lock, so that only one of two launchers starts it, and it does not end meanwhile.
 base::Result<base::Fd> ConnectOrStart(const Wish& wish, const Places& places) {
   const base::Fd lock(::open(places.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {

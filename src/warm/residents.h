@@ -1,6 +1,6 @@
 // Finds the resident interpreters of this user by their key, or starts them.
 //
-// One listens on <runtime directory>/warm/<key>.socket. It ends when it has been idle for `idle`,
+// Each listens on <runtime directory>/warm/<key>.socket. It ends when it has been idle for `idle`,
 // when its lifeline was closed and none of its forks runs, or when `kept` others have become idle
 // after it (python/idle.py).
 #pragma once
@@ -33,8 +33,8 @@ base::Result<base::Fd> OpenResident(const Wish& wish, const std::string& place);
 // Whether the other side of a Unix socket belongs to this process's user.
 bool IsOwnUsers(int fd);
 
-// Created when missing. It must be private, because anybody who could write there could make our
-// ranks run their code. kPermissionDenied when it is not.
+// Opens the folder, and creates it when it is missing. It must be private, because anybody who
+// could write there could make our ranks run their code. kPermissionDenied when it is not.
 base::Result<base::Fd> OpenPrivateFolder(const std::string& path);
 
 }  // namespace warm

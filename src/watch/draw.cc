@@ -78,7 +78,7 @@ std::string WordsOf(const JobRow& row) {
   return fmt::format("{}; {}", row.reason, row.progress);
 }
 
-// The bytes of the first so many characters.
+// The number of bytes of the first `count` characters.
 size_t EndOf(std::string_view text, size_t count) {
   size_t end = 0;
   for (; count > 0 && end < text.size(); --count) {

@@ -46,7 +46,7 @@ std::string RemarkOn(const RankRow& rank) {
                      why);
 }
 
-// The first row below them.
+// Returns the first row below them.
 size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   const std::vector<RankRow>& ranks = state.view->ranks;
   struct RankColumn {

@@ -25,7 +25,8 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kPastTick{5};
 constexpr std::chrono::seconds kUseTick{15};  // how often metrics-server has new values
-// Of a cluster that is some way off: two requests a second, however many instances a job has.
+// The logs that a tick reads of a cluster that may be far away: two requests a second, however many
+// instances a job has.
 constexpr size_t kLogsATick = 2;
 constexpr int64_t kCurvePoints = 400;
 
@@ -101,7 +102,7 @@ void AddPast(const text::Json& ranks_over_time, JobView& view) {
   }
 }
 
-// As `get --ranks` tells it.
+// As `get --ranks` shows it.
 std::optional<base::Duration> LateBy(const std::optional<answers::Lateness>& late) {
   if (!late || late->last == 0) return std::nullopt;
   return std::chrono::duration_cast<base::Duration>(late->median);
@@ -187,7 +188,7 @@ void Feed::TakeProgress(const text::Json& told, bool is_over) {
   shared_.is_new = true;
 }
 
-// News come from a watch of the jobs.
+// News comes from a watch of the jobs.
 void Feed::WatchJobs() {
   arena::JobNews news(client_, namespace_name_,
                       [this](const std::string& problem) { HasProblem(problem); });
@@ -233,7 +234,7 @@ const text::Json& Feed::RanksOverTime(const std::string& job_uid) {
   return ranks_over_time_;
 }
 
-// Asked of the daemon each time; less often if the log has to be read for it.
+// Asks the daemon each time, and less often where the log has to be read for it.
 const text::Json& Feed::Progress(const arena::TrainingJob& job) {
   const auto now = context_.clock.Steady();
   const bool is_due = context_.cluster_is_this_machine || job.summary.uid != progress_uid_ ||

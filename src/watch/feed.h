@@ -59,7 +59,7 @@ class Feed {
   void WatchProgress();
   // Under the mutex.
   void TakeProgress(const text::Json& told, bool is_over);
-  // Whether it is to list again though no job changes.
+  // Returns whether to list again although no job changes.
   bool ListJobs();
   void LookAtJob();
   // From the embedded cluster by a request, from others by a watch.
@@ -92,7 +92,7 @@ class Feed {
   std::map<std::string, arena::PodUse> uses_;
   std::chrono::steady_clock::time_point uses_asked_{}, events_asked_{};
   std::map<std::string, std::string> waits_;  // what events say about instances
-  // Processors of each instance, one for each time that they were asked for.
+  // The processors of each instance, one value for each request.
   std::map<std::string, std::deque<std::optional<double>>> past_use_;
   base::Fd news_;  // eventfd
   std::mutex mutex_;

@@ -17,8 +17,8 @@ namespace {
 
 enum class Woken { kReadable, kInterrupted, kEnded };
 
-// Until `fd` is readable or a signal came that matters: ^C, or one that ends `watch`, then in
-// `number`.
+// Blocks until `fd` is readable or a signal comes that matters: ^C, or one that ends `watch`, which
+// is then in `number`.
 Woken AwaitWithSignals(int fd, int signals, int& number) {
   for (;;) {
     std::array<pollfd, 2> fds = {{{fd, POLLIN, 0}, {signals, POLLIN, 0}}};

@@ -56,7 +56,7 @@ inline constexpr size_t kMostLogLines = 2000;
 enum class Sort { kNewest, kName, kStatus, kProgress };
 std::string_view NameOf(Sort sort);
 
-// Whether the row may change though its job does not: its pods tell what it waits for, or its
+// Whether the row may change although its job does not: its pods show what it waits for, or its
 // reason counts seconds.
 bool ChangesWithoutNews(const JobRow& row);
 

@@ -23,8 +23,8 @@ struct KernelRecord {
 // Lines that are not records are left out.
 std::vector<KernelRecord> ReadKernelLog(std::string_view text);
 
-// What a record is about, which tells whether it may explain a failure; records about a GPU or its
-// link can do so only if the program has GPUs.
+// What a record is about, which decides whether it may explain a failure; records about a GPU or
+// its link can do so only if the program has GPUs.
 enum class Telling { kNothing, kOfMemory, kOfPrograms, kOfDisks, kOfGpus };
 Telling WhatItTells(std::string_view text);
 
@@ -39,8 +39,8 @@ struct Program {
   std::string_view words;  // the last lines of its output: they may name the pid of a killed child
 };
 
-// For each text, whether it is about the program. One that names no process is: a disk's failure
-// may concern everybody.
+// For each text, whether it is about the program. A text that names no process counts, because a
+// disk's failure may concern everybody.
 std::vector<bool> AreAbout(const Program& program, const std::vector<std::string_view>& texts);
 
 }  // namespace witness

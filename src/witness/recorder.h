@@ -51,10 +51,10 @@ class RecorderTurns {
   using ThreadsOf = std::function<int(pid_t)>;  // how many threads answer in turn; 0: unknown
   explicit RecorderTurns(ThreadsOf threads_of = AnsweringThreads);
 
-  // Call it when these answers have been read. Does not wait for the pings' answers. A rank that
-  // does not accept a ping within some milliseconds gets no more of them,
+  // Call it when these answers have been read. Does not wait for the pings' answers. If a rank does
+  // not accept a ping within some milliseconds, its remaining pings are left to Finish.
   void PassOn(const std::string& folder, const std::vector<pid_t>& pids);
-  // except here: call it before the next request.
+  // Tries once more to send the pings that PassOn left: call it before the next request.
   void Finish(const std::string& folder);
 
  private:

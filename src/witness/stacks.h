@@ -66,7 +66,7 @@ answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::Proc
 // disk. On a busy machine one can wait for seconds, in which no counter changes. Threads that only
 // answer us do not count, nor does the main thread, whose state is in its Activity.
 bool HasWorkToDo(pid_t pid, process::ProcessTree& tree);
-// The ranks of which that is so. To be asked before a Question, which wakes their threads up.
+// The ranks for which it is true. Call it before a Question, which wakes their threads up.
 std::set<int> RanksWithWork(const std::vector<answers::RankLook>& looks,
                             process::ProcessTree& tree);
 

@@ -17,7 +17,7 @@ struct InfrastructureKey {
 std::span<const InfrastructureKey> InfrastructureKeys();
 
 // Renames the members to the service's names, as the original does: a renamed key replaces one that
-// has that name already, and of several the last wins; the keys of a renamed map are renamed as
+// has that name already, and the last of several wins; the keys of a renamed map are renamed as
 // well.
 void NameInfrastructure(PyValue& spec);
 

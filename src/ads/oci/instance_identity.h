@@ -21,8 +21,8 @@ struct InstanceIdentity {
   std::vector<std::string> intermediates;  // likewise
   std::shared_ptr<const PrivateKey> key;
 
-  // Parses the PEM texts of the metadata service. kInvalidArgument tells which part is malformed,
-  // or that the certificate names no tenancy.
+  // Parses the PEM texts of the metadata service. kInvalidArgument says which part is malformed, or
+  // that the certificate names no tenancy.
   static base::Result<InstanceIdentity> Read(std::string_view certificate_pem,
                                              const Secret& key_pem,
                                              std::string_view intermediate_pem);

@@ -29,9 +29,8 @@ enum class ProfileUse { kApiKey, kSecurityToken };
 base::Result<Profile> ParseProfile(std::string_view text, const std::string& path,
                                    const std::string& name, const std::string& home);
 
-// Pure. kInvalidArgument: `InvalidConfig: {'user': 'missing', 'fingerprint': 'malformed'} in
-// profile
-// ...` with the keys in alphabetic order.
+// Pure. kInvalidArgument, with the keys in alphabetic order: `InvalidConfig: {'fingerprint':
+// 'malformed', 'user': 'missing'} in profile ...`.
 base::Status CheckProfile(const Profile& profile, ProfileUse use);
 
 // Reads the profile, takes a missing region from OCI_REGION, and checks it. kNotFound,

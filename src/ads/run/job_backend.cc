@@ -41,7 +41,7 @@ class JobBackend final : public Backend {
   const Context& context_;
 };
 
-// With logId only: the service also requires the group.
+// Finds the log group when only logId is set, because the service requires the group, too.
 base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placement,
                                       JobSpec& job) const {
   const auto get = [&](std::string_view key) {

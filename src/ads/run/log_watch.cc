@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kLookBack{180};
 constexpr int kMaxFailedReads = 20;
 constexpr std::string_view kRunService = "Data Science";
 constexpr std::string_view kLogService = "Logging";
-// A service is not polled more often, whatever --interval says.
+// A service is not polled more often than this, whatever --interval says.
 constexpr std::chrono::milliseconds kShortestInterval{200};
 
 // 2026-01-01 00:00:01

@@ -86,8 +86,8 @@ class RunWatch {
   Silence runs_silence_, log_silence_;
 };
 
-// Follows. After an error, and after Ctrl-C, which ends the program with 130, tells that the runs
-// continue, and how to watch and end them.
+// Follows the runs. After an error, and after Ctrl-C, which ends the program with 130, says that
+// the runs continue, and how to watch and end them.
 base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
                                const std::string& ocid);
 

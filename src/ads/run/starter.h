@@ -43,7 +43,7 @@ class RunStarter {
 
   // Posts the bodies in order, one by one. On failure, and when interrupted (kCancelled), undoes
   // what was created: cancels runs, including one whose answer was lost, until each has ended or
-  // kRollBackLimit has passed; deletes a new job that then has no runs. The error tells what became
+  // kRollBackLimit has passed; deletes a new job that then has no runs. The error says what became
   // of them, and how to end runs that remain. Another interrupt ends the waiting.
   base::Result<std::vector<oci::JobRun>> Start(const std::vector<text::Json>& bodies);
 

@@ -1,4 +1,4 @@
-// Tells whether other machines may write to a folder.
+// Finds out whether other machines may write to a folder.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The rank that a process names in its own messages, if no prefix tells.
+// The rank that a process names in its own messages, if no prefix names one.
 #pragma once
 
 #include <optional>

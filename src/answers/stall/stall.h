@@ -41,8 +41,8 @@ struct Stall {
   std::vector<int> waiting, missing;  // ranks, ascending
   // "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: time.sleep(60)"
   std::string text;
-  // A recorder has not answered, as on a busy machine: a later judgement of the same stall may tell
-  // more, as the number of the collective.
+  // A recorder has not answered, as on a busy machine: a later judgement of the same stall may say
+  // more, such as the number of the collective.
   bool is_partial = false;
 };
 

@@ -1,9 +1,9 @@
 // Finds the rank that makes the others of a running job wait at each collective, from the flight
 // recorders of all ranks (recorder.h). Pure.
 //
-// Healthy ranks are late in turns. The collectives of one step do not count one by one, because
-// who is late at its first mostly is at its last: a round is one step, which shows by its
-// collectives' names and sizes, which repeat.
+// Healthy ranks are late in turns. The collectives of one step do not count one by one, because a
+// rank that is late at the first of them is mostly late at the last: a round is one step, which is
+// recognised by its collectives' names and sizes, which repeat.
 #pragma once
 
 #include <chrono>

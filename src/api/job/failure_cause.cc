@@ -55,9 +55,9 @@ std::string SignalName(int signal) {
 constexpr std::string_view kCodeSyncFailed = "code sync failed in ";
 constexpr std::string_view kInitContainer = "init container ";
 
-// How git and rsync begin the line that tells why they failed.
+// How git and rsync begin the line that says why they failed.
 constexpr std::string_view kVerdicts[] = {"fatal:", "error:", "@ERROR:", "rsync: "};
-// All that git prints last when its transport has failed; the line before tells why.
+// What git prints last when its transport has failed; the line before says why.
 constexpr std::string_view kTransportFailed = "fatal: Could not read from remote repository.";
 
 // What a process prints when its peer has died: gloo, NCCL's sockets, the store, and our agent.
@@ -67,19 +67,20 @@ constexpr std::string_view kPeerHasGone[] = {
 // In the first line of what muster-launch says below torchrun's table.
 constexpr std::string_view kExplains = " failed first (local rank ";
 
-// How muster-launch begins the line in its report that tells why, among others at the end of its
+// How muster-launch begins the line of its report that says why. The report is at the end of its
 // log.
 constexpr std::string_view kWhy = "why       : ";
-// ... and the lines after it; further evidence continues with only a colon.
+// How it begins the lines after that; further evidence continues with only a colon.
 constexpr std::string_view kLaunchers[] = {
     "evidence  : ", "what to do: ", "others    : ", "ended     : ",
     "restarts  : ", "stderr    : ", "report    : "};
 
-// Where the lines of a log are in what Python prints of an exception: a header, indented frames,
-// the line that names the exception, and, indented, what belongs to its message.
+// Tracks where the lines of a log are within what Python prints of an exception: a header, indented
+// frames, the line that names the exception, and, indented, what belongs to its message.
 class Traceback {
  public:
-  // In order. Whether the line belongs to the message of an exception that a line before named.
+  // Takes the lines in order. Whether the line belongs to the message of an exception that an
+  // earlier line named.
   bool IsOfMessage(std::string_view line) {
     const bool is_indented = line.starts_with(' ') || line.starts_with('\t');
     if (is_indented) return place_ == Place::kMessage;
@@ -98,10 +99,10 @@ class Traceback {
   Place place_ = Place::kOutside;
 };
 
-// The line of a log's tail that tells why: the launcher's; for a code sync the first error line,
-// because general advice follows it; otherwise the last line, or of an exception whose message has
-// several lines the one that names it. What `accelerate launch` and others raise about the program
-// that they ran tells less than what the program raised.
+// The line of a log's tail that says why: the launcher's; for a code sync the first error line,
+// because general advice follows it; otherwise the last line, or, for an exception whose message
+// has several lines, the one that names it. What the program raised is preferred to what
+// `accelerate launch` and others raise about it, which says less.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
   constexpr std::string_view kOfRun = "subprocess.CalledProcessError: ";
   std::string last, raised;
@@ -155,7 +156,7 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
     return DescribeSignal(signal, terminated).append(colon).append(line);
   }
   std::string text = fmt::format("exited with code {}", terminated.exit_code);
-  // The launcher begins with the exit code where it knows no more: it is not said twice.
+  // Where the launcher knows no more, its line begins with the exit code, which is not repeated.
   const std::string code = fmt::format("exit code {}", terminated.exit_code);
   if (line == code) return text;
   if (!line.empty()) {
@@ -228,8 +229,8 @@ const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_l
   return is_last || is_waiting ? status.last_terminated : status.terminated;
 }
 
-// The rank that a launcher in the container says has failed first (LauncherReport); nullopt where
-// it says none. The pod's own rank is that of its first process.
+// The rank that a launcher in the container reports as the first to fail (LauncherReport); nullopt
+// where it reports none. The pod's own rank is that of its first process.
 std::optional<int> SaidRank(std::string_view log) {
   const size_t end = log.rfind(kExplains);
   const size_t begin = end == std::string_view::npos ? end : log.rfind(": rank ", end);
@@ -239,8 +240,8 @@ std::optional<int> SaidRank(std::string_view log) {
   return rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
 }
 
-// Whether its launcher is told to start several. "auto", the default of jobs without a launcher as
-// well, does not say so.
+// Whether its launcher is told to start several ranks. "auto" does not say so: it is also the
+// default of jobs without a launcher.
 bool HasSeveralRanks(const text::Json& pod) {
   const text::Json* const container = MainContainer(pod);
   const text::Json* const variable =
@@ -249,8 +250,8 @@ bool HasSeveralRanks(const text::Json& pod) {
   return base::ParseInt(text::GetString(*variable, {"value"})).value_or(1) > 1;
 }
 
-// Of a pod's only rank, or the one that its launcher names. Of several that ended together, as by
-// one kill, none was the first.
+// Names the pod's only rank, or the rank that its launcher names. Names only the pod when several
+// ranks ended together, as by one kill, because none was the first.
 std::string WhoFailed(const text::Json& pod, int node_rank, std::optional<int> said) {
   if (!said && HasSeveralRanks(pod)) return fmt::format("{}{}", kPod, Name(pod));
   return fmt::format("rank {} ({})", said.value_or(node_rank), Name(pod));
@@ -390,7 +391,7 @@ FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool h
 
 FailedReplica ReadFailure(std::string_view line) {
   FailedReplica read;
-  // What follows is of another job.
+  // The rest of the line is about another job.
   if (line.find(kAwaitedMark) != std::string_view::npos) return read;
   if (const auto in = After(line, kCodeSyncFailed)) {
     read.instance = in->substr(0, in->find(':'));

@@ -18,8 +18,9 @@ struct FirstFailure {
   // One line; "" when the pods do not show it:
   //   rank 1 (pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory)
   //   rank 0 (pt-master-0) exited with code 3: ValueError: no such dataset
-  //   pod pt-worker-0 was killed by SIGKILL (OOMKilled: out of memory)    where it has several
-  //   ranks code sync failed in pt-master-0: fatal: repository 'x' not found
+  //   code sync failed in pt-master-0: fatal: repository 'x' not found
+  // A pod with several ranks is named in their place:
+  //   pod pt-worker-0 was killed by SIGKILL (OOMKilled: out of memory)
   std::string text;
   // The last output of the container as the node reports it, at most kMaxLastLines and
   // kMaxLastLineBytes.

@@ -1,4 +1,4 @@
-// Tells by the labels of either operator which replica of its job a pod is.
+// Finds out by the labels of either operator which replica of its job a pod is.
 #pragma once
 
 #include <string_view>

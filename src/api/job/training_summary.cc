@@ -32,7 +32,8 @@ bool IsPending(const text::Json* pod) { return Phase(*pod) == "Pending"; }
 
 bool IsGoing(const text::Json* pod) { return IsDeleting(*pod) && !IsPodFinished(*pod); }
 
-// Whether the pod on which the job depends is being deleted, or all of them are.
+// Whether the master, on which the job depends, is being deleted; without a master, whether all
+// pods are.
 bool AreGoing(const std::vector<const text::Json*>& pods) {
   const auto master = std::find_if(pods.begin(), pods.end(),
                                    [](const text::Json* pod) { return IsMasterPod(*pod); });
@@ -137,7 +138,7 @@ base::Duration AgeOf(const text::Json& pod, base::Time now) {
   return (IsPodFinished(pod) && end ? *end : now) - *start;
 }
 
-// Why the pod does not run; "" when it does not tell.
+// Why the pod does not run; "" when its status does not say.
 std::string WhyWaiting(const text::Json& pod) {
   const text::Json* const scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
@@ -233,7 +234,8 @@ std::string NamesOfAwaited(const text::Json& job) {
   return names;
 }
 
-// An operator takes over a job at once.
+// An operator takes over a job at once, so a job that nobody has taken after this time has no
+// operator.
 constexpr std::chrono::seconds kUntaken{10};
 
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods,
@@ -244,7 +246,7 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
   if (suspended != nullptr && !queue.empty()) {
     return fmt::format("waits for Kueue to admit it, in queue {}", queue);
   }
-  // The condition comes a moment after such a job.
+  // The condition Suspended follows a moment after such a job is created.
   if (const std::string awaited = NamesOfAwaited(job); !awaited.empty()) {
     return fmt::format("waits for {} to succeed", awaited);
   }

@@ -31,7 +31,7 @@ struct InstanceSummary {
   std::string last_end;  // how it ended before its last restart: "OOMKilled", "exit code 1"; "" if
                          // it was never restarted
   std::string waits;     // why it does not run yet, or not again; "" if it runs or has ended, and
-                         // if its status does not tell
+                         // if its status does not say
 };
 
 struct TrainingSummary {
@@ -41,7 +41,7 @@ struct TrainingSummary {
   std::string status;  // SUCCEEDED, FAILED, RUNNING, QUEUING, SUSPENDED, PENDING
   std::string reason;  // why it is PENDING or FAILED, or what stalls it, in one line; "" when
                        // neither
-  // Set for a FAILED job when its pods, or its reason, tell which replica failed first.
+  // Set for a FAILED job when its pods, or its reason, show which replica failed first.
   FailedReplica first_failure;
   std::string last_lines;  // of that replica's log, as far as the cluster has kept them outside of
                            // the log
@@ -59,7 +59,7 @@ struct TrainingSummary {
   std::string trainer = "pytorchjob";  // the job's kind, in lower case
 };
 
-// "pt-master-0 exited with code 1, starts again (restart 1)": of a program that is started in its
+// "pt-master-0 exited with code 1, starts again (restart 1)": for a program that is started in its
 // pod for the `restart`th time after the first.
 std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart);
 

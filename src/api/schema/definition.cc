@@ -83,7 +83,7 @@ const ObjectType& PyTorchJobType() {
   static SchemaReader reader;
   static const ObjectType& type = [&]() -> const ObjectType& {
     ObjectType& job = reader.ReadType(PyTorchJobSchema(), std::string(kPyTorchJobs.kind), nullptr);
-    // Of every object the API server itself knows these.
+    // The API server itself knows these fields of every object.
     std::erase_if(job.fields, [](const TypeField& field) {
       return field.name == "apiVersion" || field.name == "kind" || field.name == "metadata";
     });

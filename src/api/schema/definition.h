@@ -1,6 +1,6 @@
-// deploy/crd.yaml as of the build: the single definition of the fields of a PyTorchJob. `muster
-// install` applies it, and the embedded cluster serves it, checks jobs against it, and derives from
-// it which fields there are. It is parsed at first use.
+// deploy/crd.yaml, as it was when this program was built: the single definition of the fields of a
+// PyTorchJob. `muster install` applies it, and the embedded cluster serves it, checks jobs against
+// it, and derives from it which fields there are. It is parsed at first use.
 #pragma once
 
 #include <string_view>

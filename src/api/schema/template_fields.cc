@@ -36,7 +36,7 @@ void AddNames(const ObjectType& type, std::vector<std::string_view>& names) {
   }
 }
 
-// A suggestion what was meant; "" when no name is similar.
+// Suggests what was meant; "" when no name is similar.
 std::string Advice(const UnknownField& field) {
   std::vector<std::string_view> names;
   AddNames(*field.type, names);

@@ -75,7 +75,7 @@ class Walk {
     path_.resize(length);
   }
 
-  // Returns the length of the path before.
+  // Returns the length of the path before the call.
   size_t Enter(std::string_view name) {
     const size_t length = path_.size();
     if (style_ == PathStyle::kTyped || !path_.empty()) path_ += '.';

@@ -1,4 +1,5 @@
-// The caller's folder on its way into a job: what of it goes along, and the copy that is kept.
+// The caller's folder on its way into a job: which of its files go with the job, and the copy that
+// is kept.
 #pragma once
 
 #include <map>
@@ -23,17 +24,17 @@ struct LocalCodeFlags {
 };
 
 // The files of a snapshot, and contents by path, as an archive for `tar` and `gzip`. kExhausted,
-// with `shown` as the name of it all, when it is more than may travel with a job.
+// which calls them `shown`, when they are more than may travel with a job.
 base::Result<std::string> PackFiles(const snapshot::Snapshot& taken,
                                     const std::map<std::string, std::string>& more,
                                     const std::string& shown, const base::Environment& environment);
 
 class LocalCode {
  public:
-  // Lists what of `folder` goes with a job, or what the snapshot of an earlier run holds, whose
-  // commit and uncommitted changes are then this run's too. Errors
-  // say what the user can do: files that are too many or too large (kExhausted), a link that
-  // leads out of the folder, a folder that is gone.
+  // Lists the files of `folder` that go with a job, or the files of an earlier run's snapshot; that
+  // run's commit and uncommitted changes are then this run's, too. Errors say what the user can do:
+  // files that are too many or too large (kExhausted), a link that leads out of the folder, a
+  // folder that is gone.
   static base::Result<LocalCode> Find(const std::string& folder, const LocalCodeFlags& flags,
                                       const base::Environment& environment);
   // Lists nothing: for a program that runs in the folder itself.

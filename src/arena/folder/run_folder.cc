@@ -47,7 +47,7 @@ base::Status RunFolder::Fill(RunNote note, const snapshot::Store& store,
                             base::Durability::kSync));
   if (!taken) return {};
   TRY(store.WriteTo(*taken, code()));
-  // Nothing of the folder that the program runs in may have been taken.
+  // The snapshot may hold nothing of the folder in which the program runs.
   const std::string below = note.inside.empty() ? code() : code() + "/" + note.inside;
   return base::MakeDirs(below, 0777 & ~process::CurrentUmask());
 }
@@ -64,7 +64,7 @@ std::vector<std::string> RunFolder::Prune(const base::Environment& environment, 
     struct stat info{};
     if (::lstat(path.c_str(), &info) != 0) continue;
     const auto made = std::chrono::system_clock::from_time_t(info.st_mtime);
-    // "." is in no job's name: what follows it tells runs of one name apart.
+    // A job's name contains no ".": what follows it distinguishes runs of one name.
     const bool is_of_job = jobs.contains(name.substr(0, name.find('.')));
     if (!is_of_job && now - made >= age && base::RemoveTree(path)) {
       removed.push_back(name);

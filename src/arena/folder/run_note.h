@@ -42,7 +42,7 @@ base::Result<RunNote> ParseRunNote(std::string_view text);
 // of files are absolute.
 std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set);
 
-// Keyed digests: they tell whether two values differ, and do not reveal them. The first call
+// Keyed digests: they show whether two values differ, and do not reveal them. The first call
 // creates the key in the state folder, mode 0600.
 base::Result<std::map<std::string, std::string>> DigestsOf(
     const std::map<std::string, std::string>& values, const base::Environment& environment);

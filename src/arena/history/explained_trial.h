@@ -20,8 +20,8 @@ struct ExplainedTrial {
   bool HasFailed() const { return row.result->exit_code != 0; }
 };
 
-// Of the sweep `name`: the trial with the index `wanted` or, without one, the first that failed;
-// nullopt if none has. kInvalidArgument when there is no such trial, or it has not ended.
+// The trial of the sweep `name` with the index `wanted` or, without one, the first that failed;
+// nullopt if none has failed. kInvalidArgument when there is no such trial, or it has not ended.
 base::Result<std::optional<ExplainedTrial>> ChooseTrial(const std::vector<TrialRow>& rows,
                                                         int64_t trials,
                                                         std::optional<int64_t> wanted,
@@ -30,7 +30,7 @@ base::Result<std::optional<ExplainedTrial>> ChooseTrial(const std::vector<TrialR
 // For VerdictOf. `folder` is the run's on this machine ("" for none).
 EndedTrial EvidenceToRead(const ExplainedTrial& trial, const std::string& folder);
 
-// Of the sweep whose run folder is `folder`: how its trials ended, to what their logs in it tell.
+// Adds how the trials of a sweep ended, to what their logs in its run folder `folder` say.
 void AddTrialEnds(const std::string& folder, answers::Evidence& evidence);
 
 // "1 (lr=3): one of 2 that failed, of 5; the next: muster explain rates --trial 4". `command` is

@@ -22,7 +22,7 @@ struct RunPython {
 struct RunFacts {
   std::string folder;  // on this machine; "" for none
   std::optional<RunNote> note;
-  // Of the variables whose values the object does not have (RunNote::environment).
+  // of the variables whose values the object does not have (RunNote::environment)
   std::map<std::string, std::string> digests;
   RunPython python;
   // From the job's object: command, image, replicas, resources, and each variable as "env NAME",

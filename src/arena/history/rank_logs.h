@@ -25,8 +25,8 @@ class RankLogs {
   };
   static constexpr size_t kLineLength = 200;
 
-  // Reads the logs of at most `most` instances, those first that were read longest ago, `at_once`
-  // at a time. Reads no instance again that had ended. Blocks while they are read.
+  // Reads the logs of at most `most` instances, first the ones that were read longest ago,
+  // `at_once` at a time. Reads no instance again that had ended. Blocks while they are read.
   void Look(cluster::Client& client, const TrainingJob& job, const RankMap& map, size_t most,
             size_t at_once);
   // By rank.

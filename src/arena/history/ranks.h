@@ -46,7 +46,7 @@ enum class RankLook { kWithStacks, kWithoutStacks };
 struct LookAtRanks {
   RankLook stacks = RankLook::kWithStacks;
   size_t most_logs = 256;  // how many instances' logs are read; a request each on Kubernetes
-  // What the instances use (UseOfPods), by name; on the embedded cluster the processes tell it.
+  // What the instances use (UseOfPods), by name; on the embedded cluster the processes show it.
   std::map<std::string, PodUse> uses{};
   std::vector<GpuMetric> gpus{};  // all that are known (GpuMetricsOrNone)
 };
@@ -57,8 +57,8 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
                                const TrainingJob& job, RankLogs& logs, const LookAtRanks& look);
 
 std::string RenderRanks(const std::vector<RankState>& ranks);
-// The same of a cluster whose processes are not on this machine: without what only they tell, but
-// with restarts, and why each waits or what it said last.
+// The same for a cluster whose processes are not on this machine: without what only they show, but
+// with restarts, and why each rank waits or what it said last.
 std::string RenderDistantRanks(const std::vector<RankState>& ranks);
 // docs/reference/json.md, "get --ranks".
 text::Json RanksToJson(const std::vector<RankState>& ranks);

@@ -17,8 +17,8 @@ base::Result<base::Duration> ReadSince(const std::string& text);
 // `run` is whole (ReadWhole). Reads its logs (ReadLife).
 RunReport ReportOn(cluster::Client& client, const Context& context, RunRecord run);
 
-// Of the runs of a namespace ("" for all) that ended in the time `since` before now, or are still
-// active; the newest first.
+// The reports on the runs of a namespace ("" for all) that ended in the time `since` before now, or
+// are still active; the newest first.
 base::Result<std::vector<RunReport>> ReportsSince(cluster::Client& client, const Context& context,
                                                   const std::string& namespace_name,
                                                   base::Duration since);

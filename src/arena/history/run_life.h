@@ -9,8 +9,8 @@
 namespace arena {
 
 // `run` is whole (ReadWhole). Reads the logs of all attempts' chiefs, each at most 64 MiB; where
-// the chief tells no steps, those of the last instance, which prints them for some trainers. Of a
-// sweep, the times of its trials are read instead. What cannot be read is left out: then less is
+// they show no steps, the logs of the last instance, which prints steps for some trainers. For a
+// sweep, reads the times of its trials instead. What cannot be read is left out: then less is
 // known.
 runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRecord& run);
 

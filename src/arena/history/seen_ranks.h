@@ -22,8 +22,8 @@ class SeenRanks {
   // `between`: how often Note is called.
   explicit SeenRanks(std::chrono::seconds between) : between_(between.count()) {}
 
-  // Of ranks that run: CPU and memory, or an equal part of what their instance uses, and how long
-  // they have been silent.
+  // Records, for each running rank, its CPU and memory, or an equal part of what its instance uses,
+  // and how long it has been silent.
   void Note(base::Time now, const std::vector<RankState>& ranks);
   // docs/reference/json.md, "ranks over time", with `source`; null before the first look.
   text::Json Grid(int64_t columns) const;

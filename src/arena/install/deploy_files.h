@@ -1,5 +1,5 @@
-// The YAML files of deploy/ as of the build (cmake/EmbedDeploy.cmake), without the definition,
-// which is api::kPyTorchJobDefinition.
+// The YAML files of deploy/ as they were at build time (cmake/EmbedDeploy.cmake), without the
+// definition, which is api::kPyTorchJobDefinition.
 #pragma once
 
 #include <string_view>

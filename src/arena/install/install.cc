@@ -261,7 +261,7 @@ base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocati
     TRY_ASSIGN(client, context.connect(context));
   }
   if (plan.is_namespaced) plan.namespace_name = context.Namespace();
-  // Whoever scaled it need not say so again.
+  // A user who has scaled it need not say so again.
   if (client != nullptr && !call.command.Changed("replicas")) {
     const auto live = client->Get(api::kDeployments, plan.namespace_name, kOperatorName);
     const int64_t count = live ? text::GetInt(*live, {"spec", "replicas"}).value_or(1) : 1;

@@ -43,7 +43,7 @@ std::vector<GpuMetric> ToGpuMetrics(const std::vector<MetricSample>& samples);
 // Blocks for at most 10 s; an error names what did not answer.
 base::Result<std::vector<GpuMetric>> FetchGpuMetrics(cluster::Client& client,
                                                      const Context& context);
-// The same, but logs a failure as a warning and returns nothing.
+// The same, but logs a failure as a warning and returns none.
 std::vector<GpuMetric> GpuMetricsOrNone(cluster::Client& client, const Context& context);
 
 // The GPUs of one pod, by index.
@@ -55,7 +55,8 @@ struct GpuUse {
   double duty_cycle = 0;   // percent
   double memory_used = 0;  // bytes
 };
-// Of the GPUs that a rank uses of its pod's (api::GpusOfRank); nullopt if no duty cycle is known.
+// The use of the GPUs that a rank has among its pod's (api::GpusOfRank); nullopt if no duty cycle
+// is known.
 std::optional<GpuUse> UseOfRank(const std::vector<GpuMetric>& of_pod, size_t local_rank,
                                 size_t ranks);
 

@@ -15,10 +15,10 @@ namespace arena {
 base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Context& context,
                                              const TrainingJob& job, base::Time now);
 
-// Kubelets tell only in events why a pod that has a node does not start (a volume that cannot be
+// Kubelets report only in events why a pod that has a node does not start (a volume that cannot be
 // mounted). Adds their latest warning to such instances, and to the reason of a job that has none:
-// one request, and none if every pod's status tells. Unchanged if events cannot be read, and on the
-// embedded cluster, whose pods tell it themselves.
+// one request, and none if every pod's status says why. Unchanged if events cannot be read, and on
+// the embedded cluster, whose pods say it themselves.
 void AddWordsOfEvents(cluster::Client& client, const Context& context, TrainingJob& job);
 
 }  // namespace arena

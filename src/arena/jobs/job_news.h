@@ -16,8 +16,9 @@ namespace arena {
 
 class JobNews {
  public:
-  // "" for every namespace. Borrows the client. `on_problem`, if there is one, is told on a thread
-  // of its own why the server does not answer, and "" when it does again.
+  // "" for every namespace. Borrows the client. `on_problem`, if there is one, is called on a
+  // thread of its own with the reason why the server does not answer, and with "" when it does
+  // again.
   JobNews(cluster::Client& client, const std::string& namespace_name,
           const std::function<void(const std::string& problem)>& on_problem = {});
 

@@ -224,7 +224,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   return out + RenderLogLosses(job) + RenderEvents(extras);
 }
 
-// A text of several lines goes on below the key or dash that it stands behind.
+// A text of several lines continues below the key or dash that it follows.
 void AppendScalar(const text::Json& value, size_t indent, std::string& out) {
   const std::string yaml = text::ToYaml(value);
   for (size_t i = 0; i < yaml.size(); ++i) {
@@ -325,7 +325,8 @@ void AddDocumentFlag(cli::FlagSet& set, std::string* to) {
 }
 
 base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call) {
-  // No format is a word of no meaning to Arena; left out, it is the documents' columns.
+  // An empty --output is a word that Arena does not know; without the flag, the format is the
+  // documents' columns.
   return ParseFormat(output.empty() && call.command.Changed("output") ? " " : output);
 }
 

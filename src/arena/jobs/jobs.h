@@ -31,7 +31,7 @@ struct TrainingJob {
 base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& context,
                                   const std::string& namespace_name, const std::string& name);
 
-// The same of a job and pods that are known already, some of them perhaps not its own.
+// The same for a job and pods that are known already; some of the pods may not be its own.
 TrainingJob WithPods(const Context& context, text::Json job, std::vector<text::Json> pods);
 
 // Arena's jobs (labels app=pytorchjob, release) of a namespace ("" for all) that the user may see,

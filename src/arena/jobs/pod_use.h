@@ -1,4 +1,4 @@
-// What pods use, as a Kubernetes cluster's metrics API tells it (metrics.k8s.io/v1beta1, which
+// What pods use, as a Kubernetes cluster's metrics API reports it (metrics.k8s.io/v1beta1, which
 // metrics-server serves).
 #pragma once
 

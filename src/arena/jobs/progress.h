@@ -22,7 +22,7 @@ std::map<std::string, std::vector<runs::SourceProgress>> ProgressOfRunning(
     cluster::Client& client, const Context& context, const std::vector<TrainingJob>& jobs);
 
 // A run's scalars, with at most `points` values of each (docs/reference/json.md, "progress"); null
-// if there are none. On Kubernetes without what they were before.
+// if there are none. On Kubernetes without earlier values.
 enum class Times { kLeftOut, kGiven };  // of steps, checkpoints and waits, which reports need
 text::Json ProgressJson(cluster::Client& client, const Context& context, const text::Json& job,
                         int64_t points, Times times = Times::kLeftOut);
@@ -34,7 +34,7 @@ std::vector<runs::SourceProgress> SourcesIn(const text::Json& json);
 text::Array AnnotatedProgress(const text::Json& job);
 
 // What each rank of a run used over time (docs/reference/json.md, "ranks over time"), in at most
-// `columns`; null where nobody knows.
+// `columns`; null where it is not known.
 text::Json RanksOverTime(cluster::Client& client, const Context& context, std::string_view job_uid,
                          int64_t columns);
 

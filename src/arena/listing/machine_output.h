@@ -13,7 +13,7 @@ namespace arena {
 std::vector<GpuMetric> MetricsOfRunning(cluster::Client& client, const Context& context,
                                         const std::vector<TrainingJob>& jobs);
 
-// The jobs as an array. `namespace_name` is theirs; "" if they are of several.
+// The jobs as an array. `namespace_name` is theirs; "" if they are in several namespaces.
 std::string RenderJobs(cluster::Client& client, const Context& context,
                        const std::vector<TrainingJob>& jobs, const std::string& namespace_name,
                        Format format);

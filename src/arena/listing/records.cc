@@ -46,7 +46,7 @@ bool Fits(const SeenRun& run, std::string_view name, std::string_view id) {
          (id.empty() || api::Uid(run.job).starts_with(id));
 }
 
-// On a cluster that remembers nothing itself: what this machine saw there and is gone.
+// For a cluster that remembers nothing itself: what this machine saw there and is gone.
 base::Result<Remembered> AskMemory(cluster::Client& client, const Context& context,
                                    const std::map<std::string, std::string>& query) {
   const auto value = [&query](const char* name) {
@@ -56,7 +56,7 @@ base::Result<Remembered> AskMemory(cluster::Client& client, const Context& conte
   Remembered answer;
   const SeenRuns seen(context);
   if (const std::string uid = value("run"); !uid.empty()) {
-    // The pods of an existing job are asked for.
+    // The pods of a job that still exists are known to the cluster.
     auto run = seen.Find(uid);
     if (!run || IsStanding(client, *run)) return answer;
     for (text::Json& pod : run->pods) {

@@ -43,8 +43,8 @@ inline constexpr std::string_view kDeletedStatus = "DELETED";
 base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
                                 const std::string& run);
 
-// The job, with the last deleted pod of each name that has no pod now: what is
-// left of a suspended job. On another cluster the job as it is.
+// The job, with the last deleted pod of each name that has no pod now: what is left of a suspended
+// job. On another cluster the job as it is.
 base::Result<TrainingJob> WithPastPods(cluster::Client& client, const Context& context,
                                        TrainingJob job);
 

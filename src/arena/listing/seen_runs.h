@@ -43,8 +43,7 @@ class SeenRuns {
   base::Result<std::string> KeepGrid(std::string_view uid, const std::string& grid) const;
 
   // The file that remembers it, in which NoteAt (folder/run_note.h) finds the note. It may not
-  // exist;
-  // "" if nothing is remembered.
+  // exist; "" if nothing is remembered.
   std::string PathOf(std::string_view uid) const;
 
   // The snapshots of the runs on all clusters.

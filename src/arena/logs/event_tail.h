@@ -27,9 +27,9 @@ std::string LogdirOf(const text::Json& pod);
 // One thread. Borrows nothing between calls.
 class EventTail {
  public:
-  // Runs a shell in the pod that prints what is new below its LogdirOf, and takes it; as long as
-  // there is much, again. Blocks for `longest`. Reads the pod once, if `pod` is a part of it. An
-  // error where nothing can be run in the pod.
+  // Runs a shell in the pod that prints what is new below its LogdirOf, and takes that; repeats
+  // this while there is much. Blocks for `longest`. Reads the whole pod once, if `pod` is only a
+  // part of it. An error where nothing can be run in the pod.
   base::Status Look(cluster::Client& client, const text::Json& pod,
                     std::chrono::steady_clock::duration longest = kLookPatience);
   // Whether the last look ended before it had read everything: the newest values are missing.

@@ -25,7 +25,7 @@ struct Judged {
   answers::Evidence evidence;
   answers::Verdict verdict;  // of it; files of the caller's folder by their paths in it
 };
-// Of the run or, if it is a sweep and `trial` is given, of that trial.
+// Judges the run or, if it is a sweep and `trial` is given, that trial.
 Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run,
                  const EndedTrial* trial = nullptr);
 

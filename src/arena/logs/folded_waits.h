@@ -15,8 +15,8 @@ class FoldedWaits {
   // How long the others may take to report the same.
   static constexpr std::chrono::milliseconds kWindow{500};
 
-  // What the instance waits for from now on; "" once it has started, and then nothing is said of a
-  // wait that has not been told yet.
+  // What the instance waits for from now on; "" once it has started, and then a wait that has not
+  // been reported yet is dropped.
   void Set(const std::string& instance, const std::string& why, Moment now);
   // When there is something to Take; nullopt if nothing is new.
   std::optional<Moment> NextAt() const;
@@ -29,7 +29,7 @@ class FoldedWaits {
     std::vector<std::string> instances;
     Moment since;
   };
-  std::map<std::string, Wait> waits_;  // not told yet, by reason
+  std::map<std::string, Wait> waits_;  // not reported yet, by reason
 };
 
 }  // namespace arena

@@ -41,13 +41,14 @@ struct FollowRequest {
   // Follow.
   const std::atomic<bool>* is_ending = nullptr;
   // Called with what the instance waits for, and with "" once it has started after that. Without
-  // it, a log line tells of the wait. On Follow's thread.
+  // it, a log line reports the wait. On Follow's thread.
   std::function<void(const std::string&)> on_wait{};
   // Called with the unfinished line (a progress bar) as it grows. On Follow's thread.
   std::function<void(std::string_view)> on_open_line{};
   // The job's watch, if the caller has one; outlives the Follow. Null: it has its own.
   JobWatch* watch = nullptr;
-  // Whether the caller, who follows several instances, looks for all whether the server answers.
+  // Whether the caller, which follows several instances, checks for all of them that the server
+  // answers.
   bool is_looked_for = false;
 };
 

@@ -1,4 +1,4 @@
-// The end of the log that tells how a run went.
+// The end of the log that shows how a run went.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 namespace arena {
 
-// At most `lines` of the log of what failed first, else of the chief, without progress bars; of
-// pods that are gone too, as far as they are remembered. "" where there is none any more.
+// At most `lines` lines, without progress bars, of the log of what failed first, otherwise of the
+// chief's or the first pod's; also of pods that are gone, as far as they are remembered. Without
+// such a log, the lines that the job itself keeps; "" where it keeps none.
 std::string LastLinesOf(cluster::Client& client, const RunRecord& run, int64_t lines);
 
 }  // namespace arena

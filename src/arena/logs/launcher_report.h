@@ -6,7 +6,7 @@
 
 namespace arena {
 
-// Reads the launcher's own lines of one instance, in their order, and tells which belong to such a
+// Reads the launcher's own lines of one instance, in their order, and says which belong to such a
 // report. A user who sees the verdict afterwards needs none of them: the ranks have printed their
 // tracebacks themselves.
 class LauncherReport {

@@ -20,11 +20,10 @@
 namespace arena {
 
 // Passes on what is written, and says on stderr that a program has ended and starts again, and that
-// a loss has become NaN or infinite. On a
-// terminal it shows below it the ranks' progress bars, and a line with the number of running ranks,
-// the elapsed time and since when they are quiet, which a thread of its own updates each second;
-// log messages of the command go above. Thread safe. Borrows everything but the job. `watch`: of
-// the job and its pods; without it, it has its own.
+// a loss has become NaN or infinite. On a terminal, the output is followed by the ranks' progress
+// bars and a line with the number of running ranks, the elapsed time and how long they have been
+// quiet, which a thread updates each second; log messages of the command go above. Thread safe.
+// Borrows everything but the job. `watch`: of the job and its pods; without it, it has its own.
 class LiveOutput : public cli::Output {
  public:
   LiveOutput(cluster::Client& client, const Context& context, const text::Json& job,
@@ -58,7 +57,7 @@ class LiveOutput : public cli::Output {
   cli::Output& out_;
   const std::string uid_;
   const RankMap ranks_;
-  const base::Time since_;  // restarts before it are no news
+  const base::Time since_;  // earlier restarts are not reported
   const std::chrono::steady_clock::time_point begun_;
   std::mutex mutex_;
   cli::BottomLines bottom_;  // this and what follows: under the mutex

@@ -21,10 +21,11 @@ namespace arena {
 // {0,1,2,3,7} as "0-3,7"; "all but 5" if few of `total` are missing.
 std::string NameRanks(const std::set<int>& ranks, int total);
 
-// A line of one rank waits kWindow for the same line of the others, and kPatience for those that
-// said the line before it, too, and are not far ahead: they are as likely late. Lines are the same
-// if they differ only in numbers, which are shown as a range ("loss 0.51..0.53"). Lines of a rank
-// keep their order. Repetitions of a line are counted, and a progress bar's last state is shown.
+// A line of one rank waits kWindow for the same line of the others, and kPatience for the ranks
+// that said the line before it, too, and are not far ahead: those are probably just late. Lines are
+// the same if they differ only in numbers, which are shown as a range ("loss 0.51..0.53"). Lines of
+// a rank keep their order. Repetitions of a line are counted, and a progress bar's last state is
+// shown.
 class LogFold {
  public:
   using Moment = std::chrono::steady_clock::time_point;

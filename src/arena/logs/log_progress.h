@@ -1,5 +1,5 @@
 // The progress of a job on any cluster: where the cluster does not keep it, as Kubernetes does not,
-// its log tells it.
+// it is read from the job's log.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace arena {
 
-// ProgressJson; on Kubernetes with what a log tells, of its last 20,000 lines; without points of
-// the last 1,000. The log is that of the first instance; if it tells nothing the last one's, else
-// the second's. Blocks while logs are read.
-// If it says where it writes TensorBoard's event files (LogdirOf), they are read too, while the
-// instance runs: by `tail`, which a caller keeps who looks again.
+// ProgressJson; on Kubernetes with what the last 20,000 lines of a log show, or the last 1,000
+// without points. The log is the first instance's; if that shows nothing, the last one's, and then
+// the second's. Blocks while logs are read. If the job says where it writes TensorBoard's event
+// files (LogdirOf), they are read too, while the instance runs, by `tail`: a caller that looks
+// again keeps it between the calls.
 text::Json ProgressWithLog(cluster::Client& client, const Context& context, const TrainingJob& job,
                            int64_t points, Times times = Times::kLeftOut,
                            EventTail* tail = nullptr);

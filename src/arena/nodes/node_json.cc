@@ -1,10 +1,10 @@
-// What `top node` tells programs of each node.
+// What `top node` reports to programs about each node.
 #include "arena/nodes/node_output.h"
 
 namespace arena {
 namespace {
 
-// Whole numbers as such, as Go prints a float64.
+// Leaves whole numbers without a decimal point, as Go prints a float64.
 text::Json Value(double value) {
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? text::Json(whole) : text::Json(value);

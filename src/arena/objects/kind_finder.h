@@ -27,7 +27,7 @@ class KindFinder {
   KindFinder& operator=(const KindFinder&) = delete;
 
   // Valid while this lives. kInvalidArgument when the server does not have the kind: names it and
-  // tells how to install it. Blocks.
+  // says how to install it. Blocks.
   base::Result<const api::Resource*> Find(std::string_view api_version, std::string_view kind);
   // A CustomResourceDefinition was applied: Find asks again, and waits up to kDefinitionTimeout for
   // the kind that it defines, calling `pause` between two requests. There is no event for this:

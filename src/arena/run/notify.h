@@ -21,13 +21,13 @@ struct NotifyFlags {
 
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set);
 base::Status CheckNotify(const NotifyFlags& flags);
-// Marks the job, for the daemon. On another cluster nobody is there who would tell but `run`
-// itself, by TellOfEnd, while it follows the job: kInvalidArgument for what it cannot tell.
+// Marks the job, for the daemon. On another cluster only `run` itself can notify, by TellOfEnd,
+// while it follows the job: kInvalidArgument for what it cannot report.
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, bool is_detached,
                            SubmitOptions& options);
 
-// Tells the targets how the job `name` ended, if it has, and notes in the job what came of it. A
-// URL that fails is asked again for five minutes.
+// Notifies the targets of how the job `name` ended, if it has ended, and notes the results in the
+// job. A URL that fails is asked again for five minutes.
 void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
                const std::string& name);
 

@@ -17,8 +17,7 @@ struct Program {
 
 // `train.py ARGS` and `-m MODULE ARGS` run with Python. Other words are a program and its
 // arguments; a single word with a blank is a shell command line. If `line_label` is not "", the
-// launcher starts
-// --nproc-per-node processes and puts "[LABELn]:" before each line of local rank n.
+// launcher starts --nproc-per-node processes and puts "[LABELn]:" before each line of local rank n.
 base::Result<Program> ReadProgram(const std::vector<std::string>& words, const std::string& module,
                                   const std::string& line_label);
 

@@ -9,10 +9,11 @@
 
 namespace arena {
 
-// kInvalidArgument, in one line with what to do, for a script or program that is not in the folder
-// or not in what goes along, is itself a folder, may not be executed, or whose lines end as on
-// Windows. Of an earlier run's code, and of absolute paths, nothing is known. `path`: the PATH that
-// the job has, "" when it is unknown; a file of the folder that is not on it is no program.
+// kInvalidArgument, in one line with what to do, for a script or program that is not in the folder,
+// is not among the files that go with the job, is itself a folder, may not be executed, or whose
+// lines end as on Windows. Does not check an earlier run's code, or absolute paths. `path`: the
+// PATH that the job has, "" when it is unknown; a file of the folder whose bare name PATH does not
+// find is an error.
 base::Status CheckProgram(const Program& program, const LocalCode& code, bool is_live,
                           const std::string& path);
 

@@ -19,8 +19,7 @@ namespace arena {
 //                        is marked (broken_submission.h), so that a broken-off submission is
 //                        noticed
 //   2. the others        together, owned by the job; pods wait for the Secret and the ConfigMaps
-//   that
-//                        they mount
+//                        that they mount
 //   3. the mark is removed
 // A request whose answer was lost may have been carried out; then looks up whether the existing
 // object is from this submission.

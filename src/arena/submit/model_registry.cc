@@ -21,7 +21,7 @@ constexpr std::string_view kExists = "RESOURCE_ALREADY_EXISTS";
 // MLflow answers an error with {"error_code": ..., "message": ...}.
 struct Answer {
   text::Json body;
-  std::string error_code;  // "" is success
+  std::string error_code;  // "" on success
   std::string message;
 };
 
@@ -74,7 +74,7 @@ base::Result<WebService> RegistryAt(const std::string& uri, const base::Environm
   return service;
 }
 
-// As MLflow's own clients: a token, else the user of the environment, else that of the URL.
+// Like MLflow's own clients: a token, else the user of the environment, else that of the URL.
 std::string Authorization(const net::Url& url, const base::Environment& environment) {
   if (const auto token = environment.Get("MLFLOW_TRACKING_TOKEN"); token && !token->empty()) {
     return "Bearer " + *token;

@@ -16,14 +16,14 @@ namespace {
 
 using base::Code;
 
-// Nothing when it can be looked into, else why not.
+// "" when the path exists, otherwise the reason why it cannot be used.
 std::string WhyAbsent(const std::string& path) {
   std::error_code failed;
   if (std::filesystem::exists(path, failed)) return "";
   return failed ? failed.message() : "No such file or directory";
 }
 
-// A folder may stand there whose copy would be in the folder itself.
+// Whether `folder` is a folder above `inner`: its copy would then lie in the folder itself.
 bool Holds(const std::string& folder, const std::string& inner) {
   std::error_code failed;
   const std::filesystem::path outside = std::filesystem::weakly_canonical(folder, failed);

@@ -20,7 +20,7 @@ base::Status CheckFolders(const SubmitOptions& options, bool cluster_is_this_mac
 base::Status CheckClaims(cluster::Client& client, const SubmitOptions& options,
                          const std::string& namespace_name);
 
-// Where the event files of a --logdir are that is on a claim of --data or in a --data-dir, the
+// Where the event files of a --logdir are, if it is on a claim of --data or in a --data-dir, the
 // deepest of them (api::kLogdirAnnotation); "" if it is on neither, or the claim is not there.
 std::string SharedLogdir(cluster::Client* client, const SubmitOptions& options,
                          const std::string& namespace_name, bool cluster_is_this_machine);

@@ -23,8 +23,8 @@ struct Unprepared {
 tl::expected<Prepared, Unprepared> PrepareSubmission(Context& context,
                                                      const SubmitOptions& options);
 
-// Logs a warning if the namespace has no such object, which Kubernetes' pods wait for. Nothing if
-// the user may not read it.
+// Logs a warning if the namespace has no such object, which Kubernetes' pods wait for. Does nothing
+// if the user may not read it.
 void WarnIfAbsent(cluster::Client& client, const api::Resource& kind,
                   const std::string& namespace_name, const std::string& name);
 

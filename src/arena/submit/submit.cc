@@ -29,7 +29,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// Arena's is the command line; here without what may be a secret.
+// Arena's description is the command line; this one leaves out what may be a secret.
 std::string Description(const SubmitOptions& options) {
   const SubmitFlags& flags = options.flags;
   std::string text =
@@ -82,7 +82,7 @@ class Submit {
   SubmitOptions options_;
   Submission submission_;
   cluster::Client* client_ = nullptr;  // nullptr as long as no cluster is asked
-  std::string fatal_;                  // what Arena ends on with FATA; "" is nothing
+  std::string fatal_;                  // what Arena ends on with FATA; "" for none
   std::vector<std::string> args_;
   std::map<std::string, std::string> digests_;  // of what its Secret holds
   std::optional<LocalCode> code_;               // of --sync-mode=local
@@ -124,7 +124,7 @@ base::Status Submit::FindCode() {
   return {};
 }
 
-// The folder as it is now goes along, to where the replicas look for code.
+// Sends the folder with the job, as it is now, to where the replicas look for code.
 base::Status Submit::BringCode(bool is_dry) {
   if (!code_) return {};
   const std::string place = LocalCodeFolder(options_.flags, code_->folder());
@@ -147,7 +147,8 @@ base::Status Submit::BringCode(bool is_dry) {
   return {};
 }
 
-// By which `compare` tells values apart that the job's object does not have. The job runs without.
+// Takes the digests by which `compare` distinguishes values that the job's object does not have.
+// The job runs without them, too.
 void Submit::TakeDigests() {
   auto digests = DigestsOf(options_.private_env, context_.environment);
   if (!digests) base::LogDebug("the values are not compared later: {}", digests.error().message);
@@ -221,7 +222,7 @@ void Submit::RegisterModel(cluster::Client& client) {
   base::LogInfo("The model {} is registered as version {}", flags.model_name, *version);
 }
 
-// The job is there, whatever becomes of this.
+// The job exists, whatever happens here.
 base::Result<int> Submit::Accompany(const text::Json& job, cli::Invocation& call) {
   const SubmitFlags& flags = options_.flags;
   base::Status told = call.out.Write(CreatedLines(options_, ""));

@@ -29,7 +29,7 @@ using base::Fail;
 struct Sight {
   bool is_gone = false;
   api::TrainingSummary summary;
-  std::string stall;  // what its annotation says, less the time
+  std::string stall;  // what its annotation says, without the time
 };
 
 Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Context& context) {

@@ -26,7 +26,7 @@ inline constexpr const char* kEvents = "/api/v1/namespaces/default/events";
 inline constexpr const char* kNodes = "/api/v1/nodes";
 inline constexpr const char* kPriorityClasses = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
-// As base::FakeClock, also for several threads.
+// Like base::FakeClock, also for several threads.
 class SharedClock : public base::Clock {
  public:
   explicit SharedClock(base::Time start) : start_(start) {}

@@ -1,5 +1,5 @@
-// OpenSSL's functions from before its providers: loading those costs each start a millisecond, and
-// a static program 3 MB.
+// OpenSSL's functions from before its providers, because loading providers costs each start a
+// millisecond, and a static program 3 MB.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest/hmac.h"
 

@@ -15,7 +15,7 @@ struct IpAddress {
   bool is_v4 = false;
 
   bool IsLoopback() const;
-  // `network`: "10.0.0.0/8". False for one of the other family, and for a malformed one.
+  // `network`: "10.0.0.0/8". False for a network of the other family, and for a malformed one.
   bool IsIn(std::string_view network) const;
   bool operator==(const IpAddress&) const = default;
 };

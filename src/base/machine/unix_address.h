@@ -23,8 +23,8 @@ struct UnixAddress {
 // link in place of the folder is not followed.
 Result<UnixAddress> UnixAddressOf(const std::string& path);
 
-// Whether the folder belongs to this user and nobody else can enter it. kPermissionDenied
-// otherwise. `shown` names it.
+// OK when the folder belongs to this user and nobody else can enter it, otherwise
+// kPermissionDenied. `shown` names the folder in the error.
 Status CheckPrivateFolder(int fd, const std::string& shown);
 
 }  // namespace base

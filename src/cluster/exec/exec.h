@@ -27,8 +27,8 @@ inline constexpr char kExecResize = 4;                       // {"Width":80,"Hei
 inline constexpr char kExecClose = static_cast<char>(0xff);  // then the number of a channel
 inline constexpr size_t kMaxExecStatusBytes = 1 << 20;
 
-// The Status that tells how a command ended, and the inverse. An error means that the command could
-// not run.
+// The Status that reports how a command ended, and the inverse. An error means that the command
+// could not run.
 text::Json ExecStatus(const base::Result<int>& exit_code);
 base::Result<int> ParseExecStatus(std::string_view json);
 
@@ -58,7 +58,8 @@ class ExecStream {
 
   // Blocks while the command is slow to read. An error when the connection is gone.
   base::Status WriteStdin(std::string_view bytes);
-  // Ends the command's input. A server with v4 only cannot be told.
+  // Ends the command's input. Does nothing when the server speaks v4 only, which has no message for
+  // this.
   base::Status CloseStdin();
   base::Status Resize(int columns, int rows);
   // Makes the current Read or Write, and all later ones, fail.

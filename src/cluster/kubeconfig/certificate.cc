@@ -42,7 +42,7 @@ OwnedX509 FirstCertificate(std::string_view pem) {
   return {::PEM_read_bio_X509(MemoryOf(pem).get(), nullptr, nullptr, nullptr), ::X509_free};
 }
 
-// The terminal is not asked for the password of an encrypted key.
+// Gives no password, so that the terminal is not asked for that of an encrypted key.
 int AnswerNothing(char*, int, int, void*) { return 0; }
 
 }  // namespace

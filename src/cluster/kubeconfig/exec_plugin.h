@@ -27,7 +27,7 @@ base::Error PluginRefusal(std::string message);
 std::string ExecInfo(const ExecPlugin& plugin, const KubeCluster& cluster, std::string_view ca_pem,
                      bool is_interactive);
 
-// Parses a plugin's output. Pure. kUnauthenticated tells what is wrong with it.
+// Parses a plugin's output. Pure. kUnauthenticated says what is wrong with it.
 base::Result<ExecCredential> ParseExecCredential(std::string_view text,
                                                  std::string_view api_version);
 

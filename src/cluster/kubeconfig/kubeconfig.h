@@ -14,7 +14,7 @@
 namespace cluster {
 
 inline constexpr size_t kMaxKubeconfigBytes = 16 << 20;
-// Clusters, users and contexts of one file.
+// The most clusters, users or contexts in one file.
 inline constexpr size_t kMaxKubeconfigEntries = 10'000;
 
 // How to run a credential program (client.authentication.k8s.io).

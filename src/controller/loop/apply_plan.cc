@@ -20,7 +20,7 @@ namespace {
 
 using Verb = reconcile::Write::Verb;
 
-// Sent at once; their answers, which are whole objects, are in memory together.
+// The most writes sent at once: their answers, which are whole objects, are in memory together.
 constexpr size_t kWritesAtOnce = 64;
 
 bool IsPodGroup(const api::Resource& resource) {

@@ -50,19 +50,19 @@ class JobCache {
   // Each returns the key to reconcile; "" when there is nothing to do. Jobs may be packed
   // (projection.h).
   std::string PutJob(text::Json job);
-  // As PutJob, for the answer to a write of ours: the job may have been deleted by now.
+  // Like PutJob, for the answer to a write of ours: the job may have been deleted by now.
   std::string PutAnswer(text::Json job);
   std::string RemoveJob(const text::Json& job);
   std::string PutChild(ChildKind kind, text::Json child);
   std::string RemoveChild(ChildKind kind, const text::Json& child);
 
   // To be called after each object of a full list was put: removes what is not among `keys` (JSON
-  // strings as of JobKey, ChildKey). KeepJobs returns the uids of the jobs that are gone, also of
-  // those whose name has become another's; KeepChildren returns every key to reconcile.
+  // strings that JobKey or ChildKey made). KeepJobs returns the uids of the jobs that are gone,
+  // also of the ones whose name another job has now; KeepChildren returns every key to reconcile.
   std::vector<std::string> KeepJobs(const std::vector<text::Json>& keys);
   std::vector<std::string> KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
 
-  // Whether the job of that name is that one, settled or not.
+  // Whether the job of that name is the one with this uid, settled or not.
   bool IsThere(const std::string& key, std::string_view uid) const;
   // Nullopt when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;

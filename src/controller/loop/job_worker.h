@@ -143,7 +143,7 @@ class JobWorker {
   // For a job that the API server no longer has, or whose name belongs to another: the embedded
   // cluster's record of it.
   base::Result<text::Json> Remembered(const std::string& uid);
-  // Returns what a deleted job holds: its port, and what others hold for it.
+  // Releases what a deleted job holds: its port, and what other parts hold for it.
   void LetGo(const std::string& uid);
   // Queues the jobs that wait for this one.
   void WakeWaiting(const std::string& key);

@@ -33,7 +33,7 @@ int64_t Bytes(const std::vector<std::string>& statm, size_t field) {
   return pages ? *pages * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
-// Seconds since 1970; nullopt when /proc does not tell.
+// Seconds since 1970; nullopt when /proc does not show it.
 std::optional<double> StartTime() {
   const auto stat = base::ReadFile("/proc/self/stat", 4096);
   const auto boot = base::ReadFile("/proc/stat");

@@ -19,7 +19,7 @@ struct SecretName {
 
 // Creates it, empty.
 base::Result<text::Json> MakeCertificateSecret(cluster::Client& client, const SecretName& name);
-// Replaces its data; kConflict when it is not this version any more.
+// Replaces its data; kConflict when it has changed since `secret` was read.
 base::Result<text::Json> StoreCertificates(cluster::Client& client, const SecretName& name,
                                            const text::Json& secret, const text::Json& data);
 // Reads the Secret, or makes it, and renews in it what is due. `hosts` as for

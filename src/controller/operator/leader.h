@@ -49,7 +49,7 @@ class Leader {
   void WatchTerm(const std::stop_token& stop);
   // Handles the result of an attempt that began at `tried_at`.
   void Take(bool is_held, Instant tried_at);
-  // Whether the Lease is ours now; an error when the server did not tell.
+  // Whether the Lease is ours now; an error when the server gave no answer.
   base::Result<bool> Try();
   void Release();
 

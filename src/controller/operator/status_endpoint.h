@@ -54,7 +54,7 @@ class StatusEndpoint {
                                                              OnAuthorities on_authorities);
   ~StatusEndpoint();
 
-  // Why it has no certificates, or none that are new enough. Thread safe, quick.
+  // OK while it has certificates that are new enough, otherwise what is wrong. Thread safe, quick.
   base::Status Care() const;
 
  private:

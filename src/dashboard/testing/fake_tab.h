@@ -55,7 +55,7 @@ class FakeTab : public net::Responder {
     for (size_t at = 0; (at = text_.find(text, at)) != std::string::npos; ++at) ++count;
     return count;
   }
-  // Reads nothing after what contains `text`, and has then `bytes` before it.
+  // Stops reading after an event that contains `text`, and has `bytes` unread from then on.
   void FallBehindAfter(std::string text, size_t bytes) {
     const std::lock_guard lock(mutex_);
     last_read_ = std::move(text);

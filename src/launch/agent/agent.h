@@ -205,7 +205,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
   bool has_said_lost_loss_ = false;
   std::optional<RankSnapshots> snapshots_;
-  int straggler_looks_ = 0;  // since there is a straggler
+  int straggler_looks_ = 0;  // since there has been a straggler
   bool has_said_straggler_ = false;
   std::optional<Failure> stuck_;
   std::unique_ptr<PostServer> posts_;
@@ -231,7 +231,7 @@ class Agent : private rendezvous::RendezvousEvents {
 // The host name by which the workers of a job on one machine find its store.
 std::string LoopbackName();
 
-// "in futex_wait_queue" if the kernel tells it, else "".
+// "in futex_wait_queue" if the kernel reports it, otherwise "".
 std::string WaitChannel(pid_t pid);
 
 // How long the end waits for output that another process keeps open.

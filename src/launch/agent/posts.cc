@@ -54,7 +54,7 @@ std::string Agent::PostedText() const {
   return posted_ ? runs::DescribeProgress(posted_->progress) : "";
 }
 
-// How far the training had come when it failed.
+// Says how far the training had come when it failed.
 void Agent::SayPosted(const Failure& root) {
   const std::string text = PostedText();
   if (text.empty()) return;

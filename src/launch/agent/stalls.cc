@@ -125,8 +125,8 @@ process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
   return loop_->After(kAnswer, [question, then = std::move(then)] { then(question->Answers()); });
 }
 
-// Printed once for each different one, again when more is known, and when it is over; the status
-// line shows it all the time.
+// Prints each stall once, again when more is known about it, and when it is over; the status line
+// shows it all the time.
 void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const auto& stall = stall_watch_->stall();
   if (!stall) {
@@ -160,8 +160,8 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   EndStalled(*stall, said);
 }
 
-// Printed once, until it is another rank's turn, when it is known where the rank mostly is, or that
-// this cannot be seen; the status line shows it as long as it lasts.
+// Prints a straggler once, until another rank is one: when it is known where the rank mostly is, or
+// that this cannot be seen. The status line shows it as long as it lasts.
 void Agent::SayStraggler() {
   const auto straggler = snapshots_->Straggler();
   if (!straggler || said_stall_) {
@@ -217,8 +217,8 @@ void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
   ::kill(pid, SIGKILL);
 }
 
-// Said of the first rank alone: the others lose theirs with it. With --stop-on-nan it ends as any
-// failed rank does, and is not started again.
+// Reports the first rank only, because the others lose their losses with it. With --stop-on-nan it
+// ends as any failed rank does, and is not started again.
 void Agent::OnLostLoss(int local_rank, const std::string& line) {
   if (lost_loss_ || !group_ || group_->IsStopping()) return;
   const std::string said = "a loss is not a number any more: " + base::OneLine(line, 200);

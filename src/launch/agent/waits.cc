@@ -12,8 +12,8 @@
 namespace launch {
 namespace {
 
-// After each start, and then at the last interval again and again: often enough for a user who
-// waits, and rarely enough that an idle launcher sleeps.
+// The intervals after each start; the last one repeats. They are short enough for a user who waits,
+// and long enough to let an idle launcher sleep.
 constexpr std::array<std::chrono::seconds, 5> kLooks = {
     std::chrono::seconds(10), std::chrono::seconds(20), std::chrono::seconds(30),
     std::chrono::seconds(60), std::chrono::seconds(300)};

@@ -42,10 +42,9 @@ void Agent::LookForKernelSleepLater() {
   });
 }
 
-// Whatever holds it (a GPU's driver, a network file system) would hold its successor, too.
 void Agent::GiveUpOn(const KernelSleepWatch::Stuck& stuck) {
   const std::string place = WaitChannel(stuck.pid);
-  // SIGKILL: its end, should it have one.
+  // It counts as ended by SIGKILL, by which it would end.
   Failure failure = FailureOf({stuck.local_rank, stuck.pid, -SIGKILL, clock_.Now(), false});
   failure.standstill =
       fmt::format("in uninterruptible sleep (state D{}{}) for {:.1f} s", place.empty() ? "" : ", ",

@@ -36,7 +36,7 @@ std::string TailOfFile(const std::string& path) {
 }
 
 // As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
-// for a name server. Of several nodes none is called localhost.
+// for a name server. With several nodes, none is called localhost.
 std::string ReportedHost(const std::string& host, bool is_single_node) {
   const auto hosts = base::ReadFile("/etc/hosts", kHostsLimit);
   if (!hosts) return host;

@@ -49,7 +49,7 @@ const KnownError* FindKnownError(std::string_view text) {
   return found == kKnownErrors.end() ? nullptr : &*found;
 }
 
-// The class and the advice for what it printed, if a rule decides them.
+// Sets the kind and the advice by what the worker printed, if a rule decides them.
 void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
     explanation.kind = known->kind;
@@ -187,7 +187,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
   if (is_signals || !root.standstill.empty()) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {
-      // What aborts has said why.
+      // A program that aborts has said why.
       Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root),
             explanation);
     }

@@ -19,7 +19,7 @@ tl::unexpected<base::Error> Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-// Why a number is refused; "" when it is one, or none is asked for.
+// Why the value of a number's flag is refused; "" for a number, and for other flags.
 std::string NotANumber(const FlagSpec& flag, std::string_view value) {
   if (flag.kind == FlagKind::kInteger && !ParsePythonInt(value)) {
     return fmt::format("invalid int value: '{}'", value);
@@ -103,7 +103,7 @@ base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
     return {};
   }
   std::string why = NotANumber(flag, text);
-  // argparse compares no default with the choices.
+  // argparse does not compare a default with the choices.
   const auto& choices = flag.choices;
   if (flag.is_ours && !choices.empty() &&
       std::find(choices.begin(), choices.end(), text) == choices.end()) {

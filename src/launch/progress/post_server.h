@@ -1,5 +1,5 @@
-// The endpoint of a launch, to which its ranks post how far they are (api/status_posts.h): a port
-// of the loopback interface. Within a muster job the cluster has one.
+// The endpoint of a launch, to which its ranks post their progress (api/status_posts.h): a port of
+// the loopback interface. Within a muster job the cluster has one.
 #pragma once
 
 #include <functional>

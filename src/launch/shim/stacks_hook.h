@@ -11,7 +11,7 @@ namespace launch {
 
 // Puts the hook below the folder.
 base::Status WriteStacksHook(const std::string& folder);
-// Puts the hook before the present path; the hook removes itself again.
+// The value of PYTHONPATH: the hook before the present path; the hook removes itself from it again.
 std::string StacksPythonPath(const std::string& folder, const base::Environment& environment);
 
 }  // namespace launch

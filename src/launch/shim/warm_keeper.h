@@ -31,7 +31,7 @@ inline constexpr const char* kBrokerVariable = "MUSTER_WARM_BROKER";
 
 // Blocks until the interpreter has imported, at most two minutes. Call it before this process
 // becomes a subreaper, because the interpreter has to outlive it. With `broker`, a path, the
-// interpreter is outside of this pod. On an error, whose message tells why, ranks have to be
+// interpreter is outside of this pod. On an error, whose message says why, ranks have to be
 // executed.
 base::Result<Keeper> ConnectKeeper(const warm::Wish& wish, const std::string& broker);
 

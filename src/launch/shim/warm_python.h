@@ -17,7 +17,7 @@ namespace launch {
 inline constexpr std::string_view kWarmPythonName = "muster warm-python";
 
 // `args`: python and its arguments, as a shell would execute them: [-u] script.py ... or [-u] -m
-// module ... If it cannot be forked, executes it, with a message that tells why. Returns the exit
+// module ... If it cannot be forked, executes it, with a message that says why. Returns the exit
 // code, or ends by the signal that ended the program.
 int WarmPythonMain(const std::vector<std::string>& args, const base::Environment& environment);
 

@@ -1,5 +1,5 @@
-// The watchdog of torch.distributed.elastic.timer (FileTimerClient): workers write into a named
-// pipe by when they will have finished something, and one that is late is sent the signal it named.
+// The watchdog of torch.distributed.elastic.timer (FileTimerClient): workers write deadlines into a
+// named pipe, and a worker that misses one is sent the signal that it named.
 //
 //   {"version": 1, "pid": 4711, "scope_id": "step", "expiration_time": 1795223550.5, "signal": 9}\n
 //

@@ -27,7 +27,7 @@ struct Group {
 };
 
 // The interpreter: the requested one, otherwise that of the active virtualenv or conda environment,
-// otherwise the one beside the launcher, otherwise python3 or python on PATH. kNotFound tells where
+// otherwise the one beside the launcher, otherwise python3 or python on PATH. kNotFound says where
 // it looked.
 base::Result<std::string> FindPython(const std::string& asked, const base::Environment& environment,
                                      const std::string& launcher_dir);

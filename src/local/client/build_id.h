@@ -15,7 +15,7 @@ struct BuildId {
   std::string text() const;
 };
 
-// Compares versions, then dates. False when that does not tell, as for two builds of one commit.
+// Compares versions, then dates. False when these do not decide, as for two builds of one commit.
 bool IsNewer(const BuildId& one, const BuildId& other);
 
 }  // namespace local::daemon

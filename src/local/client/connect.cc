@@ -81,7 +81,7 @@ base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, c
   if (!record || (peer.pid != 0 && peer.pid != record->pid)) {
     return std::optional(DaemonRecord{peer.pid, "", {}, socket});
   }
-  // What a killed daemon was about to execute holds its socket for a moment.
+  // A program that a killed daemon was about to execute holds the daemon's socket for a moment.
   if (peer.pid != 0 && !IsAlive(*record)) return std::optional<DaemonRecord>();
   record->socket = socket;
   return record;

@@ -6,7 +6,7 @@
 //
 // A command that starts a daemon first holds the lock itself, with "" as the socket, and passes it
 // on. The daemon writes its own record before it listens and again when it listens, which wakes
-// waiting commands. The record outlives its writer: `started` tells whether the writer still runs.
+// waiting commands. The record outlives its writer: `started` shows whether the writer still runs.
 #pragma once
 
 #include <sys/types.h>

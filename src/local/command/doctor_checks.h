@@ -1,4 +1,4 @@
-// The checks of `doctor`. Each tells what it found, and what to do when that is not enough.
+// The checks of `doctor`. Each says what it found, and what to do when that is not enough.
 #pragma once
 
 #include <functional>

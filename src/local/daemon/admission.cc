@@ -57,8 +57,8 @@ void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
   text::Set(job, {"metadata", "labels", api::kNotifyAnnotation}, text::Json(defaults.notify_on));
 }
 
-// The variables that a container sets itself. The value of one that takes it from elsewhere is its
-// name, for it is not known.
+// The variables that a container sets itself. If one takes its value from elsewhere, the value is
+// not known here, and its name stands for it.
 base::Environment OwnVariables(const text::Json& container) {
   base::Environment own;
   for (const text::Json& variable : text::Items(container, {"env"})) {

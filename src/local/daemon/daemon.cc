@@ -268,7 +268,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   RankFiles ranks(paths.state);
   ProgressNews progress_news(progress, ranks, clock);
   LastLines last_lines;
-  // It was there before them, for their pods, and uses them.
+  // The status server was created before these objects, for the pods, but uses them, so it ends
+  // first.
   const base::Defer end_posts([&status_server] { status_server.reset(); });
   if (status_server) status_server->Serve(client, progress, clock);
   TRY_ASSIGN(const auto progress_keeper,

@@ -88,8 +88,8 @@ base::Status EmbeddedCluster::OpenApi(node::PortAllocator& ports, base::Clock& c
   server.store_reserve = options.state + "/reserve";
   TRY_ASSIGN(api_, server::ApiServer::Open(options.database, std::move(server), std::move(reader)));
   client_ = std::make_unique<cluster::Client>(cluster::InProcessTransport(api_->handler()));
-  // Before the lists of the parts below, because whoever started the daemon may be waiting for a
-  // table.
+  // This comes before the lists of the parts below, because whoever started the daemon may be
+  // waiting for a table.
   api_->ReadSummaries();
   return {};
 }

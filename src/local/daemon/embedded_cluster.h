@@ -29,7 +29,7 @@ namespace local::daemon {
 struct ClusterOptions {
   std::string state;     // folder
   std::string database;  // file
-  // Called before the store is opened. A connection that it has opened is used further.
+  // Called before the store is opened, which then uses the connection that this has opened.
   std::function<base::Result<std::optional<store::Database>>(node::LostAndFound&)> check_store;
   AdmissionDefaults defaults;
   // `clock`, `admission`, `log_source`, `notices` and `store_reserve` are the cluster's own.

@@ -1,4 +1,4 @@
-// GET /muster/forecast: when a waiting job will start, or when one would that was submitted now.
+// GET /muster/forecast: when a waiting job will start, or when a job that was submitted now would.
 //   ?namespace=&name=      for a job
 //   ?gpus=8&nodes=2        for one of two replicas of eight GPUs; &command=, &priority= (a class),
 //                          &deadline= (seconds) describe it further

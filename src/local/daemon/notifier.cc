@@ -73,7 +73,7 @@ void Notifier::Begin(cluster::Client& client) {
     for (const text::Json& job : jobs) Look(job);
     LookAtDeleted(client);
   };
-  // One that is deleted the moment it has ended is told of too.
+  // A job that is deleted the moment it has ended is looked at, too.
   handler.apply = [this](const cluster::WatchEvent& event) { Look(event.object); };
   reflector_ = std::make_unique<cluster::Reflector>(client, api::kPyTorchJobs, std::move(options),
                                                     std::move(handler));

@@ -22,11 +22,11 @@ struct Abilities {
   std::function<const gpu::Vendor&()> gpu_vendor{};  // theirs; set where `gpus` is
 };
 
-// Of all replicas of a job together.
+// The GPUs that all replicas of a job ask for together.
 int64_t GpusAskedFor(const text::Json& job);
 
 std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities);
-// Fields that nothing here reads, such as probes, of a pod: a line, or none.
+// A line about the pod's fields that nothing here reads, such as probes; none without such fields.
 std::vector<std::string> IgnoredOfPod(const text::Json& pod);
 
 }  // namespace local::daemon

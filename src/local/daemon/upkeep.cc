@@ -282,7 +282,8 @@ base::Result<std::optional<store::Database>> CheckStore(const Paths& paths,
   const std::string mark = paths.database + ".damaged";
   auto checked = store::Check(paths.database);
   if (checked) ::unlink(mark.c_str());
-  // A disk too full for the check tells nothing about the store; the reserve is for opening it.
+  // If the disk is too full for the check, nothing is known about the store; the reserve is for
+  // opening it.
   if (!checked && checked.error().code == base::Code::kExhausted) return std::nullopt;
   if (checked || checked.error().code != base::Code::kInternal) return checked;
   // Copied once, because the daemon is started again and again.

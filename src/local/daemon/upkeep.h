@@ -72,8 +72,8 @@ class Upkeep {
 enum class StoreCheck { kNone, kAtOnce, kLater };
 StoreCheck StoreCheckOf(const Paths& paths);
 
-// Checks the store. Copies a damaged one to lost+found; the error says so, and what to do. Of a
-// sound one the connection that has read it.
+// Checks the store. Returns the connection that has read a sound one. Copies a damaged one to
+// lost+found; the error says so, and what to do.
 base::Result<std::optional<store::Database>> CheckStore(const Paths& paths,
                                                         node::LostAndFound& lost,
                                                         base::Clock& clock);

@@ -149,7 +149,7 @@ int64_t NeedOf(const Gang& gang) {
   return need;
 }
 
-// Each gang's durations are spread evenly over the courses, each gang's in an order of its own.
+// Each gang's durations are spread evenly over the courses, in an order of its own for each gang.
 std::vector<std::vector<double>> Shares(size_t gangs) {
   std::mt19937 random(1);
   std::vector<std::vector<double>> shares(kCourses, std::vector<double>(gangs));

@@ -36,7 +36,7 @@ std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_vi
 // The policy ignores the wish.
 std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy);
 
-// For a job that does not exist yet: whichever of NeverFits and WishIgnored it would be told; ""
+// For a job that does not exist yet: the message that it would get, NeverFits or WishIgnored; ""
 // when the machine has enough GPUs.
 std::string WhyWithoutGpus(int64_t wish, const Node& node, GpuPolicy policy);
 

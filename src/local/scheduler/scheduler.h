@@ -1,6 +1,6 @@
-// The gang scheduler of one machine: a pure function from the waiting and running gangs to those
-// that may start now. No I/O, no clock, no state: local/daemon/scheduling/scheduling.h is the loop
-// that calls it.
+// The gang scheduler of one machine: a pure function from the waiting and running gangs to the
+// gangs that may start now. No I/O, no clock, no state: local/daemon/scheduling/scheduling.h is the
+// loop that calls it.
 //
 // GPUs are strict: none is assigned twice, and a gang starts with all that it requests or not at
 // all. CPU and memory are soft: they only order gangs that are otherwise equal.

@@ -32,7 +32,7 @@ struct Key {
 // that field selectors know for that kind.
 text::Json SelectablePart(std::string_view resource, const text::Json& object);
 
-// The fields from which that is made, for any kind.
+// The fields that SelectablePart reads, for any kind.
 const text::Projection& SelectableParts();
 
 struct Event {

@@ -20,8 +20,8 @@ namespace local::store {
 // The error for a full disk under the store at `path`.
 base::Error NoRoom(const std::string& path);
 
-// The rows of a statement; resets the statement when destroyed. Of one that could not be prepared
-// Next() says why.
+// The rows of a statement; resets the statement when destroyed. If the statement could not be
+// prepared, Next() says why.
 class Rows {
  public:
   explicit Rows(sqlite3_stmt* statement) : statement_(statement) {}
@@ -101,8 +101,8 @@ class Database {
   Statement Later(std::string sql);
   // Replaces the contents of `other` by a snapshot of this database.
   base::Status CopyTo(Database& other);
-  // Whether the write-ahead log is checkpointed when this is the last connection to close: as it
-  // is opened, yes.
+  // Whether the write-ahead log is checkpointed when this is the last connection to close; by
+  // default it is.
   base::Status CheckpointOnClose(bool does);
   // A statement of a transaction, prepared when it first runs.
   enum class Step { kBeginRead, kBeginWrite, kCommit, kRollBack };

@@ -43,13 +43,13 @@ base::Result<int64_t> ReadVersion(Statement& statement) {
   return rows.Int(0);
 }
 
-// Of a list of 500 jobs or fewer.
+// What it takes to read a list of 500 jobs or fewer.
 constexpr std::chrono::milliseconds kUsualRead{2};
 
 // Read connections, opened when first needed. Thread safe.
 class ReaderPool {
  public:
-  // `first`: one that is open already.
+  // `first`: a connection that is open already.
   ReaderPool(std::string path, std::optional<Database> first) : path_(std::move(path)) {
     if (!first) return;
     idle_.push_back(ReaderOf(std::move(*first)));

@@ -17,12 +17,13 @@ namespace local::store {
 // Whether the last process that had the store open did not close it.
 bool WasLeftOpen(const std::string& path);
 
-// Reads the whole file. kInternal tells what is corrupt; the file is not changed. Of a sound file
-// the connection that has read it (Store::Options::reader); nullopt when there is no file.
+// Reads the whole file. kInternal says what is corrupt; the file is not changed. If the file is
+// sound, returns the connection that has read it (Store::Options::reader); nullopt when there is no
+// file.
 base::Result<std::optional<Database>> Check(const std::string& path);
 
 // Makes a consistent copy while others write. Checks the copy, then replaces `to` with it in one
-// step, unless `to` is as new as the store. False: it was. kExhausted: there is no room.
+// step, unless `to` is as new as the store: then returns false. kExhausted: there is no room.
 base::Result<bool> BackUp(const std::string& path, const std::string& to);
 
 // Creates the store at `path`, which must not exist, from a backup. Its versions continue far above

@@ -106,7 +106,7 @@ class BlockingHttpClient final : public HttpClient {
   base::Guarded<std::vector<OwnedConnection>> kept_;
 };
 
-// Whether it may be carried out twice with the effect of once (RFC 9110, 9.2.2).
+// Whether carrying it out twice has the effect of once (RFC 9110, 9.2.2).
 bool IsIdempotent(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" ||
          method == "OPTIONS";
@@ -125,7 +125,7 @@ base::Result<OwnedConnection> BlockingHttpClient::ConnectAnew(
   return ClientConnection::Over(std::move(socket));
 }
 
-// The one kept last is most likely to be alive.
+// The connection that was kept last is most likely to be alive.
 OwnedConnection BlockingHttpClient::TakeKept() {
   auto kept = kept_.Lock();
   while (!kept->empty()) {

@@ -31,8 +31,8 @@ class BodyStream {
   // Blocks until there are bytes, and returns them; empty at the end. kCancelled after Cancel(),
   // kUnavailable if the connection broke before the end.
   virtual base::Result<std::optional<std::string>> Read() = 0;
-  // Within this process: what some lines of the bytes say that Read has returned since the last
-  // call, in order.
+  // For a server in this process: the values of some of the lines that Read has returned since the
+  // last call, in order.
   virtual std::vector<ParsedLine> TakeParsed() { return {}; }
   // From any thread. A Read in progress returns.
   virtual void Cancel() = 0;
@@ -53,8 +53,8 @@ using SocketSource = std::function<ConnectedSocket(std::chrono::milliseconds tim
 // Thread safe.
 class HttpClient {
  public:
-  // Does not connect yet. `timeout` is for each request until its whole answer has come; for Open,
-  // until its headers have.
+  // Does not connect yet. `timeout` limits each request until its whole answer has come; for Open,
+  // until the headers have.
   static std::unique_ptr<HttpClient> Unix(std::string socket_path,
                                           std::chrono::milliseconds timeout);
   // The same over TCP, unencrypted. `host` is a name or an address; each request sets its own Host.
@@ -66,7 +66,7 @@ class HttpClient {
   // kUnavailable if nobody listens, kTimeout. If a kept connection turns out to be closed before a
   // byte of an answer has come, the request is sent once more on a new one.
   virtual base::Result<HttpResponse> Send(const HttpRequest& request) = 0;
-  // Sends some tens of them at a time, each on its own connection. Answers are in the order of the
+  // Sends a few dozen at a time, each on its own connection. The answers are in the order of the
   // requests.
   virtual std::vector<base::Result<HttpResponse>> SendAll(
       std::span<const HttpRequest> requests) = 0;

@@ -171,7 +171,7 @@ class Client final : public CurlClient {
     if (changed != **security) *security = std::make_shared<const Security>(std::move(changed));
   }
   std::stop_token StopToken() const { return options_.stop ? options_.stop() : std::stop_token(); }
-  // As Transfer's, but ends when the request is broken off.
+  // Like Transfer's, but ends when the request is broken off.
   base::Result<HttpResponse> AwaitWhole(const std::shared_ptr<CurlTransfer>& transfer,
                                         bool& is_cut) {
     const std::stop_callback on_stop(StopToken(), [&] { loop_->Remove(transfer); });

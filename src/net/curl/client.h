@@ -23,8 +23,8 @@ struct CurlClientOptions {
   std::string proxy;             // URL; "" for none
   bool is_of_kubeconfig = true;  // for the text of errors: see CurlFailure
   bool is_compressed = true;     // ask for gzip
-  // For thousands of small writes with watches that report each of them: reads together what comes
-  // within a few milliseconds.
+  // For thousands of small writes whose effects watches report: reads together what comes within a
+  // few milliseconds.
   bool is_write_heavy = false;
   std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
   // Gives up on an answer when no byte comes for this long; a kube-apiserver itself gives up after

@@ -13,8 +13,8 @@ namespace net {
 // names its host or the host is this machine; "" for none.
 std::string ProxyFor(const Url& target, const base::Environment& environment);
 
-// `proxy` as libcurl must be told: libcurl's default port is another, and it would resolve names
-// itself that kubectl leaves to a SOCKS proxy.
+// `proxy` in the form that libcurl needs: libcurl has another default port, and would itself
+// resolve names that kubectl leaves to a SOCKS proxy.
 std::string ProxyForCurl(const std::string& proxy);
 
 }  // namespace net

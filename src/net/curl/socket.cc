@@ -13,7 +13,8 @@
 namespace net {
 namespace {
 
-// Before version 7.87 libcurl's TLS writes by write(2): to a server that is gone, that is SIGPIPE.
+// Before version 7.87, libcurl's TLS writes with write(2), which raises SIGPIPE when the server is
+// gone.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {

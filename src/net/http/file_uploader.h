@@ -17,8 +17,8 @@ struct FileRange {
 class FileUploader {
  public:
   virtual ~FileUploader() = default;
-  // As HttpClient::Send. The request itself has no body. kConflict when the file ends before the
-  // piece does.
+  // Like HttpClient::Send. The request itself has no body. kConflict when the file ends before the
+  // range does.
   virtual base::Result<HttpResponse> SendFile(const HttpRequest& request,
                                               const FileRange& range) = 0;
 };

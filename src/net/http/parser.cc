@@ -104,7 +104,7 @@ class MessageParser::BeastImpl final : public MessageParser::Impl,
   }
   void on_finish_impl(BeastError&) override {}
 
-  // Beast's own limit is per call: a header that comes line by line would pass it.
+  // Beast limits a single call only: a header that comes line by line would evade that.
   void Count(size_t bytes, BeastError& error) {
     header_bytes_ += bytes;
     if (header_bytes_ > kMaxHeaderBytes) error = http::error::header_limit;

@@ -28,7 +28,8 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // Case-insensitive; "" when absent.
 std::string_view FindHeader(const Headers& headers, std::string_view name);
 
-// What a JSON text says, for a peer in this process, who then does not parse it. Null: not known.
+// The value of a JSON text, for a peer in this process, which then need not parse it. Null: not
+// known.
 using Parsed = std::shared_ptr<const boost::json::value>;
 struct ParsedLine {
   uint64_t begin = 0;  // the offset of the line in the body
@@ -40,7 +41,7 @@ struct HttpRequest {
   std::string target;  // path and query, percent-encoded: "/api/v1/pods?watch=1"
   Headers headers;
   std::string body;
-  // Within this process in place of a JSON body.
+  // The value in place of a JSON body, for a server in this process.
   Parsed parsed = {};
   // How long the whole answer may take. 0: no limit for a stream, the client's limit otherwise.
   // Nothing else notices a server that hangs behind a live connection.
@@ -64,7 +65,7 @@ class Responder {
   // Or a chunked answer, piece by piece.
   virtual void Start(int status, Headers headers) = 0;
   virtual void Write(std::string chunk) = 0;
-  // The same; `parsed` says what some of its lines do, each with its offset in the chunk.
+  // The same; `parsed` holds the values of some of its lines, each with its offset in the chunk.
   virtual void WriteLines(std::string chunk, std::vector<ParsedLine> parsed) {
     (void)parsed;
     Write(std::move(chunk));
@@ -73,10 +74,10 @@ class Responder {
   // Finishes a stream whose peer does not read: `last` replaces the pieces that are not yet being
   // sent. A peer that does not take that soon is disconnected.
   virtual void CutShort(std::string last) = 0;
-  // Or another protocol: answers 101 with `headers` (which name it in Upgrade). From then on Write
-  // sends bytes as they are, Finish closes the connection, and what the peer sends goes to
-  // `receive`, in order, on the server's thread. Reading pauses while kMaxUnusedBytes of it have
-  // not been reported by Used.
+  // Or changes to another protocol: answers 101 with `headers` (which name it in Upgrade). From
+  // then on Write sends bytes as they are, Finish closes the connection, and what the peer sends
+  // goes to `receive`, in order, on the server's thread. Reading pauses while kMaxUnusedBytes of it
+  // have not been reported by Used.
   virtual void Upgrade(Headers headers, std::function<void(std::string_view)> receive) = 0;
   // `bytes` of what `receive` was given have been processed.
   virtual void Used(size_t bytes) = 0;

@@ -39,9 +39,9 @@ class Attempts {
   bool is_empty() const { return waiting_.empty(); }
   // nullopt: it is in progress, or has failed.
   base::Result<std::optional<base::Fd>> Begin(const addrinfo& address);
-  // Blocks until one has connected, all have failed (nullopt), or it is `until`.
+  // Blocks until one has connected, all have failed (nullopt), or `until` has come.
   base::Result<std::optional<base::Fd>> Await(Clock::time_point until);
-  // The error of the last one that failed.
+  // The error of the attempt that failed last.
   base::Error Why() const;
 
  private:

@@ -1,4 +1,4 @@
-// For tests: a responder that makes nothing of what is done to it; Send is its heir's.
+// For tests: a responder that ignores every call; subclasses implement Send.
 #pragma once
 
 #include <functional>

@@ -37,7 +37,7 @@ class RawPeer {
     return ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(text.size());
   }
-  // What comes until `end` is the end of it, or the server closes.
+  // Reads until the text ends with `end`, or the server closes.
   std::string ReadUntil(std::string_view end) {
     std::string text;
     while (end.empty() || !text.ends_with(end)) {

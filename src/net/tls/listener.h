@@ -16,8 +16,8 @@
 
 namespace net {
 
-// When the limit is reached, a new connection replaces the oldest one without an answer; it is
-// closed at once if all have had one.
+// When the limit is reached, a new connection replaces the oldest one that has had no answer; if
+// all have had one, the new connection is closed at once.
 struct TlsLimits {
   size_t connections = 1024;  // fewer when few descriptors are permitted
   // Of one peer: a user of this machine other than this user and root, or a remote address.

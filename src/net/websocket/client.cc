@@ -12,7 +12,8 @@
 namespace net {
 namespace {
 
-// Unpredictable for web pages in browsers, for which masks exist (RFC 6455 section 10.3).
+// Web pages in browsers must not be able to predict a mask: that is what masks are for (RFC 6455
+// section 10.3).
 WebSocketMask NewMask() {
   WebSocketMask mask{};
   while (::getrandom(mask.data(), mask.size(), 0) < 0) {

@@ -38,7 +38,7 @@ void AppendBigEndian(std::string& to, uint64_t value, int bytes) {
 
 }  // namespace
 
-// As far as the bytes read so far tell.
+// The size of the header, as far as the bytes read so far show it.
 size_t WebSocketParser::HeaderSize() const {
   if (header_bytes_ < 2) return 2;
   const unsigned length = header_[1] & kShortLength;

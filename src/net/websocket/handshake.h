@@ -14,7 +14,7 @@ namespace net {
 bool WantsWebSocket(const HttpRequest& request);
 
 // The headers of the 101 that accepts `request` with the first of `protocols` (best first) that the
-// client offers, named in Sec-WebSocket-Protocol. kInvalidArgument tells what is wrong with the
+// client offers, named in Sec-WebSocket-Protocol. kInvalidArgument says what is wrong with the
 // request.
 base::Result<Headers> AcceptWebSocket(const HttpRequest& request,
                                       const std::vector<std::string>& protocols);

@@ -34,7 +34,7 @@ class WebSocketPeer : public std::enable_shared_from_this<WebSocketPeer> {
   void Close(WebSocketClose code, std::string_view reason);
   void Used(size_t bytes) { responder_->Used(bytes); }
 
-  // As Responder's.
+  // Like Responder's.
   size_t PendingBytes() const { return responder_->PendingBytes(); }
   void WhenTaken(size_t limit, std::function<void()> callback) {
     responder_->WhenTaken(limit, std::move(callback));

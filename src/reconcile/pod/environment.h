@@ -14,8 +14,8 @@ namespace reconcile {
 text::Array Environment(const api::PyTorchJob& job, std::string_view type, int index,
                         std::optional<int> master_port);
 
-// Variables that are injected before the user's own, so that theirs win: the token by which the
-// nodes of a job authenticate each other when muster-launch starts their ranks
+// The variables that are injected before the user's own, so that the user's win: the token by which
+// the nodes of a job authenticate each other when muster-launch starts their ranks
 // (docs/formats/rendezvous.md). It is derived from the job's uid, which only users who may read the
 // job know. Kubeflow's operator has no such variable.
 text::Array EnvironmentBefore(const api::PyTorchJob& job);

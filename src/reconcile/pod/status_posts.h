@@ -1,5 +1,6 @@
 // What a pod needs to post the progress of its program: variables, and files with its own token and
-// the authority of the endpoint (api/status_posts.h). Kubeflow's training operator has none of it.
+// the authority of the endpoint (api/status_posts.h). Kubeflow's training operator has no such
+// thing.
 #pragma once
 
 #include "api/job/pytorch_job.h"

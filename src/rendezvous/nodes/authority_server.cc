@@ -65,7 +65,8 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
   const Moment now = clock_.Steady();
   if (message.type == Type::kJoin) {
     if (peer.node != 0) return Drop(peer.id);
-    // On a connection that the agent has given up since: what it sent there was long on its way.
+    // This connection is older than another one on which the agent has joined: it has given this
+    // one up.
     uint64_t& newest = newest_of_node_[message.node];
     if (peer.id < newest) return Drop(peer.id);
     newest = peer.id;

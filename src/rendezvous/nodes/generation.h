@@ -68,7 +68,7 @@ struct Failure {
   std::string text;          // one or more lines for the user
   int pid = 0;               // on its host; 0: not a worker
   std::string last_lines{};  // the last lines of its stderr
-  bool is_final = false;     // it would fail so again: no restart is of use
+  bool is_final = false;     // it would fail in the same way again, so a restart is of no use
 };
 
 enum class StopReason {

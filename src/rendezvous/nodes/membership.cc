@@ -257,7 +257,8 @@ Decisions Membership::Disconnected(NodeId node, bool has_died, Moment now) {
   return out;
 }
 
-// All of them, and then what follows: no generation starts with one that is lost, too.
+// Marks all of them before anything follows, so that no generation starts with one that is lost,
+// too.
 void Membership::Lose(const std::vector<NodeId>& nodes, Moment fenced_at, const std::string& how,
                       Moment now, Decisions& out) {
   std::optional<Failure> first;  // of those whose workers may run

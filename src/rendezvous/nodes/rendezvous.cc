@@ -122,7 +122,7 @@ class Rendezvous::Impl {
   SteadyTime give_up_;
   SteadyTime since_;
   SteadyTime heard_;
-  // The host has heard from this node at this time or later: its last heartbeat that was answered.
+  // When this node sent the last heartbeat that was answered; the host has heard from it since.
   SteadyTime known_alive_;
   std::deque<SteadyTime> unanswered_;  // when they were sent
   base::Duration next_report_ = kFirstReport;

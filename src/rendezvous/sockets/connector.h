@@ -13,7 +13,7 @@
 namespace rendezvous {
 
 // A TCP connection that does not block, with TCP_NODELAY. Tries the host's addresses in turn.
-// Blocks. kUnavailable: nobody listens, or there is no route; kTimeout; otherwise as Resolve.
+// Blocks. kUnavailable: nobody listens, or there is no route; kTimeout; or an error of Resolve.
 base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
                                  base::Duration timeout);
 

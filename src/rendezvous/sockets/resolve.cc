@@ -35,7 +35,7 @@ std::vector<std::string> Words(std::string_view line) {
 
 struct Answer {
   std::vector<std::string> addresses;
-  bool is_certain = true;  // a server has answered, or none need be asked: no such name can be
+  bool is_certain = true;  // final: a server has answered, or none need be asked
 };
 
 Answer Ask(res_state state, const std::string& host, ns_type type) {

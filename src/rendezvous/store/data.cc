@@ -26,7 +26,7 @@ constexpr size_t kSharedFrom = 32 << 10;
 constexpr size_t kMaxCopied = 1 << 20;
 // The largest answer that lists all keys.
 constexpr uint64_t kMaxKeyList = 256 << 20;
-// What a wait or a watch takes in addition to its key.
+// The bytes that a wait or a watch takes in addition to its key.
 constexpr uint64_t kWaitBytes = 128;
 
 void AppendText(OutputQueue& out, std::string_view text) {

@@ -35,7 +35,8 @@ enum class StoreOp : uint8_t {
 // "SET", "COMPARE_SET", ...
 std::string_view StoreOpName(StoreOp op);
 
-// The opcodes that a connection uses. kOld: torch up to 2.1, not yet known which of the two tables.
+// The opcodes that a connection uses. kOld: torch up to 2.1, with either of two tables, not known
+// yet.
 enum class StoreDialect : uint8_t { kUnknown, kOld, kUpTo20, k21, kFrom22 };
 
 // A message that exceeds one of these is garbage: its connection is closed.
@@ -66,7 +67,7 @@ class StoreParser {
 
   // Parses the first request of `input`, which begins at a request's first byte. kRequest: it had
   // `consumed()` bytes. kNeedMore: call again with the same bytes followed by more, once there are
-  // `needed()` of them. kGarbage: not a TCPStore client; `why()` tells the reason.
+  // `needed()` of them. kGarbage: not a TCPStore client; `why()` says why.
   Outcome Next(std::string_view input, StoreRequest& request);
 
   size_t consumed() const { return consumed_; }

@@ -17,8 +17,8 @@ constexpr int kAcceptsPerWake = 256;
 // How many reads one connection gets before the others have their turn.
 constexpr int kReadsPerWake = 8;
 // The keys by which torchrun's agents meet
-// (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py), and the ones that static ones
-// exchange first (torch/distributed/elastic/agent/server/api.py).
+// (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py), and the keys that its static
+// agents exchange first (torch/distributed/elastic/agent/server/api.py).
 constexpr std::string_view kTorchrunKey = "torch.rendezvous.";
 constexpr std::string_view kStaticTorchrunKey = "torchelastic/role_info";
 // A client that polled within this time still waits (torch up to 2.0 polls every 10 ms).

@@ -19,7 +19,7 @@ constexpr size_t kShownRanks = 8;
 
 struct Meeting {
   StoreKeyName name;
-  std::string key;  // one that is awaited
+  std::string key;  // one of the keys that are awaited
   std::set<StoreClientId> clients;
   std::set<int> waiting;
   std::set<int> awaited_group_ranks;

@@ -1,4 +1,4 @@
-// What a job's decisions are held to, whatever happens to its nodes.
+// Checks the rules that hold for a job's decisions, whatever happens to its nodes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ class MembershipInvariants {
   }
   void IsLost(const std::string& host) { lost_.insert(host); }
 
-  // Ranks are unique and dense, and generations count up. The generation that starts, if one does.
+  // Ranks are unique and dense, and generations count up. Returns the generation that starts, if
+  // one does.
   std::optional<uint64_t> CheckStarts(const Decisions& decisions) {
     std::set<int> selves;
     const Assignment* first = nullptr;
@@ -53,8 +54,8 @@ class MembershipInvariants {
     return generation_;
   }
 
-  // A failure that is told of is the first that the authority heard of in this generation, or names
-  // a node that was lost.
+  // A failure that is reported is the first that the authority heard of in this generation, or
+  // names a node that was lost.
   void CheckVerdict(const Decision& decision) const {
     const bool is_end = decision.kind == Decision::Kind::kEnd;
     const std::optional<Failure>& failure = is_end ? decision.end.failure : decision.failure;

@@ -50,7 +50,7 @@ class StoreThread {
     return snapshot;
   }
 
-  // As StoreServer::Reset; complete when it returns.
+  // Like StoreServer::Reset; complete when it returns.
   void Reset() {
     RunInLoop([this] { server_->Reset(); });
   }

@@ -10,7 +10,7 @@ namespace runs {
 namespace {
 
 // The beginning of steps, and the reach of a sample of stacks, are estimates. A measured rendezvous
-// hides both, and the stall that it was before the last rank arrived.
+// hides both, and the stall that it seemed to be before the last rank arrived.
 Layer LayerOf(const Span& span) {
   switch (span.bucket) {
     case Bucket::kRendezvous:

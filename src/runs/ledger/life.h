@@ -49,7 +49,7 @@ struct Life {
   std::vector<StepMark> steps;  // of one rank
   std::string step_source;      // "steps in the log of train-master-0"
   std::vector<Millis> lines;    // the time of each attempt's first line, as far as known
-  // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous; of a sweep's trials kSteps (they
+  // kDataWait, kCheckpointSave, kRestore, kStalled, kRendezvous; for a sweep's trials kSteps (they
   // hide what failed beside them) and kLostProgress.
   std::vector<Span> spans;
 };

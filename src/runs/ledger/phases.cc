@@ -40,7 +40,7 @@ MaybeMillis Latest(const Lives& lives, MaybeMillis ReplicaLife::* member) {
   return latest;
 }
 
-// The earliest of the ones that have one.
+// The earliest of these times; none where no replica has one.
 MaybeMillis Earliest(const Lives& lives, MaybeMillis ReplicaLife::* member) {
   MaybeMillis earliest;
   for (const ReplicaLife* life : lives) {
@@ -112,8 +112,8 @@ class PhasesMaker {
     phases_.claims.push_back({begin, end, bucket, layer, true, source});
   }
 
-  // From `from` until these have started, returning when they have. Each phase hides the ones
-  // before it.
+  // Claims the time from `from` until these have started, and returns when they have. Each phase
+  // hides the ones before it.
   Millis ClaimStart(const Lives& lives, Millis from) {
     if (lives.empty() && life_.ended) return end_;  // no phase is left
     const MaybeMillis started = lives.empty() ? std::nullopt : Latest(lives, &ReplicaLife::started);
@@ -130,7 +130,7 @@ class PhasesMaker {
     return to;
   }
 
-  // The replicas whose end ended it.
+  // The lives that began in the gap, one for each replica, whose start ended it.
   Lives After(const Gap& gap) const {
     Lives found;
     for (const auto& [name, lives] : by_name_) {
@@ -147,7 +147,7 @@ class PhasesMaker {
     return found;
   }
 
-  // When the programs run again.
+  // Claims the gap, and returns when the programs run again.
   Millis ClaimGap(const Gap& gap) {
     if (!gap.is_suspension) {
       Add(gap.begin, gap.end, Bucket::kRecovery, Layer::kPhases, kPodsStatus);
@@ -166,7 +166,7 @@ class PhasesMaker {
     phases_.periods.push_back({begin, end, was_cut_off, false, has_end});
   }
 
-  // The last programs run from `begin` on.
+  // `begin`: since when the last programs run.
   void ClaimEnding(Millis begin) {
     if (!phases_.gaps.empty() && phases_.gaps.back().is_open) return;
     if (!life_.ended) {

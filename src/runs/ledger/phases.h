@@ -7,7 +7,7 @@
 
 namespace runs {
 
-// From the moment a replica was missing until all ran again, or to the job's end.
+// The time from the moment a replica was missing until all ran again, or to the job's end.
 struct Gap {
   Millis begin = 0;
   Millis end = 0;
@@ -16,7 +16,7 @@ struct Gap {
   bool is_suspension = false;
 };
 
-// All programs of the job run.
+// A time in which all programs of the job run.
 struct Period {
   Millis begin = 0;
   Millis end = 0;

@@ -8,8 +8,8 @@
 namespace runs {
 namespace {
 
-constexpr double kAtMostSteps = 1e12;  // milliseconds: what a claim may be long
-// Ranks that are silent for so many strides before they fail were stuck, if it is also so long.
+constexpr double kAtMostSteps = 1e12;  // milliseconds: the longest claim
+// Ranks that were silent for so many strides, and for so long, before they failed were stuck.
 constexpr double kStuckStrides = 10;
 constexpr Millis kStuckMillis = 30'000;
 // A stride may take this much longer than usual.
@@ -53,7 +53,7 @@ class StepClaims {
     return std::clamp(begin, std::min(stretch.period.begin, first), first);
   }
 
-  // The last of `times` within [begin, end).
+  // The first of `times` within [begin, end).
   static MaybeMillis In(const std::vector<Millis>& times, Millis begin, Millis end) {
     MaybeMillis found;
     for (const Millis at : times) {
@@ -109,8 +109,8 @@ class StepClaims {
     return after;
   }
 
-  // When `mark`'s stretch had made everything that was not repeated, if a later stretch begins
-  // below its last number; nullopt if all of it was kept.
+  // When the stretch at `index` had made everything that was not repeated, if a later stretch
+  // begins below its last number; nullopt if all of it was kept.
   struct Cut {
     Millis at = 0;
     bool is_measured = false;
@@ -137,8 +137,8 @@ class StepClaims {
     const StepMark& kept = *(first_lost - 1);
     // The checkpoint from which the run was resumed was not lost.
     Cut cut{AfterSaves(kept.at, first_lost->at), is_each};
-    // Between two marks: the number of the resumed stretch, less the steps that it made before its
-    // first mark.
+    // The run may have been resumed between two marks: at the first number of the resumed stretch,
+    // less the steps that it made before that mark.
     const int64_t resumed_at = again.step - StepsToFirst(*lowest);
     if (again.epoch == kept.epoch && resumed_at > kept.step) {
       cut.is_measured = false;
@@ -160,7 +160,7 @@ class StepClaims {
     Add(cut->at, last, Bucket::kLostProgress, Layer::kLost, cut->is_measured, life_.step_source);
   }
 
-  // After the last number.
+  // Claims the time after the last number.
   void ClaimTail(const Stretch& stretch) {
     const Period& period = stretch.period;
     const Millis last = stretch.marks.back().at;

@@ -13,8 +13,8 @@ using Kind = CheckpointLine::Kind;
 
 constexpr size_t kMaxCheckpointLine = 1024;
 constexpr double kLongest = 86'400;  // seconds
-// A line that says that a checkpoint is saved, and after which nothing comes for longer, tells no
-// end of it.
+// If a line says that a checkpoint is saved, and nothing follows it for longer than this, the end
+// of the save is not known.
 constexpr Millis kLongestCheckpoint = 600'000;
 
 struct KindWord {

@@ -105,7 +105,8 @@ void History::Note(const std::string& source, Millis at, const LineProgress& pro
   Keep(std::move(sample));
 }
 
-// Keeps it from being replaced if its line is one of the first two. At most once a second.
+// Whether the steps of the sample's source begin with it, at most once a second. Pins a sample
+// whose line is one of the first two, so that it is not replaced.
 bool History::BeginsAgain(Sample& sample) {
   if (!sample.progress.step) return false;
   attempts_.resize(sources_.size());
@@ -124,7 +125,7 @@ bool History::BeginsAgain(Sample& sample) {
   return begins;
 }
 
-// As the latest of its source, and among the samples.
+// Keeps it as the latest of its source, and among the samples.
 void History::Keep(Sample sample) {
   const bool begins_again = BeginsAgain(sample);
   while (latest_.size() < sources_.size()) latest_.push_back({sources_[latest_.size()], 0, {}, {}});

@@ -34,8 +34,8 @@ inline constexpr size_t kMostKeptCheckpoints = 4096;
 inline constexpr size_t kMostKeptWaits = 16'384;
 // in addition to those of ranks (rank_history.h)
 inline constexpr size_t kMostBytesOfAnHour = 400'000;
-// How often an hour that is earlier than the one before begins anew: clocks are set back, but what
-// goes back and forth all the time shall not be kept without end.
+// How often the budget begins anew with an hour that is earlier than the one before: clocks are set
+// back, but a clock that goes back and forth all the time must not make the file grow without end.
 inline constexpr int kMostSetBacks = 24;
 // of the newest hour; beyond it, old values are thinned out
 inline constexpr size_t kMostPinned = 4096;
@@ -44,7 +44,7 @@ class History {
  public:
   // Of the reports of one source within one second, between two calls of TakeNew, the last is kept.
   // Where its steps start again, the last line before and the first two after are kept, too: they
-  // tell what was lost, and how far apart the lines are. Beyond kMostBytesOfAnHour in an hour
+  // show what was lost, and how far apart the lines are. Beyond kMostBytesOfAnHour in an hour
   // nothing is kept, but Latest has it.
   void Note(const std::string& source, Millis at, const LineProgress& progress,
             std::optional<int64_t> percent);

@@ -16,8 +16,8 @@ struct LineProgress {
   std::optional<double> epoch;   // Hugging Face reports fractions
   std::optional<int64_t> epochs;
   std::optional<int64_t> seconds_left;  // from a progress bar
-  bool is_bar = false;                  // of tqdm: comes again and again, and its steps may be
-                                        // of anything
+  bool is_bar = false;                  // of tqdm: it recurs again and again, and its steps may
+                                        // count anything
   std::string title;                    // of the bar: "Training", "Epoch 3"; "" if it has none
   std::vector<std::pair<std::string, double>> scalars;  // in order, including nan and inf
 };

@@ -20,8 +20,8 @@ class LogReading {
     std::optional<LineProgress> progress;
     std::optional<CheckpointSpan> checkpoint;  // that ends with this line
   };
-  // `rank`: the line's label, "rank3"; "" without one. `text`: the whole line without it; of the
-  // states of a progress bar, separated by carriage returns, the last counts.
+  // `rank`: the line's label, "rank3"; "" without one. `text`: the whole line without it; if it has
+  // several states of a progress bar, separated by carriage returns, the last one counts.
   Told See(Millis at, std::string_view rank, std::string_view text);
 
  private:

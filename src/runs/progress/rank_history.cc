@@ -17,7 +17,7 @@ constexpr int64_t kEachSecondFor = 3600;
 constexpr int64_t kEachTenthFor = 11 * 3600;
 constexpr int64_t kTypicalLine = 20;       // bytes
 constexpr int64_t kMostField = 1LL << 40;  // of any field
-constexpr int64_t kLatestLook = 5;         // times as far from the one before as it should be
+constexpr int64_t kLatestLook = 5;         // times the interval: the latest look that leaves no gap
 constexpr int kHighestRank = 1'000'000;
 
 // Takes a number and the blank behind it off the front.
@@ -214,7 +214,7 @@ text::Json RankGrid(const std::vector<RankSample>& samples, int64_t columns,
     const int64_t column = (sample.at - from) / step;
     sums[{column, sample.rank}].Add(sample);
     const auto known = before.find(sample.rank);
-    // A look tells of the time since the one before; one that comes late leaves no gap.
+    // A look stands for the time since the one before, so one that comes late leaves no gap.
     if (known != before.end() && sample.at - known->second <= kLatestLook * between) {
       for (int64_t i = (known->second - from) / step + 1; i < column; ++i) {
         sums[{i, sample.rank}].Add(sample);

@@ -1,5 +1,5 @@
-// What each rank of a run used while it ran: a look a second for an hour, one of ten seconds for
-// ten hours, then one a minute. Pure.
+// What each rank of a run used while it ran: one look a second for an hour, one every ten seconds
+// for ten hours, then one a minute. Pure.
 //
 // Its file is text:
 //
@@ -24,13 +24,13 @@ inline constexpr size_t kMostRankBytesOfAnHour = 600'000;
 inline constexpr int64_t kMostColumns = 240;   // of a grid
 inline constexpr size_t kMostCells = 100'000;  // of a grid, each with six values
 
-// What a stall (answers/stall) makes of a rank.
+// The part that a stall (answers/stall) gives a rank.
 enum class StallRole : char { kNone = '-', kLate = 'l', kWaits = 'w' };
 
 struct RankSample {
   int64_t at = 0;  // seconds since the epoch
   int rank = 0;
-  // Nullopt where the look did not tell it.
+  // Nullopt where the look did not show it.
   std::optional<int64_t> cpu;     // hundredths of a processor, since the look before
   std::optional<int64_t> memory;  // MiB, resident
   std::optional<int64_t> io;      // KiB a second that it read and wrote
@@ -40,14 +40,15 @@ struct RankSample {
   bool operator==(const RankSample&) const = default;
 };
 
-// Seconds between two looks at so many ranks: one, where kMostRankBytesOfAnHour permits it.
+// Seconds between two looks when there are so many ranks: one, where kMostRankBytesOfAnHour permits
+// it.
 int64_t SecondsBetweenLooks(size_t ranks);
 
 // The lines of samples that are sorted by time.
 std::string RankLines(const std::vector<RankSample>& samples);
 // Sorted by time. Lines that are malformed are passed over: the last one may be cut.
 std::vector<RankSample> ReadRankLines(std::string_view file);
-// The same, of old looks fewer: averages of CPU, I/O and GPUs, the most of the others.
+// The same with fewer old looks: averages of CPU, I/O and GPUs, the maximum of the others.
 std::vector<RankSample> Thinned(const std::vector<RankSample>& samples);
 
 // docs/reference/json.md, "ranks over time": all ranks on one grid of time, of at most `columns`.

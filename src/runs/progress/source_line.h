@@ -1,4 +1,5 @@
-// Which lines of a log are source code, as tracebacks show it: `step(100)` there is no step. Pure.
+// Which lines of a log are source code that a traceback shows: `step(100)` there is not a step.
+// Pure.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,7 @@ namespace runs {
 // The lines of one rank, in their order.
 class SourceLines {
  public:
-  // Whether `line` is the one that a traceback's frame before it shows. Frames may stand in the
+  // Whether `line` is the source line of the traceback's frame before it. Frames may stand in the
   // launcher's report ("          :   File ...") or in an exception group ("  |   File ...").
   bool Contain(std::string_view line) {
     const bool is_source = is_below_frame_ && line.starts_with(' ');

@@ -14,8 +14,8 @@ namespace runs {
 // unknown values are null. A value that is not a number is a string: "nan", "inf", "-inf".
 text::Json ProgressToJson(const SourceProgress& progress);
 
-// Sources whose last step differs by more than a hundredth of the way, and by more than ten steps,
-// from that of the first source that has one: both are shown then.
+// Sources whose last step differs from that of the first source that has one by more than ten
+// steps, and by more than a hundredth of it: both are shown then.
 std::vector<SourceProgress> Disagreeing(const std::vector<SourceProgress>& latest);
 
 // As ProgressToJson wrote it; malformed values count as unknown.

@@ -73,7 +73,7 @@ void Take(const std::string& name, double value, LineProgress& progress) {
   }
 }
 
-// What was understood.
+// Returns what was understood.
 base::Result<text::Array> TakeMetrics(const text::Json* list, LineProgress& progress) {
   if (list == nullptr) return text::Array();
   if (!list->is_array()) return Malformed();

@@ -7,7 +7,7 @@
 
 namespace runs {
 
-// Since the epoch, or of a stretch.
+// Milliseconds: since the epoch, or a duration.
 using Millis = int64_t;
 // Floored.
 inline Millis ToMillis(base::Time time) {

@@ -219,7 +219,8 @@ base::Status CheckModelName(const std::string& name) {
       name));
 }
 
-// NAME alone is the caller's own; where he has none it is refused with all else that has no value.
+// NAME alone takes the caller's own value; if the caller has none, it is refused like everything
+// else that has no value.
 std::string WithValue(const std::string& entry, const base::Environment& environment) {
   const auto value = environment.Get(entry);
   return value ? entry + "=" + *value : entry;

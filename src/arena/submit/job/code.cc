@@ -43,8 +43,8 @@ bool IsSsh(std::string_view source) {
   return !IsPath(source);
 }
 
-// What the caller means by a relative path; pods have another working folder. rsync treats `dir/`
-// as what is in it, and so it treats `.`.
+// Pods have another working folder: makes a relative path absolute, from the caller's folder. rsync
+// treats `dir/` as what is in it, and `.` likewise.
 base::Result<std::string> OfCallersFolder(std::string_view path) {
   if (path.starts_with('/')) return std::string(path);
   std::error_code failed;

@@ -70,7 +70,7 @@ base::Result<StringMap> ParseLabels(std::string_view flag, const std::vector<std
 }
 
 base::Result<StringMap> ParseJobLabels(const std::vector<std::string>& values) {
-  // A job with another value of these is one that list, get and delete do not find, or somebody
+  // list, get and delete do not find a job with other values of these, or take it for somebody
   // else's.
   constexpr std::array<std::string_view, 7> kOwn = {"app",
                                                     "release",

@@ -99,7 +99,7 @@ text::Json JobRenderer::ElasticPolicy() const {
                 {"maxReplicas", options_.elastic->max},
                 {"rdzvBackend", "c10d"}};
   if (flags_.retry > 0) policy["maxRestarts"] = flags_.retry;
-  // torchrun takes these of its environment, and the operator gives those of the policy.
+  // torchrun takes these from its environment, where the operator puts the values of the policy.
   const auto take = [&](const char* variable) {
     const auto it = options_.env.find(variable);
     return it == options_.env.end() ? std::string() : it->second;
@@ -297,7 +297,7 @@ const std::string& JobRenderer::ImageOf(std::string_view type) const {
   return own.empty() ? submission_.image : own;
 }
 
-// By what every image with a shell has. A pod that is made anew finds the archive again.
+// Uses only what every image with a shell has. A pod that is made anew finds the archive again.
 Object JobRenderer::Unpacker(std::string_view type) const {
   constexpr std::string_view kArchive = "/muster/archive";
   Object container{{"name", "unpack-code"},
@@ -358,7 +358,7 @@ text::Json JobRenderer::Replica(std::string_view type) const {
   const bool is_master = type == api::kMaster;
   const bool is_elastic = options_.elastic.has_value();
   Object labels = Labels();
-  // What the TensorBoard is put beside: any worker where there is no master.
+  // The TensorBoard is placed beside this pod: any worker where there is no master.
   if (is_master || is_elastic) labels["master-pod-name"] = flags_.name + "-master-0";
   if (flags_.gang) {
     labels["pod-group.scheduling.sigs.k8s.io/name"] = "pytorchjob-" + flags_.name;

@@ -43,8 +43,8 @@ Object TensorboardSelector(const SubmitOptions& options) {
           {"role", "tensorboard"}};
 }
 
-// Beside the master where the events lie, or may lie, on its host; anywhere, the same node first,
-// otherwise.
+// On the master's node, where the event files are or may be on that node; otherwise anywhere, but
+// preferably there.
 Object NearMaster(const SubmitOptions& options) {
   const Object term{
       {"labelSelector",
@@ -133,7 +133,7 @@ Object Values(const SubmitOptions& options, const Submission& submission) {
   values["retry"] = flags.retry;
   values["useTensorboard"] = flags.tensorboard;
   put("trainingLogdir", flags.logdir);
-  // Not the environment, which often holds what should be seen nowhere twice.
+  // The environment is left out: it often holds secrets, which should not appear in a second place.
   if (!flags.data.empty()) values["data"] = ToArray(flags.data);
   if (!flags.data_dirs.empty()) values["dataDirs"] = ToArray(flags.data_dirs);
   if (!options.labels.empty()) values["labels"] = ToObject(options.labels);

@@ -31,8 +31,8 @@ class EventFiles {
   // Replaces a thread that has been in one folder for too long. Call it now and then.
   void Check(std::chrono::steady_clock::duration patience = std::chrono::seconds(5));
 
-  // Starts and stops reading for the job. Return at once. `since`: see EventFolder; of several, as
-  // for each of its pods, the earliest.
+  // Starts and stops reading for the job. Return at once. `since`: see EventFolder; if it is called
+  // several times, as for each of the job's pods, the earliest counts.
   void Follow(const std::string& job_uid, const std::string& folder, runs::Millis since);
   void Leave(const std::string& job_uid);
 

@@ -21,24 +21,24 @@ class EventFolder {
   using Visit =
       std::function<void(const std::string& file, runs::Millis at, const runs::ScalarEvent& event)>;
 
-  // `since`: events of an earlier time are left out where a file has them when it is seen first, by
-  // the first pass, or with an earlier time in its name: they are of earlier runs, which the code
-  // of this one may have with it, or were visited by an earlier process.
+  // `since`: leaves out events of an earlier time that a file already had when it was seen first,
+  // if that was in the first pass or the file has an earlier time in its name. They are of earlier
+  // runs, whose files may have come with this run's code, or an earlier process has visited them.
   EventFolder(std::string folder, runs::Millis since) : folder_(std::move(folder)), since_(since) {}
 
-  // Each new event with scalars; `file` is its path below the folder. A file that was cut, replaced
-  // or rewritten is read again from its start, without what is not newer than what it had; a
-  // damaged one is read no further. Links are not followed. Of the files that were changed since
-  // `since`, the kMostEventFiles that were changed last are read.
+  // Visits each new event with scalars; `file` is its path below the folder. A file that was cut,
+  // replaced or rewritten is read again from its start, but only events newer than all that it had
+  // are visited; a damaged one is read no further. Links are not followed. Of the files that were
+  // changed since `since`, the kMostEventFiles that were changed last are read.
   void Look(runs::Millis now, const Visit& visit);
 
  private:
   struct File {
     ino_t inode = 0;
-    std::string head;  // the first bytes, which tell whether it was rewritten
+    std::string head;  // the first bytes, which show whether it was rewritten
     uint64_t offset = 0;
     uint64_t old_size = 0;    // what it had when it was seen first; UINT64_MAX: read again
-    runs::Millis newer = 0;   // up to there only what is of this time or later counts
+    runs::Millis newer = 0;   // up to there, earlier events than this are left out
     runs::Millis newest = 0;  // of its events
     runs::RecordReader reader;
   };

@@ -24,7 +24,7 @@ class JobPods {
   JobPods(cluster::Client& client, std::vector<Listener> listeners);
 
  private:
-  // Tells the end of all known pods but these.
+  // Reports the end of all known pods but these.
   void Keep(const std::vector<text::Json>& uids);
   void Apply(const cluster::WatchEvent& event);
   void Tell(std::string_view uid, const text::Json* pod);

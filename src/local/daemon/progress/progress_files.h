@@ -15,7 +15,7 @@
 
 namespace local::daemon {
 
-// A value of each scalar that an answer holds by default.
+// The values of each scalar that an answer holds by default.
 inline constexpr size_t kUsualPoints = 1000;
 
 // Thread safe.
@@ -42,8 +42,8 @@ class ProgressFiles {
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
 
   // {"uid", "sources": [...], "series": [...], "steps", "checkpoints", "waits"}
-  // (runs/progress/history.h); without a source where nothing was told. `points` 0: sources alone;
-  // the last three only `with_times`.
+  // (runs/progress/history.h); without sources where nothing was reported. `points` 0: sources
+  // alone; the last three only `with_times`.
   text::Json Of(const std::string& job_uid, size_t points, bool with_times = false);
   // {"items": [{"uid", "sources"}]} of the running jobs, which are in memory.
   text::Json OfRunning();

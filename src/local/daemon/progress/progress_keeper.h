@@ -1,4 +1,4 @@
-// Reads the logs and the event files of jobs that run for what they tell of their progress.
+// Reads the progress of running jobs from their logs and their event files.
 #pragma once
 
 #include <condition_variable>
@@ -26,11 +26,11 @@ struct ProgressPod {
   std::string name;
   std::string uid;
   std::string container;   // whose log it is
-  std::string run_folder;  // of a `muster run`: what holds its code and files; "" is none
+  std::string run_folder;  // of a `muster run`: what holds its code and files; "" for none
   // Of a `submit --tensorboard` whose --logdir is on no claim: "/arena_logs/t", which is below the
-  // job's folder; "" is none.
+  // job's folder; "" for none.
   std::string logs_path;
-  // Where its event files are otherwise, on this machine; "" is none.
+  // Where its event files are otherwise, on this machine; "" for none.
   std::string shared_logdir;
   runs::Millis started = 0;
   bool is_over = false;

@@ -3,10 +3,10 @@
 //
 //   {"metadata": {"name": UID, "resourceVersion"}, "uid": UID, "sources": [...], "hasLooks": true}
 //
-// A watch begins with all of them, whatever version it goes on from; one from before a job's end
-// that nobody could tell it is Expired (410), so that its client lists again. `hasLooks` says that
-// there are new looks at the job's ranks (/muster/progress?uid=UID&ranks=N); then `sources` is left
-// out where nothing else is new.
+// A watch begins with all of them, whatever version it goes on from. If a job has ended since that
+// version, so that the watch missed its end, it is Expired (410), and its client lists again.
+// `hasLooks` says that there are new looks at the job's ranks (/muster/progress?uid=UID&ranks=N);
+// then `sources` is left out where nothing else is new.
 #pragma once
 
 #include <cstdint>

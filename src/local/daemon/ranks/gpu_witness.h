@@ -12,8 +12,8 @@
 
 namespace local::daemon {
 
-// A driver can hang, so a thread asks that nobody waits for. Borrows the client and the clock,
-// until it is destroyed.
+// A driver can hang, so the thread that asks is one for which nobody waits. Borrows the client and
+// the clock, until it is destroyed.
 class GpuWitness {
  public:
   GpuWitness(cluster::Client& client, base::Clock& clock, gpu::Places places);

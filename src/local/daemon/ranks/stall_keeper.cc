@@ -233,7 +233,7 @@ runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
   return is_in(job.watch->stall()->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
 }
 
-// Only the watch asks a job that stands still, and less and less often.
+// A job that stands still is asked only by the watch, less and less often.
 void StallKeeper::Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks) {
   if (!job.sampler) job.sampler.emplace(clock_.Steady());
   const bool stands_still = job.watch && job.watch->stall();
@@ -295,7 +295,7 @@ void StallKeeper::Note(Job& job) {
       {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
   std::string past = job.past;
   const auto& stall = job.watch->stall();
-  const bool is_same = stall && job.noted_since == stall->since;  // the watch knows more of it
+  const bool is_same = stall && job.noted_since == stall->since;  // the watch knows more about it
   if (!job.noted.empty() && !is_same) {
     past = api::WithPastStall(past, job.noted, clock_.Now());
     annotations[api::kStallsAnnotation] = past;

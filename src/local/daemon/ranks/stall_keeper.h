@@ -1,5 +1,5 @@
 // Watches the ranks of this machine's pods. When a job is stalled, or slowed by one rank, its
-// annotation tells which rank holds it up, and where in the program.
+// annotation says which rank holds it up, and where in the program.
 #pragma once
 
 #include <condition_variable>

@@ -25,7 +25,7 @@ std::optional<scheduler::PastRun> ReadPastRun(const text::Json& job,
   auto parsed = api::ParsePyTorchJob(job);
   if (!parsed) return std::nullopt;
   api::SetDefaults(*parsed);
-  // The condition stays after the job's end, with status False: it tells since when the job ran
+  // The condition stays after the job's end, with status False: it shows since when the job ran
   // last.
   const api::Condition* const running = parsed->status.Find("Running");
   const auto end = EndOf(parsed->status, deleted);

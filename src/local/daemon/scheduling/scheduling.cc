@@ -355,7 +355,7 @@ bool Scheduling::Write(Round& round) {
                    error.message);
     has_failed |= IsTransient(error);
     if (i < round.bindings.size()) {
-      // It is gone, or somebody else has bound it: a watch event tells.
+      // It is gone, or somebody else has bound it: a watch event will say which.
       view_.Unassume(round.bindings[i].pod_uid);
       gpus_.Release(round.bindings[i].pod_uid);
     } else {

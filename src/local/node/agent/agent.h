@@ -38,7 +38,7 @@ struct AgentOptions {
   std::chrono::milliseconds shim_answer = NodeFacts().shim_answer;
   size_t start_threads = 8;  // shims that may be starting at once
   uint64_t log_limit = 0;    // bytes; 0: no limit
-  std::string socket;        // the daemon's; "": no pod is told
+  std::string socket;        // the daemon's, for the pods; "": they get none
   StatusEndpoint status;
   // Called from any thread. On an error, the pod in question is left alone.
   std::function<base::Result<Fate>(const std::string& uid)> fate_of;

@@ -25,8 +25,8 @@ class LostAndFound {
 
   const std::string& directory() const { return directory_; }
 
-  // Moves a file or folder of the state folder into it under `name`, or a similar name if that is
-  // taken. Returns its new path.
+  // Moves a file or folder of the state folder to `lost+found` under `name`, or a similar name if
+  // that is taken. Returns its new path.
   base::Result<std::string> Keep(const std::string& path, const std::string& name);
 
   // Reports a running pod that the store does not know, until it has ended.

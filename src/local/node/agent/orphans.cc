@@ -10,7 +10,7 @@
 
 namespace local::node {
 
-// It is no longer listed: deleted, or forgotten by the store.
+// Handles a pod that is no longer listed, because it was deleted or the store has forgotten it.
 void PodKeeper::Miss(const std::string& uid) {
   const Fate fate = FateOf(uid);
   if (fate == Fate::kDeleted) return Gone(uid);

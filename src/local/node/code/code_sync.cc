@@ -111,7 +111,7 @@ class GitSync {
     const base::Status done = Synchronise();
     if (done) return 0;
     if (!done.error().message.empty()) Say(std::string(base::Trim(done.error().message)));
-    // git has removed its incomplete checkout, so only its message tells the reason.
+    // git has removed its incomplete checkout, so only its message shows the reason.
     if (IsNoRoom(printed_)) Say(NoRoomFor(pod_.job_code_directory));
     return kFailure;
   }

@@ -52,7 +52,7 @@ class GpuAllocator {
   std::vector<std::string> HoldersElsewhere() const;
 
   // Locks all of `units` for the pod or, with kUnavailable naming one, none. Units that the pod has
-  // already are no error.
+  // locked already are not an error.
   base::Status Lock(const std::string& pod_uid, const std::vector<int>& units);
   // The pod's locks, to be handed to its shim; missing ones are taken.
   base::Result<std::vector<base::Fd>> Take(const std::string& pod_uid,

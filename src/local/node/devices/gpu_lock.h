@@ -1,8 +1,9 @@
 // Locks of GPUs that all users of the machine see, that nobody can take in another's name, and that
-// no crash leaves behind. A lock is a file in a folder that everybody may make files in and nobody
-// remove another's (/run/lock), named <unit>.<random>, so that nobody can have made it before:
+// no crash leaves behind. A lock is a file in a folder where everybody may make files and nobody
+// may remove another's (/run/lock). Its name is <unit>.<random>, so that nobody can have made it
+// before:
 //
-//   its owner         is who holds it: the kernel's word
+//   its owner         is its holder, which the kernel vouches for
 //   its write lock    (fcntl, of the open file) says that it is held; only the owner can have one,
 //                     and the kernel drops it with the last descriptor
 //   its text          for people

@@ -29,8 +29,8 @@ base::Result<Address> AbstractAddress(std::string_view name) {
   return address;
 }
 
-// A datagram socket: connecting to one tells whether the name is bound, which it does not for a
-// stream socket that nobody listens on.
+// A datagram socket, because connecting to it shows whether the name is bound; connecting to a
+// stream socket does not when nobody listens on it.
 base::Result<base::Fd> Socket() {
   base::Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));

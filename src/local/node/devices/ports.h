@@ -39,10 +39,10 @@ class PortAllocator {
   static PortAllocator OfMachine();
   PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix);
 
-  // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or
-  // a new one, locked and probed. A job that has an `existing` port but has not started gives it
-  // up: without pods it gets another one, with pods the first to start has it. kExhausted when
-  // every candidate is taken.
+  // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or a
+  // new one, locked and probed. If another job has `existing` but has not started, that job gives
+  // it up: without pods it gets another port, with pods the first of the two to start has it.
+  // kExhausted when every candidate is taken.
   base::Result<int> Assign(const std::string& job_uid, std::optional<int> existing);
   // Gives the job's port back; a shim that holds the lock keeps it.
   void Release(const std::string& job_uid);
@@ -63,7 +63,8 @@ class PortAllocator {
   struct State {
     int Add(const std::string& job_uid, int port, base::Fd lock);
     void Remove(std::map<std::string, Assigned>::iterator job);
-    // From a job that has not started with it: its lock, if it has that.
+    // Takes the port from a job that has not started with it; returns its lock, if the job has
+    // that.
     base::Fd TakeOver(int port);
 
     std::map<std::string, Assigned> by_job;

@@ -82,7 +82,7 @@ void ExecServer::Begin(Exec& exec, ExecRequest request) {
   } else {
     reply = {ExecReply::Kind::kRefused, pid.error().message};
   }
-  // If the daemon has gone, the hang-up tells.
+  // If the daemon has gone, the end of the connection will show it.
   (void)SendReply(exec.socket.get(), reply);
 }
 

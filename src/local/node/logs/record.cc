@@ -34,7 +34,7 @@ base::Status KeepRecord(const std::string& pod_directory, const std::string& rec
   const std::string logs = pod_directory + "/logs";
   if (base::EntriesOf(logs).empty() || IsFull(pod_directory)) return {};
   TRY(base::MakeDirs(record_directory, 0700));
-  // As links: until the logs are moved, the pod's own directory tells how it ended.
+  // As links: until the logs are moved, the pod's own directory shows how it ended.
   for (const std::string_view file : {kReportFile, kPythonFile}) {
     const std::string from = fmt::format("{}/{}", pod_directory, file);
     const std::string to = fmt::format("{}/{}", record_directory, file);

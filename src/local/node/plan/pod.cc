@@ -243,8 +243,8 @@ class PodPlanner {
     return {};
   }
 
-  // The mapping of the container's image; nullptr when there is none, which is added to the error
-  // of a failed program.
+  // The mapping of the container's image; nullptr when there is none, which the error of a failed
+  // program then mentions.
   OrNotReady<const MappedImage*> MappedImageOf(const text::Json& container, ContainerSpec& spec) {
     const std::string_view image = GetString(container, {"image"});
     if (spec.kind != ContainerSpec::Kind::kProgram || image.empty() || image == kHostImage) {
@@ -327,8 +327,8 @@ class PodPlanner {
     return std::max<int64_t>(1, threads);
   }
 
-  // The container's own PYTHONPATH stays behind it. torchrun uses the pod's interpreter, not that
-  // of an environment that happens to be active.
+  // Adds the launcher, before what the container's own PYTHONPATH has. torchrun uses the pod's
+  // interpreter, not that of an environment that happens to be active.
   void AddLauncher(ContainerSpec& spec) const {
     EnvList& env = spec.env;
     if (facts_.launcher.programs.empty()) return;
@@ -395,8 +395,8 @@ class PodPlanner {
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {
-    // Its share, whatever the container says, since others hold the rest; else none, unless it
-    // does.
+    // A pod with GPUs sees its share, whatever the container says, because others hold the rest. A
+    // pod without GPUs sees none, unless the container says which.
     if (grants_.visible_gpus.empty() && !facts_.has_gpus) return;
     const std::map<std::string, std::string> own(variables.rbegin(), variables.rend());
     const gpu::Variables added = grants_.visible_gpus.empty()
@@ -488,7 +488,7 @@ class PodPlanner {
   std::map<std::string, EnvList> variables_;            // by container: its own variables, without
                                                         // the base
   std::map<std::string, MappedImage> images_;           // by container: the mapping of its image
-  bool posts_status_ = false;                           // a container has the variables of it
+  bool posts_status_ = false;                           // a container has the variables for it
   std::map<std::string, const text::Json*> in_images_;  // by name: the containers that podman runs
 };
 

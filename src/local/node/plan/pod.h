@@ -43,7 +43,7 @@ struct NodeFacts {
   std::chrono::milliseconds shim_answer{15'000};
   std::string witness_root;  // PodSpec's, and the next
   uint64_t log_limit = 0;
-  std::string socket;  // the daemon's; "": no pod is told
+  std::string socket;  // the daemon's; "": the pod gets none
   StatusEndpoint status;
 };
 
@@ -74,7 +74,7 @@ std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid);
 // "": none.
 std::string JobUidOf(const text::Json& pod);
 
-// `is_there` tells whether a path exists on the host.
+// `is_there` says whether a path exists on the host.
 OrNotReady<PodPlan> PlanPod(const text::Json& pod, const PodObjects& objects,
                             const NodeFacts& facts, const PodGrants& grants,
                             const std::function<bool(const std::string&)>& is_there);

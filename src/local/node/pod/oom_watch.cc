@@ -30,7 +30,7 @@ std::optional<bool> KernelLogNames(pid_t pid) {
   }
 }
 
-// Grows, whichever of the two the kernel counts in.
+// Grows with each kill, whichever of the two the kernel counts it in.
 uint64_t AllOomKills() {
   return process::OomKillCount() + process::OwnCgroupOomKills().value_or(0);
 }

@@ -1,4 +1,4 @@
-// Tells whether a process that died of SIGKILL was an out-of-memory kill by the kernel.
+// Finds out whether the kernel killed a process that died of SIGKILL because memory ran out.
 #pragma once
 
 #include <sys/types.h>

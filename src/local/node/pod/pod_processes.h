@@ -1,6 +1,6 @@
 // Finds the processes of a pod when no shim can be asked. A process cannot leave its cgroup and its
-// view of the machine; where the pod has neither, the environment and the session tell, although a
-// process can change those.
+// view of the machine. Where the pod has neither, its processes are recognised by environment and
+// session, although a process can change those.
 #pragma once
 
 #include <sys/types.h>

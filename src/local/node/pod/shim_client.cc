@@ -166,7 +166,7 @@ base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory) 
   const auto identity = ReadIdentity(directory);
   if (!identity) {
     if (identity.error().code == base::Code::kNotFound) return std::optional<ShimHandle>();
-    // A failing disk can leave an empty file. Whose lock is free does not run.
+    // A failing disk can leave an empty file. A shim whose lock is free does not run.
     const auto lock = process::TryLockFile(directory + "/" + kLockFile);
     if (lock && *lock) return std::optional<ShimHandle>();
     return base::Fail(identity.error());

@@ -23,8 +23,9 @@ using Phase = ContainerState::Phase;
 
 // After running this long, a container starts its back-off again (kubelet's rule).
 constexpr std::chrono::minutes kStableRun{10};
-// Before the first restart: a kubelet's next look, about a second later, makes it. Here it is a
-// back-off, too, because the job may have no restart left (reconcile/limits/backoff_limit.cc).
+// The wait before the first restart, which a kubelet makes at its next look, about a second later.
+// Here it is a back-off, too, because the job may have no restart left
+// (reconcile/limits/backoff_limit.cc).
 constexpr std::chrono::seconds kFirstWait{1};
 // Logs of older runs are removed, because a container may be restarted for months.
 constexpr int kKeptRuns = 10;

@@ -23,10 +23,10 @@ class Witnesses {
   // While the program runs; rarely does any work (witness/near_limits.h).
   void Look(pid_t pid, base::Clock& clock);
 
-  // Lines (answers/witness_line.h) with what the kernel says of its program, the out-of-memory
-  // kills in its cgroup, and the file systems that are full: of its working folder, its mounts,
-  // /tmp and /dev/shm; or that the kernel's log cannot be read, if it could decide. `words`: its
-  // last ones. Blocks while it looks. What the last look has seen comes first.
+  // Lines (answers/witness_line.h) with what the kernel says about the container's program, the
+  // out-of-memory kills in its cgroup, and which file systems are full, of its working folder, its
+  // mounts, /tmp and /dev/shm; or that the kernel's log, which could decide, cannot be read. What
+  // the last look has seen comes first. `words`: the program's last ones. Blocks while it looks.
   std::vector<std::string> Lines(pid_t pid, int exit_code, std::string_view words,
                                  base::Time now) const;
 

@@ -21,7 +21,7 @@ Comparison Compare(const text::Json& before, const text::Json& after, const api:
 // `live` with the values of `applied` merged into it.
 text::Json Merged(const text::Json& live, const text::Json& applied, const api::Shape& shape);
 
-// Removes the fields in `gone` from `value`; removed items with everything in them.
+// Removes the fields in `gone` from `value`, and removed items with everything in them.
 void RemoveFields(text::Json& value, const FieldSet& gone, const api::Shape& shape);
 
 // Why a list that is merged by keys cannot be merged: an item has no key, or two have the same; ""

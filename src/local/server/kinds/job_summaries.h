@@ -53,7 +53,7 @@ class JobSummaries {
   base::Status Start(store::Store& store);
   // Reads the stale rows; a list does the same.
   base::Status Refresh(store::Store& store);
-  // Present and later reads end at once with kCancelled.
+  // Current and later reads end at once with kCancelled.
   void Stop() { is_stopped_ = true; }
   // Called on the store's writer thread, before a write is acknowledged.
   void OnCommit(std::span<const store::EventPtr> events, int64_t version);

@@ -52,7 +52,7 @@ void SetPodDefaults(text::Json& pod) {
   SetContainerDefaults(pod, "initContainers");
 }
 
-// As the kubelet's: Guaranteed when every container's requests are its limits of both CPU and
+// The kubelet's rule: Guaranteed when every container's requests are its limits of both CPU and
 // memory, BestEffort when none has either.
 std::string_view QosClassOf(const text::Json& pod) {
   bool has_any = false;

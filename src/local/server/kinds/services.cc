@@ -23,8 +23,8 @@ void SetServiceDefaults(text::Json& service) {
   text::SetDefault(service, {"spec", "internalTrafficPolicy"}, "Cluster");
 }
 
-// Its IP families. It gets no cluster IP: pods share this machine's network, and reach each other
-// by name.
+// Sets its IP families. It gets no cluster IP: pods share this machine's network, and reach each
+// other by name.
 void SetServiceFamilies(text::Json& service) {
   if (text::GetString(service, {"spec", "type"}) == "ExternalName") return;
   text::SetDefault(service, {"spec", "ipFamilies"}, text::Array{"IPv4"});

@@ -28,7 +28,7 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
 
 namespace {
 
-// The pod that is there, or with podUID the one of that uid, which may be gone.
+// The existing pod or, with podUID, the pod of that uid, which may be gone.
 base::Result<std::string> PodText(Backend& backend, const RestRequest& rest) {
   auto json = backend.store->Get(rest.key());
   const std::string uid(rest.target.Query("podUID"));

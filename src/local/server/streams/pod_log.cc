@@ -64,7 +64,7 @@ class ResponseSink : public LogSink, public std::enable_shared_from_this<Respons
   bool is_started_ = false;
 };
 
-// What a kubelet answers for a container that has not run. spec: kubectl's texts.
+// What a kubelet answers for a container that has not run. The texts are kubectl's.
 Check CheckHasRun(const text::Json& pod, const LogRequest& request) {
   for (const bool is_init : {false, true}) {
     for (const api::ContainerStatus& status :
@@ -155,7 +155,7 @@ void HandleLog(Backend& backend, Call call) {
   if (!container) return refuse(container.error());
   request->container = std::move(*container);
   if (auto fine = CheckHasRun(*pod, *request); !fine) return refuse(fine.error());
-  // As Kubernetes: a pod without a node has an empty log.
+  // As in Kubernetes, a pod without a node has an empty log.
   if (api::NodeName(*pod).empty() || backend.log_source == nullptr) {
     return call.responder->Send({200, {{"Content-Type", "text/plain"}}, ""});
   }

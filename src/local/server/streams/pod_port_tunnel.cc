@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxTunnelConnections = 1000;
 
-// One connection to a port, and the two streams that it is to the client.
+// One connection to a port, and the two streams by which the client sees it.
 struct TunnelConnection {
   uint32_t data_stream = 0;  // 0: not yet there
   uint32_t error_stream = 0;

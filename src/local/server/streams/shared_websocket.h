@@ -27,7 +27,7 @@ class SharedWebSocket : public std::enable_shared_from_this<SharedWebSocket> {
   void Used(size_t bytes) { socket_->Used(bytes); }
   size_t PendingBytes() const { return socket_->PendingBytes(); }
 
-  // As PortSink::WhenTaken. The socket keeps one callback only, so this one calls all that wait.
+  // Like PortSink::WhenTaken. The socket keeps one callback only, so this one calls all that wait.
   void WhenTaken(size_t limit, std::function<void()> callback) {
     {
       const std::lock_guard lock(mutex_);

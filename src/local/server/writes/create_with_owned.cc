@@ -72,7 +72,7 @@ Answer<std::shared_ptr<Family>> ReadFamily(const Pending& request) {
   return family;
 }
 
-// Follows the owner in its transaction. A refusal is that of the whole request.
+// Follows the owner in its transaction. A refusal refuses the whole request.
 store::Mutation MakeOwned(const std::shared_ptr<Family>& family, size_t index,
                           const text::Json& reference) {
   store::Mutation mutation;
