@@ -25,9 +25,10 @@ class Witnesses {
 
   // Lines (answers/witness_line.h) with what the kernel says of its program, the out-of-memory
   // kills in its cgroup, and the file systems that are full: of its working folder, its mounts,
-  // /tmp and /dev/shm; or that the kernel's log cannot be read, if it could decide. `words`: its
-  // last ones. Blocks while it looks. What the last look has seen comes first.
-  std::vector<std::string> Lines(pid_t pid, int exit_code, std::string_view words,
+  // /tmp and /dev/shm; or that the kernel's log cannot be read, if it could decide; and where its
+  // ranks have crashed since it `began`. `words`: its last ones. Blocks while it looks. What the
+  // last look has seen comes first.
+  std::vector<std::string> Lines(pid_t pid, int exit_code, std::string_view words, base::Time began,
                                  base::Time now) const;
 
  private:
