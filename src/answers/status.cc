@@ -184,8 +184,7 @@ constexpr auto kStatuses = std::to_array<Known>({
      Advice::kRetry, kShort},
     {"FailedScheduling", "didn't match Pod's node affinity/selector", "unschedulable",
      "no node has the labels that it asks for", Advice::kFixFirst,
-     "Change its node selector or affinity (--selector), or label a node (kubectl get nodes "
-     "--show-labels)."},
+     "Change its node selector or affinity (--selector), or give a node those labels."},
     {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry, kShort},
 });
 
