@@ -8,6 +8,7 @@
 #include "answers/finding.h"
 #include "answers/loss_watch.h"
 #include "answers/program_words.h"
+#include "answers/stall/stack.h"
 #include "answers/symptoms.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
@@ -230,6 +231,23 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
+// A program that crashed has raised no exception: its rank has noted where it was.
+void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
+  if (!verdict.rank || !verdict.file.empty()) return;
+  const Rank& rank = evidence.ranks[*verdict.rank];
+  for (const Fact& witness : rank.witnesses) {
+    if (witness.source != kPythonsStack) continue;
+    const Frame frame = FrameIn(witness.text);
+    verdict.file = frame.file;
+    verdict.function = frame.function;
+    verdict.file_line = frame.line;
+    return;
+  }
+  if (verdict.kind == "native-crash") {
+    verdict.missing.push_back(fmt::format("the Python stack of {} at its end", NameOf(rank)));
+  }
+}
+
 // "stalled rank 1 has not entered ...", "stalled ranks 2-3 have not ...": the first that it names.
 void TakeHang(Verdict& verdict, const Evidence& evidence) {
   const std::string& text = evidence.stall->text;
@@ -433,7 +451,11 @@ Verdict Explain(const Evidence& evidence) {
     verdict.rank.reset();
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
-  if (IsOfHang(root, evidence)) TakeHang(verdict, evidence);
+  if (IsOfHang(root, evidence)) {
+    TakeHang(verdict, evidence);
+  } else {
+    TakePlaceOfCrash(verdict, evidence);
+  }
   if (verdict.kind == kUnknown && root.finding.rule.empty() && verdict.rank) {
     NoteLostLoss(verdict, evidence);
   }

@@ -154,6 +154,20 @@ TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
             "OOMKilled: container pytorch was killed: it used 720 MiB");
 }
 
+TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
+  const Evidence read = ReadLogs(
+      {{"rank_1.log",
+        "terminate called after throwing an instance of 'gloo::EnforceNotMet'\n"
+        "  what():  [enforce fail at pair.cc:464] op.preamble.length <= op.nbytes. 8 vs 4\n"
+        "muster: witness: 2026-07-30T10:00:05Z Python's stack: rank 1: Aborted in all_reduce, "
+        "called at File \"/w/train.py\", line 8 in step\n"}});
+  const Verdict told = Explain(read);
+  EXPECT_EQ(told.kind, "collective-mismatch");
+  EXPECT_EQ(told.file, "/w/train.py");
+  EXPECT_EQ(told.file_line, 8);
+  EXPECT_EQ(told.function, "step");
+}
+
 TEST(Explain, AWorkerThatCrashedDidNotLackMemory) {
   const std::string before =
       "Traceback (most recent call last):\n  File \"/w/t.py\", line 8, in f\n"

@@ -125,6 +125,29 @@ constexpr Status kStatuses[] = {
      "job a, which this one waited for, has failed: rank 0 (a-master-0) exited with code 3"},
 };
 
+TEST(Rules, TheAdviceOnAPodThatWaitsDependsOnWhatItWaitsFor) {
+  const auto advice_on = [](std::string_view reason, std::string_view message) {
+    return FindInStatus(reason, message)->advice;
+  };
+  EXPECT_EQ(advice_on("FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu."),
+            Advice::kRetry);
+  EXPECT_EQ(advice_on("FailedScheduling",
+                      "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's "
+                      "node affinity/selector."),
+            Advice::kRetry);
+  EXPECT_EQ(advice_on("FailedScheduling",
+                      "0/3 nodes are available: 3 node(s) didn't match Pod's node "
+                      "affinity/selector. preemption: not helpful"),
+            Advice::kFixFirst)
+      << "no node becomes another one by waiting";
+  EXPECT_EQ(advice_on("FailedMount", "MountVolume.SetUp failed for volume \"x\": access denied"),
+            Advice::kFixFirst);
+  EXPECT_EQ(
+      advice_on("FailedMount", "mount: can't read superblock on /dev/sdb: Input/output error"),
+      Advice::kRetryElsewhere);
+  EXPECT_EQ(advice_on("FailedMount", "mount.nfs: Stale file handle"), Advice::kRetryElsewhere);
+}
+
 TEST(Rules, ByAStatusOrAnEvent) {
   for (const auto& [kind, reason, message] : kStatuses) {
     const auto found = FindInStatus(reason, message);

@@ -23,6 +23,11 @@ constexpr std::string_view kMake =
     "Make what the message names: a Secret, a ConfigMap, a key of it.";
 constexpr std::string_view kNoSandbox = "the node could not make the pod's container";
 constexpr std::string_view kLookAtNode = "Try another node; have this one looked at.";
+constexpr std::string_view kBrokenDevice =
+    "The device or the file server has failed: look at it and at the node's log (dmesg); try "
+    "another node.";
+constexpr std::string_view kShort =
+    "The message says what is short: ask for less, wait, or add nodes.";
 constexpr std::string_view kNames =
     "The message says what the node lacks or refuses: a runtime, a device, a limit.";
 constexpr std::string_view kQueue =
@@ -137,6 +142,12 @@ constexpr auto kStatuses = std::to_array<Known>({
      "Name a queue of this namespace (kubectl get localqueues)."},
     {"", "ClusterQueue * is inactive", "admission", "the queue is not active", Advice::kRetry,
      "Look at the queue's status (kubectl describe clusterqueue)."},
+    {"FailedMount", "nput/output error", "volume", "a volume could not be mounted",
+     Advice::kRetryElsewhere, kBrokenDevice},
+    {"FailedMount", "can't read superblock", "volume", "a volume could not be mounted",
+     Advice::kRetryElsewhere, kBrokenDevice},
+    {"FailedMount", "tale file handle", "volume", "a volume could not be mounted",
+     Advice::kRetryElsewhere, kBrokenDevice},
     {"FailedMount", "", "volume", "a volume could not be mounted", Advice::kFixFirst,
      "Check the claim, Secret or server that the message names."},
     {"FailedAttachVolume", "", "volume", "a volume could not be attached", Advice::kRetry,
@@ -169,8 +180,12 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"FailedScheduling", ": the job asks for *, this machine has ", "unschedulable",
      "it asks for more than this machine has", Advice::kFixFirst,
      "Ask for fewer GPUs (--gpus), or run it where there are as many: here it never starts."},
-    {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry,
-     "The message says what is short: ask for less, wait, or add nodes."},
+    {"FailedScheduling", "Insufficient ", "unschedulable", "no node has room for it",
+     Advice::kRetry, kShort},
+    {"FailedScheduling", "didn't match Pod's node affinity/selector", "unschedulable",
+     "no node has the labels that it asks for", Advice::kFixFirst,
+     "Change its node selector or affinity (--selector), or give a node those labels."},
+    {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry, kShort},
 });
 
 // "OutOf*" is of each resource.

@@ -77,6 +77,11 @@ std::vector<Meeting> MeetingsFile::ReadNew() {
   return ReadMeetings(text);
 }
 
+bool HasMet(const std::string& folder) {
+  struct stat info{};
+  return ::lstat(PathIn(folder).c_str(), &info) == 0 && info.st_size > 0;
+}
+
 void NoteMeeting(const std::string& folder, base::Time begin, base::Time end) {
   if (!base::MakeDirs(folder, 0700)) return;
   const base::Fd fd(

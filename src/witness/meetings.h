@@ -36,6 +36,9 @@ class MeetingsFile {
   uint64_t read_ = 0;  // bytes
 };
 
+// Whether somebody of the folder has met others.
+bool HasMet(const std::string& folder);
+
 // Appends a launcher's wait; the folder may not exist yet. Best effort.
 void NoteMeeting(const std::string& folder, base::Time begin, base::Time end);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -53,6 +54,13 @@ base::Fd Connect(const base::Fd& folder, pid_t pid, std::string_view request, in
   return fd;
 }
 
+bool HasRecorder(const base::Fd& folder, pid_t pid) {
+  struct stat info{};
+  const std::string name = fmt::format("{}.recorder", pid);
+  return ::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISSOCK(info.st_mode);
+}
+
 // The body of a complete answer with status 200; "" for any other.
 std::string BodyOf(std::string_view text) {
   const size_t end = text.find("\r\n\r\n");
@@ -80,7 +88,11 @@ RecorderQuestion::RecorderQuestion(const std::string& folder, const std::vector<
   const base::Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!place) return;
   for (const pid_t pid : pids) {
-    if (base::Fd fd = Connect(place, pid, kRequest, SOCK_NONBLOCK)) asked_[pid].fd = std::move(fd);
+    if (base::Fd fd = Connect(place, pid, kRequest, SOCK_NONBLOCK)) {
+      asked_[pid].fd = std::move(fd);
+    } else if (HasRecorder(place, pid)) {
+      refused_.push_back(pid);
+    }
   }
 }
 
@@ -119,8 +131,16 @@ std::map<pid_t, std::string> RecorderQuestion::Await(std::chrono::milliseconds l
 }
 
 bool RecorderQuestion::LacksAnswers() const {
-  return std::any_of(asked_.begin(), asked_.end(),
-                     [](const auto& asked) { return !asked.second.is_over; });
+  return !refused_.empty() || std::any_of(asked_.begin(), asked_.end(),
+                                          [](const auto& asked) { return !asked.second.is_over; });
+}
+
+std::vector<pid_t> RecorderQuestion::Mute() const {
+  std::vector<pid_t> mute = refused_;
+  for (const auto& [pid, asked] : asked_) {
+    if (!asked.is_over || BodyOf(asked.text).empty()) mute.push_back(pid);
+  }
+  return mute;
 }
 
 int AnsweringThreads(pid_t pid) {

@@ -26,8 +26,10 @@ class RecorderQuestion {
   // be called again. An answer beyond 8 MiB, or an unreadable one, is dropped.
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
-  // Whether a process that accepted the request has not answered yet.
+  // Whether a process that has a recorder did not accept the request, or has not answered yet.
   bool LacksAnswers() const;
+  // Those, and who has not answered with what Await returns.
+  std::vector<pid_t> Mute() const;
 
  private:
   struct Asked {
@@ -38,6 +40,7 @@ class RecorderQuestion {
   void Read(Asked& asked);
 
   std::map<pid_t, Asked> asked_;
+  std::vector<pid_t> refused_;
 };
 
 // The number of a process's worker server threads, by their names.

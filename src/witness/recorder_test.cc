@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -92,6 +93,26 @@ TEST_F(RecorderTest, NonsenseAndRefusalsAreNoAnswers) {
   Rank(4, [](int) {});  // it dies while it is asked
   RecorderQuestion question(folder_, {1, 2, 3, 4});
   EXPECT_TRUE(question.Await(seconds(10)).empty());
+}
+
+TEST_F(RecorderTest, WhoHasARecorderAndGivesNoUsableAnswerIsMute) {
+  Rank(1, [](int fd) { Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"); });
+  Rank(2, [](int fd) { Send(fd, "\xff\xfe garbage\r\n\r\n"); });
+  Rank(3, AwaitEnd);
+  // Bound, and nobody listens.
+  const int dead = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = folder_ + "/4.recorder";
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  ASSERT_EQ(::bind(dead, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  RecorderQuestion question(folder_, {1, 2, 3, 4, 5});
+  EXPECT_EQ(question.Await(milliseconds(500)).size(), 1u);
+  std::vector<pid_t> mute = question.Mute();
+  std::sort(mute.begin(), mute.end());
+  EXPECT_EQ(mute, (std::vector<pid_t>{2, 3, 4})) << "the fifth has none";
+  EXPECT_TRUE(question.LacksAnswers());
+  ::close(dead);
 }
 
 TEST_F(RecorderTest, AGigabyteIsDropped) {

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/strings.h"
 
 namespace witness {
@@ -107,6 +108,18 @@ uint64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
+// What the process has written about itself.
+Asked HeadOf(const std::string& folder, pid_t pid) {
+  Asked asked;
+  asked.pid = pid;
+  const std::string head = ReadFrom(FileOf(folder, pid), 0, 256);
+  const std::string_view line = std::string_view(head).substr(0, head.find('\n'));
+  asked.rank = NumberOf(FieldOf(line, "rank="), -1);
+  asked.world = NumberOf(FieldOf(line, "world="), 0);
+  asked.is_child = FieldOf(line, "parent=") != "0";
+  return asked;
+}
+
 }  // namespace
 
 std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid) {
@@ -124,18 +137,9 @@ std::string FolderOf(pid_t pid) {
 
 std::vector<Asked> ProcessesIn(const std::string& folder) {
   std::vector<Asked> found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
-  if (!dir) return found;
-  while (const dirent* const entry = ::readdir(dir.get())) {
-    Asked asked;
-    asked.pid = NumberOf(entry->d_name, 0);
-    if (asked.pid <= 0 || !CanBeAsked(folder, asked.pid)) continue;
-    const std::string head = ReadFrom(FileOf(folder, asked.pid), 0, 256);
-    const std::string_view line = std::string_view(head).substr(0, head.find('\n'));
-    asked.rank = NumberOf(FieldOf(line, "rank="), -1);
-    asked.world = NumberOf(FieldOf(line, "world="), 0);
-    asked.is_child = FieldOf(line, "parent=") != "0";
-    found.push_back(asked);
+  for (const std::string& name : base::EntriesOf(folder)) {
+    const pid_t pid = NumberOf(name, 0);
+    if (pid > 0 && CanBeAsked(folder, pid)) found.push_back(HeadOf(folder, pid));
   }
   std::sort(found.begin(), found.end(),
             [](const Asked& a, const Asked& b) { return a.pid < b.pid; });
@@ -228,6 +232,39 @@ std::string SourceLine(std::string_view file, int line) {
   }
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::optional<RankCrash> CrashOf(const std::string& folder, pid_t pid) {
+  const std::string path = FileOf(folder, pid);
+  const uint64_t size = SizeOf(path);
+  const std::string end =
+      ReadFrom(path, size > kLongestDump ? size - kLongestDump : 0, kLongestDump);
+  const auto crash = answers::ReadCrash(end);
+  if (!crash) return std::nullopt;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  const auto time =
+      std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec);
+  return RankCrash{HeadOf(folder, pid).rank,
+                   base::Time(std::chrono::duration_cast<base::Time::duration>(time)),
+                   answers::Say(*crash)};
+}
+
+std::vector<RankCrash> CrashesIn(const std::string& folder, base::Time since) {
+  std::map<int, RankCrash> last;
+  for (const std::string& name : base::EntriesOf(folder)) {
+    const pid_t pid = NumberOf(name, 0);
+    if (pid <= 0 || HeadOf(folder, pid).is_child) continue;
+    auto crash = CrashOf(folder, pid);
+    if (!crash || crash->text.empty() || crash->time < since) continue;
+    auto& known = last[crash->rank];
+    if (known.text.empty() || known.time < crash->time) known = std::move(*crash);
+  }
+  std::vector<RankCrash> crashes;
+  for (auto& [rank, crash] : last) crashes.push_back(std::move(crash));
+  std::stable_sort(crashes.begin(), crashes.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  return crashes;
 }
 
 std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes) {

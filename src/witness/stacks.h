@@ -8,11 +8,13 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "answers/stall/stall.h"
+#include "base/clock.h"
 #include "process/procfs.h"
 
 namespace witness {
@@ -69,6 +71,18 @@ bool HasWorkToDo(pid_t pid, process::ProcessTree& tree);
 // The ranks for which it is true. Call it before a Question, which wakes their threads up.
 std::set<int> RanksWithWork(const std::vector<answers::RankLook>& looks,
                             process::ProcessTree& tree);
+
+// What a rank has noted when it crashed.
+struct RankCrash {
+  int rank = -1;  // -1: not a rank
+  base::Time time{};
+  std::string text;  // answers::Say(Crash)
+};
+// Of a process; nullopt if it has noted none.
+std::optional<RankCrash> CrashOf(const std::string& folder, pid_t pid);
+// Of the ranks of a pod, since then, the earliest first; of a rank that crashed in several attempts
+// the last. Forked processes do not count.
+std::vector<RankCrash> CrashesIn(const std::string& folder, base::Time since);
 
 // A line of a source file, counted from 1; "" when it cannot be read. Blocks for a moment, and
 // opens only regular files whose names end with .py, because a rank has written the name.

@@ -142,6 +142,27 @@ TEST(HasWorkToDo, IsWhatAnotherThreadOrAChildWaitsToDo) {
   EXPECT_FALSE(HasWorkToDo(child, tree));
 }
 
+TEST_F(StacksTest, ACrashTellsItsRankAndPlace) {
+  const std::string kFatal =
+      "Fatal Python error: Aborted\n\nThread 0x00007f1 (most recent call first):\n"
+      "  File \"/home/me/train.py\", line 8 in step\n\n";
+  Write("71", "rank=3 world=8 parent=0\n" + kFatal);
+  Write("72", "rank=3 world=8 parent=71\n" + kFatal);
+  Write("73", "rank=2 world=8 parent=0\nCurrent thread 0x1 (most recent call first):\n");
+  Write("meetings", kFatal);
+  const std::string kSaid = "Aborted at File \"/home/me/train.py\", line 8 in step";
+  ASSERT_TRUE(CrashOf(folder_, 71));
+  EXPECT_EQ(CrashOf(folder_, 71)->text, kSaid);
+  EXPECT_FALSE(CrashOf(folder_, 73));
+  EXPECT_FALSE(CrashOf(folder_, 74));
+  const auto crashes = CrashesIn(folder_, {});
+  ASSERT_EQ(crashes.size(), 1u) << "a forked process is not the rank";
+  EXPECT_EQ(crashes[0].rank, 3);
+  EXPECT_EQ(crashes[0].text, kSaid);
+  EXPECT_TRUE(CrashesIn(folder_, crashes[0].time + std::chrono::seconds(1)).empty())
+      << "of an attempt before";
+}
+
 TEST(RanksAmong, AreTheirFirstProcesses) {
   const auto ranks = RanksAmong({{10, 0, 2, false},
                                  {11, 0, 2, true},

@@ -35,6 +35,8 @@ def test_the_log_of_a_rank_of_several_in_a_pod(cluster):
     cluster.run("run", "-n", "2", "--name=one", "--", "python3", "-c", SAY)
     assert lines(cluster, "one", "--rank=1") == ["[rank1]:hello from 1", "[rank1]:loss 1"]
     assert len(lines(cluster, "one", "--rank=0,1")) == 4
+    assert lines(cluster, "one", "--rank=0", "--tail=1") == ["[rank0]:loss 0"]
+    assert lines(cluster, "one", "--rank=1", "--grep=hello", "--tail=9") == ["[rank1]:hello from 1"]
     stamped = lines(cluster, "one", "--rank=0", "--grep=loss", "--timestamps")
     assert len(stamped) == 1 and stamped[0].endswith("Z [rank0]:loss 0")
 

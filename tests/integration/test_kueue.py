@@ -69,6 +69,7 @@ def test_a_job_that_is_held_says_which_queue_and_why(real_cluster, muster, muste
     api.patch("workloads", namespace, "pytorchjob-j-1a2b3", {"status": {"conditions": [
         {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": WHY}]}}, "/status")
     assert reason(muster, namespace) == f"{held}: {WHY}"
+    assert f"SUSPENDED: {held}: {WHY}\n" in muster.run("explain", "j", "-n", namespace).stdout
     # Somebody who may not see Workloads.
     real_cluster.allow(namespace, "viewers", [
         {"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["get", "list"]},

@@ -104,13 +104,27 @@ dist.barrier()  # FAULT
 """, "collective #8 differs between ranks"),
 }
 
-# These end the job, and the verdict says who and what.
+# These end the job, and the verdict says who and what: its class, and the collective that is named. PART marks where the ranks part.
 FAILURES = {
     "lost-peer": ("""\
+for step in range(60):
+    dist.all_reduce(x)
+    time.sleep(0.03)
+# PART
 if ODD:
     os.kill(os.getpid(), signal.SIGKILL)
 dist.all_reduce(x)
-""", "signal"),
+""", "unknown", "all_reduce #"),
+    "wrong-size": ("""\
+# PART
+dist.all_reduce(torch.ones(4 if ODD else 8))  # FAULT
+dist.barrier()
+""", "collective-mismatch", "all_reduce"),
+    "wrong-dtype": ("""\
+# PART
+dist.all_reduce(torch.ones(8, dtype=torch.float16 if ODD else torch.float32))  # FAULT
+dist.barrier()
+""", "collective-mismatch", "all_reduce"),
 }
 
 # Slow, and healthy: nobody is to be called stalled. Seconds of work for one rank while the others wait; it works for a part of the

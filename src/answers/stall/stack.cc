@@ -11,6 +11,7 @@
 namespace answers {
 namespace {
 
+constexpr std::string_view kFatal = "Fatal Python error: ";
 constexpr std::string_view kOrder = " (most recent call first):";
 
 // "Current thread 0x00007f12 [name] (most recent call first):"; nothing when it is not a header.
@@ -101,9 +102,8 @@ std::string Render(const std::vector<ThreadStack>& stacks, bool has_all_threads)
   return text;
 }
 
-}  // namespace
-
-std::vector<ThreadStack> ReadStacks(std::string_view text) {
+// The threads of the last complete dump, in its order.
+std::vector<ThreadStack> ReadThreads(std::string_view text) {
   std::vector<ThreadStack> stacks;
   ThreadStack* open = nullptr;
   // A thread may still be writing: a last line without a newline is left out.
@@ -129,9 +129,49 @@ std::vector<ThreadStack> ReadStacks(std::string_view text) {
       open = nullptr;
     }
   }
+  return stacks;
+}
+
+}  // namespace
+
+std::vector<ThreadStack> ReadStacks(std::string_view text) {
+  std::vector<ThreadStack> stacks = ReadThreads(text);
   std::stable_partition(stacks.begin(), stacks.end(), [](auto& stack) { return stack.is_main; });
   if (stacks.empty() || !stacks[0].is_main) return {};
   return stacks;
+}
+
+std::optional<Crash> ReadCrash(std::string_view text) {
+  const size_t at = text.rfind(kFatal);
+  if (at == std::string_view::npos) return std::nullopt;
+  Crash crash;
+  text.remove_prefix(at + kFatal.size());
+  crash.how = text.substr(0, text.find('\n'));
+  crash.threads = ReadThreads(text.substr(crash.how.size()));
+  // The thread that crashed may be one that Python does not know; it lists the main thread last.
+  const auto current = std::find_if(crash.threads.begin(), crash.threads.end(), [](auto& thread) {
+    return thread.is_main && !thread.frames.empty();
+  });
+  if (!crash.threads.empty()) {
+    const auto first = current == crash.threads.end() ? crash.threads.end() - 1 : current;
+    std::rotate(crash.threads.begin(), first, first + 1);
+  }
+  return crash;
+}
+
+std::string Say(const Crash& crash) {
+  if (crash.threads.empty() || crash.threads[0].frames.empty()) return "";
+  const Doing doing = WhatItDoes(crash.threads[0].frames);
+  if (doing.own.file.empty()) return fmt::format("{} at {}", crash.how, doing.where);
+  const std::string& call = doing.kind == Doing::Kind::kWaiting ? doing.what : doing.inner;
+  return fmt::format("{}{} File \"{}\", line {} in {}", crash.how,
+                     call.empty() ? " at" : fmt::format(" in {}, called at", call), doing.own.file,
+                     doing.own.line, doing.own.function);
+}
+
+Frame FrameIn(std::string_view said) {
+  const size_t at = said.find(" File \"");
+  return at == std::string_view::npos || at == 0 ? Frame{} : ReadFrame(said.substr(at));
 }
 
 std::string PlaceOf(const Frame& frame) {

@@ -2,6 +2,7 @@
 // start-up hook makes the process write (warm/python/stacks.py).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,20 @@ struct ThreadStack {
 
 // The last complete dump in `text`, the main thread first. Empty if there is none.
 std::vector<ThreadStack> ReadStacks(std::string_view text);
+
+// The threads of the last crash that faulthandler has noted in `text`, the main thread first, and
+// how it died: "Segmentation fault". Nullopt if there was none.
+struct Crash {
+  std::string_view how;
+  std::vector<ThreadStack> threads;
+};
+std::optional<Crash> ReadCrash(std::string_view text);
+
+// `Aborted in all_reduce, called at File "/home/me/train.py", line 11 in <module>`: of the thread
+// that crashed if it ran Python, else of the main thread. "" if neither did.
+std::string Say(const Crash& crash);
+// The frame of the user's code that Say has named; one without a file if it has named none.
+Frame FrameIn(std::string_view said);
 
 // "loader.py:31": the file name without its folder.
 std::string PlaceOf(const Frame& frame);

@@ -47,6 +47,7 @@ struct Found {
   int pid = 0;
   bool has_ended = false;
   bool has_started = true;
+  bool is_unseen = false;  // it may run, as no Python that says where it is
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
@@ -63,6 +64,7 @@ struct Found {
 
 std::string Describe(const Found& found) {
   if (found.has_ended) return "has ended with exit code 0";
+  if (found.is_unseen) return "runs no Python that says where it is";
   if (!found.has_started) return "has not started";
   if (found.state == 'T') {
     return fmt::format("is stopped by a signal: kill -CONT {} lets it go on", found.pid);
@@ -94,6 +96,7 @@ std::string Describe(const Found& found) {
 
 // Nothing else can be meant than that it does not go on.
 bool IsHung(const Found& found) {
+  if (found.is_unseen) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
   if (found.state == 'D' || found.state == 't') return false;
   return found.is_idle &&
@@ -205,6 +208,20 @@ std::string SayApart(const std::vector<std::vector<Found>>& groups) {
   return text + ": they wait for each other";
 }
 
+// Which witnesses are missing. That somebody is stopped is known.
+std::string SayMute(const StallWatch::Testimony& told, const std::vector<Found>& missing) {
+  std::set<int> ranks = told.mute;
+  for (const auto& [rank, text] : told.traces) {
+    if (!ReadTrace(text)) ranks.insert(rank);
+  }
+  for (const Found& each : missing) {
+    if (each.state == 'T' || each.state == 't') ranks.erase(each.rank);
+  }
+  if (ranks.empty()) return "";
+  const std::vector<int> mute(ranks.begin(), ranks.end());
+  return fmt::format("; no usable answer of the flight recorder of {}", NameRanks(mute));
+}
+
 }  // namespace
 
 std::string_view NameOf(Stall::Kind kind) {
@@ -232,7 +249,9 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
       const auto stays = [&](bool (*has)(const Activity&, const Activity&)) {
         return look.has_ended || !(known.disturbed > 0 ? HasWorked : has)(last, look.activity);
       };
-      if (stays(HasMoved)) known.still_since = before->second.still_since;
+      if (stays(look.may_poll ? HasWorked : HasMoved)) {
+        known.still_since = before->second.still_since;
+      }
       if (stays(HasDone)) known.idle_since = before->second.idle_since;
       // By our question, or by the little work that a busy machine lets it do: that is no idleness.
       if (known.disturbed > 0 && !look.has_ended && HasDone(last, look.activity) &&
@@ -329,6 +348,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     Found& found = missing.emplace_back();
     found.rank = rank;
     found.has_started = false;
+    found.is_unseen = told.has_silent_pods;
   }
   std::sort(missing.begin(), missing.end(),
             [](const Found& a, const Found& b) { return a.rank < b.rank; });
@@ -368,6 +388,8 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     stall.text = SayMissing(missing, groups.back()[0].Wait());
     if (!std::all_of(missing.begin(), missing.end(), IsHung)) stall.kind = Stall::Kind::kWaiting;
   }
+  // Not while it may only be late.
+  if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(told, missing);
   if (!was_said && stall.kind == Stall::Kind::kWaiting && now - since < kSlow) return;
   stall_ = std::move(stall);
 }

@@ -28,6 +28,9 @@ struct RankLook {
   int rank = 0;
   int pid = 0;
   bool has_ended = false;  // with exit code 0; a failed rank ends the job
+  // It has not met the others yet: torch's own store polls until they come, which is no progress,
+  // nor is that it looks up a host's name again.
+  bool may_poll = false;
   Activity activity{};
 };
 
@@ -70,6 +73,10 @@ class StallWatch {
     std::map<int, std::string> dumps;   // of their stacks (stack.h)
     std::map<int, std::string> traces;  // of their collectives (recorder.h)
     bool lacks_traces = false;          // somebody keeps one, and has not answered in time
+    std::set<int> mute{};               // who keeps one, and gives no answer or an unusable one
+    // There are pods that run, and in which no Python says where it is. A rank that nobody has seen
+    // may be there: it need not have failed to start.
+    bool has_silent_pods = false;
     // Ranks with other threads or processes that wait for a processor or a disk: slow, not hung.
     std::set<int> with_work{};
   };

@@ -35,7 +35,8 @@ std::string Source(std::string_view, int) { return "  time.sleep(60)  "; }
 class Story {
  public:
   explicit Story(int world, bool is_whole = true) : watch_(seconds(3), is_whole, world) {
-    for (int rank = 0; rank < world; ++rank) looks_.push_back({rank, 100 + rank, false, {'S'}});
+    for (int rank = 0; rank < world; ++rank)
+      looks_.push_back({rank, 100 + rank, false, false, {'S'}});
   }
   // What the recorders of ranks say when they are asked.
   std::map<int, std::string>& traces() { return traces_; }
@@ -43,6 +44,9 @@ class Story {
   bool& lacks_traces() { return lacks_traces_; }
   // Ranks with other threads or processes that want a processor.
   std::set<int>& with_work() { return with_work_; }
+  // Whose recorder gives no usable answer.
+  std::set<int>& mute() { return mute_; }
+  bool& has_silent_pods() { return has_silent_pods_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
@@ -54,7 +58,8 @@ class Story {
       for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
       if (!watch_.See(now_, looks_)) continue;
       ++asked;
-      watch_.Judge(now_, {dumps, traces_, lacks_traces_, with_work_}, Source);
+      watch_.Judge(now_, {dumps, traces_, lacks_traces_, mute_, has_silent_pods_, with_work_},
+                   Source);
     }
     return asked;
   }
@@ -66,6 +71,8 @@ class Story {
   std::map<int, std::string> traces_;
   bool lacks_traces_ = false;
   std::set<int> with_work_;
+  std::set<int> mute_;
+  bool has_silent_pods_ = false;
   std::vector<RankLook> looks_;
   StallWatch::Instant now_{};
 };
@@ -190,6 +197,63 @@ TEST(Stall, ARankThatHasNotStarted) {
   story.Pass(4, {}, {{0, kInBarrier}, {1, kInBarrier}});
   EXPECT_EQ(story.Said(),
             "stalled 3 s: rank 2 has not entered barrier (train.py:12); it has not started");
+}
+
+TEST(Stall, ARankThatIsNoPythonNeedNotHaveFailedToStart) {
+  Story story(3);
+  story.looks().pop_back();
+  story.has_silent_pods() = true;
+  story.Pass(5, {}, {{0, kInBarrier}, {1, kInBarrier}});
+  EXPECT_EQ(story.Said(), "") << "it may be at work";
+  story.Pass(10, {}, {{0, kInBarrier}, {1, kInBarrier}});
+  EXPECT_EQ(story.Said().substr(0, 8), "waiting ");
+  EXPECT_EQ(
+      story.Said().substr(story.Said().find(": ") + 2),
+      "rank 2 has not entered barrier (train.py:12); it runs no Python that says where it is");
+}
+
+TEST(Stall, WhoPollsForTheOthersBeforeTheyHaveMetWaits) {
+  constexpr const char* kPolls =
+      "Current thread 0x1 (most recent call first):\n"
+      "  File \"/opt/torch/distributed/rendezvous.py\", line 7 in _create_c10d_store\n"
+      "  File \"/opt/torch/distributed/distributed_c10d.py\", line 9 in init_process_group\n"
+      "  File \"/home/me/train.py\", line 5 in <module>\n";
+  for (const bool has_met : {false, true}) {
+    Story story(2);
+    story[0].may_poll = story[1].may_poll = !has_met;
+    for (int second = 0; second < 6; ++second) {
+      story[0].activity.switches += 100;
+      story[0].activity.transfers += 8;  // it looks the host's name up again
+      story[0].activity.ticks += 2;
+      story.Pass(1, {}, {{0, kPolls}, {1, kAsleep}});
+    }
+    if (has_met) {
+      EXPECT_EQ(story.Said(), "") << "it goes on";
+      continue;
+    }
+    EXPECT_NE(story.Said().find("rank 1 has not entered init_process_group (train.py:5); it is at "
+                                "loader.py:31"),
+              std::string::npos)
+        << story.Said();
+    EXPECT_TRUE(story.Said().starts_with("stalled"));
+    story[0].may_poll = story[1].may_poll = false;
+    story[0].activity.switches += 100;
+    story.Pass(1, {1}, {});
+    EXPECT_EQ(story.Said(), "");
+  }
+}
+
+TEST(Stall, ARecorderThatDoesNotAnswerIsAMissingWitness) {
+  for (const bool is_late : {true, false}) {
+    Story story(2);
+    story.lacks_traces() = is_late;
+    story.mute() = {1};
+    story.Pass(4, {}, {{0, kInAllReduce}, {1, kAsleep}});
+    const std::string kMissing = "; no usable answer of the flight recorder of rank 1";
+    EXPECT_EQ(story.Said().ends_with(kMissing), !is_late) << "it may answer yet";
+    story.Pass(8, {}, {{0, kInAllReduce}, {1, kAsleep}});
+    EXPECT_TRUE(story.Said().ends_with(kMissing)) << story.Said();
+  }
 }
 
 TEST(Stall, RanksInDifferentCollectivesWaitForEachOther) {
@@ -358,6 +422,48 @@ TEST(Stack, TheLastWholeDumpCounts) {
   const auto stacks = ReadStacks(dump);
   ASSERT_EQ(stacks.size(), 1u);  // threads before the current one belong to the dump before
   EXPECT_EQ(WhatItDoes(stacks[0].frames).what, "all_reduce");
+}
+
+// As Python 3.11 writes it when a thread that it does not know calls abort().
+constexpr const char* kAborted =
+    "rank=1 world=2 parent=0\n"
+    "Fatal Python error: Aborted\n\n"
+    "Thread 0x00007f2 (most recent call first):\n"
+    "  File \"/usr/lib/python3.11/threading.py\", line 327 in wait\n"
+    "  File \"/home/me/loader.py\", line 8 in run\n\n"
+    "Thread 0x00007f1 (most recent call first):\n"
+    "  File \"/opt/torch/distributed/distributed_c10d.py\", line 20 in all_reduce\n"
+    "  File \"/opt/torch/distributed/c10d_logger.py\", line 75 in wrapper\n"
+    "  File \"/home/me/train.py\", line 88 in step\n\n"
+    "Extension modules: numpy.core._multiarray_umath, torch._C (total: 2)\n";
+
+TEST(Crash, OfAForeignThreadIsWhereTheMainThreadWas) {
+  const auto crash = ReadCrash(kAborted);
+  ASSERT_TRUE(crash);
+  EXPECT_EQ(Say(*crash),
+            "Aborted in all_reduce, called at File \"/home/me/train.py\", line 88 in step");
+  const std::string said = "rank 1: " + Say(*crash);
+  EXPECT_EQ(FrameIn(said).file, "/home/me/train.py");
+  EXPECT_EQ(FrameIn(said).line, 88);
+  EXPECT_EQ(FrameIn(said).function, "step");
+}
+
+TEST(Crash, OfAThreadOfPythonIsThere) {
+  const auto crash = ReadCrash(std::string(kAborted) +
+                               "Fatal Python error: Segmentation fault\n\n"
+                               "Current thread 0x00007f2 (most recent call first):\n"
+                               "  File \"/home/me/kernels.py\", line 8 in launch\n\n"
+                               "Thread 0x00007f1 (most recent call first):\n"
+                               "  File \"/home/me/train.py\", line 88 in step\n");
+  ASSERT_TRUE(crash);
+  EXPECT_EQ(Say(*crash), "Segmentation fault at File \"/home/me/kernels.py\", line 8 in launch");
+}
+
+TEST(Crash, OfNoPythonFrameSaysNothing) {
+  EXPECT_FALSE(ReadCrash(kAsleep));
+  EXPECT_EQ(Say(*ReadCrash("Fatal Python error: Aborted\n")), "");
+  EXPECT_TRUE(FrameIn("Aborted at module.py:9").file.empty());
+  EXPECT_TRUE(FrameIn("").file.empty());
 }
 
 TEST(Stack, WhatTheProgramHasCalledIsTheWait) {

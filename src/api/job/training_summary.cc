@@ -234,9 +234,20 @@ std::string NamesOfAwaited(const text::Json& job) {
   return names;
 }
 
-// An operator takes over a job at once, so a job that nobody has taken after this time has no
-// operator.
+// An operator takes over a job at once, and a scheduler looks at a pod at once: none does so if this
+// time has passed.
 constexpr std::chrono::seconds kUntaken{10};
+
+// Kubernetes' scheduler says of each pod that it has seen why it has no node.
+std::string WhyUnseen(const text::Json& pod, base::Time now) {
+  const bool is_unseen = Phase(pod) == "Pending" && NodeName(pod).empty() &&
+                         FindCondition(pod, "PodScheduled") == nullptr &&
+                         now - CreationTime(pod).value_or(now) > kUntaken;
+  if (!is_unseen) return "";
+  const std::string_view name = text::GetString(pod, {"spec", "schedulerName"});
+  return fmt::format("no scheduler has looked at {}: see whether {} runs", Name(pod),
+                     name.empty() ? "one" : name);
+}
 
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods,
                        base::Time now) {
@@ -271,6 +282,7 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
   });
   for (const text::Json* const pod : waiting) {
     if (std::string why = WhyWaiting(*pod); !why.empty()) return why;
+    if (std::string why = WhyUnseen(*pod, now); !why.empty()) return why;
   }
   const text::Json* const restarting = TrueCondition(job, "Restarting");
   if (restarting != nullptr) return OneLine(text::GetString(*restarting, {"message"}));

@@ -357,6 +357,20 @@ TEST(PendingReason, SaysThatNoOperatorIsThere) {
   EXPECT_EQ(Summarize(job, {}, kNow).reason, "");
 }
 
+TEST(PendingReason, SaysThatNoSchedulerHasLookedAtAPod) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Created");
+  text::Json pod = *text::ParseJson(
+      R"({"metadata": {"name": "a-master-0"}, "spec": {"schedulerName": "volcano"},
+          "status": {"phase": "Pending"}})");
+  text::Set(pod, {"metadata", "creationTimestamp"}, text::Json(kCreated));
+  const auto told = [&](base::Time now) { return Summarize(job, {&pod}, now).reason; };
+  EXPECT_EQ(told(kNow), "no scheduler has looked at a-master-0: see whether volcano runs");
+  EXPECT_EQ(told(At(kCreated) + seconds(2)), "") << "it will";
+  text::Set(pod, {"spec", "nodeName"}, "n1");
+  EXPECT_EQ(told(kNow), "") << "its kubelet has it";
+}
+
 TEST(PendingReason, SaysThatTheJobRestarts) {
   text::Json job = MakeJob();
   AddCondition(job, "Restarting", "True", "PyTorchJobRestarting", "job pt is restarting");

@@ -14,6 +14,7 @@
 #include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/kueue.h"
 #include "arena/logs/evidence.h"
 #include "arena/run/sweep_files.h"
 #include "arena/verbs.h"
@@ -103,7 +104,8 @@ base::Status ShowWell(cluster::Client& client, const RunRecord& run, Explained& 
 base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format format,
                              cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
+  TRY_ASSIGN(RunRecord run, FindRun(*client, context, call.args[0]));
+  AddWordsOfKueue(*client, run.job);
   const std::string& name = run.job.summary.name;
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   Explained of;

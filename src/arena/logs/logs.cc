@@ -241,11 +241,11 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
   return PrintLogsOfPast(client, context, job, flags, options, out);
 }
 
-// Calls `print` with flags and an output for the ranks and the text that were asked for.
+// Calls `print` with flags, options and an output for the ranks and the text that were asked for.
 template <typename Print>
 base::Result<int> WithChoice(cluster::Client& client, const Context& context,
-                             const TrainingJob& job, LogFlags flags, cli::Output& out,
-                             const Print& print) {
+                             const TrainingJob& job, LogFlags flags, cluster::LogOptions options,
+                             cli::Output& out, const Print& print) {
   LineChoice& choice = flags.choice;
   if (context.program != "arena") choice = {{}, flags.grep, RankMap::Of(job.job)};
   if (!flags.ranks.empty()) {
@@ -259,12 +259,12 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
     flags.all = flags.errors || instances.size() > 1;
     if (!flags.all) flags.instance = instances.front();
   }
-  if (flags.all) return print(flags, out);
+  if (flags.all) return print(flags, options, out);
   const bool needs_instance =
       !flags.ranks.empty() || !flags.grep.empty() || choice.map.processes > 1;
   if (needs_instance && flags.instance.empty()) flags.instance = DefaultInstance(context, job);
   const auto print_to = [&](auto& lines) -> base::Result<int> {
-    TRY_ASSIGN(const int code, print(flags, lines));
+    TRY_ASSIGN(const int code, print(flags, options, lines));
     TRY(lines.Finish());
     return code;
   };
@@ -274,6 +274,10 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
     return print_to(lines);
   }
   ChosenLines lines(out, choice, flags.instance, flags.timestamps);
+  const bool chooses = !choice.grep.empty() || (!choice.ranks.empty() && choice.map.processes > 1);
+  if (chooses && options.tail_lines) {  // the last of the chosen lines, not of all
+    lines.KeepLast(static_cast<size_t>(*std::exchange(options.tail_lines, std::nullopt)));
+  }
   return print_to(lines);
 }
 
@@ -337,9 +341,9 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
   if (!found && found.error().code == Code::kNotFound && context.program != "arena") {
     TRY_ASSIGN(const auto gone, FindGoneRun(*client, context, name));
     if (gone) {
-      return WithChoice(*client, context, gone->job, flags, call.out,
-                        [&](const LogFlags& chosen, cli::Output& out) {
-                          return PrintGoneLogs(*client, context, *gone, chosen, options, out);
+      return WithChoice(*client, context, gone->job, flags, options, call.out,
+                        [&](const LogFlags& chosen, const auto& with, cli::Output& out) {
+                          return PrintGoneLogs(*client, context, *gone, chosen, with, out);
                         });
     }
   }
@@ -356,15 +360,15 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     TRY_ASSIGN(const TrainingJob past, WithPastPods(*client, context, *found));
     if (!past.pods.empty()) {
       base::LogInfo("{0} is suspended: this is its log until then", name);
-      return WithChoice(*client, context, past, flags, call.out,
-                        [&](const LogFlags& chosen, cli::Output& out) {
-                          return PrintLogsOfPast(*client, context, past, chosen, options, out);
+      return WithChoice(*client, context, past, flags, options, call.out,
+                        [&](const LogFlags& chosen, const auto& with, cli::Output& out) {
+                          return PrintLogsOfPast(*client, context, past, chosen, with, out);
                         });
     }
   }
-  return WithChoice(*client, context, *found, flags, call.out,
-                    [&](const LogFlags& chosen, cli::Output& out) {
-                      return PrintLogs(*client, context, *found, chosen, options, out);
+  return WithChoice(*client, context, *found, flags, options, call.out,
+                    [&](const LogFlags& chosen, const auto& with, cli::Output& out) {
+                      return PrintLogs(*client, context, *found, chosen, with, out);
                     });
 }
 

@@ -98,16 +98,29 @@ base::Status ChosenLines::Write(std::string_view text) {
   for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
     rest_ += text.substr(0, end + 1);
     text.remove_prefix(end + 1);
-    chosen += Shown(rest_);
-    rest_.clear();
+    std::string line = Shown(std::exchange(rest_, ""));
+    if (keeps_) {
+      Keep(std::move(line));
+    } else {
+      chosen += line;
+    }
   }
   rest_ += text;
   return chosen.empty() ? base::Status() : out_.Write(chosen);
 }
 
+void ChosenLines::Keep(std::string line) {
+  if (line.empty()) return;
+  kept_.push_back(std::move(line));
+  if (kept_.size() > *keeps_) kept_.pop_front();
+}
+
 base::Status ChosenLines::Finish() {
-  const std::string line = Shown(std::exchange(rest_, ""));
-  return line.empty() ? base::Status() : out_.Write(line);
+  std::string line = Shown(std::exchange(rest_, ""));
+  if (!keeps_) return line.empty() ? base::Status() : out_.Write(line);
+  Keep(std::move(line));
+  for (const std::string& kept : kept_) TRY(out_.Write(kept));
+  return {};
 }
 
 std::string ChosenLines::Shown(std::string_view line) {

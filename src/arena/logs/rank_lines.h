@@ -1,6 +1,7 @@
 // Selects lines from a log by rank and text (logs --rank, --grep).
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -72,8 +73,10 @@ class ChosenLines : public cli::Output {
         is_plain_(choice_.ranks.empty() && choice_.grep.empty() && choice_.map.processes == 1) {}
 
   base::Status Write(std::string_view text) override;
-  // Passes on a last line without a newline.
+  // Passes on a last line without a newline, and the kept lines.
   base::Status Finish();
+  // Passes on only the last `count` of the chosen lines, and only when it finishes.
+  void KeepLast(size_t count) { keeps_ = count; }
   // Reports the bars; "" for a rank whose bar has become a line.
   void TellBars(TellBar tell) { tell_bar_ = std::move(tell); }
   bool IsTerminal() const override { return out_.IsTerminal(); }
@@ -83,6 +86,7 @@ class ChosenLines : public cli::Output {
  private:
   // The part of the line to print; "" for none.
   std::string Shown(std::string_view line);
+  void Keep(std::string line);
 
   cli::Output& out_;
   const LineChoice choice_;
@@ -90,6 +94,8 @@ class ChosenLines : public cli::Output {
   const bool has_timestamps_;  // before the text
   const bool is_plain_;
   std::string rest_;
+  std::optional<size_t> keeps_;
+  std::deque<std::string> kept_;
   TellBar tell_bar_;
 };
 

@@ -112,6 +112,10 @@ void Agent::LookForStalls() {
     told.dumps = by_rank(std::move(answers));
     told.traces = by_rank(recorders->Await(kTake));
     told.lacks_traces = recorders->LacksAnswers();
+    for (const pid_t pid : recorders->Mute()) {
+      const auto worker = std::find(pids.begin(), pids.end(), pid);
+      told.mute.insert(first + static_cast<int>(worker - pids.begin()));
+    }
     told.with_work = with_work;
     stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
     SayStall(told.dumps);

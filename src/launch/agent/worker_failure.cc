@@ -14,6 +14,7 @@
 #include "launch/machine/process_tree.h"
 #include "rendezvous/sockets/resolve.h"
 #include "text/json.h"
+#include "witness/stacks.h"
 
 namespace launch {
 namespace {
@@ -84,6 +85,9 @@ void Agent::CompleteFailures() {
   for (Failure& failure : failures_) {
     const WorkerRecord& record = workers_[static_cast<size_t>(failure.local_rank)];
     failure.stderr_tail = TailOf(record);
+    if (failure.IsSignal() && !failure.was_stopped_by_us && !stacks_folder_.empty()) {
+      if (auto crash = witness::CrashOf(stacks_folder_, failure.pid)) failure.crash = crash->text;
+    }
     auto text = base::ReadFile(record.files.error_file, kErrorFileLimit);
     if (!text) continue;
     failure.error_file = record.files.error_file;

@@ -76,7 +76,7 @@ std::string TracebackText(const Failure& failure) {
   return FindTraceback(failure.stderr_tail);
 }
 
-std::string AdviceForSignal(int signal) {
+std::string AdviceForSignal(int signal, std::string_view crash) {
   switch (signal) {
     case SIGKILL:
       return "the launcher did not send it: look for an administrator, a batch system's limit, or "
@@ -85,6 +85,7 @@ std::string AdviceForSignal(int signal) {
     case SIGSEGV:
     case SIGILL:
     case SIGFPE:
+      if (!crash.empty()) return "native code crashed: suspect extensions built for another torch";
       return "native code crashed: set PYTHONFAULTHANDLER=1 for the Python stack, and suspect "
              "extensions built for another torch";
     case SIGBUS:
@@ -135,7 +136,7 @@ Explanation ExplainSignal(const Failure& root) {
   return {fmt::format("ended by signal {} ({})", signal, SignalName(signal)),
           "signal",
           {},
-          AdviceForSignal(signal)};
+          AdviceForSignal(signal, root.crash)};
 }
 
 std::vector<std::string> EvidenceOf(const Failure& root, const std::string& traceback) {
@@ -240,6 +241,7 @@ std::string ExplainText(const std::vector<Failure>& failures, const FailureConte
                                  context.title, root.rank, context.world_size, root.local_rank,
                                  root.pid == 0 ? "" : fmt::format("pid {}, ", root.pid), root.host);
   text += fmt::format("  why       : {}\n", explanation.cause);
+  if (!root.crash.empty()) text += fmt::format("  where     : {}\n", root.crash);
   for (size_t i = 0; i < explanation.evidence.size(); ++i) {
     text +=
         fmt::format("  {}: {}\n", i == 0 ? "evidence  " : "          ", explanation.evidence[i]);
@@ -268,6 +270,7 @@ std::string FailureJson(const std::vector<Failure>& failures, const FailureConte
   cause["class"] = explanation.kind;
   cause["message"] = explanation.cause;
   cause["advice"] = explanation.advice;
+  cause["crash"] = root.crash.empty() ? text::Json(nullptr) : text::Json(root.crash);
   cause["traceback"] = TracebackText(root);
   cause["last_stderr_lines"] = text::Array(last_lines.begin(), last_lines.end());
   text::Array all;

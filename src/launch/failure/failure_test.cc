@@ -287,5 +287,18 @@ TEST(LauncherExitCode, IsTheRootCauses) {
   EXPECT_EQ(ExitCodeOf(FailureOf(0, -SIGSEGV, 1)), 139);
 }
 
+TEST(ExplainText, SaysWhereARankHasCrashed) {
+  Failure failure = FailureOf(1, -SIGSEGV, 10);
+  EXPECT_EQ(ExplainText({failure}, {}).find("where"), std::string::npos);
+  EXPECT_NE(Explain(failure, {}).advice.find("PYTHONFAULTHANDLER"), std::string::npos);
+  failure.crash = "Segmentation fault at File \"/w/train.py\", line 8 in step";
+  EXPECT_NE(
+      ExplainText({failure}, {}).find("  where     : Segmentation fault at File \"/w/train.py\""),
+      std::string::npos);
+  EXPECT_EQ(Explain(failure, {}).advice.find("PYTHONFAULTHANDLER"), std::string::npos);
+  EXPECT_EQ(text::GetString(*text::ParseJson(FailureJson({failure}, {})), {"root_cause", "crash"}),
+            failure.crash);
+}
+
 }  // namespace
 }  // namespace launch

@@ -273,7 +273,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const base::Defer end_posts([&status_server] { status_server.reset(); });
   if (status_server) status_server->Serve(client, progress, clock);
   TRY_ASSIGN(const auto progress_keeper,
-             ProgressKeeper::Start(progress, progress_news, last_lines, paths.state));
+             ProgressKeeper::Start(progress, progress_news, last_lines, paths.state,
+                                   cluster->first_version()));
   Forecaster forecaster(client, cluster->api().store(), cluster->scheduling(), clock);
   const net::HttpHandler handler = [&gpu_metrics, &progress, &ranks, &progress_news, &forecaster,
                                     api = cluster->api().handler()](

@@ -87,6 +87,7 @@ base::Status EmbeddedCluster::OpenApi(node::PortAllocator& ports, base::Clock& c
   server.notices = [this] { return lost_.Notices(); };
   server.store_reserve = options.state + "/reserve";
   TRY_ASSIGN(api_, server::ApiServer::Open(options.database, std::move(server), std::move(reader)));
+  TRY_ASSIGN(first_version_, api_->store().Version());
   client_ = std::make_unique<cluster::Client>(cluster::InProcessTransport(api_->handler()));
   // This comes before the lists of the parts below, because whoever started the daemon may be
   // waiting for a table.

@@ -55,6 +55,8 @@ class EmbeddedCluster {
   server::ApiServer& api() { return *api_; }
   cluster::Client& client() { return *client_; }
   node::LostAndFound& lost() { return lost_; }
+  // The store's version before any part changed something.
+  int64_t first_version() const { return first_version_; }
   node::Agent& agent() { return *agent_; }
   Scheduling& scheduling() { return *scheduling_; }
   const std::string& node_name() const { return node_name_; }
@@ -67,6 +69,7 @@ class EmbeddedCluster {
                           node::PortAllocator& ports, base::Clock& clock, ClusterOptions& options);
 
   node::LostAndFound lost_;
+  int64_t first_version_ = 0;
   std::string node_name_;
   std::unique_ptr<PodLogs> logs_;
   std::unique_ptr<server::ApiServer> api_;

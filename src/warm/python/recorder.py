@@ -16,6 +16,12 @@ def muster_recorder(begins=lambda: None):
         # MB, with 128 it takes 0.7 MB. The program does not see the setting in os.environ.
         os.putenv("TORCH_FR_BUFFER_SIZE", "128")
 
+    def unseen(function):
+        """Its frame is not the user's, in a stack or a traceback."""
+        if hasattr(function.__code__, "replace"):
+            function.__code__ = function.__code__.replace(co_filename="<muster>")
+        return function
+
     def begin():
         begins()
         try:
@@ -51,7 +57,7 @@ def muster_recorder(begins=lambda: None):
                     words = words[:4] + (left,) + words[5:]
                 else:
                     named["timeout"] = left
-        store.__init__ = __init__
+        store.__init__ = unseen(__init__)
 
     def with_few_threads(server, path):
         """The server has a thread for each processor that this one may use, but at least eight,
@@ -126,7 +132,7 @@ def muster_recorder(begins=lambda: None):
                 vars(spec.loader).pop("exec_module", None)
                 execute(module)
                 begin()
-            spec.loader.exec_module = exec_module
+            spec.loader.exec_module = unseen(exec_module)
             return spec
 
     if "torch.distributed" in sys.modules:

@@ -15,6 +15,11 @@ def muster_stacks():
         words = [os.environ.get(name, "-") for name in ("RANK", "WORLD_SIZE")]
         file.write(("rank=%s world=%s parent=%d\n" % (words[0], words[1], parent)).encode())
         faulthandler.register(_signal.SIGRTMAX - 2, file)
+        # A crash leaves the stacks of its end there, too, unless the program has its own place for
+        # them.
+        if getattr(sys, "_muster_crashes", False) or not faulthandler.is_enabled():
+            faulthandler.enable(file)
+            sys._muster_crashes = True
 
     def begin_again():
         try:

@@ -10,6 +10,7 @@
 #include "api/pod.h"
 #include "api/rank_label.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "local/daemon/progress/job_file.h"
 #include "local/node/plan/volumes.h"
 #include "runs/progress/history.h"
@@ -112,19 +113,21 @@ class ProgressKeeper::Reading {
 base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(ProgressFiles& files,
                                                                     ProgressNews& news,
                                                                     LastLines& lines,
-                                                                    std::string state_directory) {
+                                                                    std::string state_directory,
+                                                                    int64_t first_version) {
   TRY_ASSIGN(auto follower, node::LogFollower::Create());
-  return std::unique_ptr<ProgressKeeper>(
-      new ProgressKeeper(files, news, lines, std::move(state_directory), std::move(follower)));
+  return std::unique_ptr<ProgressKeeper>(new ProgressKeeper(
+      files, news, lines, std::move(state_directory), first_version, std::move(follower)));
 }
 
 ProgressKeeper::ProgressKeeper(ProgressFiles& files, ProgressNews& news, LastLines& lines,
-                               std::string state_directory,
+                               std::string state_directory, int64_t first_version,
                                std::unique_ptr<node::LogFollower> follower)
     : files_(files),
       news_(news),
       lines_(lines),
       state_directory_(std::move(state_directory)),
+      first_version_(first_version),
       events_(files),
       follower_(std::move(follower)) {
   thread_ = std::thread([this] { Run(); });
@@ -147,13 +150,17 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
     const std::string_view phase = pod == nullptr ? "" : api::Phase(*pod);
     if (pod != nullptr && (phase.empty() || phase == "Pending")) waiting_.insert(uid);
     const bool was_waiting = read && waiting_.erase(uid) > 0;
-    if (pod == nullptr) waiting_.erase(uid);
+    if (pod == nullptr) {
+      waiting_.erase(uid);
+      done_.erase(uid);
+    }
     if (!read || read->is_over) {
       const auto known = pods_.find(uid);
       if (known != pods_.end()) {
         const std::string job = known->second;
         pods_.erase(known);
         followed_.erase(uid);
+        if (pod != nullptr) done_.insert(uid);
         lines_.Forget(uid);
         const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
                                          [&job](const auto& one) { return one.second == job; });
@@ -161,8 +168,9 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
         wake_.notify_one();
         return;
       }
-      if (!was_waiting) return;
-      // A short one: its end was told together with its start.
+      // A short one, whose end was told together with its start, or one that ended while no daemon
+      // ran.
+      if (!was_waiting && !(read && IsUnread(uid, *pod))) return;
       ended_[read->job_uid] = 0;
     } else {
       pods_[uid] = read->job_uid;
@@ -174,6 +182,11 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
   }
   FollowEvents(*read);
   Follow(*read);
+}
+
+bool ProgressKeeper::IsUnread(const std::string& uid, const text::Json& pod) {
+  const auto version = base::ParseInt(api::ResourceVersion(pod));
+  return version && *version > first_version_ && done_.insert(uid).second;
 }
 
 void ProgressKeeper::FollowEvents(const ProgressPod& pod) {

@@ -42,9 +42,12 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
 // runs; both sleep otherwise. Borrows the files, the news and the lines.
 class ProgressKeeper {
  public:
+  // Of pods that have ended, only those are read that changed after `first_version` of the store:
+  // an earlier daemon has read the others.
   static base::Result<std::unique_ptr<ProgressKeeper>> Start(ProgressFiles& files,
                                                              ProgressNews& news, LastLines& lines,
-                                                             std::string state_directory);
+                                                             std::string state_directory,
+                                                             int64_t first_version);
   ~ProgressKeeper();
 
   // A listener of JobPods.
@@ -54,7 +57,10 @@ class ProgressKeeper {
   class Reading;
 
   ProgressKeeper(ProgressFiles& files, ProgressNews& news, LastLines& lines,
-                 std::string state_directory, std::unique_ptr<node::LogFollower> follower);
+                 std::string state_directory, int64_t first_version,
+                 std::unique_ptr<node::LogFollower> follower);
+  // Whether a pod that ended before it was seen to run has not been read. Under the mutex.
+  bool IsUnread(const std::string& uid, const text::Json& pod);
   void Follow(const ProgressPod& pod);
   void FollowEvents(const ProgressPod& pod);
   void Run();
@@ -63,6 +69,7 @@ class ProgressKeeper {
   ProgressNews& news_;
   LastLines& lines_;
   const std::string state_directory_;
+  const int64_t first_version_;
   EventFiles events_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -70,6 +77,7 @@ class ProgressKeeper {
   std::map<std::string, std::string> pods_;  // job by the uid of each pod that runs
   std::set<std::string> waiting_;            // pods that have not begun to run
   std::set<std::string> followed_;           // pods whose log is read
+  std::set<std::string> done_;               // pods that have ended, and need not be read again
   // Jobs without such a pod, to be closed when their logs are read; how many looks that took.
   std::map<std::string, int> ended_;
   std::map<std::string, int> reading_;  // how many logs of each job are not at their end

@@ -37,6 +37,11 @@ class Reader : public net::Responder {
                              [&] { return text_.find(text) != std::string::npos; });
   }
 
+  bool Has(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    return text_.find(text) != std::string::npos;
+  }
+
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -55,6 +60,21 @@ text::Json PodIn(const char* phase) {
       {"status", text::Object{{"phase", phase}}}};
 }
 
+// What a pod that has ended leaves on the disk.
+void WriteEnded(const std::string& folder, const std::string& line) {
+  ASSERT_TRUE(base::MakeDirs(folder + "/logs/pytorch"));
+  ASSERT_TRUE(base::WriteFileAtomic(folder + "/logs/pytorch/0.log",
+                                    "2026-11-26T10:00:00.000000000Z stdout F " + line + "\n", 0600,
+                                    base::Durability::kNone));
+  node::PodReport report;
+  report.uid = "pod-1";
+  report.is_finished = report.has_succeeded = true;
+  report.containers.emplace_back().name = "pytorch";
+  report.containers.back().state.phase = node::ContainerState::Phase::kTerminated;
+  ASSERT_TRUE(base::WriteFileAtomic(folder + "/status.json", text::ToJson(node::ToJson(report)),
+                                    0600, base::Durability::kNone));
+}
+
 TEST(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
   char folder[] = "/tmp/muster-keeper-XXXXXX";
   const std::string state = ::mkdtemp(folder);
@@ -63,26 +83,41 @@ TEST(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
     RankFiles ranks(state);
     ProgressNews news(files, ranks, base::SystemClock());
     LastLines lines;
-    auto keeper = ProgressKeeper::Start(files, news, lines, state);
+    auto keeper = ProgressKeeper::Start(files, news, lines, state, 0);
     ASSERT_TRUE(keeper);
     auto reader = std::make_shared<Reader>();
     ASSERT_TRUE(news.Handle({"GET", "/apis/muster.dev/v1/progress?watch=true", {}, ""}, reader));
     const text::Json waits = PodIn("Pending"), over = PodIn("Succeeded");
     (*keeper)->OnPod("pod-1", &waits);
-    const std::string pod = state + "/pods/pod-1";
-    ASSERT_TRUE(base::MakeDirs(pod + "/logs/pytorch"));
-    ASSERT_TRUE(base::WriteFileAtomic(pod + "/logs/pytorch/0.log",
-                                      "2026-11-26T10:00:00.000000000Z stdout F step 2 loss 0.25\n",
-                                      0600, base::Durability::kNone));
-    node::PodReport report;
-    report.uid = "pod-1";
-    report.is_finished = report.has_succeeded = true;
-    report.containers.emplace_back().name = "pytorch";
-    report.containers.back().state.phase = node::ContainerState::Phase::kTerminated;
-    ASSERT_TRUE(base::WriteFileAtomic(pod + "/status.json", text::ToJson(node::ToJson(report)),
-                                      0600, base::Durability::kNone));
+    WriteEnded(state + "/pods/pod-1", "step 2 loss 0.25");
     (*keeper)->OnPod("pod-1", &over);
     EXPECT_TRUE(reader->Await("0.25"));
+  }
+  static_cast<void>(base::RemoveTree(state));
+}
+
+TEST(ProgressKeeperTest, APodThatEndedWhileNoDaemonRanIsReadOnce) {
+  char folder[] = "/tmp/muster-keeper-XXXXXX";
+  const std::string state = ::mkdtemp(folder);
+  {
+    ProgressFiles files(state);
+    RankFiles ranks(state);
+    ProgressNews news(files, ranks, base::SystemClock());
+    LastLines lines;
+    auto keeper = ProgressKeeper::Start(files, news, lines, state, 40);
+    ASSERT_TRUE(keeper);
+    auto reader = std::make_shared<Reader>();
+    ASSERT_TRUE(news.Handle({"GET", "/apis/muster.dev/v1/progress?watch=true", {}, ""}, reader));
+    WriteEnded(state + "/pods/pod-1", "step 2 loss 0.25");
+    WriteEnded(state + "/pods/pod-2", "step 7 loss 0.75");
+    text::Json before = PodIn("Succeeded"), late = PodIn("Succeeded");
+    text::Set(before, {"metadata", "resourceVersion"}, text::Json("40"));
+    text::Set(before, {"metadata", "uid"}, text::Json("pod-2"));
+    text::Set(late, {"metadata", "resourceVersion"}, text::Json("41"));
+    (*keeper)->OnPod("pod-2", &before);
+    (*keeper)->OnPod("pod-1", &late);
+    EXPECT_TRUE(reader->Await("0.25"));
+    EXPECT_FALSE(reader->Has("0.75")) << "an earlier daemon has read it";
   }
   static_cast<void>(base::RemoveTree(state));
 }

@@ -19,6 +19,7 @@ namespace local::daemon {
 namespace {
 
 constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
 constexpr std::chrono::seconds kStandstill{3};
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
@@ -46,6 +47,10 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
     put(stacks.Await(kLongestAnswer), told.dumps);
     put(recorders.Await(kLongestAnswer), told.traces);
     told.lacks_traces = told.lacks_traces || recorders.LacksAnswers();
+    const std::vector<pid_t> mute = recorders.Mute();
+    for (const answers::RankLook& look : looks) {
+      if (std::find(mute.begin(), mute.end(), look.pid) != mute.end()) told.mute.insert(look.rank);
+    }
   }
   return told;
 }
@@ -99,6 +104,8 @@ void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
   const std::lock_guard lock(mutex_);
   const bool was_of_running = Remove(uid);
   const bool is_of_running = read && Add(*std::move(read));
+  // Who asks why a job has failed, asks at once: its ranks' last calls are noted at once, too.
+  has_end_ = has_end_ || (was_of_running && !is_of_running);
   if (was_of_running || is_of_running) wake_.notify_one();
 }
 
@@ -150,7 +157,9 @@ void StallKeeper::Run() {
     for (const auto& [uid, pods] : jobs) Look(uid, pods, tree);
     meter_.KeepOpen(running);
     lock.lock();
-    wake_.wait_for(lock, kLook, [this] { return is_stopped_; });
+    wake_.wait_for(lock, kSoonest, [this] { return is_stopped_; });
+    wake_.wait_for(lock, kLook - kSoonest, [this] { return is_stopped_ || has_end_; });
+    has_end_ = false;
   }
 }
 
@@ -179,13 +188,14 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     has_succeeded[pod.folder] = pod.has_succeeded;
     if (pod.has_succeeded) continue;
     meetings_.See(uid, pod.folder);
+    const bool has_met = witness::HasMet(pod.folder);
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(pod.folder))) {
       job.world = std::max(job.world, process.world);
       now[rank] = {pod.folder, process.pid};
       busy.insert(pod.folder);
       asked[pod.folder].push_back(process.pid);
       looks.push_back(
-          {rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid, tree)});
+          {rank, process.pid, false, !has_met, witness::ActivityOf(pod.folder, process.pid, tree)});
       metered.push_back({rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank),
                          pod.gpu_units, job.world / static_cast<int>(pods.size())});
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
@@ -213,13 +223,17 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     // It is one of several in its pod, or its pod still runs.
     if (now.contains(rank) || !has_succeeded.contains(folder)) continue;
     if (!has_succeeded[folder] && !busy.contains(folder)) continue;
-    looks.push_back({rank, pid, true, {}});
+    looks.push_back({rank, pid, true, false, {}});
     now[rank] = place;
   }
   job.ranks = std::move(now);
   if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
-    job.watch->Judge(clock_.Steady(), Ask(asked, looks, tree), witness::SourceLine);
+    Testimony told = Ask(asked, looks, tree);
+    told.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
+      return !pod.has_succeeded && !busy.contains(pod.folder);
+    });
+    job.watch->Judge(clock_.Steady(), told, witness::SourceLine);
   }
   Note(job);
 }

@@ -90,6 +90,7 @@ class StallKeeper {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
+  bool has_end_ = false;  // of a pod, since the last look
   // Guarded by the mutex. A store may hold 100,000 pods of jobs that have ended: only those of
   // jobs that run are looked at.
   std::map<std::string, StallPod, std::less<>> pods_;  // by uid

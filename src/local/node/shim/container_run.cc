@@ -286,7 +286,8 @@ void ContainerRun::AddKillNote() {
 // For `explain`: the message, which people read, does not contain them.
 void ContainerRun::AddWitnesses() {
   for (const std::string& line :
-       witnesses_.Lines(pid_, state_.exit_code, state_.message, clock_.Now())) {
+       witnesses_.Lines(pid_, state_.exit_code, state_.message,
+                        state_.started_at.value_or(base::Time{}), clock_.Now())) {
     log_.Append(LogStream::kStderr, line + "\n", clock_.Now());
   }
 }

@@ -11,6 +11,7 @@
 #include "local/node/pod/cgroup.h"
 #include "local/node/shim/memory_use.h"
 #include "witness/kernel_log.h"
+#include "witness/stacks.h"
 
 namespace local::node {
 namespace {
@@ -43,6 +44,21 @@ bool CouldKernelDecide(int exit_code, std::string_view words) {
   return answers::WouldWitnessesDecide(rank);
 }
 
+void AddCrashes(const ContainerSpec& container, base::Time began, std::vector<std::string>& lines) {
+  constexpr size_t kMost = 8;
+  const auto folder =
+      std::find_if(container.env.rbegin(), container.env.rend(),
+                   [](const auto& variable) { return variable.first == witness::kStacksVariable; });
+  if (folder == container.env.rend()) return;
+  std::vector<witness::RankCrash> crashes = witness::CrashesIn(folder->second, began);
+  if (crashes.size() > kMost) crashes.resize(kMost);
+  for (const witness::RankCrash& crash : crashes) {
+    const std::string who = crash.rank < 0 ? "" : fmt::format("rank {}: ", crash.rank);
+    lines.push_back(answers::FormatWitness(
+        {crash.time, std::string(answers::kPythonsStack), who + crash.text}));
+  }
+}
+
 }  // namespace
 
 Witnesses::Witnesses(const PodSpec& pod, const ContainerSpec& container)
@@ -55,7 +71,7 @@ Witnesses::Witnesses(const PodSpec& pod, const ContainerSpec& container)
 void Witnesses::Look(pid_t pid, base::Clock& clock) { near_limits_.Look(pid, folders_, clock); }
 
 std::vector<std::string> Witnesses::Lines(pid_t pid, int exit_code, std::string_view words,
-                                          base::Time now) const {
+                                          base::Time began, base::Time now) const {
   std::vector<std::string> lines;
   const std::vector<answers::Fact> said = machine_.KernelSays(HasGpus(container_), now);
   std::vector<std::string_view> texts;
@@ -76,6 +92,7 @@ std::vector<std::string> Witnesses::Lines(pid_t pid, int exit_code, std::string_
     lines.push_back(answers::FormatWitness(
         {now, std::string(answers::kKernelLog), std::string(answers::kCannotBeRead) + why}));
   }
+  AddCrashes(container_, began, lines);
   const std::vector<answers::Fact> full = witness::FullFileSystems(folders_, now);
   for (const answers::Fact& fact : near_limits_.facts()) {
     // A file system that is still full is reported anyway.

@@ -25,9 +25,10 @@ class Witnesses {
 
   // Lines (answers/witness_line.h) with what the kernel says about the container's program, the
   // out-of-memory kills in its cgroup, and which file systems are full, of its working folder, its
-  // mounts, /tmp and /dev/shm; or that the kernel's log, which could decide, cannot be read. What
-  // the last look has seen comes first. `words`: the program's last ones. Blocks while it looks.
-  std::vector<std::string> Lines(pid_t pid, int exit_code, std::string_view words,
+  // mounts, /tmp and /dev/shm; or that the kernel's log, which could decide, cannot be read; and
+  // where its ranks have crashed since it `began`. What the last look has seen comes first.
+  // `words`: the program's last ones. Blocks while it looks.
+  std::vector<std::string> Lines(pid_t pid, int exit_code, std::string_view words, base::Time began,
                                  base::Time now) const;
 
  private:
