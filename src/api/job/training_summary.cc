@@ -234,8 +234,8 @@ std::string NamesOfAwaited(const text::Json& job) {
   return names;
 }
 
-// An operator takes over a job at once, and a scheduler looks at a pod at once: none does so if this
-// time has passed.
+// An operator takes over a job at once, and a scheduler looks at a pod at once: none does so if
+// this time has passed.
 constexpr std::chrono::seconds kUntaken{10};
 
 // Kubernetes' scheduler says of each pod that it has seen why it has no node.
