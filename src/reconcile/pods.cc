@@ -218,7 +218,7 @@ text::Json BuildPod(const JobState& state, const Replicas& replicas, int index) 
       AssignPort(pod, *state.observed.master_port);
     }
   }
-  AddEnvironment(pod, EnvironmentBefore(state.job),
+  AddEnvironment(pod, EnvironmentBefore(state.job, fields["spec"]),
                  Environment(state.job, replicas.type, index, state.observed.master_port));
   text::Array init_containers =
       InitContainers(state.job, replicas.type, state.options, state.observed.master_port);

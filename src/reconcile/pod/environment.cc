@@ -82,9 +82,11 @@ text::Array Environment(const api::PyTorchJob& job, std::string_view type, int i
   return environment;
 }
 
-text::Array EnvironmentBefore(const api::PyTorchJob& job) {
+text::Array EnvironmentBefore(const api::PyTorchJob& job, const text::Json& template_spec) {
   text::Array environment;
   if (!job.uid.empty()) Add(environment, "MUSTER_RDZV_TOKEN", job.uid);
+  const auto grace = text::GetInt(template_spec, {"terminationGracePeriodSeconds"});
+  if (grace) Add(environment, "MUSTER_GRACE", *grace);
   return environment;
 }
 

@@ -14,11 +14,11 @@ namespace reconcile {
 text::Array Environment(const api::PyTorchJob& job, std::string_view type, int index,
                         std::optional<int> master_port);
 
-// Variables that are injected before the user's own, so that theirs win: the token by which the
-// nodes of a job authenticate each other when muster-launch starts their ranks
-// (docs/formats/rendezvous.md). It is derived from the job's uid, which only users who may read the
-// job know. Kubeflow's operator has no such variable.
-text::Array EnvironmentBefore(const api::PyTorchJob& job);
+// Variables of muster-launch that are injected before the user's own, so that theirs win;
+// Kubeflow's operator has none of them. The token by which the nodes of a job authenticate each
+// other (docs/formats/rendezvous.md), which is derived from the job's uid: only users who may read
+// the job know it. And the pod's grace period, where `template_spec` sets one.
+text::Array EnvironmentBefore(const api::PyTorchJob& job, const text::Json& template_spec);
 
 // The variables of an elastic policy; empty without one.
 text::Array ElasticEnvironment(const api::PyTorchJob& job, std::optional<int> master_port);

@@ -200,6 +200,16 @@ TEST(Environment, IsAppendedToEveryContainerButNotToInitContainers) {
   EXPECT_EQ(text::Find(pod, {"spec", "initContainers"})->at(0), Parse(R"({"name":"i"})"));
 }
 
+TEST(Environment, APodsOwnGraceIsToldToItsLauncher) {
+  TestJob job;
+  job.pod_template =
+      R"({"spec":{"terminationGracePeriodSeconds":600,"containers":[{"name":"pytorch"}]}})";
+  FakeCluster cluster(job);
+  cluster.Settle();
+  EXPECT_TRUE(EnvOf(cluster.pods.at("j-worker-1"), 0).starts_with("MUSTER_GRACE=600 "))
+      << EnvOf(cluster.pods.at("j-worker-1"), 0);
+}
+
 TEST(Environment, ATokenThatOnlyTheJobsReadersKnowStandsBeforeTheUsersOwn) {
   TestJob job;
   job.pod_template = R"({"spec":{"containers":[
