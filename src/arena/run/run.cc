@@ -239,6 +239,10 @@ base::Status RunVerb::Check(cli::Invocation& call) {
                                                           : "local-rank";
   if (run_.sweeps.empty()) {
     TRY_ASSIGN(program_, ReadProgram(args_, run_.module, label));
+    if (const std::string name = UnsweptName(args_); !name.empty()) {
+      base::LogWarn("{{{0}}} is passed on as it is: --sweep {0}=VALUES would try values for it",
+                    name);
+    }
   } else {
     TRY_ASSIGN(sweep_, PlanSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials, args_,
                                  run_.module, label));
