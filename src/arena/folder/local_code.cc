@@ -9,6 +9,7 @@
 #include "api/names.h"
 #include "arena/folder/run_folder.h"
 #include "base/printable.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
