@@ -273,6 +273,18 @@ std::optional<mode_t> ParseUmask(std::string_view text) {
   return mask;
 }
 
+base::Environment SubmittedEnvironment(const text::Json& object) {
+  base::Environment environment;
+  const auto json = text::ParseJson(Annotation(object, kEnvironmentAnnotation));
+  if (!json || !json->is_object()) return environment;
+  for (const auto& entry : json->get_object()) {
+    if (entry.value().is_string()) {
+      environment.Set(std::string(entry.key()), std::string(entry.value().get_string()));
+    }
+  }
+  return environment;
+}
+
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource) {
   int64_t total = 0;
   for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {

@@ -62,7 +62,8 @@ base::Result<std::string> AskGit(const std::string& folder, std::vector<std::str
 std::string_view WhatIsGenerated(const std::string& name, const std::string& path) {
   if (name == ".git") return "git's own folder";
   if (name == "__pycache__") return "Python's cache";
-  return IsThere(path + "/pyvenv.cfg") ? "a virtual environment" : "";
+  if (IsThere(path + "/pyvenv.cfg")) return "a virtual environment";
+  return IsThere(path + "/conda-meta/history") ? "a conda environment" : "";
 }
 
 std::vector<std::string> SplitAtNul(std::string_view text) {
@@ -82,7 +83,7 @@ class Lister {
         environment_(environment),
         root_fd_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
-  base::Result<std::vector<Entry>> List(bool is_git) {
+  base::Result<Listing> List(bool is_git) {
     if (is_git) {
       TRY(ListGit(""));
     } else {
@@ -92,9 +93,8 @@ class Lister {
       TRY(Walk("", rules));
     }
     TRY(CheckSize());
-    std::sort(entries_.begin(), entries_.end(),
-              [](const Entry& a, const Entry& b) { return a.path < b.path; });
-    return std::move(entries_);
+    std::ranges::sort(entries_, {}, &Entry::path);
+    return Listing{std::move(entries_), std::move(unfetched_)};
   }
 
  private:
@@ -115,10 +115,12 @@ class Lister {
         if (errno == ENOENT || errno == ENOTDIR) continue;  // tracked, but deleted
         return Fail(base::Errno(errno, "look at " + path));
       }
-      if (S_ISDIR(info.st_mode)) {
-        if (IsThere(root_ + "/" + path + "/.git")) TRY(ListGit(path));  // a submodule
-      } else {
+      if (!S_ISDIR(info.st_mode)) {
         TRY(Add(path, info));
+      } else if (IsThere(root_ + "/" + path + "/.git")) {
+        TRY(ListGit(path));  // a submodule, or another repository
+      } else {
+        unfetched_.push_back(path);
       }
     }
     return {};
@@ -176,15 +178,17 @@ class Lister {
 
   base::Status ReadLink(Entry& entry) const {
     std::error_code failed;
-    const std::filesystem::path path = root_ + "/" + entry.path;
-    entry.link = std::filesystem::read_symlink(path, failed).string();
+    entry.link = std::filesystem::read_symlink(root_ + "/" + entry.path, failed).string();
     if (failed) return Fail(base::Errno(failed.value(), "read link " + entry.path));
-    const std::string target = (path.parent_path() / entry.link).lexically_normal().string();
-    const bool stays =
-        !entry.link.starts_with('/') && (target == root_ || target.starts_with(root_ + "/"));
-    if (stays) return {};
-    return Fail(Code::kInvalidArgument,
-                fmt::format("the link {} leads out of {}, to {}", entry.path, root_, entry.link));
+    const std::filesystem::path target =
+        (std::filesystem::path(entry.path).parent_path() / entry.link).lexically_normal();
+    if (target.is_relative() && *target.begin() != "..") return {};
+    // In a copy of the folder, what leaves it does not come back by its name.
+    const std::string end = (std::filesystem::path(root_) / target).lexically_normal().string();
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("the link {} leads out of {}, to {}{}", entry.path, root_, entry.link,
+                    end.starts_with(root_ + "/") ? " (a relative link within it may stay)" : ""));
   }
 
   base::Status CheckSize() {
@@ -216,6 +220,7 @@ class Lister {
   const base::Environment& environment_;
   const base::Fd root_fd_;
   std::vector<Entry> entries_;
+  std::vector<std::string> unfetched_;
   int64_t bytes_ = 0;
 };
 
@@ -277,8 +282,10 @@ base::Result<GitState> ReadGitState(const Folder& folder, const base::Environmen
   if (state.commit == "(initial)") state.commit.clear();
   if (!has_tracked || state.commit.empty()) return state;
   // A run does not depend on it: a partial clone may have to fetch what changed.
-  auto diff = AskGit(folder.root, {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"},
-                     environment);
+  auto diff =
+      AskGit(folder.root,
+             {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=diff", "HEAD"},
+             environment);
   if (!diff) return state;
   state.diff = *std::move(diff);
   if (state.diff.size() > kMaxDiff) {
@@ -288,8 +295,8 @@ base::Result<GitState> ReadGitState(const Folder& folder, const base::Environmen
   return state;
 }
 
-base::Result<std::vector<Entry>> ListFolder(const Folder& folder, const ListLimits& limits,
-                                            const base::Environment& environment) {
+base::Result<Listing> ListFolder(const Folder& folder, const ListLimits& limits,
+                                 const base::Environment& environment) {
   return Lister(folder, limits, environment).List(folder.is_git);
 }
 

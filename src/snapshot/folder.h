@@ -47,16 +47,22 @@ std::string ReasonLeftOut(const Folder& folder, const std::string& path);
 // called beside ListFolder.
 base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment);
 
+struct Listing {
+  std::vector<Entry> entries;          // sorted by path
+  std::vector<std::string> unfetched;  // submodules whose files git has not fetched yet
+};
+
 struct ListLimits {
   int64_t bytes = 100 << 20;
   int64_t files = 20'000;
 };
 
-// Sorted by path. In a git work tree: files that git tracks or does not ignore, including
-// submodules. Elsewhere: everything except for the patterns of .musterignore, .git, __pycache__,
-// virtual environments and muster's own state. kExhausted when it exceeds `limits`, naming the
-// largest files; kInvalidArgument for a link that leaves the tree.
-base::Result<std::vector<Entry>> ListFolder(const Folder& folder, const ListLimits& limits,
-                                            const base::Environment& environment);
+// In a git work tree: files that git tracks or does not ignore, including those of submodules and
+// of other repositories in it. Elsewhere: everything except for the patterns of .musterignore,
+// .git,
+// __pycache__, virtual and conda environments and muster's own state. kExhausted when it exceeds
+// `limits`, naming the largest files; kInvalidArgument for a link that leaves the tree.
+base::Result<Listing> ListFolder(const Folder& folder, const ListLimits& limits,
+                                 const base::Environment& environment);
 
 }  // namespace snapshot

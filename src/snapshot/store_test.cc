@@ -54,7 +54,7 @@ class SnapshotTest : public testing::Test {
     const timespec times[] = {{1000, 0}, {1000, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, (root_ + "/" + path).c_str(), times, 0), 0);
   }
-  base::Result<std::vector<Entry>> List(ListLimits limits = {}) {
+  base::Result<Listing> List(ListLimits limits = {}) {
     auto folder = FindFolder(root_, environment_);
     if (!folder) return base::Fail(folder.error());
     return ListFolder(*folder, limits, environment_);
@@ -63,11 +63,12 @@ class SnapshotTest : public testing::Test {
     const auto entries = List();
     if (!entries) return entries.error().message;
     std::string names;
-    for (const Entry& entry : *entries) names += entry.path + " ";
+    for (const Entry& entry : entries->entries) names += entry.path + " ";
+    for (const std::string& path : entries->unfetched) names += "without " + path + " ";
     return names;
   }
   Snapshot Take() {
-    const auto taken = Store(folder_ + "/store").Take(root_, *List());
+    const auto taken = Store(folder_ + "/store").Take(root_, List()->entries);
     EXPECT_TRUE(taken) << taken.error().message;
     return taken ? *taken : Snapshot();
   }
@@ -140,7 +141,7 @@ TEST_F(SnapshotTest, ADiskThatDoesNotTakeItLeavesNoSnapshotAndNoCopy) {
     errno = EIO;
     return -1;
   };
-  const auto refused = Store(folder_ + "/store").Take(root_, *List());
+  const auto refused = Store(folder_ + "/store").Take(root_, List()->entries);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("sync " + folder_ + "/store"), std::string::npos)
       << refused.error().message;
@@ -167,6 +168,8 @@ TEST_F(SnapshotTest, AFolderWithoutGitIsAllButWhatIsMade) {
   Write("__pycache__/a.pyc", "z");
   Write("env/pyvenv.cfg", "");
   Write("env/lib/torch.py", "big");
+  Write("other/conda-meta/history", "");
+  Write("other/lib/torch.py", "big");
   Write("out/a.ckpt", "z");
   Write(".musterignore", "*.ckpt\n");
   EXPECT_EQ(Names(), ".musterignore pkg/a.py train.py ");
@@ -198,6 +201,32 @@ TEST_F(SnapshotTest, AGitWorkTreeIsWhatGitDoesNotIgnore) {
   EXPECT_EQ(state->diff.find("new name.py"), std::string::npos) << "git does not track it";
 }
 
+TEST_F(SnapshotTest, RepositoriesInAWorkTreeAreTakenAsTheyAre) {
+  const auto make = [&](const std::string& name) {
+    Write(name + "/kept.py", "x");
+    Write(name + "/.gitignore", "*.log\n");
+    for (const char* args : {" init -q", " add -A", " commit -qm x"}) Git("-C " + name + args);
+  };
+  make("../lib");
+  Git("init -q");
+  Git("-c protocol.file.allow=always submodule add ../lib lib");
+  Git("commit -qm x");
+  EXPECT_EQ(Names(), ".gitmodules lib/.gitignore lib/kept.py ");
+  // As they are now, not as they were committed; each ignores by its own rules.
+  Write("lib/kept.py", "changed");
+  Write("lib/new.py", "x");
+  Write("lib/a.log", "x");
+  make("own");
+  Write("own/a.log", "x");
+  EXPECT_EQ(Names(),
+            ".gitmodules lib/.gitignore lib/kept.py lib/new.py own/.gitignore own/kept.py ");
+  const auto state = ReadGitState(*FindFolder(root_, environment_), environment_);
+  ASSERT_TRUE(state) << state.error().message;
+  EXPECT_NE(state->diff.find("\n+changed"), std::string::npos) << state->diff;
+  Git("submodule deinit -f lib");
+  EXPECT_EQ(Names(), ".gitmodules own/.gitignore own/kept.py without lib ");
+}
+
 TEST_F(SnapshotTest, AWorkTreeWithoutACommitHasNone) {
   Write("train.py", "x");
   Git("init -q");
@@ -225,6 +254,14 @@ TEST_F(SnapshotTest, ALinkThatLeavesTheFolderIsRefused) {
   fs::remove(root_ + "/a/outside");
   fs::create_symlink(root_ + "/a/b.py", root_ + "/absolute");
   EXPECT_NE(Names().find("the link absolute leads out of "), std::string::npos);
+  EXPECT_TRUE(Names().ends_with(" (a relative link within it may stay)")) << Names();
+  fs::remove(root_ + "/absolute");
+  // A copy of the folder has another name.
+  fs::create_symlink("../" + fs::path(root_).filename().string() + "/a/b.py", root_ + "/back");
+  EXPECT_NE(Names().find("the link back leads out of "), std::string::npos) << Names();
+  fs::remove(root_ + "/back");
+  fs::create_symlink(".", root_ + "/itself");
+  EXPECT_EQ(Names(), "a/b.py a/inside itself ");
 }
 
 TEST_F(SnapshotTest, TooMuchIsRefusedWithTheLargestFiles) {
@@ -320,7 +357,7 @@ TEST_F(SnapshotTest, AStoreThatLostAFileIsWholeAfterTheNextTry) {
   const Snapshot first = Take();
   // As if it had been read long after its last change.
   const std::string seen = folder_ + "/store/seen/" + base::Md5Hex(root_);
-  const Entry entry = List()->front();
+  const Entry entry = List()->entries.front();
   const auto nanoseconds = [](const timespec& time) {
     return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
   };

@@ -112,3 +112,29 @@ def test_a_job_that_is_deleted_the_moment_it_ends_is_told_of(cluster):
     cluster.run("delete", "brief")
     notice = json.loads(await_file(told))
     assert (notice["job"], notice["status"], notice["lastLine"]) == ("brief", "FAILED", "bye")
+
+
+def test_nobody_waits_for_another_who_cannot_be_told(cluster):
+    told = cluster.path("home", "told")
+    cluster.run("run", "--name=web", "--notify=http://127.0.0.1:1/hook", f"--notify=cat >{told}", "true")
+    assert json.loads(await_file(told))["job"] == "web"
+    await_notice(cluster, "web", "end: not told yet: 127.0.0.1: connect to 127.0.0.1:1: Connection refused")
+
+
+def test_programs_are_those_of_who_submitted_the_job_and_the_desktop_too(cluster):
+    # The daemon was started without a session, and with another PATH.
+    cluster.run("up")
+    told, tools = cluster.path("home", "told"), cluster.path("home", "tools")
+    os.makedirs(tools)
+    with open(os.path.join(tools, "notify-send"), "w") as file:
+        file.write(f'#!/bin/sh\n[ "$DBUS_SESSION_BUS_ADDRESS" = unix:path=/mine ] || exit 1\necho "$2" >{told}.$1\n')
+    os.chmod(file.name, 0o755)
+    session = {"PATH": tools + ":" + cluster.env["PATH"], "DBUS_SESSION_BUS_ADDRESS": "unix:path=/mine"}
+    cluster.run("run", "--name=bad", "--notify=desktop", f"--notify=notify-send own 'by hand' && cp {told}.own {told}.own2 || "
+                f"command -v notify-send >{told}.path", "exit 3", code=3, env=session)
+    assert await_file(told + ".--app-name=muster").startswith("bad failed: rank 0")
+    assert await_file(told + ".path") == os.path.join(tools, "notify-send") + "\n"
+    await_notice(cluster, "bad", "end: told at ")
+    # Without the program it is said before the job begins.
+    assert "notify-send is not installed" in cluster.run("run", "--name=none", "--notify=desktop", "true").stderr
+    await_notice(cluster, "none", "end: not told: ")

@@ -1,8 +1,10 @@
 """muster run: the caller's folder and environment as a job, followed to its end."""
+import glob
 import os
 import signal
 import stat
 import subprocess
+import time
 
 import pytest
 
@@ -22,6 +24,18 @@ def end(*_):
     sys.exit(0)
 signal.signal(signal.SIGTERM, end)
 print("up", flush=True)
+while True:
+    time.sleep(0.05)
+"""
+RANK = """import os, signal, sys, time
+said = open(os.path.join(os.environ["MUSTER_RUN_DIR"], "said-" + os.environ["RANK"]), "w", buffering=1)
+def end(*_):
+    print("saving", file=said)
+    time.sleep(1)
+    print("saved", file=said)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+print("up", file=said)
 while True:
     time.sleep(0.05)
 """
@@ -195,6 +209,25 @@ def test_an_interrupt_stops_the_job_and_lets_it_save(cluster, code, number):
     assert out == "saving\nsaved\n"
     assert "slow is stopped: `muster resume slow` begins it again" in err
     assert cluster.get("slow")["status"] == "SUSPENDED"
+
+
+@pytest.mark.parametrize("flags, ranks", [("-n2", 2), ("--nodes=2", 2), ("--nodes=2 -n2", 4)])
+def test_an_interrupt_lets_every_rank_save_and_asks_it_once(cluster, code, flags, ranks):
+    with open(os.path.join(code, "rank.py"), "w") as file:
+        file.write(RANK)
+
+    def said():
+        made = glob.glob(run_folder(cluster, "slow") + "/files/said-*")
+        return [open(path).read() for path in made]
+
+    running = cluster.start("run", "--name=slow", *flags.split(), "rank.py", cwd=code)
+    while said() != ["up\n"] * ranks:
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert said() == ["up\nsaving\nsaved\n"] * ranks, out + err
 
 
 def test_a_second_interrupt_kills_it(cluster, code):

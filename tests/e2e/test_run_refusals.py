@@ -117,6 +117,14 @@ def test_sweeps(cluster, code):
     refused(cluster, code, "--parallel is for a --sweep", "--parallel=2", "train.py")
 
 
+def test_a_value_that_no_sweep_has(cluster, code):
+    refused(cluster, code, "{seed} in the command: no --sweep has that name", "--sweep=lr=1,2", "train.py", "{lr}", "{seed}")
+    # Without any sweep it may be meant: it is passed on, and said.
+    told = cluster.run("run", "echo", "{lr}", cwd=code)
+    assert told.stdout == "{lr}\n" and "{lr} is passed on as it is: --sweep lr=VALUES would try" in told.stderr
+    assert "passed on" not in cluster.run("run", "echo", "{}", "${x}", cwd=code).stderr
+
+
 def test_jobs_to_wait_for(cluster, code):
     refused(cluster, code, "no run none is known", "--wait-for=none", "train.py", exit_code=FAILURE)
     refused(cluster, code, "--wait-for and --queue contradict each other", "--wait-for=a", "--queue", "train.py")

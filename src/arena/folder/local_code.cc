@@ -9,6 +9,7 @@
 #include "api/names.h"
 #include "arena/folder/run_folder.h"
 #include "base/printable.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
@@ -104,7 +105,8 @@ base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCo
     code.folder_ = {code.note_.root, code.note_.inside, !code.note_.commit.empty()};
     TRY_ASSIGN(const snapshot::Snapshot kept,
                RunFolder::Snapshots(environment).Read(code.note_.snapshot));
-    for (const snapshot::File& file : kept.files) code.entries_.push_back({file.path, {}, ""});
+    for (const snapshot::File& file : kept.files)
+      code.listed_.entries.push_back({file.path, {}, ""});
     return code;
   }
   TRY_ASSIGN(code.folder_, FolderAt(folder, environment));
@@ -114,12 +116,12 @@ base::Result<LocalCode> LocalCode::Find(const std::string& folder, const LocalCo
   auto git = std::async(std::launch::async, [&code, &environment] {
     return snapshot::ReadGitState(code.folder_, environment);
   });
-  auto entries = snapshot::ListFolder(code.folder_, limits, environment);
+  auto listed = snapshot::ListFolder(code.folder_, limits, environment);
   auto state = git.get();
-  if (!entries) return Fail(WithAdvice(std::move(entries.error()), code.folder_.is_git));
+  if (!listed) return Fail(WithAdvice(std::move(listed.error()), code.folder_.is_git));
   if (!state) return Fail(std::move(state.error()));
   code.TakeGitState(std::move(*state));
-  code.entries_ = std::move(*entries);
+  code.listed_ = std::move(*listed);
   return code;
 }
 
@@ -143,13 +145,13 @@ std::string LocalCode::Below(const std::string& root) const {
 }
 
 bool LocalCode::Holds(std::string_view path) const {
-  return std::any_of(entries_.begin(), entries_.end(),
+  return std::any_of(listed_.entries.begin(), listed_.entries.end(),
                      [path](const snapshot::Entry& entry) { return entry.path == path; });
 }
 
 base::Result<snapshot::Snapshot> LocalCode::Keep() const {
   snapshot::Store store = RunFolder::Snapshots(*environment_);
-  return is_at_hand() ? store.Take(folder_.root, entries_) : store.Read(note_.snapshot);
+  return is_at_hand() ? store.Take(folder_.root, listed_.entries) : store.Read(note_.snapshot);
 }
 
 void LocalCode::Annotate(const snapshot::Snapshot& taken,
@@ -169,6 +171,10 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
     text += note_.commit.empty()
                 ? ", no commit yet"
                 : ", commit " + note_.commit.substr(0, 7) + DescribeChanges(note_.changes);
+  }
+  if (!listed_.unfetched.empty()) {
+    text += fmt::format("; without {}, which `git submodule update --init` fetches",
+                        base::Printable(base::Join(listed_.unfetched, ", ")));
   }
   // Nothing keeps them out of a snapshot that is taken already.
   return is_at_hand() ? text + DescribeSecrets(taken.files, folder_.is_git) : text;

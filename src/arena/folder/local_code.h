@@ -65,7 +65,7 @@ class LocalCode {
 
   const base::Environment* environment_;
   snapshot::Folder folder_;
-  std::vector<snapshot::Entry> entries_;
+  snapshot::Listing listed_;
   RunNote note_;  // what git says of the folder; of an earlier run, also its snapshot
 };
 

@@ -292,9 +292,7 @@ class Gathering {
 
   // Where the embedded cluster looks for the job's programs.
   std::string SearchPath() const {
-    const auto variables =
-        text::ParseJson(api::Annotation(run_.job.job, api::kEnvironmentAnnotation));
-    return variables ? std::string(text::GetString(*variables, {"PATH"})) : "";
+    return api::SubmittedEnvironment(run_.job.job).GetOr("PATH", "");
   }
 
   void AddEvents() {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "api/job/command.h"
 #include "api/names.h"
@@ -23,6 +24,7 @@
 #include "base/strings.h"
 #include "process/file_lock.h"
 #include "process/program_output.h"
+#include "process/spawn.h"
 
 namespace arena {
 namespace {
@@ -30,13 +32,19 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr const char* kDesktop = "desktop";
 // How long a failing URL is retried, at growing intervals.
 constexpr std::chrono::minutes kNoticePatience{5};
 constexpr std::chrono::seconds kFirstNoticePause{1};
 constexpr std::chrono::seconds kLongestNoticePause{30};
 // Lines at the end of the log: the last of them may be blank, or progress bars.
 constexpr int64_t kReadLines = 20;
+constexpr const char* kSessionBus = "DBUS_SESSION_BUS_ADDRESS";
+
+struct Notice {
+  text::Json said;                 // a program gets it on its standard input, a URL as the body
+  base::Environment environment;   // of whoever submitted the job
+  std::vector<std::string> buses;  // SessionBuses
+};
 
 bool IsUrl(std::string_view target) {
   return target.starts_with("http://") || target.starts_with("https://");
@@ -49,9 +57,8 @@ std::string LastLineOf(cluster::Client& client, const RunRecord& run) {
   return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
 }
 
-// The notification: a program gets it on its standard input, a URL as the body.
-text::Json NoticeFor(const TrainingJob& job, const std::string& event, const std::string& last_line,
-                     base::Time now) {
+text::Json WordsFor(const TrainingJob& job, const std::string& event, const std::string& last_line,
+                    base::Time now) {
   const api::TrainingSummary& summary = job.summary;
   const base::Time start = summary.start_time.value_or(summary.created);
   const base::Duration took = summary.completion_time.value_or(now) - start;
@@ -71,14 +78,37 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, const std
                            summary.reason.empty() ? "" : ": ", summary.reason)}};
 }
 
-base::Status TellProgram(const std::string& command, const text::Json& notice,
-                         const base::Environment& environment) {
-  base::Environment told = environment;
+// Where the user's desktop may be: the session in which the job was submitted, then this process's
+// own, then the one that systemd keeps for the user, which is there when neither had a session.
+std::vector<std::string> SessionBuses(const text::Json& job, const base::Environment& environment) {
+  const std::string users = fmt::format("/run/user/{}/bus", ::geteuid());
+  std::vector<std::string> buses;
+  for (const std::string& bus : {std::string(api::Annotation(job, api::kSessionBusAnnotation)),
+                                 environment.GetOr(kSessionBus, ""),
+                                 ::access(users.c_str(), W_OK) == 0 ? "unix:path=" + users : ""}) {
+    if (!bus.empty() && std::ranges::find(buses, bus) == buses.end()) buses.push_back(bus);
+  }
+  return buses;
+}
+
+// On another cluster the caller itself is who submitted it.
+Notice NoticeFor(cluster::Client& client, const Context& context, const RunRecord& run,
+                 const std::string& event) {
+  Notice notice{WordsFor(run.job, event, LastLineOf(client, run), context.clock.Now()),
+                context.environment, SessionBuses(run.job.job, context.environment)};
+  const base::Environment submitters = api::SubmittedEnvironment(run.job.job);
+  for (const auto& [name, value] : submitters.values()) notice.environment.Set(name, value);
+  return notice;
+}
+
+base::Status TellProgram(const std::string& command, const Notice& notice) {
+  base::Environment told = notice.environment;
   for (const char* name : {"event", "job", "status", "reason"}) {
-    told.Set("MUSTER_NOTICE_" + base::ToUpper(name), std::string(text::GetString(notice, {name})));
+    told.Set("MUSTER_NOTICE_" + base::ToUpper(name),
+             std::string(text::GetString(notice.said, {name})));
   }
   // The notice reaches its input by a variable: a here-document needs no second program.
-  told.Set("MUSTER_NOTICE", text::ToJson(notice));
+  told.Set("MUSTER_NOTICE", text::ToJson(notice.said));
   TRY_ASSIGN(
       const process::ProgramOutput output,
       process::OutputOf(
@@ -90,27 +120,33 @@ base::Status TellProgram(const std::string& command, const text::Json& notice,
                                            said.empty() ? "" : ": ", said));
 }
 
-base::Status TellDesktop(const text::Json& notice, const base::Environment& environment) {
-  TRY_ASSIGN(const process::ProgramOutput output,
-             process::OutputOf({"notify-send", "--app-name=muster",
-                                std::string(text::GetString(notice, {"text"}))},
-                               environment));
-  if (output.exit_code == 0) return {};
-  return Fail(Code::kInternal, fmt::format("notify-send: {}", base::Trim(output.err)));
+base::Status TellDesktop(const Notice& notice) {
+  std::string why = "there is no session: DBUS_SESSION_BUS_ADDRESS was not set";
+  for (const std::string& bus : notice.buses) {
+    base::Environment told = notice.environment;
+    told.Set(kSessionBus, bus);
+    TRY_ASSIGN(const process::ProgramOutput output,
+               process::OutputOf({"notify-send", "--app-name=muster",
+                                  std::string(text::GetString(notice.said, {"text"}))},
+                                 told));
+    if (output.exit_code == 0) return {};
+    why = base::Trim(output.err);
+  }
+  return Fail(Code::kInternal, fmt::format("notify-send: {}", why));
 }
 
 // Called once with what is wrong when a target is to be tried again.
 using OnTrouble = std::function<void(const std::string& trouble)>;
 
 // Without the URL's path, which is often a secret.
-base::Status TellUrl(const std::string& url, const text::Json& notice, Context& context,
+base::Status TellUrl(const std::string& url, const Notice& notice, Context& context,
                      const OnTrouble& on_trouble) {
-  TRY_ASSIGN(WebService service, WebService::At(url, context.environment, {}));
+  TRY_ASSIGN(WebService service, WebService::At(url, notice.environment, {}));
   base::Duration pause = kFirstNoticePause;
   const base::Time begun = context.clock.Now();
   for (;;) {
-    const auto answer =
-        service.Send({"POST", "", {{"Content-Type", "application/json"}}, text::ToJson(notice)});
+    const auto answer = service.Send(
+        {"POST", "", {{"Content-Type", "application/json"}}, text::ToJson(notice.said)});
     if (answer && answer->status < 300) return {};
     const std::string why =
         fmt::format("{}: {}", service.url().host,
@@ -128,23 +164,30 @@ base::Status TellUrl(const std::string& url, const text::Json& notice, Context& 
   }
 }
 
-base::Status Tell(const std::string& target, const text::Json& notice, Context& context,
+base::Status Tell(const std::string& target, const Notice& notice, Context& context,
                   const OnTrouble& on_trouble) {
-  if (target == kDesktop) return TellDesktop(notice, context.environment);
+  if (target == api::kNotifyDesktop) return TellDesktop(notice);
   if (IsUrl(target)) return TellUrl(target, notice, context, on_trouble);
-  return TellProgram(target, notice, context.environment);
+  return TellProgram(target, notice);
 }
 
-// The result, for people.
-std::string TellAll(const std::vector<std::string>& targets, const text::Json& notice,
-                    Context& context, const OnTrouble& on_trouble) {
-  std::vector<std::string> problems;
-  for (const std::string& target : targets) {
-    if (target.empty()) continue;
-    if (base::Status told = Tell(target, notice, context, on_trouble); !told) {
-      base::LogWarn("notice of {}: {}", text::GetString(notice, {"job"}), told.error().message);
-      problems.push_back(told.error().message);
+// The result, for people. Nobody waits for another: a program may run long, a URL be tried again.
+std::string TellAll(const std::vector<std::string>& targets, const Notice& notice, Context& context,
+                    const OnTrouble& on_trouble) {
+  std::vector<base::Status> told(targets.size());
+  {
+    std::vector<std::jthread> tellers;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (targets[i].empty()) continue;
+      tellers.emplace_back([&, i] { told[i] = Tell(targets[i], notice, context, on_trouble); });
     }
+  }
+  std::vector<std::string> problems;
+  for (const base::Status& status : told) {
+    if (status) continue;
+    base::LogWarn("notice of {}: {}", text::GetString(notice.said, {"job"}),
+                  status.error().message);
+    problems.push_back(status.error().message);
   }
   return problems.empty() ? "told at " + LocalTime(context.clock.Now())
                           : "not told: " + base::Join(problems, "; ");
@@ -212,7 +255,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   const std::string path = fmt::format("{}/{}.{}", folder, api::Uid(job.job), event);
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(path));
   if (!lock) return 0;  // another one tells
-  const text::Json notice = NoticeFor(job, event, LastLineOf(*client, run), context.clock.Now());
+  const Notice notice = NoticeFor(*client, context, run, event);
   StandWhereItWasWritten(job.job, context.environment);
   // Its files are as those of the job's programs; this process makes no other.
   if (const auto mask = api::ParseUmask(api::Annotation(job.job, api::kUmaskAnnotation))) {
@@ -271,6 +314,10 @@ base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, boo
     options.labels[std::string(api::kNotifyAnnotation)] = flags.on;
   }
   if (flags.targets.empty()) return {};
+  if (std::ranges::find(flags.targets, api::kNotifyDesktop) != flags.targets.end() &&
+      !process::FindProgram("notify-send", context.environment.GetOr("PATH", ""))) {
+    base::LogWarn("--notify desktop: notify-send is not installed (Debian: libnotify-bin)");
+  }
   if (!context.cluster_is_this_machine) {
     if (is_detached) {
       return Fail(Code::kInvalidArgument,
@@ -300,7 +347,7 @@ void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& conte
   run.job = std::move(*found);
   const std::string& status = run.job.summary.status;
   if (status != "FAILED" && (status != "SUCCEEDED" || flags.on == "fail")) return;
-  const text::Json notice = NoticeFor(run.job, "end", LastLineOf(client, run), context.clock.Now());
+  const Notice notice = NoticeFor(client, context, run, "end");
   const std::string outcome =
       TellAll(flags.targets, notice, context, [&](const std::string& trouble) {
         base::LogWarn("notice of {}: {}", name, trouble);

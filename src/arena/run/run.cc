@@ -239,6 +239,10 @@ base::Status RunVerb::Check(cli::Invocation& call) {
                                                           : "local-rank";
   if (run_.sweeps.empty()) {
     TRY_ASSIGN(program_, ReadProgram(args_, run_.module, label));
+    if (const std::string name = UnsweptName(args_); !name.empty()) {
+      base::LogWarn("{{{0}}} is passed on as it is: --sweep {0}=VALUES would try values for it",
+                    name);
+    }
   } else {
     TRY_ASSIGN(sweep_, PlanSweep(run_.sweeps, flags_.code.is_large ? 0 : kMaxTrials, args_,
                                  run_.module, label));
@@ -425,7 +429,7 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
         "{1} {2}. Next:\n"
         "  {0} logs {1} -f{3}    # follow it\n"
         "  {0} get {1}{3}        # how it is, and why it failed\n"
-        "  {0} delete {1}{3}     # end it, and forget it\n",
+        "  {0} delete {1}{3}     # end it; its record stays\n",
         context_.program, name, awaited.empty() ? "runs" : "waits for " + base::Join(awaited, ", "),
         FlagsOfPlace(context_)));
     if (!told) return Fail(AfterCreation(told.error(), context_.program, name));

@@ -182,6 +182,17 @@ base::Result<std::vector<std::string>> Substituted(const std::vector<std::string
   return made;
 }
 
+std::string UnsweptName(const std::vector<std::string>& words) {
+  for (const std::string& word : base::Split(base::Join(words, " "), ' ')) {
+    const size_t open = word.starts_with('{') ? 0 : word.find("={") + 1;
+    if (word.ends_with('}') && (open > 0 || word[0] == '{')) {
+      std::string name = word.substr(open + 1, word.size() - open - 2);
+      if (IsPlainName(name)) return name;
+    }
+  }
+  return "";
+}
+
 std::string TrialLabel(const TrialValues& values) {
   std::string label;
   for (const auto& [name, value] : values) {

@@ -36,6 +36,10 @@ base::Result<std::vector<TrialValues>> ReadSweep(const std::vector<std::string>&
 base::Result<std::vector<std::string>> Substituted(const std::vector<std::string>& words,
                                                    const TrialValues& values);
 
+// The first `{name}` that is an argument, or the value of one (--lr={lr}): where there is no sweep,
+// it is probably meant for one. "" without.
+std::string UnsweptName(const std::vector<std::string>& words);
+
 // "lr=0.1 seed=2"
 std::string TrialLabel(const TrialValues& values);
 

@@ -104,6 +104,16 @@ TEST_F(SweepTest, NamesInBracesAreReplaced) {
   EXPECT_EQ(unknown.error().message, "{rate} in the command: no --sweep has that name");
 }
 
+TEST_F(SweepTest, WhatLooksLikeAValueOfASweepIsFound) {
+  EXPECT_EQ(UnsweptName({"t.py", "--lr", "{lr}"}), "lr");
+  EXPECT_EQ(UnsweptName({"t.py", "--lr={lr}"}), "lr");
+  EXPECT_EQ(UnsweptName({"python t.py --lr {lr} >log"}), "lr");
+  for (const char* other :
+       {"{}", "${lr}", "a{b}", "{\"a\":1}", "{ print $1 }", "{1}", "f={}", ""}) {
+    EXPECT_EQ(UnsweptName({"t.py", other}), "") << other;
+  }
+}
+
 TEST_F(SweepTest, ResultsAreReadBackAndTornLinesLeftOut) {
   TrialResult result;
   result.index = 3;

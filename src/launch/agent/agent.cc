@@ -22,7 +22,6 @@
 namespace launch {
 namespace {
 
-constexpr base::Duration kGraceAfterSignal = std::chrono::seconds(20);
 constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
 constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
@@ -294,8 +293,7 @@ void Agent::OnSignal(int signal) {
     return Finish(128 + signal);
   }
   StopGroup(Ending::kSignal, signal,
-            options_.shutdown_timeout.value_or(
-                std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterSignal)));
+            options_.shutdown_timeout.value_or(options_.grace_after_signal));
   OfferToHurry();
 }
 

@@ -180,7 +180,14 @@ base::Status ReadProgram(const CommandLine& line, Options& options) {
   return {};
 }
 
-base::Status ReadEnd(const CommandLine& line, Options& options) {
+// Of a pod with this grace period.
+std::chrono::seconds GraceOfRanks(int64_t pods_seconds) {
+  const int64_t rest = std::clamp<int64_t>(pods_seconds / 10, 1, 5);
+  return std::chrono::seconds(std::clamp<int64_t>(pods_seconds - rest, 0, INT32_MAX));
+}
+
+base::Status ReadEnd(const CommandLine& line, const base::Environment& environment,
+                     Options& options) {
   const int64_t restarts = IntegerOf(line, "max-restarts");
   if (restarts < 0) {
     return Invalid(fmt::format("--max-restarts {}: must be 0 or more", restarts));
@@ -196,6 +203,9 @@ base::Status ReadEnd(const CommandLine& line, Options& options) {
       return Invalid(fmt::format("--shutdown-timeout {}: must be 0 or more seconds", seconds));
     }
     options.shutdown_timeout = std::chrono::seconds(std::min<int64_t>(seconds, INT32_MAX));
+  }
+  if (const auto pods = base::ParseInt(environment.GetOr("MUSTER_GRACE", ""))) {
+    options.grace_after_signal = GraceOfRanks(*pods);
   }
   static const std::map<std::string, OnStall> kOnStall = {{"off", OnStall::kOff},
                                                           {"report", OnStall::kReport},
@@ -308,7 +318,7 @@ base::Result<Options> MakeOptions(const CommandLine& line, const base::Environme
   TRY(ReadMeeting(line, options));
   if (options.conf.token.empty()) options.conf.token = environment.GetOr(kTokenVariable, "");
   TRY(ReadProgram(line, options));
-  TRY(ReadEnd(line, options));
+  TRY(ReadEnd(line, environment, options));
   TRY(ReadLogs(line, environment, options));
   return options;
 }

@@ -115,6 +115,18 @@ TEST(MakeOptions, TorchrunsHeartbeatsAreUnderstood) {
   }
 }
 
+TEST(MakeOptions, RanksHaveThePodsGraceWithoutWhatTheReportTakes) {
+  const auto grace = [](const char* pods) {
+    return OptionsOf({}, {{"MUSTER_GRACE", pods}})->grace_after_signal;
+  };
+  EXPECT_EQ(OptionsOf({})->grace_after_signal, std::chrono::seconds(20));
+  EXPECT_EQ(grace("soon"), std::chrono::seconds(20));
+  EXPECT_EQ(grace("600"), std::chrono::seconds(595));
+  EXPECT_EQ(grace("30"), std::chrono::seconds(27));
+  EXPECT_EQ(grace("5"), std::chrono::seconds(4));
+  EXPECT_EQ(grace("0"), std::chrono::seconds(0));
+}
+
 TEST(MakeOptions, ValuesThatTorchrunTakes) {
   EXPECT_EQ(OptionsOf({"--max-restarts=99999999999999999999"})->max_restarts, INT32_MAX);
   EXPECT_EQ(OptionsOf({"--nproc-per-node=1_0"})->nproc_per_node, 10);

@@ -104,9 +104,9 @@ class StandIn {
       const int signal = static_cast<int>(info->ssi_signo);
       if (signal == SIGCHLD) continue;
       has_to_end_ = has_to_end_ || signal == SIGTERM;
-      std::set<pid_t> groups;
+      std::set<pid_t> groups;  // of its session: the program tells those outside itself
       for (const process::ProcessStat& process : process::Descendants(keeper_)) {
-        groups.insert(process.group);
+        if (process.session == program_) groups.insert(process.group);
       }
       for (const pid_t group : groups) ::kill(-group, signal);
     }

@@ -57,6 +57,13 @@ void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
   text::Set(job, {"metadata", "labels", api::kNotifyAnnotation}, text::Json(defaults.notify_on));
 }
 
+// The daemon may have been started outside of the session in which the job is submitted.
+void AddSessionBus(text::Json& job, std::string_view address) {
+  const auto targets = base::Split(api::Annotation(job, api::kNotifyAnnotation), '\n');
+  if (address.empty() || std::ranges::find(targets, api::kNotifyDesktop) == targets.end()) return;
+  text::Set(job, {"metadata", "annotations", api::kSessionBusAnnotation}, text::Json(address));
+}
+
 // The variables that a container sets itself. If one takes its value from elsewhere, the value is
 // not known here, and its name stands for it.
 base::Environment OwnVariables(const text::Json& container) {
@@ -136,6 +143,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   if (!is_job && !api::ControllerUid(object).empty()) return {};
   if (!is_job) return IgnoredOfPod(object);
   AddNotice(object, defaults);
+  AddSessionBus(object, net::FindHeader(headers, kSessionBusHeader));
   if (text::Json* const replicas = text::Find(object, {"spec", "pytorchReplicaSpecs"});
       replicas != nullptr && replicas->is_object()) {
     for (auto& [type, replica] : replicas->as_object()) {

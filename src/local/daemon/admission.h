@@ -19,6 +19,7 @@ namespace local::daemon {
 inline constexpr std::string_view kPythonHeader = "Muster-Python";            // absolute path
 inline constexpr std::string_view kEnvironmentHeader = "Muster-Environment";  // JSON object
 inline constexpr std::string_view kUmaskHeader = "Muster-Umask";              // octal
+inline constexpr std::string_view kSessionBusHeader = "Muster-Session-Bus";   // D-Bus address
 
 struct AdmissionDefaults {
   std::string python;              // used when no header names one
@@ -35,7 +36,8 @@ struct AdmissionDefaults {
 // On creation of a PyTorchJob, Deployment or Pod: adds the annotations muster.dev/python,
 // muster.dev/environment and, for a submitter on this machine, muster.dev/umask to it and to its
 // pod templates unless they have them; to a job also muster.dev/unmet (UnmetWishes, one per line)
-// and muster.dev/notify. Returns warnings for the client.
+// and muster.dev/notify, with muster.dev/session-bus if it notifies a desktop. Returns warnings for
+// the client.
 std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
                                      const AdmissionDefaults& defaults, text::Json& object);
 

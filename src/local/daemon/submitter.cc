@@ -42,9 +42,11 @@ base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment
                                             const Config& config) {
   TRY_ASSIGN(const std::string python,
              node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
-  return net::Headers{{std::string(kPythonHeader), python},
-                      {std::string(kEnvironmentHeader), PodEnvironmentJson(environment)},
-                      {std::string(kUmaskHeader), fmt::format("{:04o}", process::CurrentUmask())}};
+  return net::Headers{
+      {std::string(kPythonHeader), python},
+      {std::string(kEnvironmentHeader), PodEnvironmentJson(environment)},
+      {std::string(kUmaskHeader), fmt::format("{:04o}", process::CurrentUmask())},
+      {std::string(kSessionBusHeader), environment.GetOr("DBUS_SESSION_BUS_ADDRESS", "")}};
 }
 
 std::string MissingTensorboard(const base::Environment& environment) {

@@ -160,19 +160,5 @@ TEST_F(KeptTest, OfRunsOfOneSecondTheOneDeletedLastIsTheNewest) {
   EXPECT_EQ(Uids({.name = "same", .limit = 1}), Uids_({"bb33"}));
 }
 
-// A store of any earlier version keeps its contents, and runs are kept from then on.
-TEST_F(KeptTest, AnOlderFileIsBroughtUpToDate) {
-  Put(kJobs, Job("old", "1111", 1));
-  store_.reset();
-  {
-    auto database = Database::Open(folder_ + "/db");
-    ASSERT_TRUE(database);
-    ASSERT_TRUE(database->Execute("DROP TABLE kept; PRAGMA user_version=4"));
-  }
-  Open();
-  Delete(kJobs, "old");
-  EXPECT_EQ(Uids({}), Uids_({"1111"}));
-}
-
 }  // namespace
 }  // namespace local::store

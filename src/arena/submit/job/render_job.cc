@@ -152,6 +152,7 @@ Array JobRenderer::Env(bool for_code) const {
     is_shared_gpu = is_shared_gpu || name == "aliyun.com/gpu-mem";
   }
   if (flags_.gpus == 0 && !is_shared_gpu) put("NVIDIA_VISIBLE_DEVICES", "void");
+  if (flags_.grace > 0) put("MUSTER_GRACE", std::to_string(flags_.grace));
   if (flags_.rdma) put("MASTER_ADDR", ChiefName(options_));
   if (!flags_.nproc_per_node.empty()) put("PET_NPROC_PER_NODE", flags_.nproc_per_node);
   if (for_code) AddCodeEnv(entries);

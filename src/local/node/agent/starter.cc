@@ -10,6 +10,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "local/node/programs/packages.h"
@@ -232,7 +233,7 @@ OrNotReady<std::vector<base::Fd>> PodStarter::TakeLocks(const text::Json& pod,
 
 base::Environment PodStarter::EnvironmentOf(const text::Json& pod) const {
   base::Environment environment = facts_.environment;
-  const base::Environment submitted = SubmittedEnvironment(pod);
+  const base::Environment submitted = api::SubmittedEnvironment(pod);
   for (const auto& [name, value] : submitted.values()) environment.Set(name, value);
   return environment;
 }

@@ -74,7 +74,7 @@ class PodPlanner {
         is_there_(is_there),
         sync_(FindCodeSync(pod)),
         job_(api::Label(pod, api::kJobNameLabel)),
-        submitted_(SubmittedEnvironment(pod)) {}
+        submitted_(api::SubmittedEnvironment(pod)) {}
 
   OrNotReady<PodPlan> Plan() {
     FillIdentity();

@@ -63,8 +63,6 @@ struct PodPlan {
   VolumePlan volumes;
 };
 
-// From the pod's annotation muster.dev/environment; empty when absent or malformed.
-base::Environment SubmittedEnvironment(const text::Json& pod);
 // PATH without the interpreter: the submitter's, otherwise the daemon's, otherwise a default.
 std::string PodPath(const text::Json& pod, const NodeFacts& facts);
 

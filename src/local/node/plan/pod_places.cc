@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "local/node/plan/pod.h"
 
 namespace local::node {
@@ -15,20 +16,8 @@ constexpr std::string_view kUsualPath =
 
 }  // namespace
 
-base::Environment SubmittedEnvironment(const text::Json& pod) {
-  base::Environment environment;
-  const auto json = text::ParseJson(api::Annotation(pod, api::kEnvironmentAnnotation));
-  if (!json || !json->is_object()) return environment;
-  for (const auto& entry : json->get_object()) {
-    if (entry.value().is_string()) {
-      environment.Set(std::string(entry.key()), std::string(entry.value().get_string()));
-    }
-  }
-  return environment;
-}
-
 std::string PodPath(const text::Json& pod, const NodeFacts& facts) {
-  return SubmittedEnvironment(pod).GetOr("PATH", facts.environment.GetOr("PATH", kUsualPath));
+  return api::SubmittedEnvironment(pod).GetOr("PATH", facts.environment.GetOr("PATH", kUsualPath));
 }
 
 std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid) {

@@ -32,10 +32,15 @@ constexpr int kKeptRuns = 10;
 // How long the end waits for processes that survive SIGKILL (uninterruptible I/O).
 constexpr std::chrono::seconds kStrayWait{10};
 
-void SignalGroups(int signal) {
-  std::set<pid_t> groups;
+// A program that gave others a session of their own (torchrun its ranks) passes the signal on to
+// them: from here they would get it twice, and its second means "at once" to many.
+void SignalSessions(int signal) {
+  std::set<pid_t> sessions, groups;
+  // Parents come before their children.
   for (const process::ProcessStat& process : process::Descendants(::getpid())) {
-    if (process.group != ::getpgrp()) groups.insert(process.group);
+    if (process.parent == ::getpid()) sessions.insert(process.session);
+    const bool is_own = process.group == ::getpgrp();
+    if (!is_own && sessions.contains(process.session)) groups.insert(process.group);
   }
   for (const pid_t group : groups) ::kill(-group, signal);
 }
@@ -216,7 +221,7 @@ void PodRunner::Terminate(std::chrono::seconds grace) {
       slot->is_done = true;
     }
   }
-  SignalGroups(SIGTERM);
+  SignalSessions(SIGTERM);
   if (Count(&Slot::is_active) == 0) Finish();
 }
 

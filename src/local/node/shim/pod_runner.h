@@ -27,8 +27,8 @@ class PodRunner {
   void Start();
   // The pod cannot run: reports it as failed.
   void Reject(const std::string& reason, const std::string& message);
-  // SIGTERM to every process group of the pod, SIGKILL after `grace`. When repeated, the earlier
-  // deadline applies.
+  // SIGTERM to every process group in the sessions of the containers, SIGKILL to all processes
+  // after `grace`. When repeated, the earlier deadline applies.
   void Terminate(std::chrono::seconds grace);
   // Call it after SIGCHLD.
   void Reap();

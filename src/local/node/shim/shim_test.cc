@@ -269,6 +269,21 @@ TEST_F(ShimTest, AProgramBehindAShellHasTheGraceToo) {
   EXPECT_TRUE(Log(spec, "pytorch").ends_with("saved\n")) << Log(spec, "pytorch");
 }
 
+TEST_F(ShimTest, WhoHasASessionOfItsOwnIsAskedOnlyByWhoGaveIt) {
+  // As torchrun's ranks are. A second SIGTERM would interrupt what they do at the first.
+  const std::string rank = "trap 'echo asked; asked=1' TERM; touch " + root_ +
+                           "/rank; until test $asked; do sleep 0.05; done; sleep 0.3; echo saved";
+  const PodSpec spec =
+      Pod({Shell("trap 'sleep 0.1; kill -TERM $rank; wait $rank' TERM; setsid sh -c \"" +
+                 base::ReplaceAll(rank, "$", "\\$") + "\" & rank=$!; until test -e " + root_ +
+                 "/rank; do sleep 0.01; done; touch " + root_ + "/up; wait")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(20)));
+  AwaitEnd(spec, handle);
+  EXPECT_EQ(Log(spec, "pytorch"), "asked\nsaved\n");
+}
+
 TEST_F(ShimTest, LeavesNoProcessThatHidesInASessionOfItsOwn) {
   const PodSpec spec = Pod(
       {Shell("setsid sh -c 'trap \"\" TERM; echo $$ > " + root_ + "/tmp; mv " + root_ + "/tmp " +
