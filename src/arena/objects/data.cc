@@ -230,11 +230,6 @@ void AddData(cli::Command& root, Context& context) {
           fmt::format("the name \"{}\" is invalid: use lower case letters, digits, '-' and '.'",
                       call.args[0]));
     }
-    if (call.args[0].size() < 2) {
-      return Fail(Code::kInvalidArgument, fmt::format("the name \"{}\" is invalid: --data takes "
-                                                      "names of at least two characters",
-                                                      call.args[0]));
-    }
     return CheckPath(flags->path);
   });
   create.Run([&context, flags](cli::Invocation& call) { return RunCreate(context, *flags, call); });
