@@ -73,7 +73,9 @@ const Line* ShellsWord(const Rank& rank) {
   constexpr size_t kLastWords = 10;
   size_t words = 0;
   for (auto line = rank.lines.rbegin(); line != rank.lines.rend() && words < kLastWords; ++line) {
-    if (SignalOfShell(line->text)) return &*line;
+    const auto signal = SignalOfShell(line->text);
+    const bool is_request = signal == SIGTERM || signal == SIGHUP;  // may be a helper's end
+    if (signal && !(is_request && (rank.exit_code || IsOfScript(line->text)))) return &*line;
     if (IsProgress(line->text) || TellsOfSuccess(line->text)) return nullptr;
     words += line->text.empty() ? 0 : 1;
   }
@@ -145,7 +147,7 @@ void AskWitnesses(const Rank& rank, Finding& found) {
 bool WouldWitnessesDecide(const Rank& rank) {
   const auto found = FindInRank(rank);
   if (!found || IsConsequence(found->level)) return false;
-  const int code = rank.exit_code.value_or(0);
+  const int code = ExitOf(rank).value_or(0);
   if (found->rule == "process-pool") return true;
   if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
   const std::span<const Rule> rules = AllRules();

@@ -43,9 +43,22 @@ TEST(ExitFinding, AShellsWordIsTheEnd) {
   EXPECT_EQ(kind_of("CPU time limit exceeded"), std::tuple("deadline", Level::kDeciding));
   EXPECT_EQ(kind_of("File size limit exceeded"), std::tuple("disk-full", Level::kDeciding));
   EXPECT_EQ(kind_of("Bad system call        "), std::tuple("permission", Level::kDeciding));
-  EXPECT_EQ(kind_of("Hangup                 "), std::tuple("stopped", Level::kConsequence));
-  EXPECT_EQ(kind_of("Terminated             "), std::tuple("unknown", Level::kPeerLost));
+  EXPECT_EQ(kind_of("Terminated             "), std::tuple("", Level::kUndecided));
   EXPECT_EQ(kind_of("Killed                 "), std::tuple("unknown", Level::kUndecided));
+}
+
+TEST(ExitFinding, ARequestToEndMayBeAHelpers) {
+  const auto end_of = [](const std::string& log, std::optional<int> code) {
+    Rank rank = ReadLogs({{"log", log}}).ranks.at(0);
+    rank.exit_code = code;
+    return ExitOf(rank);
+  };
+  EXPECT_EQ(end_of("starting\nHangup\n", std::nullopt), 128 + 1);
+  EXPECT_EQ(end_of("starting\nTerminated\n", std::nullopt), 128 + 15);
+  EXPECT_EQ(end_of("starting\nTerminated\n", 3), 3);
+  EXPECT_EQ(end_of("no split vall\nrun.sh: line 5: 4711 Terminated sleep 1000\n", std::nullopt),
+            std::nullopt);
+  EXPECT_EQ(end_of("starting\nrun.sh: line 5: 4711 Killed python train.py\n", 1), 128 + 9);
 }
 
 TEST(ExitFinding, WorkAfterAShellsWordIsNoEnd) {

@@ -231,12 +231,22 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
+// The ranks of a pod have its witnesses in common: "rank 3: Aborted in all_reduce ...".
+bool IsOfAnother(const Rank& rank, std::string_view witness) {
+  constexpr std::string_view kRank = "rank ";
+  if (!rank.rank || !witness.starts_with(kRank)) return false;
+  witness.remove_prefix(kRank.size());
+  const auto number = base::ParseInt(witness.substr(0, witness.find(':')));
+  return number && *number != *rank.rank;
+}
+
 // A program that crashed has raised no exception: its rank has noted where it was.
 void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   if (!verdict.rank || !verdict.file.empty()) return;
   const Rank& rank = evidence.ranks[*verdict.rank];
+  if (rank.exit_code && *rank.exit_code < kSignalBase) return;
   for (const Fact& witness : rank.witnesses) {
-    if (witness.source != kPythonsStack) continue;
+    if (witness.source != kPythonsStack || IsOfAnother(rank, witness.text)) continue;
     const Frame frame = FrameIn(witness.text);
     verdict.file = frame.file;
     verdict.function = frame.function;

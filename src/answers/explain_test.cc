@@ -168,6 +168,19 @@ TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
   EXPECT_EQ(told.function, "step");
 }
 
+TEST(Explain, AnotherRanksCrashIsNotThisOnesPlace) {
+  Rank one = RankOf(1, 134, 3, "step 1 loss 2\n");
+  const auto crash = [](int rank) {
+    return Fact{At(3), "Python's stack",
+                "rank " + std::to_string(rank) + ": Aborted in all_reduce, called at File \"/w/r" +
+                    std::to_string(rank) + ".py\", line 8 in step"};
+  };
+  one.witnesses = {crash(0), crash(1)};
+  EXPECT_EQ(Explain({.ranks = {one}}).file, "/w/r1.py");
+  one.exit_code = 3;  // it has not crashed
+  EXPECT_EQ(Explain({.ranks = {one}}).file, "");
+}
+
 TEST(Explain, AWorkerThatCrashedDidNotLackMemory) {
   const std::string before =
       "Traceback (most recent call last):\n  File \"/w/t.py\", line 8, in f\n"

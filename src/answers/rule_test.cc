@@ -312,6 +312,46 @@ constexpr Fixture kFatal[] = {
      "in f\n    g()\nzlib.error: Error -3 while decompressing\nbye\n"},
 };
 
+// What scripts and loggers print and go on from: the exception behind it decides.
+TEST(Rules, WhatAScriptWentOnFromIsNotItsEnd) {
+  const std::string behind =
+      "\nTraceback (most recent call last):\n  File \"/w/a.py\", line 1, in f\nKeyError: 'label'\n";
+  for (const char* const line :
+       {"fatal: not a git repository (or any of the parent directories): .git",
+        "Unauthenticated: 401 token expired, refreshing",
+        "monitor: nvml internal driver error, GPU stats off", "event: NodeNotReady node/gpu-3",
+        "previous run: Pod was active on the node longer than the specified deadline; resuming",
+        "curl: (97) Unable to receive initial SOCKS5 response.",
+        "curl: (56) Recv failure: Connection timed out"}) {
+    EXPECT_EQ(Kind(line + behind, 1), "exception") << line;
+  }
+  EXPECT_EQ(Kind("curl: (7) Failed to connect to localhost\nserver is up\nno split vall\n", 1),
+            "unknown");
+}
+
+TEST(Rules, AnErrnosNumberAloneDoesNotDecide) {
+  const auto kind_of = [](const std::string& exception) {
+    return Kind(
+        "Traceback (most recent call last):\n  File \"/w/a.py\", line 1, in f\n" + exception + "\n",
+        1);
+  };
+  EXPECT_EQ(kind_of("OSError: [Errno 61] No data available: '/data'"), "exception");
+  EXPECT_EQ(kind_of("ConnectionRefusedError: [Errno 61] Connection refused"), "unreachable");
+  EXPECT_NE(kind_of("ssl.SSLError: [Errno 1] _ssl.c:504: certificate verify failed"), "permission");
+  EXPECT_EQ(kind_of("OSError: [Errno 1] Operation not permitted: '/data'"), "permission");
+  EXPECT_EQ(kind_of("OSError: [Errno 28] Kein Speicherplatz: '/data'"), "disk-full");
+}
+
+TEST(Rules, HydrasWrapperIsNotTheCause) {
+  EXPECT_EQ(
+      Kind("Traceback (most recent call last):\n  File \"/w/model.py\", line 8, in f\n"
+           "KeyError: 'emb'\n\nThe above exception was the direct cause of the following "
+           "exception:\n\nTraceback (most recent call last):\n  File \"/w/train.py\", line 20, "
+           "in main\nhydra.errors.InstantiationException: Error in call to target 'm.M'\n",
+           1),
+      "exception");
+}
+
 TEST(Rules, NeitherSettingsNorWarningsTellThatTheProgramWentOn) {
   for (const auto& [kind, text] : kFatal) EXPECT_EQ(Kind(text, 1), kind) << text;
 }

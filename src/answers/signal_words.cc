@@ -27,8 +27,6 @@ constexpr auto kSignals = std::to_array<SignalWords>({
     {SIGXCPU, "SIGXCPU", "CPU time limit exceeded"},
     {SIGXFSZ, "SIGXFSZ", "File size limit exceeded"},
     {SIGHUP, "SIGHUP", "Hangup"},
-    {SIGPIPE, "SIGPIPE", "Broken pipe"},
-    {SIGALRM, "SIGALRM", "Alarm clock"},
     {SIGUSR1, "SIGUSR1", "User defined signal 1"},
     {SIGUSR2, "SIGUSR2", "User defined signal 2"},
 });
@@ -69,6 +67,8 @@ std::string_view SignalName(int number) {
                                    [number](const auto& each) { return each.number == number; });
   return signal == kSignals.end() ? "" : signal->name;
 }
+
+bool IsOfScript(std::string_view line) { return OfScript(base::Trim(line)).has_value(); }
 
 std::optional<int> SignalOfShell(std::string_view line) {
   line = base::Trim(line);

@@ -13,6 +13,9 @@ std::optional<int> SignalIn(std::string_view words);
 // "SIGKILL" for 9; "" for a signal that ends no program, or is not known here.
 std::string_view SignalName(int number);
 
+// Whether a script's shell reports it, with the command line of the program that ended.
+bool IsOfScript(std::string_view line);
+
 // The signal of a whole line in which a shell reports that a signal ended a program: "Killed",
 // "Aborted (core dumped)", "run.sh: line 3: 4711 Aborted (core dumped) python train.py".
 std::optional<int> SignalOfShell(std::string_view line);

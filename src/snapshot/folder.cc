@@ -104,6 +104,7 @@ class Lister {
         AskGit(Joined(root_, inside),
                {"ls-files", "-z", "--cached", "--others", "--exclude-standard"}, environment_));
     std::vector<std::string> names = SplitAtNul(listed);
+    std::error_code ignored;
     // A file in conflict is listed once for each of its versions.
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -119,8 +120,9 @@ class Lister {
         TRY(Add(path, info));
       } else if (IsThere(root_ + "/" + path + "/.git")) {
         TRY(ListGit(path));  // a submodule, or another repository
-      } else {
-        unfetched_.push_back(path);
+      } else if (std::filesystem::is_empty(root_ + "/" + path, ignored)) {
+        unfetched_.push_back(
+            path);  // else a folder stands where a file was, whose files are listed
       }
     }
     return {};
@@ -224,6 +226,31 @@ class Lister {
   int64_t bytes_ = 0;
 };
 
+struct Submodule {
+  std::string path, commit;  // in the folder; that its repository's HEAD has
+};
+
+// Of a line of `git status --porcelain=v2`: "1 .M S.M. 160000 160000 160000 COMMIT COMMIT PATH".
+std::optional<Submodule> ChangedSubmodule(const std::string& line) {
+  const std::vector<std::string> fields = base::Split(line, ' ');
+  constexpr size_t kState = 2, kCommit = 6, kPath = 8;
+  if (fields.size() <= kPath || fields[0] != "1" || !fields[kState].starts_with('S')) {
+    return std::nullopt;
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < kPath; ++i) at += fields[i].size() + 1;
+  return Submodule{line.substr(at), fields[kCommit]};
+}
+
+// The changes since a commit, without programs that the user has named for it.
+base::Result<std::string> DiffOf(const std::string& repository, const std::string& prefix,
+                                 const std::string& commit, const base::Environment& environment) {
+  return AskGit(repository,
+                {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/" + prefix,
+                 "--dst-prefix=b/" + prefix, commit},
+                environment);
+}
+
 }  // namespace
 
 base::Result<Folder> FindFolder(const std::string& path, const base::Environment& environment) {
@@ -273,21 +300,25 @@ base::Result<GitState> ReadGitState(const Folder& folder, const base::Environmen
                                               environment));
   constexpr std::string_view kCommit = "# branch.oid ";
   bool has_tracked = false;  // changes
+  std::vector<Submodule> submodules;
   for (const std::string& line : SplitAtNul(status)) {
     if (line.starts_with(kCommit)) state.commit = line.substr(kCommit.size());
     if (line.starts_with("# ")) continue;
     ++state.changes;
+    if (auto submodule = ChangedSubmodule(line)) submodules.push_back(*std::move(submodule));
     has_tracked = has_tracked || !line.starts_with("? ");
   }
   if (state.commit == "(initial)") state.commit.clear();
   if (!has_tracked || state.commit.empty()) return state;
   // A run does not depend on it: a partial clone may have to fetch what changed.
-  auto diff =
-      AskGit(folder.root,
-             {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=diff", "HEAD"},
-             environment);
+  auto diff = DiffOf(folder.root, "", "HEAD", environment);
   if (!diff) return state;
   state.diff = *std::move(diff);
+  for (const Submodule& each : submodules) {
+    const auto its =
+        DiffOf(folder.root + "/" + each.path, each.path + "/", each.commit, environment);
+    if (its) state.diff += *its;
+  }
   if (state.diff.size() > kMaxDiff) {
     state.diff.resize(state.diff.rfind('\n', kMaxDiff) + 1);
     state.diff += "(the rest is not kept)\n";

@@ -216,13 +216,22 @@ TEST_F(SnapshotTest, RepositoriesInAWorkTreeAreTakenAsTheyAre) {
   Write("lib/kept.py", "changed");
   Write("lib/new.py", "x");
   Write("lib/a.log", "x");
+  Git("-C lib config diff.external false");  // its output would be no diff
   make("own");
   Write("own/a.log", "x");
   EXPECT_EQ(Names(),
             ".gitmodules lib/.gitignore lib/kept.py lib/new.py own/.gitignore own/kept.py ");
   const auto state = ReadGitState(*FindFolder(root_, environment_), environment_);
   ASSERT_TRUE(state) << state.error().message;
+  EXPECT_NE(state->diff.find("\n--- a/lib/kept.py\n"), std::string::npos) << state->diff;
   EXPECT_NE(state->diff.find("\n+changed"), std::string::npos) << state->diff;
+  Write("train.py", "x");
+  Git("add train.py");
+  Git("commit -qm x");
+  fs::remove(root_ + "/train.py");
+  Write("train.py/inside", "x");
+  EXPECT_EQ(Names().find("without"), std::string::npos) << "a folder in place of a file";
+  fs::remove_all(root_ + "/train.py");
   Git("submodule deinit -f lib");
   EXPECT_EQ(Names(), ".gitmodules own/.gitignore own/kept.py without lib ");
 }

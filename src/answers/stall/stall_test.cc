@@ -449,12 +449,13 @@ TEST(Crash, OfAForeignThreadIsWhereTheMainThreadWas) {
 }
 
 TEST(Crash, OfAThreadOfPythonIsThere) {
-  const auto crash = ReadCrash(std::string(kAborted) +
-                               "Fatal Python error: Segmentation fault\n\n"
-                               "Current thread 0x00007f2 (most recent call first):\n"
-                               "  File \"/home/me/kernels.py\", line 8 in launch\n\n"
-                               "Thread 0x00007f1 (most recent call first):\n"
-                               "  File \"/home/me/train.py\", line 88 in step\n");
+  const std::string text = std::string(kAborted) +
+                           "Fatal Python error: Segmentation fault\n\n"
+                           "Current thread 0x00007f2 (most recent call first):\n"
+                           "  File \"/home/me/kernels.py\", line 8 in launch\n\n"
+                           "Thread 0x00007f1 (most recent call first):\n"
+                           "  File \"/home/me/train.py\", line 88 in step\n";
+  const auto crash = ReadCrash(text);
   ASSERT_TRUE(crash);
   EXPECT_EQ(Say(*crash), "Segmentation fault at File \"/home/me/kernels.py\", line 8 in launch");
 }

@@ -91,12 +91,13 @@ std::vector<std::string> SessionBuses(const text::Json& job, const base::Environ
   return buses;
 }
 
-// On another cluster the caller itself is who submitted it.
+// On another cluster the caller itself is who submitted it, and others may write what the job says.
 Notice NoticeFor(cluster::Client& client, const Context& context, const RunRecord& run,
                  const std::string& event) {
+  const text::Json submitted = context.cluster_is_this_machine ? run.job.job : text::Json();
   Notice notice{WordsFor(run.job, event, LastLineOf(client, run), context.clock.Now()),
-                context.environment, SessionBuses(run.job.job, context.environment)};
-  const base::Environment submitters = api::SubmittedEnvironment(run.job.job);
+                context.environment, SessionBuses(submitted, context.environment)};
+  const base::Environment submitters = api::SubmittedEnvironment(submitted);
   for (const auto& [name, value] : submitters.values()) notice.environment.Set(name, value);
   return notice;
 }
