@@ -77,9 +77,12 @@ std::vector<Meeting> MeetingsFile::ReadNew() {
   return ReadMeetings(text);
 }
 
-bool HasMet(const std::string& folder) {
+bool HasMet(const std::string& folder, base::Time since) {
   struct stat info{};
-  return ::lstat(PathIn(folder).c_str(), &info) == 0 && info.st_size > 0;
+  if (::lstat(PathIn(folder).c_str(), &info) != 0 || info.st_size == 0) return false;
+  const auto last =
+      std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec);
+  return last >= since.time_since_epoch();
 }
 
 void NoteMeeting(const std::string& folder, base::Time begin, base::Time end) {

@@ -1,5 +1,6 @@
 #include "witness/meetings.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -67,6 +68,17 @@ TEST_F(MeetingsFileTest, WhatALauncherNotesIsRead) {
   EXPECT_TRUE(meetings[0].is_of_launchers);
   EXPECT_EQ(meetings[0].begin, 1500);
   EXPECT_EQ(meetings[0].end, 4000);
+}
+
+TEST_F(MeetingsFileTest, WhoHasMetBeforeARestartHasNotMetSince) {
+  EXPECT_FALSE(HasMet(folder_, {}));
+  NoteMeeting(folder_, {}, {});
+  EXPECT_TRUE(HasMet(folder_, {}));
+  const base::Time restart = base::SystemClock().Now() + std::chrono::seconds(1);
+  EXPECT_FALSE(HasMet(folder_, restart));
+  const timespec later[2] = {{}, {std::chrono::system_clock::to_time_t(restart) + 2, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ + "/meetings").c_str(), later, 0), 0);
+  EXPECT_TRUE(HasMet(folder_, restart));
 }
 
 TEST_F(MeetingsFileTest, AProgramThatWritesMuchIsHeardNoMore) {

@@ -5,6 +5,8 @@ import os
 import re
 import time
 
+import pytest
+
 import faults
 from test_recorder import BAD_ANSWERS, BAD_SERVER
 from test_stalls import PYTHON, Launch
@@ -98,6 +100,28 @@ def test_a_programs_own_place_for_its_crashes_stays(tmp_path):
     with Launch(tmp_path, text) as launch:
         assert launch.process.wait(60) != 0
         assert "Fatal Python error: Aborted" in launch.said()
+
+
+FORKS = """\
+import faulthandler, os
+faulthandler.CALL()
+child = os.fork()
+if child == 0:
+    print("ENABLED", faulthandler.is_enabled(), flush=True)
+    os.abort()
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_forks_keep_the_programs_own_place_for_their_crashes(tmp_path, warm, is_warm):
+    for call in ("enable", "disable"):
+        folder = tmp_path / call
+        folder.mkdir()
+        with Launch(folder, FORKS.replace("CALL", call), *(["--warm"] if is_warm else []), **(warm if is_warm else {})) as launch:
+            assert launch.process.wait(60) == 0, launch.said()
+            assert launch.said().count(f"ENABLED {call == 'enable'}") == 2, launch.said()
+            assert launch.said().count("Fatal Python error: Aborted") == (2 if call == "enable" else 0), launch.said()
 
 
 def test_a_native_program_that_crashes_lacks_a_python_stack(cluster):

@@ -293,7 +293,7 @@ void Agent::OnSignal(int signal) {
     return Finish(128 + signal);
   }
   StopGroup(Ending::kSignal, signal,
-            options_.shutdown_timeout.value_or(options_.grace_after_signal));
+            options_.shutdown_timeout ? *options_.shutdown_timeout : options_.grace_after_signal);
   OfferToHurry();
 }
 

@@ -181,9 +181,10 @@ base::Status ReadProgram(const CommandLine& line, Options& options) {
 }
 
 // Of a pod with this grace period.
-std::chrono::seconds GraceOfRanks(int64_t pods_seconds) {
-  const int64_t rest = std::clamp<int64_t>(pods_seconds / 10, 1, 5);
-  return std::chrono::seconds(std::clamp<int64_t>(pods_seconds - rest, 0, INT32_MAX));
+std::chrono::milliseconds GraceOfRanks(int64_t pods_seconds) {
+  const std::chrono::milliseconds all =
+      std::chrono::seconds(std::clamp<int64_t>(pods_seconds, 0, INT32_MAX));
+  return all - std::min<std::chrono::milliseconds>(all / 10, std::chrono::seconds(5));
 }
 
 base::Status ReadEnd(const CommandLine& line, const base::Environment& environment,

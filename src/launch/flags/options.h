@@ -55,7 +55,7 @@ struct Options {
   std::optional<std::chrono::seconds> shutdown_timeout;
   // From a signal to SIGKILL, without shutdown_timeout. A pod is killed at the end of its grace
   // period, of which this leaves some for the launcher's report.
-  std::chrono::seconds grace_after_signal{20};
+  std::chrono::milliseconds grace_after_signal{std::chrono::seconds(20)};
   std::vector<int> handled_signals;
   std::string signals_to_handle;  // as given; the workers read it, too
 

@@ -123,8 +123,9 @@ TEST(MakeOptions, RanksHaveThePodsGraceWithoutWhatTheReportTakes) {
   EXPECT_EQ(grace("soon"), std::chrono::seconds(20));
   EXPECT_EQ(grace("600"), std::chrono::seconds(595));
   EXPECT_EQ(grace("30"), std::chrono::seconds(27));
-  EXPECT_EQ(grace("5"), std::chrono::seconds(4));
+  EXPECT_EQ(grace("1"), std::chrono::milliseconds(900));
   EXPECT_EQ(grace("0"), std::chrono::seconds(0));
+  EXPECT_EQ(grace("-1"), std::chrono::seconds(0));
 }
 
 TEST(MakeOptions, ValuesThatTorchrunTakes) {

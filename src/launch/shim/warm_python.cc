@@ -20,6 +20,7 @@
 #include "process/event_loop.h"
 #include "process/pidfd.h"
 #include "process/procfs.h"
+#include "process/sessions.h"
 #include "process/signals.h"
 #include "process/spawn.h"
 #include "warm/link.h"
@@ -103,14 +104,24 @@ class StandIn {
     while (const auto info = process::ReadSignal(signals_.get())) {
       const int signal = static_cast<int>(info->ssi_signo);
       if (signal == SIGCHLD) continue;
-      has_to_end_ = has_to_end_ || signal == SIGTERM;
       std::set<pid_t> groups;  // of its session: the program tells those outside itself
       for (const process::ProcessStat& process : process::Descendants(keeper_)) {
-        if (process.session == program_) groups.insert(process.group);
+        if (process.session == program_) {
+          groups.insert(process.group);
+        } else if (process.pid == program_) {
+          ::kill(program_, signal);  // it has only been forked, and not begun its session
+        }
       }
       for (const pid_t group : groups) ::kill(-group, signal);
+      if (signal == SIGTERM && !std::exchange(has_to_end_, true)) {
+        unasked_ = process::SessionsBelow(keeper_);
+        unasked_.erase(program_);
+        AskOrphans();
+      }
     }
   }
+
+  void AskOrphans() { process::SignalChildSessions(keeper_, SIGTERM, unasked_); }
 
   void OnEnd(pid_t pid, int code) {
     if (pid != program_) return;
@@ -124,6 +135,7 @@ class StandIn {
   void FinishWhenAlone() {
     if (!has_ended_ || !link_->is_alive()) return;
     const bool may_linger = has_to_end_ && exit_code_ == -SIGTERM;
+    if (may_linger) AskOrphans();
     if (may_linger && !RunningDescendantsOf(keeper_, {}).empty()) return;
     // Not from within its own callback.
     loop_.Post([this] {
@@ -143,6 +155,7 @@ class StandIn {
   base::Fd signals_;
   pid_t program_ = 0;
   bool has_to_end_ = false;
+  std::set<pid_t> unasked_;  // sessions that the program was to ask to end
   bool has_ended_ = false;
   int exit_code_ = 0;
   std::unique_ptr<warm::Link> link_;

@@ -15,9 +15,7 @@ def muster_stacks():
         words = [os.environ.get(name, "-") for name in ("RANK", "WORLD_SIZE")]
         file.write(("rank=%s world=%s parent=%d\n" % (words[0], words[1], parent)).encode())
         faulthandler.register(_signal.SIGRTMAX - 2, file)
-        # A crash leaves the stacks of its end there, too, unless the program has its own place for
-        # them.
-        if getattr(sys, "_muster_crashes", False) or not faulthandler.is_enabled():
+        if sys._muster_crashes:
             faulthandler.enable(file)
             sys._muster_crashes = True
 
@@ -27,12 +25,30 @@ def muster_stacks():
         except Exception:
             pass
 
+    def decides(function):
+        def decided(*args, **kwargs):
+            result = function(*args, **kwargs)
+            sys._muster_crashes = False
+            return result
+
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(decided, name, getattr(function, name))
+        decided.__wrapped__ = function
+        if hasattr(decided.__code__, "replace"):
+            decided.__code__ = decided.__code__.replace(co_filename="<muster>")
+        return decided
+
     try:
         import _signal
         import faulthandler
         sys._muster_first = os.getpid()
         if not os.path.isdir(folder):
             os.makedirs(folder, 0o700)
+        # A crash leaves the stacks of its end there, too, also in forks, unless the program has its
+        # own place for them, or wants none.
+        sys._muster_crashes = not faulthandler.is_enabled()
+        faulthandler.enable = decides(faulthandler.enable)
+        faulthandler.disable = decides(faulthandler.disable)
         begin()
         os.register_at_fork(after_in_child=begin_again)
     except Exception:  # a witness is never a reason to fail

@@ -124,6 +124,16 @@ def ended(process, stdin=None):
     return process.returncode, out, err
 
 
+def test_a_stop_during_the_imports_ends_it(launch, quick):
+    os.mkfifo(launch.path("imports"))
+    launch.script(f"open({launch.path('imports')!r}).read()\nclass cuda: is_initialized = staticmethod(lambda: False)\n",
+                  "modules/torch.py")
+    process = quick.start("python3", launch.script("import time; time.sleep(1000)"))
+    with open(launch.path("imports"), "w"):  # waits for the import
+        process.terminate()
+    assert ended(process)[:2] == (-signal.SIGTERM, "")
+
+
 PROBE = "import os, platform, sys; print(platform.node(), 'torch' in sys.modules, os.getppid())"
 
 
@@ -234,6 +244,17 @@ def test_children_of_a_program_that_sigterm_ended_have_the_grace(launch, quick):
     process = quick.start("python3", launch.script(
         "import subprocess, sys, time\nsubprocess.Popen([sys.executable, 'child.py'], "
         f"cwd={launch.folder!r})\ntime.sleep(1000)"))
+    launch.await_line(process, "UP")
+    process.terminate()
+    code, out, _ = ended(process)
+    assert (code, out) == (-signal.SIGTERM, "TERM\n")
+
+
+def test_orphans_in_sessions_of_their_own_are_asked_when_sigterm_ended_the_program(launch, quick):
+    launch.script(HANDLES, "child.py")
+    process = quick.start("python3", launch.script(
+        "import subprocess, sys, time\nsubprocess.Popen([sys.executable, 'child.py'], "
+        f"cwd={launch.folder!r}, start_new_session=True)\ntime.sleep(1000)"))
     launch.await_line(process, "UP")
     process.terminate()
     code, out, _ = ended(process)

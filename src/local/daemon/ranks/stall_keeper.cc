@@ -69,6 +69,11 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
   read.namespace_name = api::Namespace(pod);
   read.folder = witness::FolderOfPod(state_directory, api::Uid(pod));
   if (read.job_uid.empty()) return std::nullopt;
+  for (const api::ContainerStatus& container : api::ContainerStatuses(pod)) {
+    if (container.name == api::kContainerName && container.running_since) {
+      read.began = *container.running_since;
+    }
+  }
   read.gpu_units = node::ParseUnits(api::Annotation(pod, api::kGpusAnnotation));
   return read;
 }
@@ -188,7 +193,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     has_succeeded[pod.folder] = pod.has_succeeded;
     if (pod.has_succeeded) continue;
     meetings_.See(uid, pod.folder);
-    const bool has_met = witness::HasMet(pod.folder);
+    const bool has_met = witness::HasMet(pod.folder, pod.began);
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(pod.folder))) {
       job.world = std::max(job.world, process.world);
       now[rank] = {pod.folder, process.pid};

@@ -32,6 +32,7 @@ struct StallPod {
   std::string folder;  // where its processes write their stacks
   bool has_succeeded = false;
   std::vector<int> gpu_units{};
+  base::Time began{};  // its program, at its last restart
 };
 
 // Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.

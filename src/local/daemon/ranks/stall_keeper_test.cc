@@ -26,6 +26,16 @@ TEST(ReadStallPod, IsOfAJobAndRunsOrHasSucceeded) {
   EXPECT_EQ(running->namespace_name, "team");
   EXPECT_EQ(running->folder, "/state/pods/pod-1/stacks");
   EXPECT_FALSE(running->has_succeeded);
+  EXPECT_EQ(running->began, base::Time{});
+  text::Json again = Pod("Running");
+  const auto since = [](const char* name, const char* time) {
+    return text::Object{{"name", name},
+                        {"state", text::Object{{"running", text::Object{{"startedAt", time}}}}}};
+  };
+  text::Set(
+      again, {"status", "containerStatuses"},
+      text::Array{since("side", "2026-07-30T10:00:09Z"), since("pytorch", "2026-07-30T10:00:00Z")});
+  EXPECT_EQ(ReadStallPod(again, "/state")->began, base::ParseRfc3339("2026-07-30T10:00:00Z"));
   EXPECT_TRUE(ReadStallPod(Pod("Succeeded"), "/state")->has_succeeded);
   EXPECT_FALSE(ReadStallPod(Pod("Pending"), "/state"));
   EXPECT_FALSE(ReadStallPod(Pod("Failed"), "/state"));

@@ -29,8 +29,8 @@ class ShimHandle {
   pid_t pid() const { return pid_; }
   // Readable once the shim has ended.
   int pidfd() const { return pidfd_.get(); }
-  // SIGTERM to the processes in the sessions of the containers, SIGKILL to all of the pod after
-  // `grace`; the shim then reports and ends, even if it was stopped. Returns at once.
+  // SIGTERM to the processes in the sessions of the containers and to orphans, SIGKILL to all of
+  // the pod after `grace`; the shim then reports and ends, even if it was stopped. Returns at once.
   base::Status Terminate(std::chrono::seconds grace);
   // SIGKILL to the shim and its descendants; KillStrays finds the remaining processes. There is no
   // report. Returns at once.

@@ -15,6 +15,7 @@
 #include "local/node/pod/cgroup.h"
 #include "local/node/shim/memory_use.h"
 #include "process/procfs.h"
+#include "process/sessions.h"
 
 namespace local::node {
 namespace {
@@ -31,19 +32,6 @@ constexpr std::chrono::seconds kFirstWait{1};
 constexpr int kKeptRuns = 10;
 // How long the end waits for processes that survive SIGKILL (uninterruptible I/O).
 constexpr std::chrono::seconds kStrayWait{10};
-
-// A program that gave others a session of their own (torchrun its ranks) passes the signal on to
-// them: from here they would get it twice, and its second means "at once" to many.
-void SignalSessions(int signal) {
-  std::set<pid_t> sessions, groups;
-  // Parents come before their children.
-  for (const process::ProcessStat& process : process::Descendants(::getpid())) {
-    if (process.parent == ::getpid()) sessions.insert(process.session);
-    const bool is_own = process.group == ::getpgrp();
-    if (!is_own && sessions.contains(process.session)) groups.insert(process.group);
-  }
-  for (const pid_t group : groups) ::kill(-group, signal);
-}
 
 void KillDescendants() {
   for (const process::ProcessStat& process : process::Descendants(::getpid())) {
@@ -221,7 +209,8 @@ void PodRunner::Terminate(std::chrono::seconds grace) {
       slot->is_done = true;
     }
   }
-  SignalSessions(SIGTERM);
+  unasked_ = process::SessionsBelow(::getpid());
+  process::SignalChildSessions(::getpid(), SIGTERM, unasked_);
   if (Count(&Slot::is_active) == 0) Finish();
 }
 
@@ -258,6 +247,7 @@ void PodRunner::Reap() {
       if (!is_lingering) slot->run->LimitDrain();
     }
   }
+  if (!is_killing_) process::SignalChildSessions(::getpid(), SIGTERM, unasked_);
   if (is_killing_ && !is_finishing_) KillDescendants();
   if (is_finishing_) FinishWhenAlone();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ class PodRunner {
   void Start();
   // The pod cannot run: reports it as failed.
   void Reject(const std::string& reason, const std::string& message);
-  // SIGTERM to every process group in the sessions of the containers, SIGKILL to all processes
-  // after `grace`. When repeated, the earlier deadline applies.
+  // SIGTERM to every process group in the sessions of the containers, and once to those in sessions
+  // whose parents end before them; SIGKILL to all processes after `grace`. When repeated, the
+  // earlier deadline applies.
   void Terminate(std::chrono::seconds grace);
   // Call it after SIGCHLD.
   void Reap();
@@ -76,6 +78,7 @@ class PodRunner {
   ExecServer execs_;
   std::vector<std::unique_ptr<Slot>> init_slots_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  std::set<pid_t> unasked_;  // sessions whose parents were to ask them to end
   size_t next_init_ = 0;
   bool are_containers_started_ = false;
   bool is_terminating_ = false;

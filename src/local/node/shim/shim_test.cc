@@ -284,6 +284,24 @@ TEST_F(ShimTest, WhoHasASessionOfItsOwnIsAskedOnlyByWhoGaveIt) {
   EXPECT_EQ(Log(spec, "pytorch"), "asked\nsaved\n");
 }
 
+TEST_F(ShimTest, WhoHasASessionOfItsOwnIsAskedWhenItsParentHasDied) {
+  const std::string child = "trap 'echo asked; asked=1' TERM; touch " + root_ +
+                            "/a; until test $asked; do sleep 0.05; done; sleep 0.3; echo saved";
+  const PodSpec spec = Pod(
+      {Shell("setsid sh -c \"" + base::ReplaceAll(child, "$", "\\$") + "\" & setsid sh -c 'touch " +
+             root_ + "/b; exec sleep 1000' & until test -e " + root_ + "/a && test -e " + root_ +
+             "/b; do sleep 0.01; done; touch " + root_ + "/up; wait")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  // Longer than a test may take: nobody is left to the end of the grace period.
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(3600)));
+  AwaitEnd(spec, handle);
+  // A shell says, too, that its own child was terminated.
+  const std::string log = Log(spec, "pytorch");
+  EXPECT_TRUE(log.ends_with("asked\nsaved\n")) << log;
+  EXPECT_EQ(log.find("asked"), log.rfind("asked")) << log;
+}
+
 TEST_F(ShimTest, LeavesNoProcessThatHidesInASessionOfItsOwn) {
   const PodSpec spec = Pod(
       {Shell("setsid sh -c 'trap \"\" TERM; echo $$ > " + root_ + "/tmp; mv " + root_ + "/tmp " +
