@@ -8,7 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::map<int, std::string> dumps = {{0, text.substr(0, size / 2)}, {1, text}};
   answers::StallWatch watch(std::chrono::seconds(3), true, 2);
   answers::StallWatch::Instant now{};
-  const std::vector<answers::RankLook> looks = {{0, 1, false, true, {'S'}}, {1, 2, false, false, {'S'}}};
+  const std::vector<answers::RankLook> looks = {{0, 1, false, true, {'S'}},
+                                                {1, 2, false, false, {'S'}}};
   std::string said;
   for (int i = 0; i < 20; ++i) {
     now += std::chrono::seconds(1);
