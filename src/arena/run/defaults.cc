@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -87,34 +88,49 @@ base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagS
   }
   std::vector<std::string> args;
   for (const std::string& word : *values) args.push_back(fmt::format("--{}={}", key, word));
-  auto set = cli::FlagParser({flag}, [](std::string_view) {}).Parse(args);
+  auto set = cli::FlagParser({flag}, cli::kMuster).Parse(args);
   if (!set) return Fail(set.error());
   return {};
 }
 
 }  // namespace
 
-base::Status ReadDefaults(const std::string& folder, cli::FlagSet& flags) {
+base::Result<Defaults> ReadDefaults(const std::string& folder, cli::FlagSet& flags) {
   const std::string path = folder + "/" + kDefaultsFile;
   const auto content = base::ReadFile(path, kMaxDefaults);
   // A folder that is none is named when it is looked for.
   const bool is_absent =
       !content && (content.error().code == Code::kNotFound || content.error().os_errno == ENOTDIR);
-  if (is_absent) return {};
+  Defaults defaults{path, {}};
+  if (is_absent) return defaults;
   if (!content) return Fail(content.error());
   const auto yaml = text::ParseYaml(*content);
   if (!yaml) return Fail(yaml.error().Wrap(path));
-  if (yaml->is_null()) return {};
+  if (yaml->is_null()) return defaults;
   const text::Object* const keys = yaml->if_object();
   if (keys == nullptr) {
     return Fail(Code::kInvalidArgument, path + ": is not a mapping of flags to values");
   }
   for (const auto& pair : *keys) {
-    if (base::Status set = SetFlag(std::string(pair.key()), pair.value(), flags); !set) {
+    const std::string key(pair.key());
+    const cli::Flag* const flag = flags.Find(key);
+    const bool is_given = flag != nullptr && flag->changed();
+    if (base::Status set = SetFlag(key, pair.value(), flags); !set) {
       return Fail(set.error().Wrap(path));
     }
+    if (!is_given) defaults.keys.push_back(key);
   }
-  return {};
+  return defaults;
+}
+
+base::Status Defaults::Name(base::Status refused) const {
+  if (refused) return refused;
+  const std::string& said = refused.error().message;
+  const bool is_of_file = std::any_of(keys.begin(), keys.end(), [&said](const std::string& key) {
+    const size_t at = said.find("--" + key);
+    return at != std::string::npos && said.find_first_of(" ):,=", at) == at + 2 + key.size();
+  });
+  return is_of_file ? Fail(refused.error().Wrap(path)) : refused;
 }
 
 }  // namespace arena

@@ -221,8 +221,11 @@ base::Status RunVerb::Check(cli::Invocation& call) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("there is nothing to run: `{} run train.py`", context_.program));
   }
-  if (flags_.code.earlier.empty()) TRY(ReadDefaults(run_.directory, set_));
-  TRY(CheckTogether());
+  Defaults defaults;
+  if (flags_.code.earlier.empty()) {
+    TRY_ASSIGN(defaults, ReadDefaults(run_.directory, set_));
+  }
+  TRY(defaults.Name(CheckTogether()));
   TRY_ASSIGN(const std::vector<RunSecret> secrets, ReadRunSecrets(run_.secrets));
   for (const RunSecret& secret : secrets) {
     flags_.secret_env.push_back(secret.Variables());
@@ -230,7 +233,7 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   run_.notify.is_on_given = call.command.Changed("notify-on");
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
-  TRY(CheckRanks(flags_.nproc_per_node));
+  TRY(defaults.Name(CheckRanks(flags_.nproc_per_node)));
   // Else the first failure of rank 0's replica would be the last.
   if (flags_.retry > 0 && flags_.restart_policy.empty()) flags_.restart_policy = "OnFailure";
   TakeWords(call.args);

@@ -168,7 +168,13 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
   Write("muster.yaml", "retry: [1, 2]\n");
   refused({"train.py"}, "retry: takes one value");
   Write("muster.yaml", "retry: x\n");
-  refused({"train.py"}, "invalid argument");
+  refused({"train.py"}, "must be a whole number");
+  Write("muster.yaml", "nodes: 0\n");
+  refused({"train.py"}, "muster.yaml: --nodes is invalid");
+  Write("muster.yaml", "nproc-per-node: two\n");
+  refused({"train.py"}, "muster.yaml: -n two: ");
+  Write("muster.yaml", "nodes: 2\n");
+  EXPECT_EQ(RunIt({"--nodes=0", "train.py"}).log.find("muster.yaml"), std::string::npos);
   Write("muster.yaml", "- a\n");
   refused({"train.py"}, "is not a mapping of flags to values");
   Write("muster.yaml", "{\n");
