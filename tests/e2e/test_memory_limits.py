@@ -55,7 +55,7 @@ def open_unread(cluster, target):
     """A request whose answer nobody reads beyond its head."""
     api = Api(cluster, is_up=True)
     api.request("GET", target)
-    api.sock.settimeout(10)
+    api.sock.settimeout(60)
     answer = api.getresponse()
     assert answer.status == 200
     return api, answer
