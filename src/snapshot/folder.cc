@@ -121,8 +121,8 @@ class Lister {
       } else if (IsThere(root_ + "/" + path + "/.git")) {
         TRY(ListGit(path));  // a submodule, or another repository
       } else if (std::filesystem::is_empty(root_ + "/" + path, ignored)) {
-        unfetched_.push_back(
-            path);  // else a folder stands where a file was, whose files are listed
+        // Otherwise a folder stands where a file was, and git lists its files.
+        unfetched_.push_back(path);
       }
     }
     return {};

@@ -185,9 +185,9 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
   Follow(*read);
 }
 
-bool ProgressKeeper::IsUnread(const std::string& uid, const text::Json& pod) {
+bool ProgressKeeper::IsUnread(const std::string& uid, const text::Json& pod) const {
   const auto version = base::ParseInt(api::ResourceVersion(pod));
-  return version && *version > first_version_ && done_.insert(uid).second;
+  return version && *version > first_version_ && !done_.contains(uid);
 }
 
 void ProgressKeeper::FollowEvents(const ProgressPod& pod) {

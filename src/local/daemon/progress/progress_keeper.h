@@ -60,7 +60,7 @@ class ProgressKeeper {
                  std::string state_directory, int64_t first_version,
                  std::unique_ptr<node::LogFollower> follower);
   // Whether a pod that ended before it was seen to run has not been read. Under the mutex.
-  bool IsUnread(const std::string& uid, const text::Json& pod);
+  bool IsUnread(const std::string& uid, const text::Json& pod) const;
   void Follow(const ProgressPod& pod);
   void FollowEvents(const ProgressPod& pod);
   void Run();

@@ -75,51 +75,53 @@ void WriteEnded(const std::string& folder, const std::string& line) {
                                     0600, base::Durability::kNone));
 }
 
-TEST(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
-  char folder[] = "/tmp/muster-keeper-XXXXXX";
-  const std::string state = ::mkdtemp(folder);
-  {
-    ProgressFiles files(state);
-    RankFiles ranks(state);
-    ProgressNews news(files, ranks, base::SystemClock());
-    LastLines lines;
-    auto keeper = ProgressKeeper::Start(files, news, lines, state, 0);
-    ASSERT_TRUE(keeper);
-    auto reader = std::make_shared<Reader>();
-    ASSERT_TRUE(news.Handle({"GET", "/apis/muster.dev/v1/progress?watch=true", {}, ""}, reader));
-    const text::Json waits = PodIn("Pending"), over = PodIn("Succeeded");
-    (*keeper)->OnPod("pod-1", &waits);
-    WriteEnded(state + "/pods/pod-1", "step 2 loss 0.25");
-    (*keeper)->OnPod("pod-1", &over);
-    EXPECT_TRUE(reader->Await("0.25"));
+class ProgressKeeperTest : public testing::Test {
+ protected:
+  ~ProgressKeeperTest() override {
+    keeper_.reset();
+    static_cast<void>(base::RemoveTree(state_));
   }
-  static_cast<void>(base::RemoveTree(state));
+  void Start(int64_t first_version) {
+    auto keeper = ProgressKeeper::Start(files_, news_, lines_, state_, first_version);
+    ASSERT_TRUE(keeper);
+    keeper_ = std::move(*keeper);
+    ASSERT_TRUE(news_.Handle({"GET", "/apis/muster.dev/v1/progress?watch=true", {}, ""}, reader_));
+  }
+  static std::string MakeFolder() {
+    char folder[] = "/tmp/muster-keeper-XXXXXX";
+    return ::mkdtemp(folder);
+  }
+
+  const std::string state_ = MakeFolder();
+  ProgressFiles files_{state_};
+  RankFiles ranks_{state_};
+  ProgressNews news_{files_, ranks_, base::SystemClock()};
+  LastLines lines_;
+  std::unique_ptr<ProgressKeeper> keeper_;
+  std::shared_ptr<Reader> reader_ = std::make_shared<Reader>();
+};
+
+TEST_F(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
+  Start(0);
+  const text::Json waits = PodIn("Pending"), over = PodIn("Succeeded");
+  keeper_->OnPod("pod-1", &waits);
+  WriteEnded(state_ + "/pods/pod-1", "step 2 loss 0.25");
+  keeper_->OnPod("pod-1", &over);
+  EXPECT_TRUE(reader_->Await("0.25"));
 }
 
-TEST(ProgressKeeperTest, APodThatEndedWhileNoDaemonRanIsReadOnce) {
-  char folder[] = "/tmp/muster-keeper-XXXXXX";
-  const std::string state = ::mkdtemp(folder);
-  {
-    ProgressFiles files(state);
-    RankFiles ranks(state);
-    ProgressNews news(files, ranks, base::SystemClock());
-    LastLines lines;
-    auto keeper = ProgressKeeper::Start(files, news, lines, state, 40);
-    ASSERT_TRUE(keeper);
-    auto reader = std::make_shared<Reader>();
-    ASSERT_TRUE(news.Handle({"GET", "/apis/muster.dev/v1/progress?watch=true", {}, ""}, reader));
-    WriteEnded(state + "/pods/pod-1", "step 2 loss 0.25");
-    WriteEnded(state + "/pods/pod-2", "step 7 loss 0.75");
-    text::Json before = PodIn("Succeeded"), late = PodIn("Succeeded");
-    text::Set(before, {"metadata", "resourceVersion"}, text::Json("40"));
-    text::Set(before, {"metadata", "uid"}, text::Json("pod-2"));
-    text::Set(late, {"metadata", "resourceVersion"}, text::Json("41"));
-    (*keeper)->OnPod("pod-2", &before);
-    (*keeper)->OnPod("pod-1", &late);
-    EXPECT_TRUE(reader->Await("0.25"));
-    EXPECT_FALSE(reader->Has("0.75")) << "an earlier daemon has read it";
-  }
-  static_cast<void>(base::RemoveTree(state));
+TEST_F(ProgressKeeperTest, APodThatEndedWhileNoDaemonRanIsReadOnce) {
+  Start(40);
+  WriteEnded(state_ + "/pods/pod-1", "step 2 loss 0.25");
+  WriteEnded(state_ + "/pods/pod-2", "step 7 loss 0.75");
+  text::Json before = PodIn("Succeeded"), late = PodIn("Succeeded");
+  text::Set(before, {"metadata", "resourceVersion"}, text::Json("40"));
+  text::Set(before, {"metadata", "uid"}, text::Json("pod-2"));
+  text::Set(late, {"metadata", "resourceVersion"}, text::Json("41"));
+  keeper_->OnPod("pod-2", &before);
+  keeper_->OnPod("pod-1", &late);
+  EXPECT_TRUE(reader_->Await("0.25"));
+  EXPECT_FALSE(reader_->Has("0.75")) << "an earlier daemon has read it";
 }
 
 }  // namespace
