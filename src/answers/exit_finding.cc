@@ -9,6 +9,7 @@
 
 #include "answers/program_words.h"
 #include "answers/signal_words.h"
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -68,27 +69,33 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
      "Its reason is in the lines before its end."},
 });
 
-// The line of a shell that reports a signal, if it is among the last and no work follows it.
-const Line* ShellsWord(const Rank& rank) {
+struct RankEnd {
+  std::optional<int> code;     // ExitOf
+  const Line* word = nullptr;  // of a shell, that reports a signal
+};
+
+// The word counts if it is among the last lines and no work follows it.
+RankEnd FindEnd(const Rank& rank) {
   constexpr size_t kLastWords = 10;
+  RankEnd end{rank.exit_code};
   size_t words = 0;
   for (auto line = rank.lines.rbegin(); line != rank.lines.rend() && words < kLastWords; ++line) {
     const auto signal = SignalOfShell(line->text);
     const bool is_request = signal == SIGTERM || signal == SIGHUP;  // may be a helper's end
-    if (signal && !(is_request && (rank.exit_code || IsOfScript(line->text)))) return &*line;
-    if (IsProgress(line->text) || TellsOfSuccess(line->text)) return nullptr;
+    if (signal && !(is_request && (rank.exit_code || IsOfScript(line->text)))) {
+      end.word = &*line;
+      if (end.code.value_or(0) < kSignalBase) end.code = kSignalBase + *signal;
+      break;
+    }
+    if (IsProgress(line->text) || TellsOfSuccess(line->text)) break;
     words += line->text.empty() ? 0 : 1;
   }
-  return nullptr;
+  return end;
 }
 
 }  // namespace
 
-std::optional<int> ExitOf(const Rank& rank) {
-  if (rank.exit_code.value_or(0) >= kSignalBase) return rank.exit_code;
-  const Line* const word = ShellsWord(rank);
-  return word == nullptr ? rank.exit_code : kSignalBase + SignalOfShell(word->text).value();
-}
+std::optional<int> ExitOf(const Rank& rank) { return FindEnd(rank).code; }
 
 Finding FindInExit(const Rank& rank) {
   Finding finding;
@@ -96,7 +103,8 @@ Finding FindInExit(const Rank& rank) {
   finding.level = Level::kUndecided;
   finding.confidence = Confidence::kLow;
   finding.time = rank.ended;
-  const int code = ExitOf(rank).value_or(1);
+  const RankEnd how = FindEnd(rank);
+  const int code = how.code.value_or(1);
   // Whom a signal ends has no last word.
   if (code < kSignalBase) finding.line = LastWords(rank);
   if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
@@ -111,12 +119,12 @@ Finding FindInExit(const Rank& rank) {
     finding.advice_text = end->advice_text;
     finding.level = end->level;
     if (end->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
-    const Line* const word = ShellsWord(rank);
-    if (word != nullptr) {
-      finding.line = base::Trim(std::string_view(word->text).substr(0, 400));
+    if (how.word != nullptr) {
+      finding.line = base::Trim(std::string_view(how.word->text).substr(0, 400));
     } else if (end->level == Level::kDeciding && rank.end_words.empty()) {
       // What it printed before tells nothing of it.
-      finding.line = fmt::format("ended by signal {} ({})", end->signal, SignalName(end->signal));
+      finding.line =
+          fmt::format("ended by signal {} ({})", end->signal, base::SignalName(end->signal));
     }
   } else if (rank.has_log && rank.exit_code && finding.line.empty()) {
     finding.title = "it ended itself, and printed nothing";

@@ -25,8 +25,6 @@ TEST(SignalWords, AreThoseOfShells) {
     EXPECT_EQ(SignalOfShell(other), std::nullopt) << other;
   }
   EXPECT_EQ(SignalIn("exited on SIGBUS"), 7);
-  EXPECT_EQ(SignalName(31), "SIGSYS");
-  EXPECT_EQ(SignalName(64), "");
 }
 
 TEST(ExitFinding, AShellsWordIsTheEnd) {

@@ -62,12 +62,6 @@ std::optional<int> SignalIn(std::string_view words) {
   return std::nullopt;
 }
 
-std::string_view SignalName(int number) {
-  const auto signal = std::find_if(kSignals.begin(), kSignals.end(),
-                                   [number](const auto& each) { return each.number == number; });
-  return signal == kSignals.end() ? "" : signal->name;
-}
-
 bool IsOfScript(std::string_view line) { return OfScript(base::Trim(line)).has_value(); }
 
 std::optional<int> SignalOfShell(std::string_view line) {
@@ -78,9 +72,10 @@ std::optional<int> SignalOfShell(std::string_view line) {
   const bool is_zsh = words.starts_with(kZsh);
   if (is_zsh) words.remove_prefix(kZsh.size());
   for (const SignalWords& signal : kSignals) {
-    std::string description(signal.description);
-    if (is_zsh) description = base::ToLower(description);
-    if (!words.starts_with(description)) continue;
+    const std::string_view description = signal.description;
+    const bool begins =
+        is_zsh ? words.starts_with(base::ToLower(description)) : words.starts_with(description);
+    if (!begins) continue;
     const std::string_view rest = base::Trim(words.substr(description.size()));
     if (rest.empty() || rest == kCore || script || is_zsh) return signal.number;
   }

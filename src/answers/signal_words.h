@@ -10,9 +10,6 @@ namespace answers {
 // "exited on SIGKILL". nullopt if there is none.
 std::optional<int> SignalIn(std::string_view words);
 
-// "SIGKILL" for 9; "" for a signal that ends no program, or is not known here.
-std::string_view SignalName(int number);
-
 // Whether a script's shell reports it, with the command line of the program that ended.
 bool IsOfScript(std::string_view line);
 

@@ -12,6 +12,7 @@
 #include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 
 namespace api {
@@ -47,9 +48,9 @@ bool HasFailed(const Terminated& terminated) {
   return terminated.exit_code != 0 || terminated.signal != 0;
 }
 
-std::string SignalName(int signal) {
-  const char* const name = sigabbrev_np(signal);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+std::string NameOfSignal(int signal) {
+  std::string name = base::SignalName(signal);
+  return name.empty() ? fmt::format("signal {}", signal) : name;
 }
 
 constexpr std::string_view kCodeSyncFailed = "code sync failed in ";
@@ -141,7 +142,7 @@ std::string DescribeSignal(int signal, const Terminated& terminated) {
     case SIGBUS:
       return fmt::format("was killed by SIGBUS (a full /dev/shm does that{}{})", comma, code);
     default:
-      return fmt::format("was killed by {}{}", SignalName(signal),
+      return fmt::format("was killed by {}{}", NameOfSignal(signal),
                          code.empty() ? "" : fmt::format(" ({})", code));
   }
 }

@@ -11,11 +11,11 @@
 
 #include "base/file.h"
 #include "base/machine/host_name.h"
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 #include "launch/failure/report_file.h"
 #include "launch/machine/machine.h"
 #include "launch/machine/process_tree.h"
-#include "launch/machine/signal_names.h"
 #include "process/signals.h"
 #include "rendezvous/sockets/listener.h"
 
@@ -288,8 +288,8 @@ void Agent::OnSignal(int signal) {
   }
   end_signal_ = signal;
   if (rendezvous_ && is_idle_) {
-    rendezvous_->Leave("it got " + SignalName(signal));
-    Say(fmt::format("ended by {}", SignalName(signal)));
+    rendezvous_->Leave("it got " + base::SignalName(signal));
+    Say(fmt::format("ended by {}", base::SignalName(signal)));
     return Finish(128 + signal);
   }
   StopGroup(Ending::kSignal, signal,
@@ -302,7 +302,8 @@ void Agent::OfferToHurry() {
   loop_->After(kPromptEnd, [this] {
     if (is_hurried_ || !group_ || !group_->IsStopping() || group_->running_count() == 0) return;
     Say(fmt::format("{} of {} ranks are still running after {}: a second one kills them at once",
-                    group_->running_count(), options_.nproc_per_node, SignalName(end_signal_)));
+                    group_->running_count(), options_.nproc_per_node,
+                    base::SignalName(end_signal_)));
   });
 }
 
@@ -341,7 +342,7 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
   if (stop_timer_ == 0) stop_timer_ = loop_->After(kLookForSleepers, [this] { SayWhoSleeps(); });
   for (const pid_t pid : group_->Pids()) {
     if (pid != 0)
-      SayDetail(fmt::format("Sending process {} closing signal {}", pid, SignalName(signal)));
+      SayDetail(fmt::format("Sending process {} closing signal {}", pid, base::SignalName(signal)));
   }
   if (ending == Ending::kSuccess) return group_->Finish(grace, [this] { OnGroupGone(); });
   group_->Stop(signal, grace, [this] { OnGroupGone(); });
@@ -373,7 +374,7 @@ void Agent::OnDrained() {
       PrintEvents(false);
       return Finish(ExitCodeOf(failures_[FindRootCause(failures_)]));
     case Ending::kSignal:
-      Say(fmt::format("ended by {}", SignalName(end_signal_)));
+      Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
       PrintEvents(false);
       return Finish(128 + end_signal_);
     case Ending::kCannotStart:
@@ -388,10 +389,10 @@ bool Agent::TryRestart() {
   if (lost_loss_) return false;  // it would lose it again
   const Failure& root = failures_[FindRootCause(failures_)];
   ++restarts_;
-  Say(fmt::format(
-      "rank {} (pid {}) failed, {}: restart {} of {}", root.rank, root.pid,
-      root.IsSignal() ? SignalName(-root.exit_code) : fmt::format("exit code {}", root.exit_code),
-      restarts_, options_.max_restarts));
+  Say(fmt::format("rank {} (pid {}) failed, {}: restart {} of {}", root.rank, root.pid,
+                  root.IsSignal() ? base::SignalName(-root.exit_code)
+                                  : fmt::format("exit code {}", root.exit_code),
+                  restarts_, options_.max_restarts));
   attempt_ = restarts_;
   store_->Reset();
   Begin();

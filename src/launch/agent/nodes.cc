@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/machine/signal_name.h"
 #include "launch/agent/agent.h"
-#include "launch/machine/signal_names.h"
 #include "witness/meetings.h"
 #include "witness/stacks.h"
 
@@ -39,7 +39,7 @@ std::string WhyStopped(rendezvous::StopReason reason,
 }
 
 std::string PlainEnd(int exit_code) {
-  return exit_code < 0 ? SignalName(-exit_code) : fmt::format("exit code {}", exit_code);
+  return exit_code < 0 ? base::SignalName(-exit_code) : fmt::format("exit code {}", exit_code);
 }
 
 rendezvous::RendezvousConfig ConfigOf(const Options& options, const std::string& host) {
@@ -186,8 +186,8 @@ void Agent::OnProgress(const std::string& line) { Say(line); }
 void Agent::OnNodeIdle() {
   const bool was_running = !std::exchange(is_idle_, true);
   if (ending_ == Ending::kSignal) {
-    rendezvous_->Leave("it got " + SignalName(end_signal_));
-    Say(fmt::format("ended by {}", SignalName(end_signal_)));
+    rendezvous_->Leave("it got " + base::SignalName(end_signal_));
+    Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
     return Finish(128 + end_signal_);
   }
   if (!end_ && group_ && group_->has_given_up()) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/machine/signal_name.h"
 #include "launch/agent/agent.h"
 #include "launch/machine/process_tree.h"
-#include "launch/machine/signal_names.h"
 #include "process/procfs.h"
 
 namespace launch {
@@ -132,7 +132,7 @@ void Agent::OnLate(pid_t pid, const std::string& scope, int signal) {
           ? fmt::format("process {}", pid)
           : fmt::format("rank {} (pid {})", MakeGroup().first_rank + (worker - pids.begin()), pid);
   Say(fmt::format("{} has not finished \"{}\" by the time that it set: it gets {}", who, scope,
-                  SignalName(signal)));
+                  base::SignalName(signal)));
   ::kill(pid, signal);
 }
 

@@ -8,9 +8,9 @@
 
 #include "answers/finding.h"
 #include "answers/log/read_log.h"
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
-#include "launch/machine/signal_names.h"
 #include "text/json.h"
 
 namespace launch {
@@ -133,7 +133,7 @@ Explanation ExplainSignal(const Failure& root) {
             {},
             "give the job more memory, or use less: smaller batches, fewer data loader workers"};
   }
-  return {fmt::format("ended by signal {} ({})", signal, SignalName(signal)),
+  return {fmt::format("ended by signal {} ({})", signal, base::SignalName(signal)),
           "signal",
           {},
           AdviceForSignal(signal, root.crash)};
@@ -169,14 +169,15 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
 }
 
 text::Object DescribeFailure(const Failure& failure) {
-  return {{"rank", failure.rank},
-          {"local_rank", failure.local_rank},
-          {"host", failure.host},
-          {"pid", failure.pid},
-          {"exit_code", failure.exit_code},
-          {"signal", failure.IsSignal() ? text::Json(SignalName(-failure.exit_code)) : nullptr},
-          {"time", base::FormatRfc3339Micro(failure.time)},
-          {"stopped_by_launcher", failure.was_stopped_by_us}};
+  return {
+      {"rank", failure.rank},
+      {"local_rank", failure.local_rank},
+      {"host", failure.host},
+      {"pid", failure.pid},
+      {"exit_code", failure.exit_code},
+      {"signal", failure.IsSignal() ? text::Json(base::SignalName(-failure.exit_code)) : nullptr},
+      {"time", base::FormatRfc3339Micro(failure.time)},
+      {"stopped_by_launcher", failure.was_stopped_by_us}};
 }
 
 }  // namespace

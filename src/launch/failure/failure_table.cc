@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
-#include "launch/machine/signal_names.h"
 
 namespace launch {
 namespace {
@@ -37,7 +37,7 @@ std::string TracebackOf(const Failure& failure) {
   }
   if (failure.IsSignal()) {
     return fmt::format("Signal {} ({}) received by PID {}", -failure.exit_code,
-                       SignalName(-failure.exit_code), failure.pid);
+                       base::SignalName(-failure.exit_code), failure.pid);
   }
   return std::string(kNoTraceback);
 }
@@ -48,7 +48,8 @@ std::string Entry(size_t index, const Failure& failure) {
       "  exitcode  : {} (pid: {}) {}\n  error_file: {}\n  traceback : {}\n",
       index, LocalTime(failure.ReportedTime()), failure.host, failure.rank, failure.local_rank,
       failure.exit_code, failure.pid,
-      failure.IsSignal() ? fmt::format(" ({})", SignalName(-failure.exit_code)) : std::string(),
+      failure.IsSignal() ? fmt::format(" ({})", base::SignalName(-failure.exit_code))
+                         : std::string(),
       failure.error_file.empty() ? "<N/A>" : failure.error_file, TracebackOf(failure));
 }
 

@@ -19,9 +19,4 @@ std::optional<int> SignalNumber(std::string_view name) {
   return std::nullopt;
 }
 
-std::string SignalName(int signal) {
-  const char* const known = ::sigabbrev_np(signal);
-  return known == nullptr ? std::string() : std::string("SIG") + known;
-}
-
 }  // namespace launch

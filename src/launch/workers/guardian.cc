@@ -15,9 +15,9 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 #include "launch/machine/process_tree.h"
-#include "launch/machine/signal_names.h"
 #include "process/pidfd.h"
 
 namespace launch {
@@ -83,7 +83,7 @@ base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
 int ExitCodeOfAgent(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   Say(fmt::format("error: the launcher's agent was killed by {}; its workers are killed too",
-                  SignalName(WTERMSIG(status))));
+                  base::SignalName(WTERMSIG(status))));
   return 128 + WTERMSIG(status);
 }
 

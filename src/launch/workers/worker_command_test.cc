@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/machine/signal_name.h"
 #include "launch/machine/signal_names.h"
 #include "launch/output/line_sink.h"
 
@@ -143,7 +144,7 @@ TEST(Signals, HaveNames) {
   EXPECT_EQ(SignalNumber("usr1"), 10);
   EXPECT_FALSE(SignalNumber("SIGKILL"));
   EXPECT_FALSE(SignalNumber("SIG"));
-  EXPECT_EQ(SignalName(11), "SIGSEGV");
+  EXPECT_EQ(base::SignalName(11), "SIGSEGV");
 }
 
 class LineSinkTest : public ::testing::Test {
