@@ -51,7 +51,8 @@ void AddTrialEnds(const std::string& folder, answers::Evidence& evidence) {
     if (!row.result) continue;
     const std::string name = FolderOfTrial("files", row.trial.index) + "/log";
     const auto of_trial = [&name](const answers::Rank& rank) { return rank.name == name; };
-    // Trials do not wait for each other: the good ones tell nothing of the others.
+    // Trials do not wait for each other, so that those that succeeded are no evidence about the
+    // others.
     if (row.result->exit_code == 0) {
       std::erase_if(evidence.ranks, of_trial);
       continue;

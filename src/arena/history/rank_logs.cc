@@ -23,8 +23,8 @@
 namespace arena {
 namespace {
 
-constexpr int64_t kLinesOfARank = 200;     // in which its step is looked for
-constexpr size_t kMostLogBytes = 4 << 20;  // of a pod's log
+constexpr int64_t kLinesOfARank = 200;     // searched for the rank's step
+constexpr size_t kMostLogBytes = 4 << 20;  // of one pod's log
 
 std::string ShownLine(std::string_view line) {
   std::string text = answers::WithoutEscapes(line);

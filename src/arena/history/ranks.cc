@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kSample{500};
 constexpr std::chrono::milliseconds kAnswerWithin{1000};
-constexpr size_t kLogsAtOnce = 8;  // of a cluster that is some way off
+constexpr size_t kLogsAtOnce = 8;  // read at the same time if the cluster is not this machine
 
-// A process of the pod that is a rank, with what it used before the sample.
+// A process of a pod that is a rank, with its activity before the sample.
 struct Watched {
   RankState* rank;
   std::string folder;
@@ -87,7 +87,8 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::map<pid_t, std::string> dumps;
   for (const witness::Question& question : questions) dumps.merge(question.Await(kAnswerWithin));
-  // All at about one time, so that most collectives are known of each.
+  // The recorders are asked at about the same time, so that each still remembers most of the
+  // collectives that the others remember.
   std::vector<witness::RecorderQuestion> recorders;
   for (const auto& [folder, pids] : by_folder) recorders.emplace_back(folder, pids);
   std::map<pid_t, std::string> told;
@@ -134,7 +135,7 @@ void AddUse(const std::map<std::string, PodUse>& uses, int processes,
   }
 }
 
-// "12 ms, last 9 of 10"; "-" of a rank that is never the last.
+// Returns "12 ms, last 9 of 10", or "-" for a rank that is never the last.
 std::string LateText(const std::optional<answers::Lateness>& late) {
   if (!late || late->last == 0) return "-";
   const double ms = std::chrono::duration<double, std::milli>(late->median).count();
@@ -170,7 +171,7 @@ std::string GpuText(const RankState& rank) {
                      static_cast<int64_t>(rank.gpu->memory_used) >> 20);
 }
 
-// A job whose GPUs are not measured has no column for them, which stands behind MEMORY.
+// The column GPU, to the right of MEMORY, exists only if the job's GPUs are measured.
 class RanksTable {
  public:
   RanksTable(const std::vector<RankState>& ranks, std::vector<std::string> head)
@@ -251,7 +252,7 @@ std::string RenderDistantRanks(const std::vector<RankState>& ranks) {
       ranks, {"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"});
   const std::string* above = nullptr;
   for (const RankState& rank : ranks) {
-    // What several ranks of an instance use together stands beside the first of them.
+    // The use that several ranks of an instance share is in the row of the first of them.
     const bool is_first = above == nullptr || *above != rank.instance;
     above = &rank.instance;
     const bool is_shared = rank.instance_use && !rank.cpu;

@@ -20,9 +20,9 @@ using runs::Millis;
 
 constexpr const char* kUserAnnotation = "arena.kubeflow.org/username";
 constexpr std::string_view kByLabel = "label=";
-constexpr size_t kMostSources = 2;  // of a bucket, in the table
+constexpr size_t kMostSources = 2;  // of each bucket in the table
 
-// "1h02m03.004s", unrounded, so that the rows add up.
+// Formats as "1h02m03.004s", unrounded, so that the rows add up.
 std::string Exact(Millis millis) {
   const int64_t hours = millis / 3'600'000;
   const int64_t minutes = millis / 60'000 % 60;

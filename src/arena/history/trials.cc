@@ -12,7 +12,7 @@
 namespace arena {
 namespace {
 
-// The lines of the log that are results, a log of any length.
+// Returns those lines of the log that are results; the log may have any length.
 base::Result<std::string> ReadResults(net::BodyStream& log) {
   std::string results;
   std::string line;
