@@ -49,8 +49,8 @@ base::Result<std::vector<TrialRow>> TrialsOf(cluster::Client& client, const RunR
   }
   const auto container = ContainerToRead(job, instance, "");
   if (!container) {
-    return base::Fail(container.error().Wrap(
-        fmt::format("no trial of {} has ended, which its log would tell", job.summary.name)));
+    return base::Fail(
+        container.error().Wrap(fmt::format("no trial of {} has ended yet", job.summary.name)));
   }
   cluster::LogOptions options;
   options.container = *container;
