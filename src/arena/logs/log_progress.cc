@@ -20,10 +20,10 @@ namespace {
 
 constexpr int64_t kLinesOfCurves = 20'000, kLinesOfLatest = 1000;
 constexpr size_t kMostOfLog = 8 << 20;
-// Of a command that looks once: nobody waits ten seconds for `get`.
+// The time for a command that looks once: nobody wants to wait ten seconds for `get`.
 constexpr std::chrono::seconds kPatienceOfOneLook{3};
 
-// As the embedded cluster's daemon notes it.
+// Reads the log in the same way as the embedded cluster's daemon.
 runs::History HistoryOf(std::string_view log, const std::string& source) {
   runs::History history;
   runs::LogReading reading;
@@ -41,8 +41,9 @@ runs::History HistoryOf(std::string_view log, const std::string& source) {
   return history;
 }
 
-// The instances that may print the progress, most likely first: rank 0's; the last one's, where
-// pipelines know the loss; the second, whatever the others are. Those without a pod are left out.
+// Returns the instances that may print the progress, most likely first: that of rank 0; the last
+// one, which knows the loss of a pipeline; and, as a last attempt, the second one. Instances
+// without a pod are left out.
 std::vector<const text::Json*> Tellers(const TrainingJob& job) {
   const RankMap map = RankMap::Of(job.job);
   std::vector<const text::Json*> tellers;
@@ -58,7 +59,7 @@ std::vector<const text::Json*> Tellers(const TrainingJob& job) {
   return tellers;
 }
 
-// Into `tail`, of the first instance.
+// Reads the event files of the first instance into `tail`.
 void ReadEventFiles(cluster::Client& client, const TrainingJob& job, EventTail& tail,
                     std::chrono::seconds longest) {
   const RankMap map = RankMap::Of(job.job);

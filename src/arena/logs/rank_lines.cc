@@ -28,7 +28,7 @@ std::optional<int> RankOf(const RankMap& map, std::string_view instance,
   return label.is_local ? map.RankAt(instance, label.number) : std::optional(label.number);
 }
 
-// "[rank1]:text" of "[lr=0.1 seed=2] [rank1]:text".
+// Returns "[rank1]:text" of "[lr=0.1 seed=2] [rank1]:text".
 std::string_view BehindTrial(std::string_view line) {
   const size_t end = line.starts_with('[') ? line.find("] [") : std::string_view::npos;
   return end == std::string_view::npos ? line : line.substr(end + 2);
