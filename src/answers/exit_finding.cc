@@ -23,7 +23,8 @@ std::string LastWords(const Rank& rank) {
   return "";
 }
 
-// What the end by a signal says. One that decides names what went wrong in the program itself.
+// What an end by this signal says. If the level is kDeciding, the title names what went wrong in
+// the program itself.
 struct SignalEnd {
   int signal;
   std::string_view kind, title;
@@ -71,10 +72,10 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
 
 struct RankEnd {
   std::optional<int> code;     // ExitOf
-  const Line* word = nullptr;  // of a shell, that reports a signal
+  const Line* word = nullptr;  // a shell's report of a signal
 };
 
-// The word counts if it is among the last lines and no work follows it.
+// A shell's report counts if it is among the last lines and no work follows it.
 RankEnd FindEnd(const Rank& rank) {
   constexpr size_t kLastWords = 10;
   RankEnd end{rank.exit_code};
@@ -105,7 +106,8 @@ Finding FindInExit(const Rank& rank) {
   finding.time = rank.ended;
   const RankEnd how = FindEnd(rank);
   const int code = how.code.value_or(1);
-  // Whom a signal ends has no last word.
+  // A program that a signal ended had no chance to print a last word, so that its launcher's words
+  // are better.
   if (code < kSignalBase) finding.line = LastWords(rank);
   if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
   if (finding.line.empty()) finding.line = LastWords(rank);
@@ -122,7 +124,7 @@ Finding FindInExit(const Rank& rank) {
     if (how.word != nullptr) {
       finding.line = base::Trim(std::string_view(how.word->text).substr(0, 400));
     } else if (end->level == Level::kDeciding && rank.end_words.empty()) {
-      // What it printed before tells nothing of it.
+      // The lines that it printed before the signal say nothing about the cause.
       finding.line =
           fmt::format("ended by signal {} ({})", end->signal, base::SignalName(end->signal));
     }
@@ -142,7 +144,7 @@ void AskWitnesses(const Rank& rank, Finding& found) {
   for (const Fact& witness : rank.witnesses) {
     const Rule* const rule = RuleForWitness(witness.text);
     if (rule == nullptr || !rule->Overrules(found.kind)) continue;
-    // A full disk alone is no proof that the program has needed it.
+    // A full disk alone does not prove that the program needed it.
     const bool is_known = found.kind != kUnknown;
     found.Take(*rule);
     found.confidence = is_known ? Confidence::kHigh : Confidence::kMedium;

@@ -7,12 +7,12 @@ namespace answers {
 namespace {
 
 struct Known {
-  std::string_view reason;   // "^" is not part of these: they are whole
-  std::string_view message;  // a pattern (rule.h); "" is any
+  std::string_view reason;   // without the marks ^ and $: it is compared as a whole
+  std::string_view message;  // a pattern (rule.h); "" matches any message
   std::string_view kind, title;
   Advice advice;
   std::string_view advice_text;
-  bool may_say_more = false;  // a rule then knows a class of the message
+  bool may_say_more = false;  // a rule may find a more precise class in the message
 };
 
 constexpr std::string_view kAgain = "Submit it again, from the last checkpoint.";
@@ -188,7 +188,7 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry, kShort},
 });
 
-// "OutOf*" is of each resource.
+// `known` may end with a star: "OutOf*" covers every resource.
 bool IsReason(std::string_view reason, std::string_view known) {
   if (!known.ends_with('*')) return reason == known;
   known.remove_suffix(1);
@@ -206,7 +206,7 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
     finding.title = known.title;
     finding.advice = known.advice;
     finding.advice_text = known.advice_text;
-    // Whose credentials it was, or whose limit, the message may say.
+    // The message may say whose credentials or which limit it was.
     const bool may_say_more = known.may_say_more || known.kind == "image-pull";
     const Rule* const rule = may_say_more ? RuleForLine(message) : nullptr;
     if (rule != nullptr && rule->level == Level::kDeciding) {
@@ -215,8 +215,7 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
       finding.advice = rule->advice;
       finding.advice_text = rule->advice_text;
     }
-    // Of a container that was killed the message is the end of its log, where the killer spoke
-    // last.
+    // The message of a killed container is the end of its log, where the killer spoke last.
     std::string_view told = base::Trim(message);
     if (reason == "OOMKilled") told = told.substr(told.rfind('\n') + 1);
     finding.line = std::string(reason) + (reason.empty() || told.empty() ? "" : ": ");
