@@ -13,9 +13,10 @@ namespace {
 
 constexpr size_t kLongest = 400;
 
-// As the sources print them: mm/oom_kill.c, kernel/cgroup/pids.c, fs/file_table.c,
+// The kernel's sources print these words: mm/oom_kill.c, kernel/cgroup/pids.c, fs/file_table.c,
 // arch/x86/mm/fault.c and kernel/traps.c, block/blk-core.c, fs/ext4/super.c, fs/xfs, net/sunrpc,
-// drivers/pci/pcie/aer.c, and NVIDIA's open modules (src/nvidia/arch/nvalloc/unix/src/osinit.c).
+// drivers/pci/pcie/aer.c; and so do NVIDIA's open modules
+// (src/nvidia/arch/nvalloc/unix/src/osinit.c).
 constexpr auto kTellings = std::to_array<std::pair<std::string_view, Telling>>({
     {"oom-kill:constraint=", Telling::kOfMemory},
     {"ut of memory: Killed process ", Telling::kOfMemory},
@@ -104,7 +105,7 @@ std::vector<bool> AreAbout(const Program& program, const std::vector<std::string
                     : is_of_a_cgroup ? text.find(program.cgroup) != std::string_view::npos
                                      : true);
   }
-  // The driver names a GPU before the Xid that it reports of it.
+  // The driver names a GPU in the line before the Xid that it reports for it.
   for (size_t i = texts.size(); i-- > 1;) {
     if (texts[i - 1].starts_with("NVRM: GPU at PCI:")) about[i - 1] = about[i];
   }
