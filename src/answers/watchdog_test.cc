@@ -60,13 +60,13 @@ TEST(Watchdogs, WhoHadNotEnteredTheCall) {
   EXPECT_EQ(verdict.kind, "collective-timeout");
   ASSERT_TRUE(verdict.rank);
   EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
-  // Of two that are as far behind, neither is named.
+  // If two ranks are equally far behind, neither is named.
   EXPECT_FALSE(
       ReadWatchdogs(ReadLogs({{"out", waited + Enqueued(1, "0", 6) + Enqueued(2, "0", 6)}}))
           .behind);
 }
 
-// As torch 2.2 prints them: what timed out without the group, and what came of it with the group.
+// torch 2.2 prints the call that timed out without its group, and the consequences with it.
 TEST(Watchdogs, LinesWithoutAGroupAreOfTheOnlyOneThatIsNamed) {
   const auto caught = [](int rank, int sequence, const char* call) {
     return fmt::format(

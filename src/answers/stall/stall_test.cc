@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// As Python 3.11 writes it.
+// Python 3.11 writes such a dump.
 constexpr const char* kInAllReduce =
     "Thread 0x00007f1 (most recent call first):\n"
     "  File \"/usr/lib/python3.11/threading.py\", line 320 in wait\n"
@@ -38,19 +38,20 @@ class Story {
     for (int rank = 0; rank < world; ++rank)
       looks_.push_back({rank, 100 + rank, false, false, {'S'}});
   }
-  // What the recorders of ranks say when they are asked.
+  // The answers of the ranks' recorders.
   std::map<int, std::string>& traces() { return traces_; }
-  // Whether one of them is late.
+  // Whether an answer is late.
   bool& lacks_traces() { return lacks_traces_; }
   // Ranks with other threads or processes that want a processor.
   std::set<int>& with_work() { return with_work_; }
-  // Whose recorder gives no usable answer.
+  // Ranks whose recorder gives no usable answer.
   std::set<int>& mute() { return mute_; }
   bool& has_silent_pods() { return has_silent_pods_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
-  // Seconds in which the ranks of `busy` do something. How often it wanted dumps.
+  // Lets `count` seconds pass in which the ranks in `busy` do something. Returns how often the
+  // watch asked for dumps.
   int Pass(int count, const std::vector<size_t>& busy, const std::map<int, std::string>& dumps) {
     int asked = 0;
     for (int i = 0; i < count; ++i) {
@@ -121,7 +122,7 @@ TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
 TEST(Stall, ThoseWhoWorkAreNotAsked) {
   Story story(2);
   EXPECT_EQ(story.Pass(600, {0, 1}, {}), 0);
-  // One waits in each step for a moment.
+  // In each step one rank waits for a moment.
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(story.Pass(2, {0}, {}), 0);
     EXPECT_EQ(story.Pass(1, {0, 1}, {}), 0);
@@ -264,8 +265,8 @@ TEST(Stall, RanksInDifferentCollectivesWaitForEachOther) {
             "(train.py:88): they wait for each other");
 }
 
-// At load 40 and the lowest priority, a data loader's worker got no processor for 12 s, and the
-// thread that finishes an all_reduce for 4.
+// At load 40 and the lowest priority, the worker of a data loader got no processor for 12 s, and
+// the thread that finishes an all_reduce got none for 4 s.
 TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
   Story story(2);
   story.with_work() = {1};
@@ -340,7 +341,7 @@ TEST(Stall, ARankThatSaysNothing) {
             "is");
 }
 
-// Of a rank that has entered collectives of one group up to `number`.
+// The record of a rank that has entered the collectives of one group up to `number`.
 std::string Recorded(int64_t number, std::string_view name) {
   return fmt::format(
       R"({{"pg_status": {{"0": {{"last_enqueued_collective": "{0}",)"
@@ -424,7 +425,7 @@ TEST(Stack, TheLastWholeDumpCounts) {
   EXPECT_EQ(WhatItDoes(stacks[0].frames).what, "all_reduce");
 }
 
-// As Python 3.11 writes it when a thread that it does not know calls abort().
+// Python 3.11 writes this when a thread that it does not know calls abort().
 constexpr const char* kAborted =
     "rank=1 world=2 parent=0\n"
     "Fatal Python error: Aborted\n\n"

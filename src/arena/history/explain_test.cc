@@ -13,7 +13,7 @@ class ExplainTrialTest : public VerbTest {
     cluster_->Put(kJobs, job);
     cluster_->Put(kPods, MakePod("rates", "master", 0, "Failed"));
   }
-  // `last` is the trial's last line, as the sweep's result tells it; its log ends after that.
+  // `last` is the trial's last line according to the sweep's result; its log ends after that.
   std::string Explain(const std::string& last) {
     const std::string results =
         R"(trial ended: {"index": 0, "exitCode": 1, "started": 1, "ended": 2, "lastLine": ")" +

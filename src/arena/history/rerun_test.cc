@@ -7,7 +7,7 @@
 namespace arena {
 namespace {
 
-// A job of `submit --env TOKEN`, made where no note of it is kept.
+// A job of `submit --env TOKEN` on a cluster for which no note of it is kept.
 class RerunTest : public VerbTest {
  protected:
   RerunTest() {

@@ -32,7 +32,7 @@ TEST(RestartNews, TellsEachStartOnceHoweverItIsSeen) {
   };
   EXPECT_EQ(news.See({}).size(), 0u);
   EXPECT_EQ(see(0, false), "");
-  // The first comes at once: nobody sees it wait.
+  // The first restart happens at once: nobody sees the container wait.
   EXPECT_EQ(see(1, false), "pt-master-0 exited with code 3, starts again (restart 1);");
   EXPECT_EQ(see(1, false), "");
   EXPECT_EQ(see(1, true), "pt-master-0 exited with code 3, starts again (restart 2);");

@@ -34,7 +34,7 @@ class RunVerbTest : public VerbTest {
     args.insert(args.begin(), {"run", "-C", folder_ + "/code"});
     return Run(args, "muster");
   }
-  // The dry run's job.
+  // Returns the job of a dry run.
   text::Json JobOf(std::vector<std::string> args) {
     args.insert(args.begin(), {"--dry-run=client", "-o", "json"});
     const Ended ended = RunIt(args);
@@ -53,7 +53,7 @@ class RunVerbTest : public VerbTest {
     return std::string(text::FindArray(container, {"command"})->at(2).as_string());
   }
 
-  // So many bytes that no compression makes fewer.
+  // Returns bytes that no compression can shorten.
   static std::string Noise(size_t size) {
     std::string noise;
     uint64_t state = 1;
@@ -152,7 +152,7 @@ TEST_F(RunVerbTest, AJobIsMadeWithACopyOfTheFolder) {
       text::GetString(*text::ParseJson(*base::ReadFile(run + "/run.json")), {"snapshot"}).size(),
       64U);
   ASSERT_TRUE(cluster_->Find(kSecrets, "one-environment"));
-  // The name is taken: nothing is left of the second one.
+  // The name is taken: nothing remains of the second run.
   EXPECT_EQ(RunIt({"-d", "--name=one", "train.py"}).exit_code, 1);
   EXPECT_FALSE(fs::exists(run + ".2"));
 }
@@ -211,7 +211,7 @@ TEST_F(RunVerbTest, DefaultsComeFromMusterYamlAndTheCommandLineWins) {
   EXPECT_EQ(text::GetString(job, {"metadata", "labels", "team"}), "x");
 }
 
-// The master of a job is otherwise never restarted, as in Arena.
+// Without --retry the master of a job is never restarted, as in Arena.
 TEST_F(RunVerbTest, ARetryIsOfTheMasterToo) {
   const auto policy = [this](std::vector<std::string> args) {
     const text::Json job = JobOf(std::move(args));

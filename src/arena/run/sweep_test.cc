@@ -45,7 +45,7 @@ class SweepTest : public testing::Test {
     EXPECT_TRUE(base::WriteFileAtomic(folder_ + name, content, 0644, base::Durability::kNone));
     return folder_ + name;
   }
-  // What it ends with; `out_` is what it printed.
+  // Returns the exit code; `out_` is what the sweep printed.
   int RunAll(const std::vector<Trial>& trials, int64_t parallel = 2) {
     Write("/sweep.jsonl", ToText(trials));
     cli::StringOutput out;
@@ -215,7 +215,7 @@ TEST_F(SweepTest, ALineThatACrashCutShortHidesNoLaterResult) {
   EXPECT_EQ(ParseResults(Read("/files/trials.jsonl")).size(), 2u);
 }
 
-// What a trial leaves behind does not hold the sweep up.
+// Processes that a trial leaves behind do not hold up the sweep.
 TEST_F(SweepTest, ADescendantThatKeepsTheOutputOpenIsNotWaitedFor) {
   EXPECT_EQ(RunAll({{0, {{"a", "x"}}, "setsid sleep 30 & echo $! >" + folder_ + "/pid"}}), 0);
   const auto pid = base::ParseInt(base::Trim(Read("/pid")));
