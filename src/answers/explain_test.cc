@@ -913,7 +913,7 @@ const std::string kTimedOut =
     "Traceback (most recent call last):\n  File \"/w/train.py\", line 88, in <module>\n"
     "RuntimeError: [unbound_buffer.cc:81] Timed out waiting 1800000ms for recv operation to "
     "complete\n";
-const Fact kStall{At(1), "who held the others up",
+const Fact kStall{At(1), "the rank that held up the others",
                   "stalled rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31"};
 
 TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {

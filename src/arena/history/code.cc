@@ -35,13 +35,15 @@ base::Result<int> RunCodeDiff(const Context& context, const RunRecord& run, cli:
   const std::string& name = run.job.summary.name;
   const auto note = NoteOf(context, run.job.job);
   if (!note || note->commit.empty()) {
-    return Fail(Code::kNotFound,
-                fmt::format("{} was not run in a git work tree, or nothing is kept of that", name));
+    return Fail(
+        Code::kNotFound,
+        fmt::format("{} was not run in a git work tree, or its changes were not kept", name));
   }
   if (!note->changes) {
     return Fail(
         Code::kNotFound,
-        fmt::format("the code of {} is an earlier run's: ask for that one's changes", name));
+        fmt::format("the code of {} is that of an earlier run: ask for the changes of that run",
+                    name));
   }
   TRY(out.Write(note->diff));
   if (note->changes == 0) {
@@ -218,7 +220,7 @@ void AddCp(cli::Command& root, Context& context) {
     if (colon != std::string::npos && colon > 0) return {};
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("what is copied is named RUN:PATH: `{} cp base:model.pt .`", context.program));
+        fmt::format("the source is written as RUN:PATH: `{} cp base:model.pt .`", context.program));
   });
   verb.Run([&context](cli::Invocation& call) { return RunCp(context, call); });
 }

@@ -74,7 +74,7 @@ std::string Describe(const ExplainedTrial& trial, const std::string& command) {
   const std::vector<int64_t>& failed = trial.failed;
   text += ": ";
   text += failed.size() == 1
-              ? fmt::format("it alone failed, of {}", trial.trials)
+              ? fmt::format("the only one of {} that failed", trial.trials)
               : fmt::format("one of {} that failed, of {}", failed.size(), trial.trials);
   const auto next =
       std::find_if(failed.begin(), failed.end(), [index](int64_t i) { return i > index; });

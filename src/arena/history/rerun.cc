@@ -65,8 +65,7 @@ base::Result<std::vector<std::string>> WordsOf(const std::vector<std::string>& t
   for (const std::string& text : texts) {
     auto more = base::ShellWords(text);
     if (!more) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--with has a quote without its end: {}", text));
+      return Fail(Code::kInvalidArgument, fmt::format("--with has an unclosed quote: {}", text));
     }
     std::move(more->begin(), more->end(), std::back_inserter(words));
   }
@@ -140,7 +139,7 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
     if (!RunFolder::Snapshots(context.environment).Read(note.snapshot)) {
       return Fail(Code::kNotFound,
                   fmt::format("the code of {} is not kept any more (`{} prune` and local.keep_days "
-                              "let it go): run it anew in {}",
+                              "removed it): run it again in {}",
                               note.name, context.program, note.root));
     }
     words.push_back("--snapshot-of=" + note_path);
@@ -260,17 +259,18 @@ base::Error PartIsGone(const std::string& part, const std::vector<PartUse>& uses
                        const std::string& job) {
   if (part != EnvironmentSecretName(job)) {
     return {Code::kNotFound,
-            fmt::format("{} needs the {} {}, which went with it: submit {} anew", job,
+            fmt::format("{} needs the {} {}, which was deleted with it: submit {} again", job,
                         uses.front().resource->kind, part, job),
             0};
   }
   std::set<std::string> names;
   for (const PartUse& use : uses) names.insert(use.key.empty() ? "its environment" : use.key);
-  return {Code::kNotFound,
-          fmt::format("the values of {} were in the Secret {}, which is gone: submit {} anew, with "
-                      "--env-file or --env",
-                      fmt::join(names, ", "), part, job),
-          0};
+  return {
+      Code::kNotFound,
+      fmt::format("the values of {} were in the Secret {}, which is gone: submit {} again, with "
+                  "--env-file or --env",
+                  fmt::join(names, ", "), part, job),
+      0};
 }
 
 text::Json Copy(const text::Json& part, const api::Resource& resource, const std::string& old,
@@ -353,8 +353,8 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   }
   if (!more.empty() || !flags.with.empty() || flags.only_failed) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{} was not made by `{} run` of this machine: it can be run again as "
-                            "it was, without --failed, --with and further words",
+                fmt::format("{} was not created by `{} run` on this machine: it can only be run "
+                            "again as it was, without --failed, --with and further arguments",
                             old, context.program));
   }
   text::Json again = ObjectAgain(run.job.job, name);
@@ -366,7 +366,7 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   } else {
     TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job), again));
   }
-  TRY(call.out.Write(fmt::format("{0} is made, as {1} was: `{2} logs {0} -f` follows it\n", name,
+  TRY(call.out.Write(fmt::format("{0} was created like {1}: `{2} logs {0} -f` follows it\n", name,
                                  old, context.program)));
   return 0;
 }
@@ -377,7 +377,7 @@ void AddRerun(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code it had then")
           .Args(cli::MinArgs(1))
-          .UnknownFlagHint("flags of `run` stand in --with: --with '--cpu 2'")
+          .UnknownFlagHint("pass flags of `run` by --with: --with '--cpu 2'")
           .Help("arena/history/rerun", context.program);
   auto flags = std::make_shared<RerunFlags>();
   verb.flags().StringArray(&flags->with, "with",

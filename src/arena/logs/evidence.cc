@@ -259,7 +259,8 @@ class Gathering {
     const std::string_view stall = api::Annotation(run_.job.job, api::kStallAnnotation);
     const auto stalls = api::StallsOf(run_.job.job, base::Time());
     if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
-      evidence_.stall = {stalls.back().begin, "who held the others up", api::TextOfStall(stall)};
+      evidence_.stall = {stalls.back().begin, "the rank that held up the others",
+                         api::TextOfStall(stall)};
     }
     evidence_.search_path = SearchPath();
     if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";

@@ -138,7 +138,7 @@ base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std
     if (status || status.error().code != Code::kUnavailable) return status;
     breaks = printed > before ? 1 : breaks + 1;
     if (breaks > kMaxBreaks || (printed > 0 && !is_whole)) return status;
-    base::LogDebug("the log broke after {} bytes, requesting it again: {}", printed,
+    base::LogDebug("the log broke off after {} bytes and is requested again: {}", printed,
                    status.error().message);
   }
 }

@@ -74,7 +74,7 @@ base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagS
   }
   if (flag != nullptr && flag->name() == key && !flag->is_hidden() && !MayBeDefault(*flag)) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("\"{}\" is of one run alone: give it on the command line", key));
+                fmt::format("\"{}\" is for one run only: give it on the command line", key));
   }
   if (flag == nullptr || flag->name() != key || !MayBeDefault(*flag)) {
     return Fail(Code::kInvalidArgument,

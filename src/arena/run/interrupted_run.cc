@@ -87,7 +87,7 @@ void InterruptedRun::AwaitEnd() {
   TakeAwayLiveLines();
   if (has_ended) {
     base::LogInfo(
-        "{0} is stopped: `{1} resume {0}{2}` begins it again, `{1} delete {0}{2}` removes it", name,
+        "{0} is stopped: `{1} resume {0}{2}` starts it again, `{1} delete {0}{2}` removes it", name,
         context_.program, FlagsOfPlace(context_));
   } else {
     base::LogWarn("{} is still stopping: `{} get {}{}` shows it", name, context_.program, name,

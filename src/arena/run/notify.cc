@@ -361,7 +361,7 @@ void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& conte
         (void)NoteTrouble(client, run.job, "end", trouble);
       });
   if (const base::Status noted = NoteOutcome(client, run.job, "end", outcome); !noted) {
-    base::LogWarn("note the notice in {}: {}", name, noted.error().message);
+    base::LogWarn("record the notice in {}: {}", name, noted.error().message);
   }
 }
 

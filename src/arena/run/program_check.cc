@@ -93,17 +93,18 @@ base::Status CheckProgram(const Program& program, const LocalCode& code, bool is
         !path.empty() && fs::is_regular_file(file, failed) && !process::FindProgram(word, path);
     if (!is_mistaken) return {};
     return Misuse(
-        fmt::format("{0} is a file of this folder, and no program of PATH: run ./{0}", word));
+        fmt::format("{0} is a file in this folder, not a program on PATH: run ./{0}", word));
   }
   TRY(CheckFile(word, code, is_live));
   const std::string quoted = base::ShellQuote(word);
   if (!MayRun(file, is_live)) {
-    return Misuse(fmt::format("{} may not be executed: `chmod +x {}`, or run what reads it: sh {}",
-                              word, quoted, quoted));
+    return Misuse(
+        fmt::format("{} may not be executed: `chmod +x {}`, or name its interpreter: sh {}", word,
+                    quoted, quoted));
   }
   if (!EndsLinesAsOnWindows(file)) return {};
   return Misuse(
-      fmt::format("the lines of {} end as on Windows, so that its interpreter is not "
+      fmt::format("the lines of {} end in CR LF, as on Windows: its interpreter is not "
                   "found: `sed -i 's/\\r$//' {}`",
                   word, quoted));
 }

@@ -160,15 +160,16 @@ base::Status RunVerb::CheckTogether() const {
   const auto misuse = [](std::string text) {
     return Fail(Code::kInvalidArgument, std::move(text));
   };
-  if (flags_.running_timeout.count() < 0) return misuse("--timeout is invalid: it is at least 1s");
-  if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
-  if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
+  if (flags_.running_timeout.count() < 0)
+    return misuse("--timeout is invalid: it must be at least 1s");
+  if (flags_.grace < 1) return misuse("--grace is invalid: it must be at least 1 second");
+  if (flags_.workers < 1) return misuse("--nodes is invalid: it must be at least 1");
   TRY(CheckNotify(run_.notify));
   if (!run_.volume.empty() && !api::IsObjectName(run_.volume)) {
     return misuse(
-        fmt::format("--run-volume \"{}\" is invalid: it is the name of a claim", run_.volume));
+        fmt::format("--run-volume \"{}\" is invalid: it must be the name of a claim", run_.volume));
   }
-  if (run_.parallel < 0) return misuse("--parallel is invalid: it is at least 0");
+  if (run_.parallel < 0) return misuse("--parallel is invalid: it must be at least 0");
   if (run_.sweeps.empty() && run_.parallel != 0) return misuse("--parallel is for a --sweep");
   if (!run_.sweeps.empty() && flags_.workers > 1) {
     return misuse("--sweep and --nodes contradict each other: a trial runs on one node");
@@ -470,7 +471,7 @@ base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& optio
 base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   const bool is_dry = flags_.dry_run != "none";
   std::optional<cli::InterruptNotice> notice;
-  if (!is_dry) notice.emplace("No job was made", InterruptCode(context_.program));
+  if (!is_dry) notice.emplace("No job was created", InterruptCode(context_.program));
   const bool is_named = !flags_.name.empty();
   if (!is_named) flags_.name = RandomName(program_.stem);
   TRY_ASSIGN(const SubmitOptions checked, Options());
@@ -515,8 +516,9 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
     return 0;
   }
   const std::string& name = options.flags.name;
-  notice->Hold(fmt::format("Whether the job {0} was made is not known, `{1} get {0}` will tell",
-                           name, context_.program));
+  notice->Hold(
+      fmt::format("It is unknown whether the job {0} was created: `{1} get {0}` will show it", name,
+                  context_.program));
   base::Status made = creation.Run();
   if (!made && run_folder_) run_folder_->Remove();
   notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
@@ -537,7 +539,7 @@ void AddRun(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("run [flags] COMMAND...", "Run a program in this folder as a job, and follow it")
           .StopAtFirstArg()
-          .UnknownFlagHint("flags of your program stand behind its name")
+          .UnknownFlagHint("flags of your program go after its name")
           .Help("arena/run/run", context.program);
   auto state = std::make_shared<RunVerb>(context, verb.flags());
   state->Declare();

@@ -74,7 +74,7 @@ TEST_F(RunVerbTest, WhatFollowsTheFirstWordIsTheCommands) {
   EXPECT_EQ(CommandOf(JobOf({"-m", "pkg.train", "--lr", "1"})), "exec python -m pkg.train --lr 1");
   const Ended unknown = RunIt({"--lr", "1", "train.py"});
   EXPECT_EQ(unknown.exit_code, cli::kExitUsage);
-  EXPECT_NE(unknown.log.find("unknown flag: --lr: flags of your program stand behind its name"),
+  EXPECT_NE(unknown.log.find("unknown flag: --lr: flags of your program go after its name"),
             std::string::npos)
       << unknown.log;
 }

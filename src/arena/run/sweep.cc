@@ -74,7 +74,7 @@ base::Result<std::vector<std::string>> ValuesOfAxis(std::string_view sweep, std:
     const size_t dots = value.find("..");
     if (dots != std::string::npos && (IsNumber(std::string_view(value).substr(0, dots)) ||
                                       IsNumber(std::string_view(value).substr(dots + 2)))) {
-      return Fail(Bad(sweep, "a range is alone, and of whole numbers, like seed=1..3"));
+      return Fail(Bad(sweep, "a range stands alone and has whole numbers, like seed=1..3"));
     }
   }
   return values;
