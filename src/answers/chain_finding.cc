@@ -84,37 +84,37 @@ const Rule* RuleFor(const Raised& raised) {
 
 std::optional<ChainFinding> FindInChain(const Chain& chain) {
   const Rule* rule = nullptr;
-  const Raised* told = nullptr;
-  bool is_translated = true;  // each exception since `told` was raised from the one before it
+  const Raised* deciding = nullptr;
+  bool is_translated = true;  // each exception since `deciding` was raised from the one before it
   for (size_t i = 0; i < chain.raised.size(); ++i) {
     const Raised& raised = chain.raised[i];
     const bool is_last = i + 1 == chain.raised.size();
     if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
     const Rule* const found = RuleFor(raised);
     const bool says_less = found == nullptr || IsConsequence(found->level);
-    if (says_less && TellsOfAnother(raised)) continue;
+    if (says_less && IsAboutAnother(raised)) continue;
     is_translated = is_translated && !raised.is_aside;
-    if (told != nullptr && !SaysMore(found, rule, is_translated)) continue;
-    told = &raised;
+    if (deciding != nullptr && !SaysMore(found, rule, is_translated)) continue;
+    deciding = &raised;
     rule = found;
     is_translated = true;
   }
-  if (told == nullptr) return std::nullopt;
+  if (deciding == nullptr) return std::nullopt;
   Finding finding;
   if (rule != nullptr) {
     finding.Take(*rule);
-    if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
+    if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(deciding->text)) {
       finding.Take(RuleNamed("cuda-out-of-memory-others"));
     }
   } else {
     finding = OwnException();
   }
-  finding.line = DecidingLine(told->text, rule);
-  finding.frame = UsersFrame(*told);
+  finding.line = DecidingLine(deciding->text, rule);
+  finding.frame = UsersFrame(*deciding);
   for (const Raised& raised : chain.raised) {
     if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
   }
-  return ChainFinding{std::move(finding), told};
+  return ChainFinding{std::move(finding), deciding};
 }
 
 }  // namespace answers

@@ -8,8 +8,8 @@
 namespace answers {
 
 struct ChainFinding {
-  Finding finding;               // without its time and place, and without words
-  const Raised* told = nullptr;  // the exception that decides; of the chain
+  Finding finding;                   // without its time and place, and without words
+  const Raised* deciding = nullptr;  // the exception that decides; of the chain
 };
 // Nullopt where it only says that another process has failed. Pure.
 std::optional<ChainFinding> FindInChain(const Chain& chain);

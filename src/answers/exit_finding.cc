@@ -88,7 +88,7 @@ RankEnd FindEnd(const Rank& rank) {
       if (end.code.value_or(0) < kSignalBase) end.code = kSignalBase + *signal;
       break;
     }
-    if (IsProgress(line->text) || TellsOfSuccess(line->text)) break;
+    if (IsProgress(line->text) || ReportsSuccess(line->text)) break;
     words += line->text.empty() ? 0 : 1;
   }
   return end;

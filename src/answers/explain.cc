@@ -208,27 +208,27 @@ std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
 
 // Explains a time-out of NCCL by what the watchdogs of all ranks report together.
 void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
-  const Watchdogs told = ReadWatchdogs(evidence);
-  if (!told.one.empty()) {
+  const Watchdogs watchdogs = ReadWatchdogs(evidence);
+  if (!watchdogs.one.empty()) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks called different collectives, or with different sizes";
-    verdict.line = told.one + ", " + told.other;
+    verdict.line = watchdogs.one + ", " + watchdogs.other;
     verdict.rank.reset();
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text =
         "Every rank has to call the same collectives in the same order, with tensors of the same "
         "size and type: look for a condition on the rank.";
-  } else if (told.behind) {
-    verdict.title =
-        fmt::format("rank {} did not enter a collective call that others waited in", *told.behind);
-    verdict.line = told.line;
-    verdict.rank = PlaceOf(evidence, *told.behind);
+  } else if (watchdogs.behind) {
+    verdict.title = fmt::format("rank {} did not enter a collective call that others waited in",
+                                *watchdogs.behind);
+    verdict.line = watchdogs.line;
+    verdict.rank = PlaceOf(evidence, *watchdogs.behind);
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text = "Look at what that rank did instead: its last lines, its stack.";
   } else if (verdict.line.find("ProcessGroupNCCL.cpp") != std::string::npos) {
     // The rank whose watchdog spoke first is not necessarily the one that kept the others waiting.
     verdict.rank.reset();
-    if (!told.line.empty()) verdict.line = told.line;
+    if (!watchdogs.line.empty()) verdict.line = watchdogs.line;
   }
 }
 
@@ -421,7 +421,7 @@ Verdict Explain(const Evidence& evidence) {
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
     FindLastTrouble(verdict, evidence, IsLastWord);
-    if (verdict.line.empty()) FindLastTrouble(verdict, evidence, TellsOfFailure);
+    if (verdict.line.empty()) FindLastTrouble(verdict, evidence, MentionsFailure);
     if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {
       NoteLostLoss(verdict, evidence);
     }

@@ -161,11 +161,11 @@ TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
         "  what():  [enforce fail at pair.cc:464] op.preamble.length <= op.nbytes. 8 vs 4\n"
         "muster: witness: 2026-07-30T10:00:05Z Python's stack: rank 1: Aborted in all_reduce, "
         "called at File \"/w/train.py\", line 8 in step\n"}});
-  const Verdict told = Explain(read);
-  EXPECT_EQ(told.kind, "collective-mismatch");
-  EXPECT_EQ(told.file, "/w/train.py");
-  EXPECT_EQ(told.file_line, 8);
-  EXPECT_EQ(told.function, "step");
+  const Verdict verdict = Explain(read);
+  EXPECT_EQ(verdict.kind, "collective-mismatch");
+  EXPECT_EQ(verdict.file, "/w/train.py");
+  EXPECT_EQ(verdict.file_line, 8);
+  EXPECT_EQ(verdict.function, "step");
 }
 
 TEST(Explain, AnotherRanksCrashIsNotThisOnesPlace) {

@@ -165,7 +165,7 @@ class RankReader {
   // draw a bar once more, print this much when they end.
   bool IsLoneLastLine(size_t line) const {
     const Chain* const before = LastChainFrom(line);
-    const bool may_be = before != nullptr && !TellsOfSuccess(rank_.lines[line].text);
+    const bool may_be = before != nullptr && !ReportsSuccess(rank_.lines[line].text);
     if (!may_be || !IsEnd(line + 1)) return false;
     if (rank_.lines[before->begin].text.find(kTracebackHeader) == std::string::npos) return false;
     for (size_t i = before->end; i < line; ++i) {
@@ -211,7 +211,7 @@ class RankReader {
     if (last == chains_.rend()) return std::nullopt;
     const bool has_ended =
         std::any_of(rank_.lines.begin() + static_cast<ptrdiff_t>(last->end), rank_.lines.end(),
-                    [](const Line& line) { return TellsOfExit(line.text); });
+                    [](const Line& line) { return ReportsExit(line.text); });
     auto found = has_ended ? ReadChain(*last) : std::nullopt;
     if (found) found->confidence = std::min(found->confidence, Confidence::kMedium);
     return found;
@@ -225,13 +225,13 @@ class RankReader {
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
     if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
-    const Raised* const told = found->told;
-    Place(finding, told->line);
+    const Raised* const deciding = found->deciding;
+    Place(finding, deciding->line);
     // These are the last lines up to the exception that decides: its innermost frames and its
     // message.
-    const size_t begin =
-        std::max(chain.begin, told->line > kEvidenceLines ? told->line - kEvidenceLines + 1 : 0);
-    for (size_t i = begin; i <= told->line; ++i) finding.words.push_back(rank_.lines[i].text);
+    const size_t begin = std::max(
+        chain.begin, deciding->line > kEvidenceLines ? deciding->line - kEvidenceLines + 1 : 0);
+    for (size_t i = begin; i <= deciding->line; ++i) finding.words.push_back(rank_.lines[i].text);
     return finding;
   }
 
@@ -300,7 +300,7 @@ class RankReader {
   size_t NoProgramUntil() const {
     if (rank_.exit_code == kNoProgram) return rank_.lines.size();
     size_t until = rank_.lines.size();
-    while (until > 0 && !TellsOfNoProgram(rank_.lines[until - 1].text)) --until;
+    while (until > 0 && !ReportsMissingProgram(rank_.lines[until - 1].text)) --until;
     return until;
   }
 
@@ -309,7 +309,7 @@ class RankReader {
   bool IsLastOfScheduler(size_t line) const {
     return IsOfScheduler(rank_.lines[line].text) &&
            std::none_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
-                        [](const Line& behind) { return TellsOfSuccess(behind.text); }) &&
+                        [](const Line& behind) { return ReportsSuccess(behind.text); }) &&
            !BeginsAnew(line);
   }
 
@@ -334,7 +334,7 @@ class RankReader {
   std::optional<Finding> ReadPassedByKernel() const {
     for (size_t i = working_until_; i-- > 0;) {
       const Rule* const rule = IsInChain(i) ? nullptr : RuleForWitness(rank_.lines[i].text);
-      if (TellsOfSuccess(rank_.lines[i].text)) return std::nullopt;
+      if (ReportsSuccess(rank_.lines[i].text)) return std::nullopt;
       if (rule == nullptr) continue;
       Finding found = TakeLine(i, *rule);
       found.confidence = std::min(found.confidence, Confidence::kMedium);
@@ -367,7 +367,7 @@ class RankReader {
              rank_.lines[line].text.find("[c10d]") != std::string::npos;
     };
     if (auto found = ReadLooseOf([this](size_t line) {
-          return TellsOfFailure(rank_.lines[line].text) || EndsFrames(line);
+          return MentionsFailure(rank_.lines[line].text) || EndsFrames(line);
         })) {
       return found;
     }
@@ -393,7 +393,7 @@ class RankReader {
     };
     if (auto found = ReadLooseOf(is_asked)) return found;
     for (size_t i = begin; i < rank_.lines.size(); ++i) {
-      if (IsInChain(i) || !is_asked(i) || !TellsOfTrouble(rank_.lines[i].text)) continue;
+      if (IsInChain(i) || !is_asked(i) || !MentionsTrouble(rank_.lines[i].text)) continue;
       const Rule* const rule = RuleForBare(base::Trim(WithoutQuotedErrors(rank_.lines[i].text)));
       if (rule != nullptr && rule->level <= Level::kSymptom) return TakeLoose(i, *rule);
     }
@@ -408,7 +408,7 @@ class RankReader {
       Raised raised;
       raised.text = ReportedIn(text);
       if (raised.text.empty() || IsInChain(i) || IsWarning(text) || IsAside(text) ||
-          TellsOfAnother(raised))
+          IsAboutAnother(raised))
         continue;
       const Rule* const rule = RuleForException(raised.text);
       if (rule != nullptr && rule->level > Level::kSymptom) continue;

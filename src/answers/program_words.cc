@@ -48,7 +48,7 @@ bool IsOfNccl(std::string_view line) {
 
 }  // namespace
 
-bool TellsOfSuccess(std::string_view text) {
+bool ReportsSuccess(std::string_view text) {
   constexpr size_t kLongest = 160;
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"training finished", "training complete", "training is finished", "training is complete",
@@ -72,7 +72,7 @@ bool IsProgress(std::string_view text) {
                                        "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
   static constexpr auto kNoRates = std::to_array<std::string_view>({"?it/s", "?s/it"});
   if (HasAny(text, kNoRates)) return false;
-  if (TellsOfSuccess(text)) return true;
+  if (ReportsSuccess(text)) return true;
   // wandb prints its summary even if the run has failed.
   return text.size() < 400 && !text.starts_with(' ') && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&

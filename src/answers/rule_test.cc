@@ -174,13 +174,13 @@ TEST(Rules, ByTheExitAlone) {
 }
 
 // What the machine says beside a program's words: the class by the words alone, and by both.
-struct Told {
+struct WitnessCase {
   const char* alone;
   const char* with;
   const char* words;
   const char* witness;
 };
-constexpr Told kTold[] = {
+constexpr WitnessCase kWitnessCases[] = {
     {"data-loader", "host-out-of-memory",
      "RuntimeError: DataLoader worker (pid 31) is killed by signal: Killed. ",
      "kernel's log: Memory cgroup out of memory: Killed process 31 (python3) total-vm:9437184kB, "
@@ -220,21 +220,21 @@ constexpr Told kTold[] = {
 };
 
 TEST(Rules, TheMachineDecidesWhereTheProgramsWordsDoNot) {
-  for (const Told& told : kTold) {
+  for (const WitnessCase& each : kWitnessCases) {
     const std::string words = fmt::format(
         "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in f\n{}\n",
-        told.words);
-    EXPECT_EQ(Kind(words, 1), told.alone) << told.words;
+        each.words);
+    EXPECT_EQ(Kind(words, 1), each.alone) << each.words;
     Rank rank;
     rank.exit_code = 1;
     const Evidence read =
         ReadLogs({{"log", fmt::format("{}muster: witness: 2026-07-30T10:00:05Z {}\n", words,
-                                      told.witness)}});
+                                      each.witness)}});
     ASSERT_EQ(read.ranks.size(), 1U);
-    ASSERT_EQ(read.ranks[0].witnesses.size(), 1U) << told.witness;
+    ASSERT_EQ(read.ranks[0].witnesses.size(), 1U) << each.witness;
     rank.lines = read.ranks[0].lines;
     rank.witnesses = read.ranks[0].witnesses;
-    EXPECT_EQ(FindInRank(rank)->kind, told.with) << told.witness;
+    EXPECT_EQ(FindInRank(rank)->kind, each.with) << each.witness;
   }
 }
 

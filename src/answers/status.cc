@@ -216,10 +216,10 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
       finding.advice_text = rule->advice_text;
     }
     // The message of a killed container is the end of its log, where the killer spoke last.
-    std::string_view told = base::Trim(message);
-    if (reason == "OOMKilled") told = told.substr(told.rfind('\n') + 1);
-    finding.line = std::string(reason) + (reason.empty() || told.empty() ? "" : ": ");
-    finding.line += told.substr(0, 400);
+    std::string_view words = base::Trim(message);
+    if (reason == "OOMKilled") words = words.substr(words.rfind('\n') + 1);
+    finding.line = std::string(reason) + (reason.empty() || words.empty() ? "" : ": ");
+    finding.line += words.substr(0, 400);
     return finding;
   }
   return std::nullopt;

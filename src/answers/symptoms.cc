@@ -57,7 +57,7 @@ bool IsOfLauncher(std::string_view line) {
   return HasAny(line, kWords);
 }
 
-bool TellsOfExit(std::string_view text) {
+bool ReportsExit(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
        "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
@@ -72,7 +72,7 @@ bool IsMissingOfShell(std::string_view text) {
          (at != std::string_view::npos && HasAny(text.substr(0, at), kShells));
 }
 
-bool TellsOfNoProgram(std::string_view text) {
+bool ReportsMissingProgram(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"xit code 127", "xit code: 127", "xitcode: 127", "xitcode  : 127", "xit status 127",
        "xit status: 127", "status of 127", "return code = 127", "exited with code 127",
@@ -156,7 +156,7 @@ bool IsLastWord(std::string_view text) {
   return (is_exception || HasAny(text, kWords)) && !IsWarning(text);
 }
 
-bool TellsOfFailure(std::string_view text) {
+bool MentionsFailure(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
        "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
@@ -164,7 +164,7 @@ bool TellsOfFailure(std::string_view text) {
   return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text);
 }
 
-bool TellsOfTrouble(std::string_view text) {
+bool MentionsTrouble(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {" must ",  "must be", "xpected", "annot ",   "can't ",   "ould not", " not ",      "n't ",
        "ismatch", "nvalid",  "nable",   "ailed",    "nsupport", "should",   "equire",     "rror",
@@ -197,7 +197,7 @@ bool IsReport(const Chain& chain) {
          });
 }
 
-bool TellsOfAnother(const Raised& raised) {
+bool IsAboutAnother(const Raised& raised) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
   static constexpr auto kWords = std::to_array<std::string_view>(

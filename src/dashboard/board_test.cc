@@ -58,10 +58,10 @@ TEST_F(BoardTest, ProgressOnKubernetesIsInTheAnnotationsOfJobs) {
   EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());
   api::SetAnnotation(job, api::kProgressAnnotation, R"([{"source": "status posts", "step": 7}])");
   board_.Apply(Type::kModified, *text::ParsePart(text::ToJson(job), Board::JobParts()));
-  const auto told = board_.Take(clock_.Now()).annotated;
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].uid, uid);
-  EXPECT_EQ(text::GetInt(told[0].sources.at(0), {"step"}), 7);
+  const auto annotated = board_.Take(clock_.Now()).annotated;
+  ASSERT_EQ(annotated.size(), 1u);
+  EXPECT_EQ(annotated[0].uid, uid);
+  EXPECT_EQ(text::GetInt(annotated[0].sources.at(0), {"step"}), 7);
   // As it was told.
   board_.Apply(Type::kModified, job);
   EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());

@@ -296,7 +296,7 @@ TEST(Disruption, OfAMasterIsNoSuccess) {
 
 TEST(Disruption, UnderNeverFailsTheJobAndIsNamed) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
   cluster.Settle();
   cluster.AllRunning();
@@ -420,7 +420,7 @@ TEST(InitStep, IsLeftOutOnRequest) {
 
 TEST(FirstFailure, IsToldAfterV1sText) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
   cluster.Settle();
   cluster.AllRunning();
@@ -446,7 +446,7 @@ TEST(FirstFailure, IsToldAfterV1sText) {
 // The log is lost with the pod, so the job quotes it; events hold no more than one line.
 TEST(FirstFailure, BringsTheLastLinesOfItsLog) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":0})"}, options);
   cluster.Settle();
   const std::string worker = text::ToJson(cluster.pods.at("j-worker-0"));
@@ -473,7 +473,7 @@ TEST(FirstFailure, BringsTheLastLinesOfItsLog) {
 
 TEST(FirstFailure, LeavesATemplatesOwnTerminationMessagePolicy) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(
       TestJob{.workers = -1,
               .pod_template = R"({"spec":{"containers":[{"name":"pytorch","image":"i",

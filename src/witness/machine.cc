@@ -62,8 +62,8 @@ std::vector<answers::Fact> Machine::KernelSays(bool has_gpus, base::Time now) co
   std::vector<answers::Fact> facts;
   const std::chrono::microseconds now_since_boot = SinceBoot();
   for (KernelRecord& record : ReadKernelLog(ReadAll(kernel_log_))) {
-    const Telling telling = record.at < begin_ ? Telling::kNothing : WhatItTells(record.text);
-    if (telling == Telling::kNothing || (telling == Telling::kOfGpus && !has_gpus)) continue;
+    const KernelTopic topic = record.at < begin_ ? KernelTopic::kNone : TopicOf(record.text);
+    if (topic == KernelTopic::kNone || (topic == KernelTopic::kGpus && !has_gpus)) continue;
     facts.push_back({now - std::max(std::chrono::microseconds(0), now_since_boot - record.at),
                      std::string(answers::kKernelLog), std::move(record.text)});
     if (facts.size() == kMostRecords) break;

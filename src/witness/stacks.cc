@@ -187,7 +187,7 @@ answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::Proc
   const auto status = base::ReadFile(fmt::format("/proc/{0}/task/{0}/status", pid), 1 << 16);
   if (!stat || !status) return activity;
   activity.state = stat->state;
-  activity.told = SizeOf(FileOf(folder, pid));
+  activity.dumped = SizeOf(FileOf(folder, pid));
   activity.ticks = stat->ticks;
   for (const process::ProcessStat& child : tree.DescendantsOf(pid)) activity.ticks += child.ticks;
   activity.switches = std::strtoull(

@@ -72,7 +72,7 @@ TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{{pid, "here I am\n"}}));
   process::ProcessTree tree;
-  EXPECT_EQ(ActivityOf(folder_, pid, tree).told, 34u);
+  EXPECT_EQ(ActivityOf(folder_, pid, tree).dumped, 34u);
   End(pid);
   EXPECT_TRUE(ProcessesIn(folder_).empty());
 }

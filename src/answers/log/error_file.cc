@@ -69,7 +69,7 @@ std::vector<Line> LinesOf(const ErrorReport& report) {
   return lines;
 }
 
-bool Tells(const std::vector<Line>& lines, const ErrorReport& report) {
+bool ContainsException(const std::vector<Line>& lines, const ErrorReport& report) {
   const std::string_view first =
       std::string_view(report.message).substr(0, report.message.find('\n'));
   return !first.empty() && std::any_of(lines.begin(), lines.end(), [first](const Line& line) {

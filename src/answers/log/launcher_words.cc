@@ -81,9 +81,9 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
     row.pid = NumberBehind(*code, "(pid: ");
     row.words = text;
   }
-  if (const auto told = TableValue(text, "traceback"); told && told->starts_with("Signal ")) {
+  if (const auto value = TableValue(text, "traceback"); value && value->starts_with("Signal ")) {
     row.words = text;
-    const auto number = NumberBehind(*told, "Signal ");
+    const auto number = NumberBehind(*value, "Signal ");
     if (number && !row.exit_code) row.exit_code = kShellSignals + *number;
   }
   if (const auto file = TableValue(text, "error_file"); file && file->starts_with('/')) {
@@ -261,9 +261,9 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
       agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
     }
     if (!row) continue;
-    const bool was_told = row->exit_code == kShellSignals + 15;
+    const bool was_terminated = row->exit_code == kShellSignals + 15;
     const bool was_well = row->exit_code == 0;
-    if (!words.first_rank && !was_told && !was_well && !EndsAsAny(line, ends_of_many)) {
+    if (!words.first_rank && !was_terminated && !was_well && !EndsAsAny(line, ends_of_many)) {
       words.first_rank = row->rank;
     }
     words.rows.push_back(std::move(*row));

@@ -175,15 +175,15 @@ bool HasRecovered(const File& file) {
   const auto restart = std::find_if(file.lines.rbegin(), file.lines.rend(),
                                     [](const Split& split) { return IsRestart(split.line.text); });
   if (restart == file.lines.rend()) return false;
-  const auto tells = [&](std::initializer_list<std::string_view> words) {
+  const auto has = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(restart.base(), file.lines.end(), [&words](const Split& split) {
       return std::any_of(words.begin(), words.end(), [&split](std::string_view word) {
         return split.line.text.find(word) != std::string::npos;
       });
     });
   };
-  return tells({"worker group successfully finished"}) &&
-         !tells({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
+  return has({"worker group successfully finished"}) &&
+         !has({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
 }
 
 // Whether lines without a prefix may come from the watchdogs of several ranks: in a file of unknown
@@ -390,18 +390,19 @@ class Sorter {
     std::vector<size_t> joined;
     for (const auto& [place, report] : reports_) {
       const Rank& of = evidence_.ranks[place];
-      bool is_told = false;
+      bool is_found = false;
       for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
         Rank& rank = evidence_.ranks[i];
-        if (reports_.contains(i) || !IsOfOneProcess(rank, of) || !Tells(rank.lines, report)) {
+        if (reports_.contains(i) || !IsOfOneProcess(rank, of) ||
+            !ContainsException(rank.lines, report)) {
           continue;
         }
         rank.ended = of.ended;
         if (!rank.exit_code) rank.exit_code = of.exit_code;
         if (rank.host.empty()) rank.host = of.host;
-        is_told = true;
+        is_found = true;
       }
-      if (is_told) joined.push_back(place);
+      if (is_found) joined.push_back(place);
     }
     for (auto place = joined.rbegin(); place != joined.rend(); ++place) {
       evidence_.ranks.erase(evidence_.ranks.begin() + static_cast<ptrdiff_t>(*place));

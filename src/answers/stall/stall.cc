@@ -213,9 +213,9 @@ std::string SayApart(const std::vector<std::vector<Found>>& groups) {
 
 // Names the ranks whose flight recorder gave no usable answer, except those that are known to be
 // stopped.
-std::string SayMute(const StallWatch::Testimony& told, const std::vector<Found>& missing) {
-  std::set<int> ranks = told.mute;
-  for (const auto& [rank, text] : told.traces) {
+std::string SayMute(const StallWatch::Testimony& testimony, const std::vector<Found>& missing) {
+  std::set<int> ranks = testimony.mute;
+  for (const auto& [rank, text] : testimony.traces) {
     if (!ReadTrace(text)) ranks.insert(rank);
   }
   for (const Found& each : missing) {
@@ -248,8 +248,9 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
-      known.disturbed = look.activity.told != last.told ? kDisturbedLooks
-                                                        : std::max(0, before->second.disturbed - 1);
+      known.disturbed = look.activity.dumped != last.dumped
+                            ? kDisturbedLooks
+                            : std::max(0, before->second.disturbed - 1);
       const auto stays = [&](bool (*has)(const Activity&, const Activity&)) {
         return look.has_ended || !(known.disturbed > 0 ? HasWorked : has)(last, look.activity);
       };
@@ -306,8 +307,8 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
-void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
-  lacks_answers_ = told.lacks_traces;
+void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
+  lacks_answers_ = testimony.lacks_traces;
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
@@ -317,14 +318,14 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     found.pid = known.look.pid;
     found.has_ended = known.look.has_ended;
     found.is_still = now - known.still_since >= after_;
-    found.has_work = told.with_work.contains(rank);
+    found.has_work = testimony.with_work.contains(rank);
     found.state = known.look.activity.state;
     // This also counts while the rank is disturbed: it may have work but get no processor.
     found.is_idle = now - known.idle_since >= after_ && !found.has_work && found.state != 'R';
     found.idle_since = known.idle_since;
-    const auto dump = told.dumps.find(rank);
+    const auto dump = testimony.dumps.find(rank);
     const auto stacks =
-        dump == told.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
+        dump == testimony.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
     if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
       found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
@@ -353,7 +354,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     Found& found = missing.emplace_back();
     found.rank = rank;
     found.has_started = false;
-    found.is_unseen = told.has_silent_pods;
+    found.is_unseen = testimony.has_silent_pods;
   }
   std::sort(missing.begin(), missing.end(),
             [](const Found& a, const Found& b) { return a.rank < b.rank; });
@@ -366,7 +367,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
   stall.is_partial = lacks_answers_;
-  const auto differ = CompareTexts(told.traces);
+  const auto differ = CompareTexts(testimony.traces);
   if (differ) AddNumber(*differ, waiting);
   const auto groups = ByWait(waiting);
   if (differ && differ->kind != Disagreement::Kind::kMissing) {
@@ -376,7 +377,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     stall.missing.clear();
     for (const auto& [rank, call] : differ->odd) {
       stall.missing.push_back(rank);
-      const bool has_stack = told.dumps.contains(rank) || !ranks_.contains(rank);
+      const bool has_stack = testimony.dumps.contains(rank) || !ranks_.contains(rank);
       stall.is_partial = lacks_answers_ = lacks_answers_ || !has_stack;
     }
   } else if (missing.empty()) {
@@ -394,7 +395,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     if (!std::all_of(missing.begin(), missing.end(), IsHung)) stall.kind = Stall::Kind::kWaiting;
   }
   // An answer that may only be late is not mentioned yet.
-  if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(told, missing);
+  if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(testimony, missing);
   if (!was_said && stall.kind == Stall::Kind::kWaiting && now - since < kSlow) return;
   stall_ = std::move(stall);
 }

@@ -21,7 +21,7 @@ struct Activity {
   uint64_t ticks = 0;      // CPU time including its children's, in clock ticks
   uint64_t switches = 0;   // voluntary context switches of the main thread
   uint64_t transfers = 0;  // read and write calls of the main thread
-  uint64_t told = 0;       // bytes of stack dumps that it has written for anyone
+  uint64_t dumped = 0;     // bytes of stack dumps that it has written for anyone
 };
 
 struct RankLook {
@@ -82,7 +82,7 @@ class StallWatch {
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
-  void Judge(Instant now, const Testimony& told, LineOf line_of);
+  void Judge(Instant now, const Testimony& testimony, LineOf line_of);
 
   // The present stall.
   const std::optional<Stall>& stall() const { return stall_; }

@@ -113,7 +113,7 @@ TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
   for (int second = 0; second < 9; ++second) {
     story[1].activity.switches += 8;  // of a busy machine it gets little
     story[1].activity.ticks += 4;
-    story[1].activity.told += second < 3 ? 0 : 900;
+    story[1].activity.dumped += second < 3 ? 0 : 900;
     story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
     EXPECT_EQ(story.Said(), "") << second;
   }
@@ -159,7 +159,7 @@ TEST(Stall, ToAskDoesNotCountAsProgress) {
   const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
   story.Pass(4, {}, dumps);
   for (const size_t rank : {0, 1}) {
-    story[rank].activity.told += 900;
+    story[rank].activity.dumped += 900;
     story[rank].activity.switches += 1;
     story[rank].activity.transfers += 30;
   }
@@ -284,7 +284,7 @@ TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
   disturbed.with_work().clear();
   disturbed[1].activity.state = 'R';
   for (int second = 0; second < 4; ++second) {
-    disturbed[1].activity.told += 900;
+    disturbed[1].activity.dumped += 900;
     disturbed.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
     EXPECT_EQ(disturbed.Said(), "") << "it answers, and wants a processor";
   }

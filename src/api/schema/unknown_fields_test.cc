@@ -18,7 +18,7 @@ text::Json JobOf(std::string_view pod_template) {
 
 struct TypoCase {
   const char* pod_template;
-  const char* told;  // follows `unknown field "spec.pytorchReplicaSpecs.Worker.template`
+  const char* message;  // follows `unknown field "spec.pytorchReplicaSpecs.Worker.template`
 };
 
 class Typos : public testing::TestWithParam<TypoCase> {};
@@ -26,7 +26,7 @@ class Typos : public testing::TestWithParam<TypoCase> {};
 TEST_P(Typos, AreNamedWithWhatWasMeant) {
   EXPECT_EQ(UnknownTemplateFields(JobOf(GetParam().pod_template), nullptr),
             Strings{std::string("unknown field \"spec.pytorchReplicaSpecs.Worker.template") +
-                    GetParam().told});
+                    GetParam().message});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -88,11 +88,11 @@ TEST(UnknownTemplateFields, OddShapesAreLeftToTheSchema) {
 TEST(ValidatePyTorchJob, TheRequestSaysWhatBecomesOfThem) {
   const text::Json job =
       JobOf(R"({"spec":{"containers":[{"name":"pytorch","image":"x","comand":[]}]}})");
-  const Strings told = UnknownTemplateFields(job, nullptr);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kStrict).errors, told);
+  const Strings messages = UnknownTemplateFields(job, nullptr);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kStrict).errors, messages);
   EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kWarn).errors, Strings());
-  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kWarn).warnings, told);
+  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kWarn).warnings, messages);
   EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kIgnore).warnings, Strings());
 }
 

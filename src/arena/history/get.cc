@@ -98,7 +98,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
-  TellReasonApart(context, job.summary);
+  MoveReasonToStderr(context, job.summary);
   const base::Time now = context.clock.Now();
   if (context.program != "arena" && job.summary.status == "PENDING") {
     // The forecast is best effort: the reason is shown without it, too.

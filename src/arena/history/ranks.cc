@@ -91,11 +91,12 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
   // collectives that the others remember.
   std::vector<witness::RecorderQuestion> recorders;
   for (const auto& [folder, pids] : by_folder) recorders.emplace_back(folder, pids);
-  std::map<pid_t, std::string> told;
-  for (witness::RecorderQuestion& recorder : recorders) told.merge(recorder.Await(kAnswerWithin));
+  std::map<pid_t, std::string> records;
+  for (witness::RecorderQuestion& recorder : recorders)
+    records.merge(recorder.Await(kAnswerWithin));
   std::map<int, answers::Trace> traces;
   for (const Watched& each : watched) {
-    if (auto trace = answers::ReadTrace(told[each.pid]))
+    if (auto trace = answers::ReadTrace(records[each.pid]))
       traces[each.rank->rank] = std::move(*trace);
   }
   const std::map<int, answers::Lateness> late = answers::LatenessOf(traces);
@@ -221,11 +222,11 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
       rank.gpu = UseOfRank(gpus, static_cast<size_t>(i), static_cast<size_t>(map.processes));
       if (known != job.summary.instances.end()) AddInstance(*known, rank);
     }
-    for (const auto& [number, told] : logs.Of(instance)) {
+    for (const auto& [number, latest] : logs.Of(instance)) {
       RankState& rank = ranks[static_cast<size_t>(number)];
-      if (told.at) rank.quiet = std::max(now - *told.at, base::Duration(0));
-      rank.step = told.step;
-      rank.last_line = told.line;
+      if (latest.at) rank.quiet = std::max(now - *latest.at, base::Duration(0));
+      rank.step = latest.step;
+      rank.last_line = latest.line;
     }
   }
   AddUse(look.uses, map.processes, ranks);

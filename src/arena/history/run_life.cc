@@ -36,12 +36,12 @@ class LogReader {
     rest_ += bytes;
     const size_t end = rest_.rfind('\n');
     if (end == std::string::npos) return;
-    for (const TimedLine& line : SplitTimedLines(rest_.substr(0, end + 1), last_time_)) Tell(line);
+    for (const TimedLine& line : SplitTimedLines(rest_.substr(0, end + 1), last_time_)) Track(line);
     rest_.erase(0, end + 1);
   }
 
  private:
-  void Tell(const TimedLine& line) {
+  void Track(const TimedLine& line) {
     const auto time = base::ParseRfc3339(line.time + "Z");
     if (!time) return;
     const auto label = api::ReadRankLabel(line.text);

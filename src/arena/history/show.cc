@@ -80,7 +80,7 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts,
   };
   add("Run", fmt::format("{} ({})", summary.name, run.id()));
   add("Status",
-      painted(summary.status) + (summary.reason.empty() ? "" : ": " + ReasonToTell(summary)));
+      painted(summary.status) + (summary.reason.empty() ? "" : ": " + ReasonToShow(summary)));
   add("By", std::string(api::Annotation(run.job.job, kUserAnnotation)));
   add("Created", LocalTime(summary.created));
   if (summary.start_time) add("Started", LocalTime(*summary.start_time));

@@ -112,7 +112,7 @@ class FirstErrors {
   }
 
   // Adds the lines that were found to `lines`, in the order of their times.
-  void Tell(MergedLines& lines) const {
+  void AddTo(MergedLines& lines) const {
     std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> found;
     for (const auto& [who, writer] : writers_) {
       const auto [begin, end] = writer.Around();
@@ -231,7 +231,7 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
     }
   }
   if (pod == nullptr || text::GetString(*pod, {"status", "phase"}) == "Pending") {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToTell(job.summary);
+    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToShow(job.summary);
     return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
   }
   return std::string();
@@ -281,7 +281,7 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
     log->Pop();
     TRY(log->Fill());
   }
-  if (request.only_errors) errors.Tell(lines);
+  if (request.only_errors) errors.AddTo(lines);
   return out.Write(text + lines.Take(std::nullopt));
 }
 

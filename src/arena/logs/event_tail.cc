@@ -120,8 +120,8 @@ std::string LogdirOf(const text::Json& pod) {
   if (const text::Json* const folder = text::ItemNamed(*container, {"env"}, "MUSTER_RUN_DIR")) {
     return std::string(text::GetString(*folder, {"value"}));
   }
-  if (const std::string_view told = api::Annotation(pod, api::kLogdirAnnotation); !told.empty()) {
-    return std::string(told);
+  if (const std::string_view noted = api::Annotation(pod, api::kLogdirAnnotation); !noted.empty()) {
+    return std::string(noted);
   }
   return LogdirInWords(*container);
 }

@@ -286,11 +286,11 @@ class Gathering {
       for (const api::LastCollective& one : all) {
         if (one.rank != own->rank) others[one.text].push_back(one.rank);
       }
-      const auto tell = [&rank, own](std::string who, std::string_view words) {
+      const auto add = [&rank, own](std::string who, std::string_view words) {
         rank.witnesses.push_back({own->time, "flight recorder", fmt::format("{} {}", who, words)});
       };
-      tell(fmt::format("rank {}", own->rank), own->text);
-      for (const auto& [words, ranks] : others) tell(answers::NameRanks(ranks), words);
+      add(fmt::format("rank {}", own->rank), own->text);
+      for (const auto& [words, ranks] : others) add(answers::NameRanks(ranks), words);
     }
   }
 

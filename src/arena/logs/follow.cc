@@ -241,26 +241,27 @@ base::Status Follower::PrintRest(const View& view) {
 }
 
 base::Status Follower::Run() {
-  std::optional<std::string> told;  // what the user was told that it waits for
+  std::optional<std::string> reported;  // what the user was told that it waits for
   AwaitUsualStart();
   for (;;) {
     TRY(watch_.Refusal());
     base::Result<View> view = WaitFor([&](const View& now) {
-      return now.stage != Stage::kWaiting || !told || (!now.reason.empty() && now.reason != *told);
+      return now.stage != Stage::kWaiting || !reported ||
+             (!now.reason.empty() && now.reason != *reported);
     });
     if (!view) return Fail(std::move(view.error()));
     if (IsStopped()) return PrintRest(*view);
     if (view->stage == Stage::kWaiting) {
-      told = view->reason.empty() ? view->status : view->reason;
+      reported = view->reason.empty() ? view->status : view->reason;
       if (IsEnding()) continue;
       if (request_.on_wait) {
-        request_.on_wait(*told);
+        request_.on_wait(*reported);
       } else {
-        base::LogInfo("waiting for instance {} to start: {}", request_.instance, *told);
+        base::LogInfo("waiting for instance {} to start: {}", request_.instance, *reported);
       }
       continue;
     }
-    if (told && request_.on_wait) request_.on_wait("");
+    if (reported && request_.on_wait) request_.on_wait("");
     if (view->stage == Stage::kGone) return {};
     if (view->stage == Stage::kFinished) {
       // The streams may have ended because of the server rather than the pod, so that the rest is

@@ -165,7 +165,7 @@ class AllFollower {
   LogMerge merge_;
   Inbox inbox_;
   std::optional<View> view_;
-  bool has_told_ = false;                      // whether the wait for the first pod was reported
+  bool has_reported_ = false;                  // whether the wait for the first pod was reported
   std::map<std::string, Instance> instances_;  // last, because its threads use the other members
 };
 
@@ -274,10 +274,10 @@ base::Status AllFollower::Run() {
     TRY(AwaitNews());
     if (request_.stop.stop_requested()) return {};
     if (!view_) continue;
-    if (!has_told_ && view_->pods.empty() && !view_->has_ended) {
+    if (!has_reported_ && view_->pods.empty() && !view_->has_ended) {
       base::LogInfo("waiting for the instances of the job {}", name_);
     }
-    has_told_ = true;
+    has_reported_ = true;
     FollowNewPods();
     StopThoseThatGoOn();
     TRY(Print());

@@ -209,7 +209,7 @@ LiveLines::LiveLines(cluster::Client& client, const Context& context, const text
                      LineChoice choice, std::string instance, bool has_timestamps, cli::Output& out)
     : live_(client, context, job, out),
       lines_(live_, std::move(choice), std::move(instance), has_timestamps) {
-  lines_.TellBars([this](const RankBar& bar) { TakeBar(bar); });
+  lines_.SetOnBar([this](const RankBar& bar) { TakeBar(bar); });
 }
 
 void LiveLines::TakeBar(const RankBar& bar) {

@@ -127,14 +127,14 @@ std::string ChosenLines::Shown(std::string_view line) {
   const size_t stamp = has_timestamps_ ? std::min(line.find(' ') + 1, line.size()) : 0;
   std::string_view text = line.substr(stamp);
   if (const auto bar = TakeBar(choice_.map, instance_, text)) {
-    if (tell_bar_ && (choice_.ranks.empty() || Contains(choice_.ranks, bar->rank))) tell_bar_(*bar);
+    if (on_bar_ && (choice_.ranks.empty() || Contains(choice_.ranks, bar->rank))) on_bar_(*bar);
     return "";
   }
   if (text.empty() || !choice_.Wants(instance_, text)) return "";
   const bool has_label = text.starts_with('[') && choice_.map.processes > 1;
   const auto rank = has_label ? RankOf(choice_.map, instance_, text) : std::nullopt;
   if (!rank) return std::string(line);
-  if (tell_bar_) tell_bar_({*rank, ""});
+  if (on_bar_) on_bar_({*rank, ""});
   if (!out_.HasColour()) return std::string(line);
   const std::string_view label = line.substr(stamp, line.size() - stamp - text.size());
   return std::string(line.substr(0, stamp)) + ColouredRank(*rank, label) + std::string(text);

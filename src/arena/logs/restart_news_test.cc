@@ -23,12 +23,12 @@ TEST(RestartNews, TellsEachStartOnceHoweverItIsSeen) {
   RestartNews news(kEnded + std::chrono::milliseconds(900));
   const auto see = [&news](int restarts, bool is_waiting) {
     const text::Json pod = PodAfter(restarts, is_waiting);
-    std::string told;
+    std::string text;
     for (const Restart& restart : news.See({&pod})) {
       EXPECT_EQ(restart.is_to_come, is_waiting);
-      told += restart.text + ";";
+      text += restart.text + ";";
     }
-    return told;
+    return text;
   };
   EXPECT_EQ(news.See({}).size(), 0u);
   EXPECT_EQ(see(0, false), "");

@@ -105,35 +105,35 @@ Notice NoticeFor(cluster::Client& client, const Context& context, const RunRecor
   return notice;
 }
 
-base::Status TellProgram(const std::string& command, const Notice& notice) {
-  base::Environment told = notice.environment;
+base::Status NotifyProgram(const std::string& command, const Notice& notice) {
+  base::Environment environment = notice.environment;
   for (const char* name : {"event", "job", "status", "reason"}) {
-    told.Set("MUSTER_NOTICE_" + base::ToUpper(name),
-             std::string(text::GetString(notice.said, {name})));
+    environment.Set("MUSTER_NOTICE_" + base::ToUpper(name),
+                    std::string(text::GetString(notice.said, {name})));
   }
   // The notice reaches the program's input through a variable and a here-document, which needs no
   // second program.
-  told.Set("MUSTER_NOTICE", text::ToJson(notice.said));
+  environment.Set("MUSTER_NOTICE", text::ToJson(notice.said));
   TRY_ASSIGN(
       const process::ProgramOutput output,
       process::OutputOf(
           {"sh", "-c", "{ " + command + "\n} <<EOF_OF_NOTICE\n$MUSTER_NOTICE\nEOF_OF_NOTICE"},
-          told));
+          environment));
   if (output.exit_code == 0) return {};
   const std::string_view said = base::Trim(output.err).substr(0, 200);
   return Fail(Code::kInternal, fmt::format("the program exited with code {}{}{}", output.exit_code,
                                            said.empty() ? "" : ": ", said));
 }
 
-base::Status TellDesktop(const Notice& notice) {
+base::Status NotifyDesktop(const Notice& notice) {
   std::string why = "there is no session: DBUS_SESSION_BUS_ADDRESS was not set";
   for (const std::string& bus : notice.buses) {
-    base::Environment told = notice.environment;
-    told.Set(kSessionBus, bus);
+    base::Environment environment = notice.environment;
+    environment.Set(kSessionBus, bus);
     TRY_ASSIGN(const process::ProgramOutput output,
                process::OutputOf({"notify-send", "--app-name=muster",
                                   std::string(text::GetString(notice.said, {"text"}))},
-                                 told));
+                                 environment));
     if (output.exit_code == 0) return {};
     why = base::Trim(output.err);
   }
@@ -144,8 +144,8 @@ base::Status TellDesktop(const Notice& notice) {
 using OnTrouble = std::function<void(const std::string& trouble)>;
 
 // Errors name only the URL's host, because its path is often a secret.
-base::Status TellUrl(const std::string& url, const Notice& notice, Context& context,
-                     const OnTrouble& on_trouble) {
+base::Status NotifyUrl(const std::string& url, const Notice& notice, Context& context,
+                       const OnTrouble& on_trouble) {
   TRY_ASSIGN(WebService service, WebService::At(url, notice.environment, {}));
   base::Duration pause = kFirstNoticePause;
   const base::Time begun = context.clock.Now();
@@ -169,27 +169,28 @@ base::Status TellUrl(const std::string& url, const Notice& notice, Context& cont
   }
 }
 
-base::Status Tell(const std::string& target, const Notice& notice, Context& context,
-                  const OnTrouble& on_trouble) {
-  if (target == api::kNotifyDesktop) return TellDesktop(notice);
-  if (IsUrl(target)) return TellUrl(target, notice, context, on_trouble);
-  return TellProgram(target, notice);
+base::Status NotifyTarget(const std::string& target, const Notice& notice, Context& context,
+                          const OnTrouble& on_trouble) {
+  if (target == api::kNotifyDesktop) return NotifyDesktop(notice);
+  if (IsUrl(target)) return NotifyUrl(target, notice, context, on_trouble);
+  return NotifyProgram(target, notice);
 }
 
 // Returns the outcome in words for people. The targets are notified in parallel, because a program
 // may run for a long time and a URL may be retried.
-std::string TellAll(const std::vector<std::string>& targets, const Notice& notice, Context& context,
-                    const OnTrouble& on_trouble) {
-  std::vector<base::Status> told(targets.size());
+std::string NotifyAll(const std::vector<std::string>& targets, const Notice& notice,
+                      Context& context, const OnTrouble& on_trouble) {
+  std::vector<base::Status> results(targets.size());
   {
-    std::vector<std::jthread> tellers;
+    std::vector<std::jthread> threads;
     for (size_t i = 0; i < targets.size(); ++i) {
       if (targets[i].empty()) continue;
-      tellers.emplace_back([&, i] { told[i] = Tell(targets[i], notice, context, on_trouble); });
+      threads.emplace_back(
+          [&, i] { results[i] = NotifyTarget(targets[i], notice, context, on_trouble); });
     }
   }
   std::vector<std::string> problems;
-  for (const base::Status& status : told) {
+  for (const base::Status& status : results) {
     if (status) continue;
     base::LogWarn("notice of {}: {}", text::GetString(notice.said, {"job"}),
                   status.error().message);
@@ -269,10 +270,10 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
     ::umask(*mask);
   }
   const std::string outcome =
-      TellAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice, context,
-              [&](const std::string& trouble) {
-                if (!run.deleted) (void)NoteTrouble(*client, job, event, trouble);
-              });
+      NotifyAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice,
+                context, [&](const std::string& trouble) {
+                  if (!run.deleted) (void)NoteTrouble(*client, job, event, trouble);
+                });
   ::unlink(path.c_str());
   if (run.deleted) return 0;  // there is no object to annotate
   TRY(NoteOutcome(*client, job, event, outcome));
@@ -342,8 +343,8 @@ base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, boo
   return {};
 }
 
-void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
-               const std::string& name) {
+void NotifyOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
+                 const std::string& name) {
   if (flags.targets.empty()) return;
   RunRecord run;
   auto found = FindJob(client, context, context.Namespace(), name);
@@ -356,7 +357,7 @@ void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& conte
   if (status != "FAILED" && (status != "SUCCEEDED" || flags.on == "fail")) return;
   const Notice notice = NoticeFor(client, context, run, "end");
   const std::string outcome =
-      TellAll(flags.targets, notice, context, [&](const std::string& trouble) {
+      NotifyAll(flags.targets, notice, context, [&](const std::string& trouble) {
         base::LogWarn("notice of {}: {}", name, trouble);
         (void)NoteTrouble(client, run.job, "end", trouble);
       });

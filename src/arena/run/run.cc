@@ -430,14 +430,14 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
   }
   if (run_.is_detached) {
     const std::vector<std::string>& awaited = options.flags.wait_for;
-    const base::Status told = out.Write(fmt::format(
+    const base::Status printed = out.Write(fmt::format(
         "{1} {2}. Next:\n"
         "  {0} logs {1} -f{3}    # follow it\n"
         "  {0} get {1}{3}        # how it is, and why it failed\n"
         "  {0} delete {1}{3}     # end it; its record stays\n",
         context_.program, name, awaited.empty() ? "runs" : "waits for " + base::Join(awaited, ", "),
         FlagsOfPlace(context_)));
-    if (!told) return Fail(AfterCreation(told.error(), context_.program, name));
+    if (!printed) return Fail(AfterCreation(printed.error(), context_.program, name));
     return 0;
   }
   const InterruptedRun interrupted(client, context_, job, options.flags.grace);
@@ -446,7 +446,7 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
     return Fail(AfterCreation(followed.error(), context_.program, name));
   }
   auto ended = AwaitEnd(client, context_, job, FailedCode::kReplicas, is_ending);
-  if (!context_.cluster_is_this_machine) TellOfEnd(run_.notify, client, context_, name);
+  if (!context_.cluster_is_this_machine) NotifyOfEnd(run_.notify, client, context_, name);
   return ended;
 }
 

@@ -372,7 +372,7 @@ TEST_F(RunVerbTest, OnAnotherClusterItIsRunThatNotifies) {
   environment_["PATH"] = "/usr/bin:/bin";
   Context context = MakeContext();
   NotifyFlags flags{.targets = {"cat >" + folder_ + "/told", "exit 3"}, .on = "fail"};
-  TellOfEnd(flags, *client_, context, "far");
+  NotifyOfEnd(flags, *client_, context, "far");
   const auto notice = text::ParseJson(base::ReadFile(folder_ + "/told").value_or(""));
   ASSERT_TRUE(notice);
   EXPECT_EQ(text::GetString(*notice, {"status"}), "FAILED");

@@ -52,8 +52,8 @@ class AuthorityServer {
   Peer* Of(NodeId node);
   void Drop(uint64_t id);
   void Schedule();
-  void TellIfAlone();
-  void TellOfStrangers();
+  void CallIfAlone();
+  void ReportStrangers();
 
   process::EventLoop& loop_;
   base::Clock& clock_;

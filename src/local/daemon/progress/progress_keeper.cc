@@ -96,9 +96,9 @@ class ProgressKeeper::Reading {
     }
     if (read) line = read->text;
     const runs::Millis at = runs::ToMillis(*time);
-    const auto told = log_.See(at, label, line);
-    if (told.checkpoint) files_.NoteCheckpoint(job_, *told.checkpoint);
-    if (told.progress) files_.Note(job_, source_, at, *told.progress, std::nullopt);
+    const auto found = log_.See(at, label, line);
+    if (found.checkpoint) files_.NoteCheckpoint(job_, *found.checkpoint);
+    if (found.progress) files_.Note(job_, source_, at, *found.progress, std::nullopt);
   }
 
   ProgressFiles& files_;

@@ -604,13 +604,13 @@ TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
     if (!report || !report->is_finished) ::_exit(3);
     const ContainerState& state = report->containers[0].state;
     const std::string log = Log(spec, "pytorch");
-    const bool is_told =
+    const bool is_reported =
         state.exit_code == 3 &&
         state.message.find("log truncated: the disk is nearly full, ") != std::string::npos &&
         log.starts_with("yyy") && log.ends_with("after\n") &&
         log.find("muster: log truncated: the disk is nearly full, ") != std::string::npos;
-    if (!is_told) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
-    ::_exit(is_told ? 0 : 4);
+    if (!is_reported) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
+    ::_exit(is_reported ? 0 : 4);
   }
   int status = 1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
