@@ -144,7 +144,7 @@ TEST_F(LiveTest, ProgressComesByAWatchWhileATabIsOpen) {
   EXPECT_TRUE(tab->Await(R"("uid-first":{"source":"log","step":2})"));
   cluster_->Remove("/apis/muster.dev/v1/progress", "uid-first");
   tab->Close();
-  // Who comes later finds no more of the one that has ended.
+  // A tab that comes later finds nothing of the job that has ended.
   const auto later = Open(live, {});
   EXPECT_TRUE(later->Await("event: progress\ndata: {}"));
 }

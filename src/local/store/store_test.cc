@@ -146,7 +146,7 @@ TEST(Store, TellsOfAnObjectWhatAReaderOfItsTextGets) {
     EXPECT_EQ(text::Find(*outcome->object, {"value"})->kind(),
               text::Find(*read, {"value"})->kind());
   }
-  // The deletion is told of after its answer; that of the last change has come before it.
+  // Watchers learn of the deletion after its answer, and of the last change before it.
   ASSERT_TRUE(Write(*store, Delete("p")));
   ASSERT_GE(received.size(), 6U);
   EXPECT_EQ(text::ToJson(*text::Find(received[0], {"value"})), "1");

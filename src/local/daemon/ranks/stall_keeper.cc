@@ -110,7 +110,7 @@ void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
   const std::lock_guard lock(mutex_);
   const bool was_of_running = Remove(uid);
   const bool is_of_running = read && Add(*std::move(read));
-  // Who asks why a job has failed, asks at once: its ranks' last calls are noted at once, too.
+  // Users ask right away why a job has failed, so that its ranks' last calls are noted at once.
   has_end_ = has_end_ || (was_of_running && !is_of_running);
   if (was_of_running || is_of_running) wake_.notify_one();
 }
