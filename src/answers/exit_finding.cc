@@ -55,7 +55,7 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
     {SIGHUP, "stopped", "its terminal or session was closed (SIGHUP)", Advice::kNone,
      "Run it again when you want it to go on, with nohup, tmux or as a job.", Level::kConsequence},
     {SIGBUS, kUnknown, "it was killed by SIGBUS: a full /dev/shm or a file cut short does that",
-     Advice::kNone, "Look whether /dev/shm is full while it runs."},
+     Advice::kNone, "Check whether /dev/shm is full while it runs."},
     {SIGKILL, kUnknown, "it was killed by SIGKILL; these data do not say by whom", Advice::kNone,
      "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may end processes here."},
     {SIGTERM, kUnknown, "it was asked to end (SIGTERM); these data do not say by whom",

@@ -453,12 +453,12 @@ Verdict Explain(const Evidence& evidence) {
     verdict.rank = early;
     verdict.advice = Advice::kFixFirst;
     verdict.advice_text =
-        "Every rank has to take part in each collective call: look why it was done "
+        "Every rank has to take part in each collective call: find out why it was done "
         "so early (fewer batches, a return on one rank only).";
     verdict.confidence = Confidence::kMedium;
   } else if (root.finding.level == Level::kPeerLost && root.finding.kind != kUnknown) {
     verdict.kind = kUnknown;
-    verdict.title = "another rank went away first, and why is not in these data";
+    verdict.title = "another rank went away first, and these data do not say why";
     verdict.confidence = Confidence::kLow;
     verdict.rank.reset();
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
