@@ -438,7 +438,7 @@ TEST(Explain, OfACompilersWordsTheOneThatARuleKnowsDecides) {
   EXPECT_EQ(OfLog(linker + end + kBoom).line, "ValueError: boom");
 }
 
-TEST(Explain, AShellsStatusTellsAProgramFromAFile) {
+TEST(Explain, AShellsStatusDistinguishesAProgramFromAFile) {
   const std::string file = "job.sh: line 4: /opt/x/start: No such file or directory\n";
   EXPECT_EQ(OfLog(file + "srun: error: n1: task 0: Exited with exit code 127\n").kind,
             "program-missing");
@@ -570,7 +570,7 @@ TEST(Explain, OfAGroupOfExceptionsTheFirstIsTheCause) {
   EXPECT_EQ(verdict.file_line, 9);
 }
 
-TEST(Explain, WhatTheMachineSaysOfAGpuTellsMoreThanTheRankThatUsedIt) {
+TEST(Explain, WhatTheMachineReportsOfAGpuSaysMoreThanTheRankThatUsedIt) {
   const Verdict verdict = OfLog(
       "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"/w/train.py\", line 66, in "
       "f\n"

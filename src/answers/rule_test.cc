@@ -352,7 +352,7 @@ TEST(Rules, HydrasWrapperIsNotTheCause) {
       "exception");
 }
 
-TEST(Rules, NeitherSettingsNorWarningsTellThatTheProgramWentOn) {
+TEST(Rules, NeitherSettingsNorWarningsShowThatTheProgramWentOn) {
   for (const auto& [kind, text] : kFatal) EXPECT_EQ(Kind(text, 1), kind) << text;
 }
 

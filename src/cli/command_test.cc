@@ -106,7 +106,7 @@ TEST_F(CommandTest, WhatIsMissingIsNamedWithTheLineThatHasIt) {
   EXPECT_EQ(ErrorOf({"compare", "a"}, 2), "RUN... is missing: muster compare RUN RUN... [flags]");
 }
 
-TEST_F(CommandTest, ASynonymIsToldItsCommand) {
+TEST_F(CommandTest, ASynonymNamesItsCommand) {
   root_.Synonyms({{"kill", "delete"}});
   EXPECT_EQ(ErrorOf({"kill"}, 2),
             "unknown command \"kill\" for \"muster\" (did you mean `muster delete`?)");

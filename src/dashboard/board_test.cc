@@ -36,7 +36,7 @@ TEST_F(BoardTest, AJobAndItsPodsAreARow) {
   EXPECT_EQ(text::GetInt(row, {"created"}), 1785405540000);
 }
 
-TEST_F(BoardTest, WhoHoldsTheOthersUpIsToldWithoutTheSecondsThatThePageCounts) {
+TEST_F(BoardTest, WhoHoldsTheOthersUpIsShownWithoutTheSecondsThatThePageCounts) {
   text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
   api::SetAnnotation(job, api::kStallAnnotation, "stalled 2026-07-30T10:01:00Z rank 1 is late");
   // As the watch reads it.
@@ -93,7 +93,7 @@ TEST_F(BoardTest, TimeAloneChangesNoRow) {
   EXPECT_TRUE(board_.Take(clock_.Now()).empty());
 }
 
-TEST_F(BoardTest, OnlyWhatChangedIsToldAgain) {
+TEST_F(BoardTest, OnlyWhatChangedIsSentAgain) {
   board_.ReplaceJobs({MakeJob("a", "Running", std::chrono::seconds(9)),
                       MakeJob("b", "Running", std::chrono::seconds(9))});
   EXPECT_EQ(board_.Take(clock_.Now()).set.size(), 2u);

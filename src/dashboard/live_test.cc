@@ -26,7 +26,7 @@ class LiveTest : public arena::VerbTest {
   arena::Context context_;
 };
 
-TEST_F(LiveTest, ATabIsToldEverythingThenWhatChanges) {
+TEST_F(LiveTest, ATabGetsEverythingThenWhatChanges) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {});
   ASSERT_TRUE(tab->Await(R"(event: rows
@@ -40,7 +40,7 @@ data: {"all":true,"set":[)"));
   EXPECT_TRUE(tab->Await(R"("gone":["default/second"])"));
 }
 
-TEST_F(LiveTest, ATabOfAJobIsToldOfItsInstances) {
+TEST_F(LiveTest, ATabOfAJobGetsItsInstances) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {"default/first", std::nullopt});
   EXPECT_TRUE(tab->Await(R"(event: job
@@ -49,7 +49,7 @@ data: {"key":"default/first","instances":[{"name":"first-master-0")"));
   EXPECT_TRUE(tab->Await(R"({"key":"default/first","instances":null})"));
 }
 
-TEST_F(LiveTest, ATabThatDidNotReadIsToldEverythingOnceMore) {
+TEST_F(LiveTest, ATabThatDidNotReadGetsEverythingOnceMore) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {});
   ASSERT_TRUE(tab->Await("event: progress"));
@@ -89,7 +89,7 @@ TEST_F(LiveTest, ALogIsFollowedUntilTheTabIsClosed) {
   tab->Close();
 }
 
-TEST_F(LiveTest, ATabOfAJobIsToldOfItsRanksOverTime) {
+TEST_F(LiveTest, ATabOfAJobGetsItsRanksOverTime) {
   std::string cpu = "1";
   std::mutex mutex;
   int asked = 0;

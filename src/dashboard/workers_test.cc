@@ -22,7 +22,7 @@ TEST(WorkersTest, TooManyTasksAreRefused) {
   has_run.wait();
 }
 
-TEST(WorkersTest, EndingTellsTheTaskThatRuns) {
+TEST(WorkersTest, EndingNotifiesTheTaskThatRuns) {
   std::latch is_busy(1);
   bool was_stopped = false;
   {

@@ -403,7 +403,7 @@ TEST(Outcome, RestartingIsNoLongerTrueOnceTheMasterHasSucceeded) {
   EXPECT_EQ(cluster.Types(), "Created=True Restarting=False Succeeded=True");
 }
 
-TEST(Outcome, TwoTypesThatFailTogetherAreToldApart) {
+TEST(Outcome, TwoTypesThatFailTogetherAreDistinguished) {
   FakeCluster cluster(TestJob{.workers = 3});
   cluster.Settle();
   cluster.TakeEvents();

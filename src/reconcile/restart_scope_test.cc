@@ -418,7 +418,7 @@ TEST(InitStep, IsLeftOutOnRequest) {
   EXPECT_NE(text::Find(asked.pods.at("j-worker-0"), {"spec", "initContainers"}), nullptr);
 }
 
-TEST(FirstFailure, IsToldAfterV1sText) {
+TEST(FirstFailure, IsReportedAfterV1sText) {
   Options options;
   options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);

@@ -16,7 +16,7 @@ TEST(KernelLog, IsReadRecordByRecord) {
   EXPECT_EQ(records[1].text, "Out of memory: Killed process 42 (python3) total-vm:1kB");
 }
 
-TEST(KernelLog, RecordsThatTellOfFailures) {
+TEST(KernelLog, RecordsThatReportFailures) {
   const std::pair<const char*, KernelTopic> kRecords[] = {
       {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,"
        "task_memcg=/a,task=python3,pid=42,uid=0",
@@ -49,7 +49,7 @@ TEST(KernelLog, WhomARecordIsAbout) {
   EXPECT_FALSE(PidIn("eth0: link becomes ready"));
 }
 
-TEST(KernelLog, RecordsOfOthersAreToldApart) {
+TEST(KernelLog, RecordsOfOthersAreDistinguished) {
   const std::vector<std::string_view> texts{
       "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/muster/muster-pod-u1/a,task=x,pid=7,uid=0",
       "Memory cgroup out of memory: Killed process 7 (x) total-vm:1kB",

@@ -20,7 +20,7 @@ TEST(NearLimits, ReadsTheSoftLimit) {
   EXPECT_EQ(LimitIn("", "Max open files"), -1);
 }
 
-TEST(NearLimits, TellsOfDescriptorsThatAreNearlyAllOpen) {
+TEST(NearLimits, ReportsDescriptorsThatAreNearlyAllOpen) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit low = before;

@@ -142,7 +142,7 @@ TEST(HasWorkToDo, IsWhatAnotherThreadOrAChildWaitsToDo) {
   EXPECT_FALSE(HasWorkToDo(child, tree));
 }
 
-TEST_F(StacksTest, ACrashTellsItsRankAndPlace) {
+TEST_F(StacksTest, ACrashNamesItsRankAndPlace) {
   const std::string kFatal =
       "Fatal Python error: Aborted\n\nThread 0x00007f1 (most recent call first):\n"
       "  File \"/home/me/train.py\", line 8 in step\n\n";

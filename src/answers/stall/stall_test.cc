@@ -351,7 +351,7 @@ std::string Recorded(int64_t number, std::string_view name) {
       number, name);
 }
 
-TEST(Stall, TheRecorderTellsTheNumber) {
+TEST(Stall, TheRecorderKnowsTheNumber) {
   Story story(2);
   story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
   story.Pass(5, {}, {{0, kInAllReduce}, {1, kAsleep}});
@@ -382,7 +382,7 @@ TEST(Stall, WhoNeverAnswersIsNotAskedEachSecondForEver) {
   EXPECT_LE(story.Pass(600, {}, {{0, kInBarrier}}), 20);
 }
 
-TEST(Stall, TheRecorderTellsThatCollectivesDiffer) {
+TEST(Stall, TheRecorderShowsThatCollectivesDiffer) {
   Story story(3);
   story.traces() = {
       {0, Recorded(7, "all_reduce")}, {1, Recorded(7, "barrier")}, {2, Recorded(7, "all_reduce")}};

@@ -386,7 +386,7 @@ class FailedReason : public testing::Test {
   std::vector<text::Json> pods_ = {MakePod("master", 0, "Failed"), MakePod("worker", 0, "Failed")};
 };
 
-TEST_F(FailedReason, IsTheConditionsWhenThePodsDoNotTell) {
+TEST_F(FailedReason, IsTheConditionsWhenThePodsDoNotShowIt) {
   EXPECT_EQ(Reason(), "2 replicas failed.");
   pods_.clear();
   EXPECT_EQ(Reason(), "2 replicas failed.");

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         TypoCase{R"({"spec":{"fieldOfTomorrow":1}})",
                  R"(.spec.fieldOfTomorrow" (--validate=warn accepts it))"}));
 
-TEST(UnknownTemplateFields, WhatPodsHaveIsNotTold) {
+TEST(UnknownTemplateFields, WhatPodsHaveIsNotReported) {
   EXPECT_EQ(
       UnknownTemplateFields(
           JobOf(R"({"metadata":{"labels":{"any/name":"x"}},"spec":{"hostnameOverride":"h",)"
@@ -67,7 +67,7 @@ TEST(UnknownTemplateFields, WhatPodsHaveIsNotTold) {
       Strings());
 }
 
-TEST(UnknownTemplateFields, AreToldOnce) {
+TEST(UnknownTemplateFields, AreReportedOnce) {
   const text::Json old = JobOf(R"({"spec":{"novel":1}})");
   EXPECT_EQ(UnknownTemplateFields(JobOf(R"({"spec":{"novel":2}})"), &old), Strings());
   EXPECT_EQ(UnknownTemplateFields(JobOf(R"({"spec":{"novel":1,"other":1}})"), &old).size(), 1u);

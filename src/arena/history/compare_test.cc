@@ -30,7 +30,7 @@ class CompareTest : public VerbTest {
   std::string state_;
 };
 
-TEST_F(CompareTest, TellsValuesApartThatWereNotTyped) {
+TEST_F(CompareTest, DistinguishesValuesThatWereNotTyped) {
   Submit("a", "secret-one");
   Submit("b", "secret-two");
   Submit("c", "secret-one");

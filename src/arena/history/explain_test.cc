@@ -49,7 +49,7 @@ text::Json NoRoom() {
       {"lastTimestamp", "2026-07-30T09:59:55Z"}};
 }
 
-TEST_F(ExplainEventsTest, AJobThatRunsIsNotToldWhyItWaited) {
+TEST_F(ExplainEventsTest, AJobThatRunsDoesNotShowWhyItWaited) {
   cluster_->Put(kJobs, MakeJob("pt", "Running", std::chrono::seconds(60)));
   text::Json pod = MakePod("pt", "master", 0, "Running");
   text::Set(pod, {"spec", "nodeName"}, "n1");
@@ -60,7 +60,7 @@ TEST_F(ExplainEventsTest, AJobThatRunsIsNotToldWhyItWaited) {
   EXPECT_NE(ended.out.find("nothing has failed yet"), std::string::npos) << ended.out;
 }
 
-TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeIsToldWhyItHadNone) {
+TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
   cluster_->Put(kPods, MakePod("pt", "master", 0, "Pending"));
   cluster_->Put(kEvents, NoRoom());

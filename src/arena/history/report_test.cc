@@ -37,7 +37,7 @@ class ReportTest : public VerbTest {
   }
 };
 
-TEST_F(ReportTest, TellsWhereTheTimeOfARunWent) {
+TEST_F(ReportTest, ReportsWhereTheTimeOfARunWent) {
   PutJob();
   const Ended ended = Run({"report", "base"}, "muster");
   EXPECT_EQ(ended.exit_code, 0) << ended.log;

@@ -363,7 +363,7 @@ TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
   EXPECT_EQ(Run({"logs", "help"}).exit_code, 1);
 }
 
-TEST(LogLines, TellsOfTheLineWithoutAnEnd) {
+TEST(LogLines, ReportsTheLineWithoutAnEnd) {
   LogLines lines(true);
   lines.Begin();
   EXPECT_EQ(lines.OpenText(), "");
@@ -388,7 +388,7 @@ TEST(MergedLines, BarsThatLookAlikeAreOne) {
   EXPECT_EQ(lines.Bars({{"a-master-0", " "}}), Bars{});
 }
 
-TEST(MergedLines, BarsThatALauncherTellsOfAreNoLines) {
+TEST(MergedLines, BarsThatALauncherReportsAreNoLines) {
   TrainingJob job;
   job.job = *text::ParseJson(R"({"metadata": {"name": "a"}, "spec": {"nprocPerNode": "2",
       "pytorchReplicaSpecs": {"Master": {"replicas": 1}}}})");

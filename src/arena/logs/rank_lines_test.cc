@@ -96,7 +96,7 @@ class ColourTerminal : public cli::StringOutput {
   bool HasColour() const override { return true; }
 };
 
-TEST(ChosenLines, ColourRanksAndTellOfBars) {
+TEST(ChosenLines, ColourRanksAndReportBars) {
   ColourTerminal out;
   ChosenLines lines(out, {{}, "", {{"j-master-0"}, 2}}, "j-master-0", false);
   std::string bars;

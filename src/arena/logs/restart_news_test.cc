@@ -19,7 +19,7 @@ text::Json PodAfter(int restarts, bool is_waiting) {
                       {"status", text::Object{{"containerStatuses", text::Array{status}}}}};
 }
 
-TEST(RestartNews, TellsEachStartOnceHoweverItIsSeen) {
+TEST(RestartNews, ReportsEachStartOnceHoweverItIsSeen) {
   RestartNews news(kEnded + std::chrono::milliseconds(900));
   const auto see = [&news](int restarts, bool is_waiting) {
     const text::Json pod = PodAfter(restarts, is_waiting);

@@ -7,7 +7,7 @@ namespace {
 
 using Events = std::vector<reconcile::Event>;
 
-TEST(AggregateEvents, TellsOfChildrenOfOneKindAtOnce) {
+TEST(AggregateEvents, ReportsChildrenOfOneKindAtOnce) {
   const Events aggregated =
       AggregateEvents({{false, "SuccessfulCreatePod", "Created pod: j-master-0"},
                        {false, "SuccessfulCreateService", "Created service: j-a"},

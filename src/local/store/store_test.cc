@@ -120,7 +120,7 @@ class Seen {
   int64_t version_ = 0;
 };
 
-TEST(Store, TellsOfAnObjectWhatAReaderOfItsTextGets) {
+TEST(Store, GivesAnObjectAsAReaderOfItsTextGetsIt) {
   const TempDir dir;
   const auto store = OpenStore(dir.File("db"));
   std::vector<text::Json> received;

@@ -85,7 +85,7 @@ TEST_F(ExchangeTest, CutShortDropsWhatIsNotOnItsWay) {
   EXPECT_TRUE(rest.is_cut_short);
 }
 
-TEST_F(ExchangeTest, TellsOfTheCloseOnce) {
+TEST_F(ExchangeTest, ReportsTheCloseOnce) {
   int closes = 0;
   responder->OnClose([&] { ++closes; });
   responder->Start(200, {});

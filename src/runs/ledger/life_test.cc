@@ -105,7 +105,7 @@ TEST(LedgerOf, ARendezvousThatWasMeasuredHidesStepsWhoseBeginIsEstimated) {
   EXPECT_EQ(Of(LedgerOf(life), Bucket::kRendezvous), 1 * kSecond);
 }
 
-TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
+TEST(RefineEnd, WhatWasReportedWithinTheSecondOfTheEndIsOfTheRun) {
   Life life = Finished(30 * kSecond);
   life.lives = {Replica("a", 1000, 30 * kSecond)};
   AddSteps(life, 10'700, kSecond, 1, 21);  // until 30.7 s
@@ -225,7 +225,7 @@ TEST(LedgerOf, BetweenTwoPrintedStepsTheCheckpointIsFoundByTheStepsMadeSince) {
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 20 * kSecond + 40 * kSecond);
 }
 
-TEST(LedgerOf, OfStepsOfWhichOneASecondIsKeptTheFirstTwoTellHowManyWereLost) {
+TEST(LedgerOf, OfStepsOfWhichOneASecondIsKeptTheFirstTwoShowHowManyWereLost) {
   Life life = Finished(60 * kSecond);
   life.lives = {Replica("a", 0, 9 * kSecond), Replica("a", 10 * kSecond, 60 * kSecond)};
   // Of steps of 0.3 s from 5 s on: the first two, the last of each second, and the last of all.
@@ -252,7 +252,7 @@ TEST(LedgerOf, ProgramsThatBeganAgainWithinTheirPodsAreSeenByTheirNumbers) {
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 15 * kSecond + 24 * kSecond);
 }
 
-TEST(LedgerOf, OfALifeWhoseEndNothingTellsTheStepsTellIt) {
+TEST(LedgerOf, OfALifeWhoseEndNothingShowsTheStepsShowIt) {
   Life life = Finished(60 * kSecond);
   life.lives = {Replica("a", 0, std::nullopt), Replica("a", 30 * kSecond, 60 * kSecond)};
   life.lives[1].created = life.lives[1].scheduled = life.lives[1].started;

@@ -74,7 +74,7 @@ TEST(ProgressIn, ReadsWhatTrainingsPrint) {
   for (const Case& one : cases) EXPECT_EQ(Read(one.line), one.read) << one.line;
 }
 
-TEST(ProgressIn, ALineThatIsTooLongTellsNothing) {
+TEST(ProgressIn, ALineThatIsTooLongSaysNothing) {
   EXPECT_EQ(Read("step 1 " + std::string(70'000, 'x')), "-");
 }
 

@@ -75,7 +75,7 @@ TEST_F(RankFilesTest, UnknownRunsAreForgotten) {
   EXPECT_EQ(ColumnsOf(files.Of("job-2", 240)), 1u);
 }
 
-TEST_F(RankFilesTest, AMeterTellsWhatAProcessUsedBetweenTwoLooks) {
+TEST_F(RankFilesTest, AMeterReportsWhatAProcessUsedBetweenTwoLooks) {
   RankFiles files(state_);
   LastLines lines;
   lines.Note("pod", "", kStart - 4);
@@ -102,7 +102,7 @@ TEST_F(RankFilesTest, AMeterTellsWhatAProcessUsedBetweenTwoLooks) {
   EXPECT_EQ(ColumnsOf(files.Of("job-1", 240)), 1u);
 }
 
-TEST_F(RankFilesTest, AMeterTellsHowBusyARanksOwnGpusAre) {
+TEST_F(RankFilesTest, AMeterReportsHowBusyARanksOwnGpusAre) {
   RankFiles files(state_);
   LastLines lines;
   RankMeter meter(files, lines);

@@ -107,7 +107,7 @@ TEST_F(ShimTest, SaysWhyAProgramCannotBeStarted) {
   EXPECT_EQ(state.message, "exec: \"no-such-program-here\": executable file not found in $PATH");
 }
 
-TEST_F(ShimTest, AProgramThatIsNotFoundIsToldThatItsImageIsNoneHere) {
+TEST_F(ShimTest, AProgramThatIsNotFoundSaysThatItsImageIsNotHere) {
   const std::string hint = "the image mnist is not used";
   const struct {
     std::vector<std::string> argv;
@@ -524,7 +524,7 @@ std::string MakeMemoryLimit(const std::string& name) {
   return "";
 }
 
-TEST_F(ShimTest, TellsAnOutOfMemoryKillFromOthers) {
+TEST_F(ShimTest, DistinguishesAnOutOfMemoryKillFromOthers) {
   const std::string group = MakeMemoryLimit("muster-test-" + std::to_string(::getpid()));
   if (group.empty()) GTEST_SKIP() << "no memory cgroup can be made here";
   // tail buffers the last line of its input, which never ends.

@@ -88,7 +88,7 @@ TEST(Watch, ObjectsEnterAndLeaveASelection) {
   watch->Close();
 }
 
-TEST(Watch, TellsHowFarItIsWhenOthersChange) {
+TEST(Watch, ReportsHowFarItIsWhenOthersChange) {
   TestServer server;
   const auto watch =
       server.Open("GET", Under(kPodsPath, "?watch=1&allowWatchBookmarks=true&resourceVersion=0"));
