@@ -62,7 +62,7 @@ TEST_F(BoardTest, ProgressOnKubernetesIsInTheAnnotationsOfJobs) {
   ASSERT_EQ(annotated.size(), 1u);
   EXPECT_EQ(annotated[0].uid, uid);
   EXPECT_EQ(text::GetInt(annotated[0].sources.at(0), {"step"}), 7);
-  // As it was told.
+  // As it was reported.
   board_.Apply(Type::kModified, job);
   EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());
   api::SetAnnotation(job, api::kProgressAnnotation, "{");

@@ -512,7 +512,7 @@ TEST(Outcome, WhatOldPodsComeToAfterTheResumptionSaysNothing) {
   }
 }
 
-// All within one second: the runs are told apart nevertheless.
+// All within one second: the runs are distinguished nevertheless.
 TEST(Outcome, SuspendedAndResumedTwiceInASecond) {
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"});
   cluster.is_graceful = true;

@@ -19,7 +19,7 @@ std::string OnRecord(const FakeCluster& cluster, std::string_view type = kRestar
   const text::Array* const conditions = text::FindArray(cluster.job, {"status", "conditions"});
   for (const text::Json& condition : *conditions) {
     if (text::GetString(condition, {"type"}) != type) continue;
-    // The last condition tells the job's state.
+    // The last condition is the job's state.
     EXPECT_LT(&condition - conditions->data(), 2);
     return std::string(text::GetString(condition, {"message"}));
   }

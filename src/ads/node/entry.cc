@@ -292,7 +292,7 @@ void Entry::SayWhyLast(const base::Result<NodeOutcome>& outcome) {
   }
 }
 
-// Tells the others; returns the node's exit code.
+// Notifies the other nodes; returns this node's exit code.
 int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   int code = cli::kExitFailure;
   if (!outcome) {

@@ -24,7 +24,7 @@ class LocalNodes {
   static base::Result<std::unique_ptr<LocalNodes>> Open(const std::string& folder, int64_t rank);
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
-  // Removes the FIFO if Tell was called.
+  // Removes the FIFO if ReportExit was called.
   ~LocalNodes();
 
   // Readable when a node has started, ended or died since the last Look.
@@ -38,7 +38,7 @@ class LocalNodes {
     std::set<int64_t> lost;        // died without writing an exit code
   };
   base::Result<State> Look();
-  // Tells the others the exit code of this node.
+  // Reports the exit code of this node to the others.
   base::Status ReportExit(int exit_code);
 
  private:

@@ -1,6 +1,6 @@
-// `--notify`: commands and URLs that are told when a job starts, hangs or ends. The embedded
+// `--notify`: commands and URLs to notify when a job starts, hangs or ends. The embedded
 // cluster's daemon notices (local/daemon/notifier.h) and starts `muster __notify`; on another
-// cluster `run` tells at the end.
+// cluster `run` itself notifies at the end.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ class SimulatedServer {
   explicit SimulatedServer(base::Clock& clock) : clock_(clock) {}
 
   Objects& Of(SimKind kind) { return objects_[static_cast<size_t>(kind)]; }
-  // Everything that watches were told, from the beginning.
+  // Everything that was sent to watches, from the beginning.
   const std::vector<cluster::WatchEvent>& LogOf(SimKind kind) const {
     return logs_[static_cast<size_t>(kind)];
   }

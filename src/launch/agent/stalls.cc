@@ -45,7 +45,7 @@ base::Status Agent::WriteHook() {
   TRY(WriteStacksHook(folder));
   stacks_folder_ = folder;
   environment_.Set(witness::kStacksVariable, folder);
-  // A forked rank has no interpreter start of its own: its keeper tells it the folder.
+  // A forked rank has no interpreter start of its own: its keeper gives it the folder.
   if (!warm_) environment_.Set("PYTHONPATH", StacksPythonPath(folder, environment_));
   return {};
 }

@@ -67,7 +67,7 @@ class AuthorityServer {
   process::EventLoop::TimerId timer_ = 0;
   std::function<void()> when_alone_;
   std::deque<Decision> pending_;
-  std::map<std::string, bool> strangers_;  // by address; whether the user has been told
+  std::map<std::string, bool> strangers_;  // by address; whether it was reported
   bool is_carrying_ = false;
 };
 

@@ -86,7 +86,7 @@ TEST(LedgerOf, ASilentProgramsInterpreterHasStartedWhenItMeetsTheOthers) {
   EXPECT_EQ(Of(ledger, Bucket::kUnknown), 29 * kSecond);
 }
 
-// The first step is told at 12 s, and a step takes 4 s: it cannot have begun at 8 s.
+// The first step is printed at 12 s, and a step takes 4 s: it cannot have begun at 8 s.
 TEST(LedgerOf, ARendezvousThatWasMeasuredHidesStepsWhoseBeginIsEstimated) {
   Life life = Finished(40 * kSecond);
   life.lives = {Replica("a", 1000, 40 * kSecond)};
@@ -182,7 +182,7 @@ TEST(LedgerOf, TheSavingOfTheCheckpointThatWasUsedIsNotLost) {
   AddSteps(life, 5 * kSecond, kSecond, 1, 10);
   AddSteps(life, 18 * kSecond, kSecond, 11, 15);
   AddSteps(life, 40 * kSecond, kSecond, 11, 30);
-  // As a line says how long it took, it began a little before the step was told.
+  // Because a line says how long it took, it began a little before the step was printed.
   life.spans = {{14 * kSecond - 1, 17 * kSecond, Bucket::kCheckpointSave, false, "log"}};
   const Ledger ledger = LedgerOf(life);
   EXPECT_EQ(Of(ledger, Bucket::kCheckpointSave), 3 * kSecond + 1);
@@ -193,7 +193,7 @@ TEST(LedgerOf, TheSavingOfTheCheckpointThatWasUsedIsNotLost) {
 TEST(LedgerOf, APodThatWasReplacedWithinASecondKeepsItsLastSteps) {
   Life life = Finished(60 * kSecond);
   life.lives = {Replica("a", 0, 20 * kSecond), Replica("a", 20 * kSecond, 60 * kSecond)};
-  // Known to the second: it began at 20.9 s, and the one before it told until then.
+  // Known to the second: it began at 20.9 s, and the one before it printed until then.
   life.lives[1].created = life.lives[1].scheduled = life.lives[1].accepted = life.lives[1].started =
       20 * kSecond;
   AddSteps(life, 5700, kSecond, 1, 15);  // the last at 19.7 s

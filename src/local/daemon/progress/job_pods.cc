@@ -48,7 +48,7 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
   options.read = [](const text::Document& document) {
     return ReadJobPod(document, [](std::string_view) { return true; });
   };
-  // Each pod is told as it comes: of eighty thousand only the uids are in memory together.
+  // Each pod is announced as it comes: of eighty thousand only the uids are in memory together.
   options.read_listed = [this](const text::Document& document) -> base::Result<text::Json> {
     TRY_ASSIGN(const text::Json pod,
                ReadJobPod(document, [this](std::string_view uid) { return known_.contains(uid); }));

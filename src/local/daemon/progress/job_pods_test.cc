@@ -37,7 +37,7 @@ class JobPodsTest : public testing::Test {
       changed_.notify_one();
     };
   }
-  // Waits until so much was told.
+  // Waits until `count` announcements were made, and returns all of them.
   std::vector<std::string> Announced(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(10), [&] { return announced_.size() >= count; });

@@ -168,8 +168,8 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
         wake_.notify_one();
         return;
       }
-      // A short one, whose end was told together with its start, or one that ended while no daemon
-      // ran.
+      // A short one, whose end was reported together with its start, or one that ended while no
+      // daemon ran.
       if (!was_waiting && !(read && IsUnread(uid, *pod))) return;
       done_.insert(uid);
       ended_[read->job_uid] = 0;
