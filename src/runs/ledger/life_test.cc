@@ -100,7 +100,7 @@ TEST(LedgerOf, ARendezvousThatWasMeasuredHidesStepsWhoseBeginIsEstimated) {
   EXPECT_EQ(ledger[Bucket::kRendezvous].estimated, 0);
   EXPECT_EQ(ledger[Bucket::kInterpreters].estimated, 0);
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 29 * kSecond);
-  // Of one that looks have found the end is as uncertain.
+  // If only looks have found the wait, its end is uncertain, too.
   life.spans = {{7 * kSecond, 11 * kSecond, Bucket::kRendezvous, false, "looks"}};
   EXPECT_EQ(Of(LedgerOf(life), Bucket::kRendezvous), 1 * kSecond);
 }
