@@ -53,8 +53,8 @@ struct Evidence {
   // all_reduce (train.py:88)" (stall/stall.h).
   std::optional<Fact> stall{};
   std::string search_path{};  // the job's PATH; "" if it is not known
-  std::optional<int>
-      first_rank{};  // that failed first, according to torchrun, if there are no times
+  // the rank that failed first, according to torchrun; used if there are no times
+  std::optional<int> first_rank{};
 };
 
 }  // namespace answers

@@ -28,8 +28,8 @@ bool IsEndOfStep(std::string_view line);
 // The same with "... DUE TO TASK FAILURE": certainly after a task had failed.
 bool IsEndForTask(std::string_view line);
 
-// The message of a scheduler, or of a kubelet, that ends a job or one of its tasks: output of the
-// program after it was on its way already, or comes from the time that it has for saving.
+// The message of a scheduler, or of a kubelet, that ends a job or one of its tasks. Output of the
+// program after it was already on its way, or comes from the time that the program has for saving.
 bool IsOfScheduler(std::string_view line);
 
 // srun's message that a task has failed, after which it ends the step.

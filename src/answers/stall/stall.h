@@ -64,16 +64,16 @@ class StallWatch {
   // elsewhere. `world`: the number of ranks.
   StallWatch(std::chrono::milliseconds after, bool is_whole, int world);
 
-  // Call it once a second. Returns true when Judge needs the dumps of all ranks: ever more seldom,
-  // but in the next looks while a recorder has not answered.
+  // Call it once a second. Returns true when Judge needs the dumps of all ranks: at growing
+  // intervals, but also in the next looks while a recorder has not answered.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
   // By rank; only ranks that answered.
   struct Testimony {
     std::map<int, std::string> dumps;   // of their stacks (stack.h)
     std::map<int, std::string> traces;  // of their collectives (recorder.h)
-    bool lacks_traces = false;          // somebody keeps one, and has not answered in time
-    std::set<int> mute{};               // who keeps one, and gives no answer or an unusable one
+    bool lacks_traces = false;          // a rank with a recorder has not answered in time
+    std::set<int> mute{};               // ranks whose recorder gave no usable answer
     // There are pods that run, and in which no Python says where it is. A rank that nobody has seen
     // may be there: it need not have failed to start.
     bool has_silent_pods = false;

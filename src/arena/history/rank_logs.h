@@ -1,4 +1,4 @@
-// RankLogs: what the logs of a job's instances say last of each rank.
+// RankLogs: what the logs of a job's instances say last about each rank.
 #pragma once
 
 #include <cstddef>
