@@ -359,10 +359,10 @@ export function jobScreen(app, kind, namespace, run) {
 
   // By the name of its scalar.
   const drawn = new Map();
-  let told = [];
+  let loadedSeries = [];
 
   function showCurves() {
-    const all = curvesOf([{title: run, series: told}], MOST_CURVES);
+    const all = curvesOf([{title: run, series: loadedSeries}], MOST_CURVES);
     // The lines of trials that run one after another make no curve.
     curves.hidden = all.length === 0 || (page?.trials ?? []).length > 0;
     for (const each of all) {
@@ -377,7 +377,7 @@ export function jobScreen(app, kind, namespace, run) {
 
   async function loadCurves() {
     try {
-      told = (await get(`/api/progress/${path}`)).series;
+      loadedSeries = (await get(`/api/progress/${path}`)).series;
     } catch {
       return;  // the rest of the page says what is wrong
     }
@@ -410,8 +410,8 @@ export function jobScreen(app, kind, namespace, run) {
     if (!news) return;
     const at = Date.parse(news.at);
     for (const [name, value] of Object.entries(news.scalars)) {
-      let series = told.find((each) => each.source === news.source && each.name === name);
-      if (!series) told.push(series = {source: news.source, name, points: []});
+      let series = loadedSeries.find((each) => each.source === news.source && each.name === name);
+      if (!series) loadedSeries.push(series = {source: news.source, name, points: []});
       if (series.points.length && series.points.at(-1)[0] >= at) continue;
       series.points.push([at, news.step, value]);
       if (series.points.length > MOST_POINTS) series.points.splice(0, MOST_POINTS / 10);

@@ -28,22 +28,25 @@ function drawUp(cell, row) {
 }
 
 // "12% · 5m left"; "step 120" if the end is not known.
-function describe(told) {
-  if (!told) return "";
-  const left = told.secondsLeft !== null ? ` · ${duration(1000 * told.secondsLeft)} left` : "";
-  return (told.percent !== null ? `${told.percent}%` : stepOf(told)) + left;
+function describe(progress) {
+  if (!progress) return "";
+  const left =
+      progress.secondsLeft !== null ? ` · ${duration(1000 * progress.secondsLeft)} left` : "";
+  return (progress.percent !== null ? `${progress.percent}%` : stepOf(progress)) + left;
 }
 
-function stepOf(told) {
+function stepOf(progress) {
   const of = (at, all) => all ? `${at}/${all}` : String(at);
-  if (told.step !== null) return `step ${of(told.step, told.steps)}`;
-  return told.epoch !== null ? `epoch ${of(Number(told.epoch.toFixed(2)), told.epochs)}` : "";
+  if (progress.step !== null) return `step ${of(progress.step, progress.steps)}`;
+  return progress.epoch !== null ?
+      `epoch ${of(Number(progress.epoch.toFixed(2)), progress.epochs)}` :
+      "";
 }
 
-function lossOf(told) {
-  const name = Object.keys(told?.scalars ?? {}).find((each) => /loss/i.test(each));
+function lossOf(progress) {
+  const name = Object.keys(progress?.scalars ?? {}).find((each) => /loss/i.test(each));
   if (name === undefined) return "";
-  const value = told.scalars[name];
+  const value = progress.scalars[name];
   return typeof value === "number" ? String(Number(value.toPrecision(4))) : value;
 }
 
@@ -105,9 +108,9 @@ const COLUMNS = [
     sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
     descends: true,
     draw: (cell, row) => {
-      const told = row.status === "RUNNING" ? progressOf(row) : null;
-      setText(cell, describe(told));
-      cell.title = told ? `${stepOf(told)}, from ${told.source}` : "";
+      const progress = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, describe(progress));
+      cell.title = progress ? `${stepOf(progress)}, from ${progress.source}` : "";
     }
   },
   {

@@ -62,7 +62,7 @@ class Jobs extends EventTarget {
   }
 
   takeProgress(event) {
-    for (const [uid, told] of Object.entries(event)) this.progress.set(uid, told);
+    for (const [uid, progress] of Object.entries(event)) this.progress.set(uid, progress);
     this.dispatchEvent(new Event("progress"));
   }
 }

@@ -106,7 +106,7 @@ TEST_F(CommandTest, WhatIsMissingIsNamedWithTheLineThatHasIt) {
   EXPECT_EQ(ErrorOf({"compare", "a"}, 2), "RUN... is missing: muster compare RUN RUN... [flags]");
 }
 
-TEST_F(CommandTest, ASynonymIsToldItsCommand) {
+TEST_F(CommandTest, ASynonymNamesItsCommand) {
   static constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"kill", "delete"}};
   root_.Synonyms(kSynonyms);
   EXPECT_EQ(ErrorOf({"kill"}, 2),

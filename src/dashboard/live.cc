@@ -39,16 +39,16 @@ std::string RowsEvent(bool is_all, const std::vector<std::string_view>& set,
 Live::Live(cluster::Client& client, const arena::Context& context, Scope scope)
     : client_(client), context_(context), board_(context) {
   Watch(scope);
-  teller_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  sender_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   asker_ = std::jthread([this](const std::stop_token& stop) { AskWhileSeen(stop); });
 }
 
 Live::~Live() {
   jobs_.reset();
   pods_.reset();
-  teller_.request_stop();
+  sender_.request_stop();
   asker_.request_stop();
-  teller_.join();
+  sender_.join();
   asker_.join();
   // Their threads need the lock.
   std::list<std::shared_ptr<Tab>> tabs;
@@ -163,11 +163,11 @@ void Live::Run(const std::stop_token& stop) {
     RemoveClosed();
     {
       const std::lock_guard lock(mutex_);
-      TellAll();
+      SendAll();
     }
     // Waits, so that later changes are sent together.
     std::unique_lock lock(news_mutex_);
-    changed_.wait_for(lock, stop, kTellInterval, [] { return false; });
+    changed_.wait_for(lock, stop, kSendInterval, [] { return false; });
   }
 }
 
@@ -217,9 +217,9 @@ std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
 }
 
 // Takes the progress of one job (local/daemon/progress/progress_news.h).
-void Live::TakeProgress(const text::Json& told, bool is_gone) {
-  const std::string uid(text::GetString(told, {"uid"}));
-  const text::Array* sources = text::FindArray(told, {"sources"});
+void Live::TakeProgress(const text::Json& progress, bool is_gone) {
+  const std::string uid(text::GetString(progress, {"uid"}));
+  const text::Array* sources = text::FindArray(progress, {"sources"});
   bool is_news = false, has_looks = false;
   {
     const std::lock_guard lock(mutex_);
@@ -228,7 +228,7 @@ void Live::TakeProgress(const text::Json& told, bool is_gone) {
     } else if (sources != nullptr) {
       is_news = NoteProgress(progress_.Change({{uid, *sources}}));
     }
-    if (text::GetBool(told, {"hasLooks"}).value_or(false)) {
+    if (text::GetBool(progress, {"hasLooks"}).value_or(false)) {
       for (auto& [key, shown] : shown_) {
         if (shown.uid == uid) shown.has_looks = has_looks = true;
       }
@@ -378,10 +378,10 @@ void Live::RemoveClosed() {
   SetHasTabs(!tabs_.empty());
 }
 
-void Live::TellAll() {
+void Live::SendAll() {
   if (!are_jobs_known_ || !are_pods_known_) {
     if (problem_.empty()) return;
-    for (const auto& tab : tabs_) Tell(*tab, "", "", "");
+    for (const auto& tab : tabs_) Send(*tab, "", "", "");
     return;
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
@@ -401,22 +401,22 @@ void Live::TellAll() {
     all = RowsEvent(true, rows, {});
   }
   const std::string progress = std::exchange(progress_news_, "");
-  for (const auto& tab : tabs_) Tell(*tab, some, all, progress);
+  for (const auto& tab : tabs_) Send(*tab, some, all, progress);
 }
 
-void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
+void Live::Send(Tab& tab, const std::string& changes, const std::string& all,
                 const std::string& progress) {
   EventStream& stream = *tab.stream;
   if (stream.IsBehind()) {  // it gets all rows once it has caught up
     tab.has_all = false;
-    tab.told_job.clear();
-    tab.told_strip = 0;
+    tab.sent_job.clear();
+    tab.sent_strip = 0;
     return;
   }
   std::string cluster = text::ToJson(text::Object{{"ok", problem_.empty()}, {"message", problem_}});
-  if (cluster != tab.told_cluster) {
+  if (cluster != tab.sent_cluster) {
     stream.Send("cluster", cluster);
-    tab.told_cluster = std::move(cluster);
+    tab.sent_cluster = std::move(cluster);
   }
   if (!tab.has_all && !all.empty()) {
     stream.Send("rows", all);
@@ -430,16 +430,16 @@ void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
   std::string job = text::ToJson(
       text::Object{{"key", tab.wish.job_key},
                    {"instances", board_.InstancesOf(tab.wish.job_key, context_.clock.Now())}});
-  if (job != tab.told_job) {
+  if (job != tab.sent_job) {
     stream.Send("job", job);
-    tab.told_job = std::move(job);
+    tab.sent_job = std::move(job);
   }
   const auto found = shown_.find(tab.wish.job_key);
-  if (found == shown_.end() || found->second.version == tab.told_strip) return;
+  if (found == shown_.end() || found->second.version == tab.sent_strip) return;
   const ShownJob& shown = found->second;
-  const bool has_last = tab.told_strip > 0 && tab.told_strip + 1 == shown.version;
+  const bool has_last = tab.sent_strip > 0 && tab.sent_strip + 1 == shown.version;
   stream.Send("strip", has_last ? shown.news : StripNews(tab.wish.job_key, {}, shown.grid));
-  tab.told_strip = shown.version;
+  tab.sent_strip = shown.version;
 }
 
 void Live::RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop) {

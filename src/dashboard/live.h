@@ -34,7 +34,7 @@
 namespace dashboard {
 
 // Changes within this time are sent together.
-inline constexpr std::chrono::milliseconds kTellInterval{200};
+inline constexpr std::chrono::milliseconds kSendInterval{200};
 // The least time between two looks at what the page shows of a single job. On the embedded cluster
 // that is its ranks over time, which are read when the cluster reports news of them. On Kubernetes
 // it is what their logs and metrics show; nothing can watch these, so they are read that often.
@@ -67,8 +67,8 @@ class Live {
     std::shared_ptr<EventStream> stream;
     Wish wish;
     bool has_all = false;  // it has received all rows and their progress
-    std::string told_job, told_cluster;
-    uint64_t told_strip = 0;  // its version
+    std::string sent_job, sent_cluster;
+    uint64_t sent_strip = 0;  // its version
     std::jthread log;
   };
 
@@ -79,7 +79,7 @@ class Live {
   void Run(const std::stop_token& stop);
   void AskWhileSeen(const std::stop_token& stop);
   std::unique_ptr<cluster::Reflector> WatchProgress();
-  void TakeProgress(const text::Json& told, bool is_gone);
+  void TakeProgress(const text::Json& progress, bool is_gone);
   void HasQuestion();
   // Asks about the jobs that tabs show: for their ranks over time, on Kubernetes for what their
   // logs show. Returns how long the next question waits; nullopt if there is none.
@@ -99,8 +99,8 @@ class Live {
   // Call it with the mutex held. Returns whether it is news.
   bool NoteProgress(std::string news);
   void SetHasTabs(bool has_tabs);
-  void TellAll();
-  void Tell(Tab& tab, const std::string& changes, const std::string& all,
+  void SendAll();
+  void Send(Tab& tab, const std::string& changes, const std::string& all,
             const std::string& progress);
   void RemoveClosed();
   void HasNews();
@@ -136,7 +136,7 @@ class Live {
   std::map<std::string, SeenJob> seen_;  // by uid; of the asking thread alone
 
   std::unique_ptr<cluster::Reflector> jobs_, pods_;
-  std::jthread teller_, asker_;  // the last members, because they use the others
+  std::jthread sender_, asker_;  // the last members, because they use the others
 };
 
 }  // namespace dashboard

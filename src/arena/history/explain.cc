@@ -1,4 +1,4 @@
-// `explain`: why a job failed.
+// `explain`: says why a job failed.
 #include <fmt/format.h>
 
 #include <memory>
@@ -26,11 +26,11 @@ namespace {
 struct ExplainFlags {
   std::string output, bundle;
   std::vector<std::string> logs;
-  int64_t trial = -1;  // -1: the first that failed
+  int64_t trial = -1;  // -1: the first one that failed
   bool has_all = false;
 };
 
-// Nullopt if the run is not a sweep, or has no failed trial.
+// Returns nullopt if the run is not a sweep, or has no failed trial.
 base::Result<std::optional<ExplainedTrial>> TrialToExplain(cluster::Client& client,
                                                            const RunRecord& run,
                                                            const std::string& folder,
@@ -42,7 +42,7 @@ base::Result<std::optional<ExplainedTrial>> TrialToExplain(cluster::Client& clie
                       fmt::format("--trial is for a sweep, and {} is none", name));
   }
   const auto rows = TrialsOf(client, run, folder);
-  if (!rows && flags.trial < 0) return std::nullopt;  // its log tells what it can
+  if (!rows && flags.trial < 0) return std::nullopt;  // the whole log is explained then
   if (!rows) return base::Fail(rows.error());
   const auto trials = base::ParseInt(api::Annotation(run.job.job, api::kTrialsAnnotation));
   return ChooseTrial(*rows, trials.value_or(static_cast<int64_t>(rows->size())),
@@ -64,7 +64,7 @@ base::Result<int> Pack(cluster::Client& client, const Context& context, const Ru
   return 0;
 }
 
-// What there is to show: of a run, or of files.
+// What is shown about a run, or about files.
 struct Explained {
   Judged judged;
   std::string head;  // "" for files
@@ -83,7 +83,7 @@ base::Status Show(const Explained& of, const ExplainFlags& flags, Format format,
   return out.Write(answers::Render(of.judged.verdict, of.judged.evidence, flags.has_all, width));
 }
 
-// `why`: how it is known that nothing has failed.
+// `why` says how it is known that nothing has failed.
 base::Status ShowWell(cluster::Client& client, const RunRecord& run, Explained& of,
                       const std::string& why, const ExplainFlags& flags, Format format,
                       cli::Output& out) {

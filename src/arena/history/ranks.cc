@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kSample{500};
 constexpr std::chrono::milliseconds kAnswerWithin{1000};
-constexpr size_t kLogsAtOnce = 8;  // of a cluster that is some way off
+constexpr size_t kLogsAtOnce = 8;  // read at the same time if the cluster is not this machine
 
-// A process of the pod that is a rank, with what it used before the sample.
+// A process of a pod that is a rank, with its activity before the sample.
 struct Watched {
   RankState* rank;
   std::string folder;
@@ -87,14 +87,16 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::map<pid_t, std::string> dumps;
   for (const witness::Question& question : questions) dumps.merge(question.Await(kAnswerWithin));
-  // All at about one time, so that most collectives are known of each.
+  // The recorders are asked at about the same time, so that each still remembers most of the
+  // collectives that the others remember.
   std::vector<witness::RecorderQuestion> recorders;
   for (const auto& [folder, pids] : by_folder) recorders.emplace_back(folder, pids);
-  std::map<pid_t, std::string> told;
-  for (witness::RecorderQuestion& recorder : recorders) told.merge(recorder.Await(kAnswerWithin));
+  std::map<pid_t, std::string> records;
+  for (witness::RecorderQuestion& recorder : recorders)
+    records.merge(recorder.Await(kAnswerWithin));
   std::map<int, answers::Trace> traces;
   for (const Watched& each : watched) {
-    if (auto trace = answers::ReadTrace(told[each.pid]))
+    if (auto trace = answers::ReadTrace(records[each.pid]))
       traces[each.rank->rank] = std::move(*trace);
   }
   const std::map<int, answers::Lateness> late = answers::LatenessOf(traces);
@@ -134,7 +136,7 @@ void AddUse(const std::map<std::string, PodUse>& uses, int processes,
   }
 }
 
-// "12 ms, last 9 of 10"; "-" of a rank that is never the last.
+// Returns "12 ms, last 9 of 10", or "-" for a rank that is never the last.
 std::string LateText(const std::optional<answers::Lateness>& late) {
   if (!late || late->last == 0) return "-";
   const double ms = std::chrono::duration<double, std::milli>(late->median).count();
@@ -170,7 +172,7 @@ std::string GpuText(const RankState& rank) {
                      static_cast<int64_t>(rank.gpu->memory_used) >> 20);
 }
 
-// A job whose GPUs are not measured has no column for them, which stands behind MEMORY.
+// The column GPU, to the right of MEMORY, exists only if the job's GPUs are measured.
 class RanksTable {
  public:
   RanksTable(const std::vector<RankState>& ranks, std::vector<std::string> head)
@@ -220,11 +222,11 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
       rank.gpu = UseOfRank(gpus, static_cast<size_t>(i), static_cast<size_t>(map.processes));
       if (known != job.summary.instances.end()) AddInstance(*known, rank);
     }
-    for (const auto& [number, told] : logs.Of(instance)) {
+    for (const auto& [number, latest] : logs.Of(instance)) {
       RankState& rank = ranks[static_cast<size_t>(number)];
-      if (told.at) rank.quiet = std::max(now - *told.at, base::Duration(0));
-      rank.step = told.step;
-      rank.last_line = told.line;
+      if (latest.at) rank.quiet = std::max(now - *latest.at, base::Duration(0));
+      rank.step = latest.step;
+      rank.last_line = latest.line;
     }
   }
   AddUse(look.uses, map.processes, ranks);
@@ -251,7 +253,7 @@ std::string RenderDistantRanks(const std::vector<RankState>& ranks) {
       ranks, {"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"});
   const std::string* above = nullptr;
   for (const RankState& rank : ranks) {
-    // What several ranks of an instance use together stands beside the first of them.
+    // The use that several ranks of an instance share is in the row of the first of them.
     const bool is_first = above == nullptr || *above != rank.instance;
     above = &rank.instance;
     const bool is_shared = rank.instance_use && !rank.cpu;

@@ -25,7 +25,7 @@ struct RankState {
   std::string state;                    // its pod's; "Stopped" if a signal stopped the process
   std::string step;                     // "step 12", the last one in its log; "" if there is none
   std::optional<base::Duration> quiet;  // since its last line
-  std::string last_line{};              // RankLogs::Told::line
+  std::string last_line{};              // RankLogs::Latest::line
   // Of its instance, as in api::InstanceSummary.
   int restarts = 0;
   std::string last_end{}, waits{};

@@ -28,8 +28,8 @@ using Testimony = answers::StallWatch::Testimony;
 // All at once. `asked`: pids by folder.
 Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
               const std::vector<answers::RankLook>& looks, process::ProcessTree& tree) {
-  Testimony told;
-  told.with_work = witness::RanksWithWork(looks, tree);
+  Testimony testimony;
+  testimony.with_work = witness::RanksWithWork(looks, tree);
   std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
   for (const auto& [folder, pids] : asked) {
     questions.emplace_back(witness::Question(folder, pids),
@@ -44,15 +44,16 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
     }
   };
   for (auto& [stacks, recorders] : questions) {
-    put(stacks.Await(kLongestAnswer), told.dumps);
-    put(recorders.Await(kLongestAnswer), told.traces);
-    told.lacks_traces = told.lacks_traces || recorders.LacksAnswers();
+    put(stacks.Await(kLongestAnswer), testimony.dumps);
+    put(recorders.Await(kLongestAnswer), testimony.traces);
+    testimony.lacks_traces = testimony.lacks_traces || recorders.LacksAnswers();
     const std::vector<pid_t> mute = recorders.Mute();
     for (const answers::RankLook& look : looks) {
-      if (std::find(mute.begin(), mute.end(), look.pid) != mute.end()) told.mute.insert(look.rank);
+      if (std::find(mute.begin(), mute.end(), look.pid) != mute.end())
+        testimony.mute.insert(look.rank);
     }
   }
-  return told;
+  return testimony;
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
   const std::lock_guard lock(mutex_);
   const bool was_of_running = Remove(uid);
   const bool is_of_running = read && Add(*std::move(read));
-  // Who asks why a job has failed, asks at once: its ranks' last calls are noted at once, too.
+  // Users ask right away why a job has failed, so that its ranks' last calls are noted at once.
   has_end_ = has_end_ || (was_of_running && !is_of_running);
   if (was_of_running || is_of_running) wake_.notify_one();
 }
@@ -234,11 +235,11 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   job.ranks = std::move(now);
   if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
-    Testimony told = Ask(asked, looks, tree);
-    told.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
+    Testimony testimony = Ask(asked, looks, tree);
+    testimony.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
       return !pod.has_succeeded && !busy.contains(pod.folder);
     });
-    job.watch->Judge(clock_.Steady(), told, witness::SourceLine);
+    job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
   }
   Note(job);
 }
