@@ -256,7 +256,7 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
                   fmt::format("--rank \"{}\" is invalid: the ranks of {} are 0 to {}", flags.ranks,
                               job.summary.name, choice.map.size() - 1));
     }
-    flags.all = flags.errors || instances.size() > 1;
+    flags.all = flags.errors || choice.map.CountOf(choice.ranks) > 1;
     if (!flags.all) flags.instance = instances.front();
   }
   if (flags.all) return print(flags, options, out);
