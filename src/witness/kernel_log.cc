@@ -31,7 +31,12 @@ constexpr auto kTellings = std::to_array<std::pair<std::string_view, Telling>>({
     {"NVRM: Xid (", Telling::kOfGpus},
     {"NVRM: GPU at PCI:", Telling::kOfGpus},
     {"GPU has fallen off the bus", Telling::kOfGpus},
+    {"RmInitAdapter failed", Telling::kOfGpus},
+    {" SXid (PCI:", Telling::kOfGpus},
+    {"amdgpu: GPU reset", Telling::kOfGpus},
+    {" uncorrectable hardware errors detected in ", Telling::kOfGpus},
     {"AER: Uncorrect", Telling::kOfGpus},
+    {"AER: Multiple Uncorrect", Telling::kOfGpus},
     {"PCIe Bus Error: severity=Uncorrect", Telling::kOfGpus},
 });
 

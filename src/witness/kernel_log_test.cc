@@ -25,6 +25,11 @@ TEST(KernelLog, RecordsThatTellOfFailures) {
       {"cgroup: fork rejected by pids controller in /user.slice", Telling::kOfPrograms},
       {"python3[42]: segfault at 0 ip 00007f sp 00007f error 4 in x.so", Telling::kOfPrograms},
       {"blk_update_request: I/O error, dev sda, sector 8", Telling::kOfDisks},
+      {"pcieport 0000:3a:00.0: AER: Multiple Uncorrectable (Fatal) error message received from "
+       "0000:3b:00.0",
+       Telling::kOfGpus},
+      {"NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x26:0x56:1474)", Telling::kOfGpus},
+      {"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!", Telling::kOfGpus},
       {"NVRM: Xid (PCI:0000:3b:00): 79, pid=42, GPU has fallen off the bus.", Telling::kOfGpus},
       {"pcieport 0000:00:01.0: AER: Uncorrectable (Fatal) error message received from 0000:3b:00.0",
        Telling::kOfGpus},
