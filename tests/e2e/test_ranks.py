@@ -48,7 +48,21 @@ def test_the_log_of_a_rank_of_several_in_a_pod(cluster):
     assert len(stamped) == 1 and stamped[0].endswith("Z [rank0]:loss 0")
 
 
+def test_ranks_that_torchrun_starts_are_known_by_its_labels(cluster):
+    path = cluster.path("home", "say.py")
+    with open(path, "w") as file:
+        file.write(SAY)
+    cluster.submit("tee", f"torchrun --tee=3 {path}", "--nproc-per-node=2", "--wait")
+    assert lines(cluster, "tee", "--rank=0-1") == ["[0-1] hello from 0..1", "[0-1] loss 0..1"]
+    assert lines(cluster, "tee", "--rank=1") == ["[default1]:hello from 1", "[default1]:loss 1"]
+    cluster.submit("plain", f"torchrun {path}", "--nproc-per-node=2", "--wait")
+    for ranks in ("--rank=0", "--rank=0,1"):
+        done = cluster.run("logs", "plain", ranks)
+        assert done.stdout == "" and "no line is marked as one of these ranks'" in done.stderr, done
+
+
 @pytest.mark.parametrize("words, told", [
+    (["--rank="], '--rank "" is invalid: give ranks like 1 or 0,4-7'),
     (["--rank=2"], '--rank "2" is invalid: the ranks of two are 0 to 1'),
     (["--rank=x"], '--rank "x" is invalid: give ranks like 1 or 0,4-7'),
     (["--rank=1", "-i", "two-master-0"], "give either --rank or --instance, not both")])
