@@ -9,6 +9,7 @@
 #include "answers/loss_watch.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
+#include "answers/stall/stall.h"
 #include "answers/symptoms.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
@@ -194,7 +195,8 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
 // others waiting. A rank's failure of its own did not come from the hang.
 bool IsOfHang(const Claim& root, const Evidence& evidence) {
   const bool is_end = root.finding.kind == "deadline" || root.finding.kind == "stopped" ||
-                      root.finding.level == Level::kSymptom || IsConsequence(root.finding.level);
+                      root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
+                      IsConsequence(root.finding.level);
   // A stall that is only "waiting ..." is a slow rank rather than a hang.
   return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
 }
@@ -273,6 +275,9 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
       "Look at the line where that rank was: a branch that only some ranks take, a lock, a file or "
       "a server that does not answer. `muster stacks` shows all ranks while it lasts.";
   verdict.confidence = Confidence::kHigh;
+  if (auto recorder = MissingRecorder(text); !recorder.empty()) {
+    verdict.missing.push_back(std::move(recorder));
+  }
   verdict.rank.reset();
   verdict.file.clear();
   verdict.function.clear();
@@ -454,7 +459,8 @@ Verdict Explain(const Evidence& evidence) {
     verdict.advice = Advice::kFixFirst;
     verdict.advice_text =
         "Every rank has to take part in each collective call: find out why it was done "
-        "so early (fewer batches, a return on one rank only).";
+        "so early (fewer batches, a return on one rank only, or a smaller tensor in its last "
+        "call: gloo lets that rank go on).";
     verdict.confidence = Confidence::kMedium;
   } else if (root.finding.level == Level::kPeerLost && root.finding.kind != kUnknown) {
     verdict.kind = kUnknown;

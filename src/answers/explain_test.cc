@@ -163,6 +163,8 @@ TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
         "called at File \"/w/train.py\", line 8 in step\n"}});
   const Verdict verdict = Explain(read);
   EXPECT_EQ(verdict.kind, "collective-mismatch");
+  // Whose tensor is the wrong one, the message does not say.
+  EXPECT_TRUE(verdict.title.starts_with("two ranks gave tensors of different sizes")) << verdict.title;
   EXPECT_EQ(verdict.file, "/w/train.py");
   EXPECT_EQ(verdict.file_line, 8);
   EXPECT_EQ(verdict.function, "step");
@@ -927,6 +929,20 @@ TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {
   ASSERT_GE(verdict.evidence.size(), 2u);
   EXPECT_EQ(verdict.evidence[0].time, At(1));
   EXPECT_EQ(verdict.evidence[1].text, "it ran longer than it was allowed to");
+  ASSERT_EQ(verdict.missing.size(), 1u);
+  EXPECT_TRUE(verdict.missing[0].starts_with("the number of the collective: "));
+}
+
+TEST(Explain, AStalledJobThatWasStoppedForItIsAHang) {
+  const Verdict verdict = Explain(
+      {.ranks = {RankOf(0, 143, 90, ""), RankOf(1, 143, 90, "")},
+       .job_reason = "PyTorchJobFailed",
+       .job_message = "Job j has failed because it was stalled (--on-stall=stop): rank 1 has not "
+                      "entered all_reduce (train.py:88); it is at loader.py:31",
+       .stall = kStall});
+  EXPECT_EQ(verdict.kind, "hang");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, kStall.text);
 }
 
 TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {

@@ -107,6 +107,8 @@ constexpr Status kStatuses[] = {
     {"disk-full", "Evicted", "Pod ephemeral local storage usage exceeds the total limit"},
     {"preempted", "PreemptionByScheduler", "default-scheduler: preempting to accommodate"},
     {"node-lost", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"},
+    {"hang", "PyTorchJobFailed",
+     "Job j has failed because it was stalled (--on-stall=stop): rank 1 has not entered barrier"},
     {"deadline", "DeadlineExceeded", "Pod was active on the node longer than specified deadline"},
     {"image-pull", "ErrImagePull", "rpc error: code = NotFound desc = manifest unknown"},
     {"registry-credentials", "ErrImagePull", "failed to authorize: failed to fetch oauth token"},

@@ -32,7 +32,12 @@ constexpr auto kTopics = std::to_array<std::pair<std::string_view, KernelTopic>>
     {"NVRM: Xid (", KernelTopic::kGpus},
     {"NVRM: GPU at PCI:", KernelTopic::kGpus},
     {"GPU has fallen off the bus", KernelTopic::kGpus},
+    {"RmInitAdapter failed", KernelTopic::kGpus},
+    {" SXid (PCI:", KernelTopic::kGpus},
+    {"amdgpu: GPU reset", KernelTopic::kGpus},
+    {" uncorrectable hardware errors detected in ", KernelTopic::kGpus},
     {"AER: Uncorrect", KernelTopic::kGpus},
+    {"AER: Multiple Uncorrect", KernelTopic::kGpus},
     {"PCIe Bus Error: severity=Uncorrect", KernelTopic::kGpus},
 });
 

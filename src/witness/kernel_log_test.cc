@@ -21,11 +21,15 @@ TEST(KernelLog, RecordsThatReportFailures) {
       {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,"
        "task_memcg=/a,task=python3,pid=42,uid=0",
        KernelTopic::kMemory},
-      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB",
-       KernelTopic::kMemory},
+      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB", KernelTopic::kMemory},
       {"cgroup: fork rejected by pids controller in /user.slice", KernelTopic::kPrograms},
       {"python3[42]: segfault at 0 ip 00007f sp 00007f error 4 in x.so", KernelTopic::kPrograms},
       {"blk_update_request: I/O error, dev sda, sector 8", KernelTopic::kDisks},
+      {"pcieport 0000:3a:00.0: AER: Multiple Uncorrectable (Fatal) error message received from "
+       "0000:3b:00.0",
+       KernelTopic::kGpus},
+      {"NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x26:0x56:1474)", KernelTopic::kGpus},
+      {"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!", KernelTopic::kGpus},
       {"NVRM: Xid (PCI:0000:3b:00): 79, pid=42, GPU has fallen off the bus.", KernelTopic::kGpus},
       {"pcieport 0000:00:01.0: AER: Uncorrectable (Fatal) error message received from 0000:3b:00.0",
        KernelTopic::kGpus},

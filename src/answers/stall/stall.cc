@@ -237,6 +237,25 @@ std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
                      duration_cast<seconds>(now - stall.since).count(), stall.text);
 }
 
+std::string MissingRecorder(std::string_view stall) {
+  const auto has = [stall](std::string_view words) {
+    return stall.find(words) != std::string_view::npos;
+  };
+  const bool is_of_call = has(" not entered ") || has(" wait for each other");
+  // "all_reduce #412", not a comment in the line of a program.
+  const bool has_number = [stall] {
+    for (size_t at = 0; (at = stall.find(" #", at)) != std::string_view::npos; at += 2) {
+      if (at + 2 < stall.size() && base::IsDigit(stall[at + 2])) return true;
+    }
+    return false;
+  }();
+  // Before the ranks have met nothing is recorded; the last names the recorder that is silent.
+  if (!is_of_call || has_number || has("init_process_group") || has("flight recorder")) return "";
+  return "the number of the collective: no rank has a flight recorder (its torch has none, or it "
+         "is "
+         "off)";
+}
+
 StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
     : after_(after), is_whole_(is_whole), world_(world), next_ask_(after) {}
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/stall/stack.h"
@@ -54,6 +55,10 @@ std::string_view NameOf(Stall::Kind kind);
 
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
+
+// Which witness is missing when the text of a stall names a collective without its number; "" for
+// any other. Pure.
+std::string MissingRecorder(std::string_view stall);
 
 // For one attempt of a job. Used by one thread.
 class StallWatch {

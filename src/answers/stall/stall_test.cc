@@ -501,5 +501,23 @@ TEST(Stack, EqualStacksAreShownOnceAndTheRarestFirst) {
             "  > <module>  /home/me/train.py:12\n");
 }
 
+TEST(MissingRecorder, IsSaidOfACollectiveWithoutItsNumber) {
+  for (const char* const stall :
+       {"stalled rank 1 has not entered all_reduce (train.py:88); it is at a.py:3: sleep(6)  # "
+        "slow",
+        "rank 2 is in barrier (a.py:1), ranks 0-1 are in all_reduce (a.py:2): they wait for each "
+        "other"}) {
+    EXPECT_TRUE(MissingRecorder(stall).starts_with("the number of the collective: ")) << stall;
+  }
+  for (const char* const stall :
+       {"stalled rank 1 has not entered all_reduce #412 (train.py:88)",
+        "stalled rank 1 has not entered init_process_group (a.py:1); it has not started",
+        "rank 1 has not entered barrier (a.py:1); no usable answer of the flight recorder of rank "
+        "1",
+        "waiting rank 1 has not ended, and the others have", ""}) {
+    EXPECT_EQ(MissingRecorder(stall), "") << stall;
+  }
+}
+
 }  // namespace
 }  // namespace answers

@@ -66,7 +66,13 @@ base::Status PrintRanks(cluster::Client& client, const Context& context, const T
   RankLogs logs;
   const std::vector<RankState> ranks = RanksOf(client, context, job, logs, look);
   if (IsForMachines(format)) return out.Write(RenderDocument(RanksToJson(ranks), format));
-  TRY(out.Write(is_distant ? RenderDistantRanks(ranks) : RenderRanks(ranks)));
+  const auto width = static_cast<size_t>(out.Width());
+  const RanksText text = is_distant ? RenderDistantRanks(ranks, width) : RenderRanks(ranks, width);
+  TRY(out.Write(text.table));
+  if (!text.left_out.empty()) {
+    base::LogInfo("{} columns have no room for {}: `-o json` and a pipe have all of it", width,
+                  base::Join(text.left_out, ", "));
+  }
   if (is_distant) SayWhatIsMissing(measured, logs.unread());
   return {};
 }

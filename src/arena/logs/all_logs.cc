@@ -144,6 +144,36 @@ class FirstErrors {
   std::map<std::pair<std::string, std::optional<int>>, Writer> writers_;
 };
 
+// The last of the chosen lines of each rank: a server knows only the last of all.
+class LastChosen {
+ public:
+  LastChosen(const AllLogsRequest& request, size_t count)
+      : choice_(request.choice), map_(RankMap::Of(request.job.job)), count_(count) {}
+
+  void Look(const std::string& instance, const TimedLine& line) {
+    if (!choice_.Wants(instance, line.text)) return;
+    std::string_view text = line.text;
+    std::deque<TimedLine>& kept = kept_[{instance, RankOf(map_, instance, text)}];
+    kept.push_back(line);
+    if (kept.size() > count_) kept.pop_front();
+  }
+
+  // Into `lines`, in the order of their times.
+  void AddTo(MergedLines& lines) const {
+    std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> all;
+    for (const auto& [who, kept] : kept_) {
+      for (const TimedLine& line : kept) all.emplace(line.time, std::pair(&who.first, &line));
+    }
+    for (const auto& [time, line] : all) lines.Add(*line.first, *line.second, {});
+  }
+
+ private:
+  const LineChoice& choice_;
+  const RankMap map_;
+  const size_t count_;
+  std::map<std::pair<std::string, std::optional<int>>, std::deque<TimedLine>> kept_;
+};
+
 // Returns the last init container that runs or has run; "" if there is none.
 std::string StartedInitContainer(const text::Json& pod) {
   std::string started;
@@ -242,11 +272,17 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   std::vector<std::unique_ptr<InstanceLog>> logs;
   MergedLines lines(request);
   FirstErrors errors(request);
+  std::optional<LastChosen> last;
+  const bool chooses = !request.choice.ranks.empty() || !request.choice.grep.empty();
+  if (chooses && request.options.tail_lines && !request.only_errors) {
+    last.emplace(request, static_cast<size_t>(*request.options.tail_lines));
+  }
   std::optional<base::Error> why_not;
   for (const api::InstanceSummary& instance : request.job.summary.instances) {
     lines.Introduce(instance.name);
     cluster::LogOptions options = request.options;
     options.timestamps = true;
+    if (last) options.tail_lines.reset();
     auto container = ContainerToRead(request.job, instance.name, options.container);
     if (!container) {
       if (why_not) base::LogInfo("{}", why_not->message);
@@ -273,6 +309,8 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
     if (request.stop.stop_requested()) return Fail(Code::kCancelled, "nobody reads any more");
     if (request.only_errors) {
       errors.Look(log->instance(), log->front());
+    } else if (last) {
+      last->Look(log->instance(), log->front());
     } else {
       lines.Add(log->instance(), log->front(), kNow);
       text += lines.Take(kNow);
@@ -282,6 +320,7 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
     TRY(log->Fill());
   }
   if (request.only_errors) errors.AddTo(lines);
+  if (last) last->AddTo(lines);
   return out.Write(text + lines.Take(std::nullopt));
 }
 

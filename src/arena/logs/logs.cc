@@ -242,12 +242,44 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
   return PrintLogsOfPast(client, context, job, flags, options, out);
 }
 
+// Notes whether anything was written.
+class NotedOutput : public cli::Output {
+ public:
+  explicit NotedOutput(cli::Output& out) : out_(out) {}
+
+  base::Status Write(std::string_view text) override {
+    has_text_ = has_text_ || !text.empty();
+    return out_.Write(text);
+  }
+  bool IsTerminal() const override { return out_.IsTerminal(); }
+  bool HasColour() const override { return out_.HasColour(); }
+  int Width() const override { return out_.Width(); }
+  bool has_text() const { return has_text_; }
+
+ private:
+  cli::Output& out_;
+  bool has_text_ = false;
+};
+
 // Calls `print` with flags, options and an output that select the ranks and the text that the user
 // asked for.
 template <typename Print>
 base::Result<int> WithChoice(cluster::Client& client, const Context& context,
                              const TrainingJob& job, LogFlags flags, cluster::LogOptions options,
-                             cli::Output& out, const Print& print) {
+                             cli::Output& output, const Print& print_lines) {
+  NotedOutput out(output);
+  const auto print = [&](const LogFlags& chosen, const cluster::LogOptions& with,
+                         cli::Output& lines) -> base::Result<int> {
+    TRY_ASSIGN(const int code, print_lines(chosen, with, lines));
+    const bool is_mixed = !chosen.ranks.empty() && chosen.choice.map.processes > 1;
+    if (code == 0 && is_mixed && !out.has_text() && chosen.grep.empty() && !chosen.errors) {
+      base::LogInfo(
+          "no line is marked as one of these ranks': torchrun marks the lines of ranks that share "
+          "an instance only with --tee=3, `{} run -n` always",
+          context.program);
+    }
+    return code;
+  };
   LineChoice& choice = flags.choice;
   if (context.program != "arena") choice = {{}, flags.grep, RankMap::Of(job.job)};
   if (!flags.ranks.empty()) {
@@ -258,7 +290,7 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
                   fmt::format("--rank \"{}\" is invalid: the ranks of {} are 0 to {}", flags.ranks,
                               job.summary.name, choice.map.size() - 1));
     }
-    flags.all = flags.errors || instances.size() > 1;
+    flags.all = flags.errors || choice.map.CountOf(choice.ranks) > 1;
     if (!flags.all) flags.instance = instances.front();
   }
   if (flags.all) return print(flags, options, out);
@@ -428,7 +460,7 @@ void AddLogs(cli::Command& root, Context& context) {
     if (flags->all && !flags->instance.empty()) {
       return Fail(Code::kInvalidArgument, "give either --all or --instance, not both");
     }
-    if (!flags->ranks.empty()) {
+    if (call.command.Changed("rank")) {
       if (!flags->instance.empty()) {
         return Fail(Code::kInvalidArgument, "give either --rank or --instance, not both");
       }

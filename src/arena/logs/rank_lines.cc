@@ -92,6 +92,12 @@ std::vector<std::string> RankMap::InstancesOf(const Ranks& ranks) const {
   return found;
 }
 
+int RankMap::CountOf(const Ranks& ranks) const {
+  int count = 0;
+  for (int rank = 0; rank < size(); ++rank) count += Contains(ranks, rank) ? 1 : 0;
+  return count;
+}
+
 base::Status ChosenLines::Write(std::string_view text) {
   if (is_plain_) return out_.Write(text);
   std::string chosen;

@@ -32,6 +32,8 @@ struct RankMap {
   std::optional<int> RankAt(std::string_view instance, int local) const;
   // The instances that run one of these ranks.
   std::vector<std::string> InstancesOf(const Ranks& ranks) const;
+  // How many of these ranks the job has.
+  int CountOf(const Ranks& ranks) const;
 };
 
 // `label` in the colour of a rank; neighbours differ.

@@ -1,6 +1,7 @@
 #include "local/daemon/ranks/stall_keeper.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +21,6 @@ namespace {
 
 constexpr std::chrono::seconds kLook{1};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
-constexpr std::chrono::seconds kStandstill{3};
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
 using Testimony = answers::StallWatch::Testimony;
@@ -75,6 +75,7 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
       read.began = *container.running_since;
     }
   }
+  read.policy = api::StallPolicyOf(pod);
   read.gpu_units = node::ParseUnits(api::Annotation(pod, api::kGpusAnnotation));
   return read;
 }
@@ -84,6 +85,7 @@ StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::strin
                          gpu::Places gpus)
     : client_(client),
       clock_(clock),
+      events_(client, clock, "muster-stalls"),
       state_directory_(std::move(state_directory)),
       progress_(progress),
       meetings_(progress),
@@ -183,6 +185,8 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       job.past = api::Annotation(*stored, api::kStallsAnnotation);
     }
   }
+  job.policy = pods[0].policy;
+  job.may_kill = pods.size() > 1;
   std::vector<answers::RankLook> looks;
   std::map<std::string, std::vector<pid_t>> asked;
   std::map<std::string, bool> has_succeeded;
@@ -213,7 +217,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   meter_.See(uid, metered, clock_.Now(), has_gpus ? gpus_.Look() : gpu::BusyUnits());
   Sample(uid, job, sampled);
   // A single rank waits for nobody.
-  if (job.world < 2 || now.empty()) return;
+  if (job.world < 2 || now.empty() || job.policy.action == api::StallPolicy::Action::kOff) return;
   const auto failed = std::find_if(job.ranks.begin(), job.ranks.end(), [&](const auto& known) {
     return !now.contains(known.first) && !has_succeeded.contains(known.second.first);
   });
@@ -233,7 +237,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     now[rank] = place;
   }
   job.ranks = std::move(now);
-  if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
+  if (!job.watch) job.watch.emplace(job.policy.after, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
     Testimony testimony = Ask(asked, looks, tree);
     testimony.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
@@ -328,6 +332,27 @@ void StallKeeper::Note(Job& job) {
   job.noted_since.reset();
   if (stall) job.noted_since = stall->since;
   job.past = std::move(past);
+  if (stall && stall->kind == answers::Stall::Kind::kStalled && !is_same) KillMissing(job);
+}
+
+// With --on-stall=restart: the job goes on as after any other failure of that rank.
+void StallKeeper::KillMissing(const Job& job) {
+  if (job.policy.action != api::StallPolicy::Action::kRestart || !job.may_kill) return;
+  const answers::Stall& stall = *job.watch->stall();
+  // Where nobody is missing they wait for each other: one of them has to end.
+  for (const std::vector<int>* const ranks : {&stall.missing, &stall.waiting}) {
+    for (const int rank : *ranks) {
+      const auto place = job.ranks.find(rank);
+      if (place == job.ranks.end()) continue;
+      const auto& [folder, pid] = place->second;
+      if (witness::FolderOf(pid) != folder || ::kill(pid, SIGKILL) != 0) continue;
+      const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
+      if (!stored) return;
+      return events_.Record(
+          *stored, {true, "Stalled",
+                    fmt::format("rank {} is killed (--on-stall=restart): {}", rank, stall.text)});
+    }
+  }
 }
 
 }  // namespace local::daemon
