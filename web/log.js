@@ -119,6 +119,12 @@ export class Log {
     }
   }
 
+  // Of a job none of whose instances has been started.
+  waits() {
+    if (this.isFollowing && this.lines.length === 0)
+      this.#say("No log yet: it appears here when the job starts.");
+  }
+
   #restarted() {
     if (this.isFollowing && this.canFollow) this.#clear();
   }
