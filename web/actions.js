@@ -104,8 +104,8 @@ export async function rerun(run) {
 
 // A deleted job can be run again for as long as the history keeps it.
 export async function remove(run) {
-  const text = `${run.name} and its instances end and go. The history keeps what it was: ` +
-      "it can be run again until that is pruned.";
+  const text = `The instances of ${run.name} end, and the job is removed. Its run stays in the ` +
+      "history: until it is pruned there, it can be run again.";
   if (!await confirmed(
           `Delete ${run.name}?`, text, line("delete", run, " --wait=false"), "Delete", true))
     return false;

@@ -1,7 +1,7 @@
 // One run: an existing job, or the record of one that was deleted.
 import {isOver, isResting, isWaiting, remove, rerun, resume, suspend} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
-import {command, fill, h, kindOf, setText, showState, withCode, wordOf} from "./dom.js";
+import {command, fill, h, kindOf, refill, setText, showState, withCode, wordOf} from "./dom.js";
 import {bytes, duration, figure, moment, percent, plural, reasonOf} from "./format.js";
 import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
@@ -68,13 +68,13 @@ export function jobScreen(app, kind, namespace, run) {
   const log = new Log(
       {namespace, run, name: run},
       (parameters) => app.listen(isJob ? {job: key, ...parameters} : {}), isJob);
+  const body = h(
+      "div", {class: "job-body"},
+      h("div", {class: "facts"}, verdict, ranks, trials, overTime, curves, spent, attempts, facts),
+      log.element);
   const element =
       h("section", {class: "screen", "aria-label": `Job ${run}`},
-        h("div", {class: "job-head"}, title, state, times, acts, why, progress),
-        h("div", {class: "job-body"},
-          h("div", {class: "facts"}, verdict, ranks, trials, overTime, curves, spent, attempts,
-            facts),
-          log.element));
+        h("div", {class: "job-head"}, title, state, times, acts, why, progress), body);
 
   function target() {
     const of = page.run;
@@ -116,7 +116,6 @@ export function jobScreen(app, kind, namespace, run) {
     if (!page) return;
     // A deleted job's run is addressed by its ID.
     setText(title, isJob ? run : of.name);
-    if (row && isWaiting(row)) log.waits();
     const buttons = [];
     if (isJob && row && !isOver(status)) {
       buttons.push(
@@ -170,6 +169,7 @@ export function jobScreen(app, kind, namespace, run) {
     log.element.after(shell.element);
     showInstances();
     shell.open("");
+    shell.element.scrollIntoView({block: "nearest"});  // below everything on a phone
   }
   function closeShell() {
     shell?.close();
@@ -217,10 +217,16 @@ export function jobScreen(app, kind, namespace, run) {
                 [rank.where, rank.doing].filter(Boolean).join(": ") || rank.waits ||
                     rank.lastLine || "–")));
       const head = ["Rank", "State", "Step", "Quiet", "CPU", "Memory", "Where"];
+      const numbers = ["Rank", "Quiet", "CPU", "Memory"];
       fill(
           closer,
           h("table", {class: "plain", "aria-label": "Ranks in detail"},
-            h("thead", null, h("tr", null, head.map((title) => h("th", {scope: "col"}, title)))),
+            h("thead", null,
+              h("tr", null,
+                head.map(
+                    (title) =>
+                        h("th", {scope: "col", class: numbers.includes(title) ? "number" : null},
+                          title)))),
             h("tbody", null, rows)),
           command(`muster get ${run} --ranks`));
     } catch (error) {
@@ -232,7 +238,7 @@ export function jobScreen(app, kind, namespace, run) {
   function showAttempts() {
     const of = page.run;
     attempts.hidden = of.attempts.length === 0;
-    fill(
+    refill(
         attempts, h("header", null, h("h2", null, "Attempts")),
         timeline(of.attempts, of.created, of.ended ?? of.deleted ?? "", Date.now()),
         h("details", null,
@@ -260,7 +266,7 @@ export function jobScreen(app, kind, namespace, run) {
     add("Command", of.command ? h("code", null, of.command) : null);
     for (const [name, value] of Object.entries(of.spec)) {
       if (name !== "command" && !name.startsWith("env "))
-        add(name.charAt(0).toUpperCase() + name.slice(1), value);
+        add(name.includes("/") ? name : name.charAt(0).toUpperCase() + name.slice(1), value);
     }
     add("Code",
         [
@@ -273,7 +279,7 @@ export function jobScreen(app, kind, namespace, run) {
     add("Python", of.python ? `${of.python}, ${plural(of.packages.length, "package")}` : null);
     add("Run", `${of.name} (${of.id})`);
     const variables = Object.entries(of.spec).filter(([name]) => name.startsWith("env "));
-    fill(
+    refill(
         facts,
         h("header", null, h("h2", null, "What it is"), h("span", {class: "spring"}),
           command(`muster show ${isJob ? of.name : of.id}`)),
@@ -342,7 +348,7 @@ export function jobScreen(app, kind, namespace, run) {
               metrics.find((name) => /loss/i.test(name)) ?? metrics[0] ?? "METRIC"}`)),
         lines.element,
         h("div", {class: "wide"},
-          h("table", {class: "plain", "aria-label": "Trials"},
+          h("table", {class: "plain trials", "aria-label": "Trials"},
             h("thead", null, h("tr", null, heads.map((title) => h("th", {scope: "col"}, title)))),
             h("tbody", null, all.map((each) => {
               const cells = [
@@ -373,7 +379,7 @@ export function jobScreen(app, kind, namespace, run) {
     const fact = (each) =>
         h("li", null, each.time ? h("span", {class: "muted"}, each.time.slice(11, 19) + " ") : null,
           h("span", {class: "muted"}, each.source + " "), each.text);
-    fill(
+    refill(
         verdict, h("h3", null, of.title || "The cause is unknown"),
         h("p", {class: "muted"}, [of.class, who].filter(Boolean).join(" · ")),
         of.line ? h("pre", null, of.line) : null,
@@ -508,6 +514,7 @@ export function jobScreen(app, kind, namespace, run) {
       const loaded = await get(`/api/run/${path}`);
       if (isClosed) return;
       page = loaded;
+      state.hidden = body.hidden = false;
       showHead();
       loadLedger();
       showTrials();
@@ -524,10 +531,13 @@ export function jobScreen(app, kind, namespace, run) {
       }
     } catch (error) {
       if (isClosed) return;
-      fill(facts, h("p", null, error.message));
-      attempts.hidden = true;
-      ranks.hidden = !instances.length;
-      setText(why, page ? why.textContent : error.message);
+      if (page) {
+        fill(facts, h("p", null, error.message));
+        return;
+      }
+      // There is no such run, or none that can be read.
+      state.hidden = body.hidden = true;
+      fill(why, withCode(error.message));
     }
   }
 

@@ -137,7 +137,8 @@ const COLUMNS = [
       const busy = busyNow(row);
       const share = shareOf(busy);
       const what = busy?.gpu !== null ? "GPU" : "CPU";
-      setText(cell, share === null ? "" : `${what} ${percent(share)}`);
+      const unknown = row.status === "RUNNING" ? "–" : "";
+      setText(cell, share === null ? unknown : `${what} ${percent(share)}`);
       cell.title = describeBusy(busy);
     }
   },

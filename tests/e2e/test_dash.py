@@ -528,7 +528,7 @@ def test_the_ledger_of_all_runs_by_user_and_label(cluster, page):
         cluster.wait(name, "SUCCEEDED")
     show(page, "history")
     click(page, "Where the time went")
-    rows = "return [...document.querySelectorAll('[aria-label=Ledger] tbody tr')].map((each) => [...each.children].slice(0, 2).map((cell) => cell.textContent))"
+    rows = "return [...document.querySelectorAll('table[aria-label=Ledger] tbody tr')].map((each) => [...each.children].slice(0, 2).map((cell) => cell.textContent))"
     page.wait("return document.querySelector('[aria-label=Ledger] tbody')")
     assert page.evaluate(rows) == [["tester", "3"], ["all", "3"]]
     assert "muster report --since 7d --by user" in text_of(page)
@@ -541,6 +541,7 @@ def test_the_ledger_of_all_runs_by_user_and_label(cluster, page):
     assert sorted(page.evaluate(rows)) == [["all", "3"], ["speech", "2"], ["vision", "1"]]
     assert "muster report --since 7d --by label=team" in text_of(page)
     assert page.evaluate("return document.querySelector('.shares [role=img]').getAttribute('aria-label')").startswith("mostly ")
+    assert "steps whose result was kept" in text_of(page, "[aria-label=Buckets]")  # the key of its colours
     show(page, "ledger/7d/nobody")
     page.wait("return document.querySelector('main').innerText.includes('give user, queue or label=KEY')")
     press(page, "Escape")
@@ -639,7 +640,8 @@ def test_the_machine_and_who_holds_it(cluster, page):
     cluster.submit("holds", "sleep 300", "--cpu=1", "--memory=64Mi")
     cluster.wait("holds", "RUNNING")
     show(page, "machine")
-    page.wait("return document.querySelector('.cards')?.innerText.includes('holds-master-0')")
+    page.wait("return document.querySelector('.cards')?.innerText.includes('master-0')")
+    assert page.evaluate("return document.querySelector('[title=holds-master-0]').parentElement.innerText").startswith("holds\t")
     assert "1 of " in text_of(page, ".cards")
     page.wait("return document.body.innerText.includes('No job waits')")
     press(page, "?")
