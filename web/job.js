@@ -301,8 +301,11 @@ export function jobScreen(app, kind, namespace, run) {
             null);
   }
 
-  // What the commit has not; read when it is opened.
+  // What the commit has not: read once, when it is opened first.
+  let diffPart = null;
   function codeDiff(line) {
+    if (diffPart) return diffPart;
+    const title = "Code that the commit does not have";
     const body = h("div", {class: "muted"}, "Reading…");
     const read = async () => {
       try {
@@ -316,12 +319,9 @@ export function jobScreen(app, kind, namespace, run) {
         fill(body, h("p", null, error.message));
       }
     };
-    return h(
-        "details", {
-          "aria-label": "Code that the commit does not have",
-          ontoggle: (event) => event.target.open && read()
-        },
-        h("summary", null, "Code that the commit does not have"), body);
+    diffPart = h("details", {"aria-label": title}, h("summary", null, title), body);
+    diffPart.addEventListener("toggle", read, {once: true});
+    return diffPart;
   }
 
   function lineOfDiff(text) {
