@@ -143,15 +143,15 @@ TEST_F(LiveTest, HowBusyTheRanksAreIsToldInSteps) {
   const auto tab = Open(live, {});
   ASSERT_TRUE(tab->Await(R"("uid-first":{"source":"log","step":1})"));
   cluster_->Put("/apis/muster.dev/v1/progress", looks(R"({"cpu": 0.51, "gpu": null})"));
-  EXPECT_TRUE(tab->Await(R"("uid-first":{"cpu":5E-1,"gpu":null})"));
+  EXPECT_TRUE(tab->Await(R"("uid-first":{"cpu":0.5,"gpu":null})"));
   // Less than a step is no news.
   cluster_->Put("/apis/muster.dev/v1/progress", looks(R"({"cpu": 0.52, "gpu": null})"));
   cluster_->Put("/apis/muster.dev/v1/progress", looks(R"({"cpu": 0.52, "gpu": 0.88})"));
-  EXPECT_TRUE(tab->Await(R"("uid-first":{"cpu":5E-1,"gpu":9E-1})"));
+  EXPECT_TRUE(tab->Await(R"("uid-first":{"cpu":0.5,"gpu":0.9})"));
   EXPECT_EQ(tab->Count(R"("uid-first":{"cpu")"), 2u);
   const auto later = Open(live, {});
   EXPECT_TRUE(later->Await(R"(event: busy
-data: {"uid-first":{"cpu":5E-1,"gpu":9E-1}})"));
+data: {"uid-first":{"cpu":0.5,"gpu":0.9}})"));
 }
 
 TEST_F(LiveTest, ProgressComesByAWatchWhileATabIsOpen) {

@@ -185,7 +185,7 @@ TEST_F(ProgressNewsTest, NewLooksAtRanksAreToldWithoutThem) {
   const auto with_step = watcher->Take();
   ASSERT_EQ(with_step.size(), 1u);
   EXPECT_NE(text::FindArray(with_step[0], {"object", "sources"}), nullptr);
-  EXPECT_EQ(text::ToJson(*text::Find(with_step[0], {"object", "busy", "cpu"})), "7.5E-1");
+  EXPECT_EQ(text::ToJson(*text::Find(with_step[0], {"object", "busy", "cpu"})), "0.75");
 }
 
 TEST_F(ProgressNewsTest, VersionsGrowAndAListHasTheLast) {
