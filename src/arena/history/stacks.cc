@@ -194,7 +194,8 @@ void AddStacks(cli::Command& root, Context& context) {
   verb.flags().String(&flags->ranks, "rank", "", "only these `RANKS`: 3,5-7");
   verb.flags().Int(&flags->pid, "pid", 0,
                    "the ranks of the launcher with this process ID, instead of a job");
-  verb.flags().Bool(&flags->has_all, "all-threads", false, "also the other threads, where they sleep");
+  verb.flags().Bool(&flags->has_all, "all-threads", false,
+                    "also the other threads, where they sleep");
   AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
