@@ -104,8 +104,8 @@ export async function rerun(run) {
 
 // A deleted job can be run again for as long as the history keeps it.
 export async function remove(run) {
-  const text = `${run.name} and its instances end and go. The history keeps what it was: ` +
-      "it can be run again until that is pruned.";
+  const text = `The instances of ${run.name} end, and the job is removed. Its run stays in the ` +
+      "history: until it is pruned there, it can be run again.";
   if (!await confirmed(
           `Delete ${run.name}?`, text, line("delete", run, " --wait=false"), "Delete", true))
     return false;
@@ -120,6 +120,15 @@ export async function remove(run) {
 // The target of actions for a row of the jobs' list.
 export function targetOf(row) {
   return {name: row.name, namespace: row.namespace, run: row.name, uid: row.uuid, id: row.id};
+}
+
+export function isWaiting({status}) {
+  return ["PENDING", "QUEUING"].includes(status);
+}
+
+// It neither runs nor has it ended.
+export function isResting(status) {
+  return isWaiting({status}) || status === "SUSPENDED";
 }
 
 export function isOver(status) {

@@ -106,7 +106,7 @@ function nextTheme() {
 function help() {
   const dialog = document.getElementById("dialog");
   const rows = [
-    ["1, 2, 3", "Jobs, History, Machine"], ["t", "dark, light, as the system"], ["?", "this"],
+    ["1, 2, 3", "Jobs, History, Machine"], ["t", "dark, light, as the system"], ["?", "these keys"],
     ["u", "undo, as long as it is offered"], ...(screen?.keys ?? [])
   ];
   fill(

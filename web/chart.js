@@ -41,7 +41,11 @@ function rangeOf(values) {
   return [low, high];
 }
 
-// series: [{title, points: [[x, value], ...]}], values that are no numbers leave a gap and a mark.
+// The place of a series among the colours and dashes: of a run the same in every chart.
+const lookOf = (series, i) => series.look ?? i;
+
+// series: [{title, points: [[x, value], ...], look}], values that are no numbers leave a gap and a
+// mark.
 export class Chart {
   constructor(title, unit) {
     this.title = title;
@@ -64,14 +68,19 @@ export class Chart {
 
   set(series) {
     this.series = series.slice(0, COLOURS.length);
-    this.keys.replaceChildren(...(this.series.length < 2 ? [] : this.series.map((each, i) => {
+    this.keys.replaceChildren(...this.series.map((each, i) => {
       const key = h("span", {class: "key"}, each.title);
+      if (this.series.length < 2) {
+        key.className = "muted";
+        return key;
+      }
+      const look = lookOf(each, i);
       key.style.borderBottom = `2px ${
-          i === 0   ? "solid" :
-              i % 2 ? "dashed" :
-                      "dotted"} var(${COLOURS[i]})`;
+          look === 0   ? "solid" :
+              look % 2 ? "dashed" :
+                         "dotted"} var(${COLOURS[look]})`;
       return key;
-    })));
+    }));
     const last =
         this.series.map((each) => `${each.title} ${short(Number(each.points.at(-1)?.[1]))}`)
             .join(", ");
@@ -125,7 +134,8 @@ export class Chart {
     pen.rect(LEFT, 0, width - LEFT, HEIGHT - BELOW);
     pen.clip();
     this.series.forEach(
-        (each, i) => this.#drawSeries(pen, each, colourOf(this.says, COLOURS[i]), DASHES[i]));
+        (each, i) => this.#drawSeries(
+            pen, each, colourOf(this.says, COLOURS[lookOf(each, i)]), DASHES[lookOf(each, i)]));
     pen.restore();
   }
 
@@ -147,10 +157,14 @@ export class Chart {
       pen.fillText(short(y), LEFT - 6, toY(y));
     }
     pen.textBaseline = "alphabetic";
-    for (const x of ticks(x0, x1, Math.max(2, Math.floor(width / 140)))) {
+    for (const x of ticks(x0, x1, Math.max(2, Math.floor(width / 90)))) {
       pen.textAlign = toX(x) < LEFT + 20 ? "left" : toX(x) > width - 30 ? "right" : "center";
       pen.fillText(this.#nameX(x), toX(x), HEIGHT - 4);
     }
+  }
+
+  #read([x, value]) {
+    return `${this.unit === "step" ? "step " : ""}${this.#nameX(x)}: ${short(value)}`;
   }
 
   #nameX(x) {
@@ -202,8 +216,7 @@ export class Chart {
   #point(offset) {
     if (offset === null || !this.scales) {
       const last = this.series.map((each) => each.points.at(-1)).filter(Boolean);
-      setText(
-          this.says, last.length === 1 ? `${this.#nameX(last[0][0])}: ${short(last[0][1])}` : "");
+      setText(this.says, last.length === 1 ? this.#read(last[0]) : "");
       return;
     }
     const {x0, x1, width} = this.scales;
@@ -211,8 +224,7 @@ export class Chart {
     const words = this.series.map((each) => {
       const near = each.points.reduce(
           (a, b) => (Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a), [Infinity, NaN]);
-      return `${this.series.length > 1 ? each.title + " " : ""}${this.#nameX(near[0])}: ${
-          short(near[1])}`;
+      return (this.series.length > 1 ? each.title + " " : "") + this.#read(near);
     });
     setText(this.says, words.join("  "));
   }
@@ -239,8 +251,9 @@ export function curvesOf(runs, most) {
       name,
       unit: hasSteps ? "step" : "time",
       series: all.map(
-          ({run, each}) => ({
+          ({run, each}, i) => ({
             title: runs.length > 1 ? run.title : each.source,
+            look: runs.length > 1 ? runs.indexOf(run) : i,
             points: each.points.map(([at, step, value]) => [hasSteps ? step : at, Number(value)]),
           }))
     };

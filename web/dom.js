@@ -57,6 +57,15 @@ export function fill(element, ...children) {
   return element;
 }
 
+// The same, and parts that a person has opened stay open.
+export function refill(element, ...children) {
+  const nameOf = (details) => details.firstChild.textContent.replace(/[\d,]+/g, "");
+  const opened = [...element.querySelectorAll("details[open]")].map(nameOf);
+  fill(element, ...children);
+  for (const each of element.querySelectorAll("details")) each.open = opened.includes(nameOf(each));
+  return element;
+}
+
 // Only if it differs, so that the browser has nothing to do otherwise.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -63,9 +63,14 @@ export function plural(count, one, many) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many ?? one + "s"}`;
 }
 
+// The cluster's texts have times in UTC; everything else here is in this browser's.
+function withLocalTimes(text) {
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => moment(time) || time);
+}
+
 // Why a job is as it is; of one whose ranks are held up, for how long.
 export function reasonOf(row, now) {
-  if (!row.stall) return row.reason ?? "";
+  if (!row.stall) return withLocalTimes(row.reason ?? "");
   const {kind, since, text} = row.stall;
   return `${kind} ${duration(now - since)}: ${text}`;
 }

@@ -1,5 +1,5 @@
 // The History screen: all runs, deleted jobs too; two to five of them compared.
-import {rerun} from "./actions.js";
+import {isResting, rerun} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, setText, showState} from "./dom.js";
 import {duration, moment, plural} from "./format.js";
@@ -83,7 +83,7 @@ export function historyScreen(app) {
       className: "number",
       sort: (row) => row.seconds,
       descends: true,
-      draw: (cell, row) => setText(cell, duration(1000 * row.seconds))
+      draw: (cell, row) => setText(cell, isResting(row.status) ? "" : duration(1000 * row.seconds))
     },
     {
       name: "created",

@@ -1,12 +1,14 @@
 // One run: an existing job, or the record of one that was deleted.
-import {isOver, remove, rerun, resume, suspend} from "./actions.js";
+import {isOver, isResting, isWaiting, remove, rerun, resume, suspend} from "./actions.js";
 import {Chart, curvesOf} from "./chart.js";
-import {command, fill, h, kindOf, setText, showState, withCode, wordOf} from "./dom.js";
+import {command, fill, h, kindOf, refill, setText, showState, withCode, wordOf} from "./dom.js";
 import {bytes, duration, figure, moment, percent, plural, reasonOf} from "./format.js";
 import {Log} from "./log.js";
 import {linesOf, Parallel} from "./parallel.js";
+import {linesOfProgress} from "./progress.js";
 import {get, jobs, stream} from "./server.js";
 import {Shell} from "./shell.js";
+import {describeStart, startsOf} from "./starts.js";
 import {Strip, withNews} from "./strip.js";
 import {ledger, timeline} from "./timeline.js";
 
@@ -22,8 +24,10 @@ export function jobScreen(app, kind, namespace, run) {
   let instances = [];
   let isClosed = false;
 
+  const title = h("h1", null, run);
   const state = h("span", {class: "state"});
   const why = h("div", {class: "why"});
+  const progress = h("div", {class: "far", "aria-label": "Progress", hidden: true});
   const times = h("span", {class: "muted"});
   const acts = h("div", {class: "acts", role: "group", "aria-label": "Actions"});
   const verdict = h("section", {class: "card verdict", "aria-label": "Verdict", hidden: true});
@@ -64,17 +68,30 @@ export function jobScreen(app, kind, namespace, run) {
   const log = new Log(
       {namespace, run, name: run},
       (parameters) => app.listen(isJob ? {job: key, ...parameters} : {}), isJob);
+  const body = h(
+      "div", {class: "job-body"},
+      h("div", {class: "facts"}, verdict, ranks, trials, overTime, curves, spent, attempts, facts),
+      log.element);
   const element =
       h("section", {class: "screen", "aria-label": `Job ${run}`},
-        h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
-        h("div", {class: "job-body"},
-          h("div", {class: "facts"}, verdict, ranks, trials, overTime, curves, spent, attempts,
-            facts),
-          log.element));
+        h("div", {class: "job-head"}, title, state, times, acts, why, progress), body);
 
   function target() {
     const of = page.run;
     return {name: of.name, namespace, run: isJob ? of.name : of.id, uid: of.uid, id: of.id};
+  }
+
+  let start = null;  // what is predicted of a job that waits
+  let nextStart = 0;
+  async function loadStart() {
+    clearTimeout(nextStart);
+    const row = jobs.rows.get(key);
+    if (!isJob || !row || !isWaiting(row)) return;
+    const told = await startsOf([key]);
+    if (isClosed) return;
+    start = told.starts[key];
+    showHead();
+    if (told.again) nextStart = setTimeout(loadStart, told.again);
   }
 
   function showHead() {
@@ -83,15 +100,22 @@ export function jobScreen(app, kind, namespace, run) {
     if (!row && !of) return;
     const status = row ? row.status : of.status;
     showState(state, row?.ending ? "ENDING" : status);
-    setText(why, row ? reasonOf(row, Date.now()) : of.reason ?? "");
+    const when = row && isWaiting(row) ? describeStart(start, Date.now()) : "";
+    const reason = reasonOf(row ?? of, Date.now());
+    setText(why, when ? `${reason}${reason ? "; " : ""}starts ${when}` : reason);
     const created = row ? row.created : Date.parse(of.created);
     const started = row ? row.started : Date.parse(of.started);
     const ended = row ? row.ended : Date.parse(of.ended ?? of.deleted);
-    const lasted = started ?
-        ` · ${ended ? "ran" : "runs"} for ${duration((ended || Date.now()) - started)}` :
-        "";
-    setText(times, moment(created) + lasted);
+    const words = isResting(status) ? null : ended ? "ran" : "runs";
+    const lasted = started && words ?
+        ` · ${words} for ${duration((ended || Date.now()) - started)}` :
+        isWaiting({status}) ? ` · waits for ${duration(Date.now() - created)}` :
+                              "";
+    const deleted = of?.deleted ? ` · deleted ${moment(Date.parse(of.deleted))}` : "";
+    setText(times, moment(created) + lasted + deleted);
     if (!page) return;
+    // A deleted job's run is addressed by its ID.
+    setText(title, isJob ? run : of.name);
     const buttons = [];
     if (isJob && row && !isOver(status)) {
       buttons.push(
@@ -101,7 +125,8 @@ export function jobScreen(app, kind, namespace, run) {
     buttons.push(["Run again", "a", () => rerun(target())]);
     if (isJob && row) buttons.push(["Delete", "d", () => remove(target())]);
     const wanted = buttons.map(([title]) => title).join();
-    look.hidden = shellButton.hidden = !isJob || isOver(status);
+    look.hidden = !isJob || isOver(status);
+    shellButton.hidden = look.hidden || !instances.some(isUp);
     if (acts.dataset.has === wanted) return;
     acts.dataset.has = wanted;
     fill(
@@ -144,6 +169,7 @@ export function jobScreen(app, kind, namespace, run) {
     log.element.after(shell.element);
     showInstances();
     shell.open("");
+    shell.element.scrollIntoView({block: "nearest"});  // below everything on a phone
   }
   function closeShell() {
     shell?.close();
@@ -152,8 +178,8 @@ export function jobScreen(app, kind, namespace, run) {
     log.element.hidden = false;
     shellButton.focus();
   }
+  const isUp = (instance) => kindOf(instance.status) === "running";
   function showInstances() {
-    const isUp = (instance) => kindOf(instance.status) === "running";
     shell?.setInstances(instances.filter(isUp).map((instance) => instance.name));
   }
 
@@ -191,10 +217,16 @@ export function jobScreen(app, kind, namespace, run) {
                 [rank.where, rank.doing].filter(Boolean).join(": ") || rank.waits ||
                     rank.lastLine || "–")));
       const head = ["Rank", "State", "Step", "Quiet", "CPU", "Memory", "Where"];
+      const numbers = ["Rank", "Quiet", "CPU", "Memory"];
       fill(
           closer,
           h("table", {class: "plain", "aria-label": "Ranks in detail"},
-            h("thead", null, h("tr", null, head.map((title) => h("th", {scope: "col"}, title)))),
+            h("thead", null,
+              h("tr", null,
+                head.map(
+                    (title) =>
+                        h("th", {scope: "col", class: numbers.includes(title) ? "number" : null},
+                          title)))),
             h("tbody", null, rows)),
           command(`muster get ${run} --ranks`));
     } catch (error) {
@@ -206,7 +238,7 @@ export function jobScreen(app, kind, namespace, run) {
   function showAttempts() {
     const of = page.run;
     attempts.hidden = of.attempts.length === 0;
-    fill(
+    refill(
         attempts, h("header", null, h("h2", null, "Attempts")),
         timeline(of.attempts, of.created, of.ended ?? of.deleted ?? "", Date.now()),
         h("details", null,
@@ -234,23 +266,25 @@ export function jobScreen(app, kind, namespace, run) {
     add("Command", of.command ? h("code", null, of.command) : null);
     for (const [name, value] of Object.entries(of.spec)) {
       if (name !== "command" && !name.startsWith("env "))
-        add(name.charAt(0).toUpperCase() + name.slice(1), value);
+        add(name.includes("/") ? name : name.charAt(0).toUpperCase() + name.slice(1), value);
     }
     add("Code",
         [
           of.snapshot && `snapshot ${of.snapshot.slice(0, 12)}`,
-          of.commit && `commit ${of.commit.slice(0, 7)}`
+          of.commit && `commit ${of.commit.slice(0, 7)}`,
+          of.commit && of.changes && `${plural(of.changes, "file")} changed since`
         ].filter(Boolean)
             .join(", "));
     add("Files", of.folder ? h("code", null, of.folder) : null);
     add("Python", of.python ? `${of.python}, ${plural(of.packages.length, "package")}` : null);
     add("Run", `${of.name} (${of.id})`);
     const variables = Object.entries(of.spec).filter(([name]) => name.startsWith("env "));
-    fill(
+    refill(
         facts,
         h("header", null, h("h2", null, "What it is"), h("span", {class: "spring"}),
           command(`muster show ${isJob ? of.name : of.id}`)),
         h("dl", null, rows),
+        of.commit && of.changes ? codeDiff(`muster code ${isJob ? of.name : of.id} --diff`) : null,
         variables.length ?
             h("details", null, h("summary", null, plural(variables.length, "variable")),
               h("ul", {class: "lines"},
@@ -265,6 +299,35 @@ export function jobScreen(app, kind, namespace, run) {
             h("details", null, h("summary", null, plural(of.packages.length, "package")),
               h("ul", {class: "lines"}, of.packages.map((each) => h("li", null, each)))) :
             null);
+  }
+
+  // What the commit has not: read once, when it is opened first.
+  let diffPart = null;
+  function codeDiff(line) {
+    if (diffPart) return diffPart;
+    const title = "Code that the commit does not have";
+    const body = h("div", {class: "muted"}, "Reading…");
+    const read = async () => {
+      try {
+        const {diff} = await get(`/api/diff/${path}`);
+        fill(
+            body,
+            diff ? h("pre", {class: "diff"}, diff.trimEnd().split("\n").map(lineOfDiff)) :
+                   h("p", null, "Only new files, which the commit does not have."),
+            command(line));
+      } catch (error) {
+        fill(body, h("p", null, error.message));
+      }
+    };
+    diffPart = h("details", {"aria-label": title}, h("summary", null, title), body);
+    diffPart.addEventListener("toggle", read, {once: true});
+    return diffPart;
+  }
+
+  function lineOfDiff(text) {
+    const isHead = /^(diff |index |--- |\+\+\+ |new file|deleted file)/.test(text);
+    const kind_ = isHead ? "head" : {"+": "more", "-": "less", "@": "at"}[text[0]];
+    return h("span", {"data-kind": kind_}, text + "\n");
   }
 
   function showTrials() {
@@ -285,7 +348,7 @@ export function jobScreen(app, kind, namespace, run) {
               metrics.find((name) => /loss/i.test(name)) ?? metrics[0] ?? "METRIC"}`)),
         lines.element,
         h("div", {class: "wide"},
-          h("table", {class: "plain", "aria-label": "Trials"},
+          h("table", {class: "plain trials", "aria-label": "Trials"},
             h("thead", null, h("tr", null, heads.map((title) => h("th", {scope: "col"}, title)))),
             h("tbody", null, all.map((each) => {
               const cells = [
@@ -316,7 +379,7 @@ export function jobScreen(app, kind, namespace, run) {
     const fact = (each) =>
         h("li", null, each.time ? h("span", {class: "muted"}, each.time.slice(11, 19) + " ") : null,
           h("span", {class: "muted"}, each.source + " "), each.text);
-    fill(
+    refill(
         verdict, h("h3", null, of.title || "The cause is unknown"),
         h("p", {class: "muted"}, [of.class, who].filter(Boolean).join(" · ")),
         of.line ? h("pre", null, of.line) : null,
@@ -326,16 +389,22 @@ export function jobScreen(app, kind, namespace, run) {
         h("p", {class: "advice"},
           of.advice === "none" ? null : h("span", {class: "tag"}, of.advice),
           h("span", null, withCode(of.adviceText))),
-        h("details", null,
-          h("summary", null,
-            `${plural(of.evidence.length, "piece")} of evidence, ${
-                plural(of.consequences.length, "consequence")}`),
-          h("ul", {class: "lines"}, of.evidence.map(fact)),
-          of.consequences.length ? h("h3", null, "Consequences") : null,
-          h("ul", {class: "lines"}, of.consequences.map(fact)),
-          of.missing.length ?
-              h("p", {class: "muted"}, "Missing evidence: " + of.missing.join(", ")) :
-              null),
+        of.evidence.length || of.consequences.length || of.missing.length ?
+            h("details", null,
+              h("summary", null,
+                [
+                  of.evidence.length && `${plural(of.evidence.length, "piece")} of evidence`,
+                  of.consequences.length && plural(of.consequences.length, "consequence")
+                ].filter(Boolean)
+                        .join(", ") ||
+                    "No evidence"),
+              h("ul", {class: "lines"}, of.evidence.map(fact)),
+              of.consequences.length ? h("h3", null, "Consequences") : null,
+              h("ul", {class: "lines"}, of.consequences.map(fact)),
+              of.missing.length ?
+                  h("p", {class: "muted"}, "Missing evidence: " + of.missing.join(", ")) :
+                  null) :
+            null,
         h("p", {class: "muted"}, `Confidence: ${of.confidence}`), command(`muster explain ${run}`));
   }
 
@@ -361,6 +430,23 @@ export function jobScreen(app, kind, namespace, run) {
   const drawn = new Map();
   let loadedSeries = [];
 
+  // A line for each source, if they disagree.
+  function showProgress(newest) {
+    const status = jobs.rows.get(key)?.status ?? page?.run.status ?? "";
+    const lines = linesOfProgress(newest, !isOver(status)).filter(({text}) => text);
+    progress.hidden = lines.length === 0 || (page?.trials ?? []).length > 0;
+    fill(
+        progress,
+        lines.map(
+            ({text, source, percent}) =>
+                h("div", null,
+                  percent === null ?
+                      null :
+                      h("meter",
+                        {min: 0, max: 100, value: String(percent), "aria-label": "progress"}),
+                  h("span", null, text), h("span", {class: "muted"}, source))));
+  }
+
   function showCurves() {
     const all = curvesOf([{title: run, series: loadedSeries}], MOST_CURVES);
     // The lines of trials that run one after another make no curve.
@@ -377,11 +463,14 @@ export function jobScreen(app, kind, namespace, run) {
 
   async function loadCurves() {
     try {
-      loadedSeries = (await get(`/api/progress/${path}`)).series;
+      const answer = await get(`/api/progress/${path}`);
+      if (isClosed) return;
+      loadedSeries = answer.series;
+      showProgress(answer.newest);
     } catch {
       return;  // the rest of the page says what is wrong
     }
-    if (!isClosed) showCurves();
+    showCurves();
   }
 
   function showStrip(grid) {
@@ -408,6 +497,7 @@ export function jobScreen(app, kind, namespace, run) {
   const onProgress = () => {
     const news = jobs.progress.get(page?.run.uid);
     if (!news) return;
+    showProgress(news);
     const at = Date.parse(news.at);
     for (const [name, value] of Object.entries(news.scalars)) {
       let series = loadedSeries.find((each) => each.source === news.source && each.name === name);
@@ -424,6 +514,7 @@ export function jobScreen(app, kind, namespace, run) {
       const loaded = await get(`/api/run/${path}`);
       if (isClosed) return;
       page = loaded;
+      state.hidden = body.hidden = false;
       showHead();
       loadLedger();
       showTrials();
@@ -440,10 +531,13 @@ export function jobScreen(app, kind, namespace, run) {
       }
     } catch (error) {
       if (isClosed) return;
-      fill(facts, h("p", null, error.message));
-      attempts.hidden = true;
-      ranks.hidden = !instances.length;
-      setText(why, page ? why.textContent : error.message);
+      if (page) {
+        fill(facts, h("p", null, error.message));
+        return;
+      }
+      // There is no such run, or none that can be read.
+      state.hidden = body.hidden = true;
+      fill(why, withCode(error.message));
     }
   }
 
@@ -459,6 +553,7 @@ export function jobScreen(app, kind, namespace, run) {
     if (isJob && jobs.areKnown && now !== shape) {
       shape = now;
       load();
+      loadStart();
     }
   };
   const onJob = (event) => {
@@ -468,6 +563,7 @@ export function jobScreen(app, kind, namespace, run) {
       return;
     }
     instances = event.detail.instances;
+    showHead();
     showRanks();
     showInstances();
   };
@@ -497,6 +593,7 @@ export function jobScreen(app, kind, namespace, run) {
       stream.removeEventListener("job", onJob);
       stream.removeEventListener("strip", onStrip);
       clearInterval(clock);
+      clearTimeout(nextStart);
       log.close();
     },
     key(event) {

@@ -1,14 +1,15 @@
 // The Jobs screen: every job, why it is in its state, and how far it has come.
-import {isOver, remove, resume, suspend, targetOf} from "./actions.js";
+import {isOver, isResting, isWaiting, remove, resume, suspend, targetOf} from "./actions.js";
 import {h, setText, showState} from "./dom.js";
-import {ago, duration, moment, reasonOf} from "./format.js";
+import {ago, duration, moment, percent, reasonOf} from "./format.js";
 import {Filter, List} from "./list.js";
-import {jobs, progressOf} from "./server.js";
+import {describe, linesOfProgress, lossOf} from "./progress.js";
+import {busyOf, jobs, progressOf} from "./server.js";
 
 const GROUPS = [
   {name: "all", title: "All", has: () => true},
   {name: "running", title: "Running", has: (row) => row.status === "RUNNING"},
-  {name: "waiting", title: "Waiting", has: (row) => ["PENDING", "QUEUING"].includes(row.status)},
+  {name: "waiting", title: "Waiting", has: isWaiting},
   {name: "suspended", title: "Suspended", has: (row) => row.status === "SUSPENDED"},
   {name: "failed", title: "Failed", has: (row) => row.status === "FAILED"},
   {name: "succeeded", title: "Succeeded", has: (row) => row.status === "SUCCEEDED"},
@@ -27,31 +28,28 @@ function drawUp(cell, row) {
   setText(text, isOn ? `${row.ranksUp}/${row.ranks}` : String(row.ranks));
 }
 
-// "12% · 5m left"; "step 120" if the end is not known.
-function describe(progress) {
-  if (!progress) return "";
-  const left =
-      progress.secondsLeft !== null ? ` · ${duration(1000 * progress.secondsLeft)} left` : "";
-  return (progress.percent !== null ? `${progress.percent}%` : stepOf(progress)) + left;
+function sourcesOf(progress) {
+  return linesOfProgress(progress).map(({text, source}) => `${text} (${source})`).join("\n");
 }
 
-function stepOf(progress) {
-  const of = (at, all) => all ? `${at}/${all}` : String(at);
-  if (progress.step !== null) return `step ${of(progress.step, progress.steps)}`;
-  return progress.epoch !== null ?
-      `epoch ${of(Number(progress.epoch.toFixed(2)), progress.epochs)}` :
-      "";
+// What each rank uses, on average; null if nothing measures it.
+function busyNow(row) {
+  return row.status === "RUNNING" ? busyOf(row) : null;
 }
-
-function lossOf(progress) {
-  const name = Object.keys(progress?.scalars ?? {}).find((each) => /loss/i.test(each));
-  if (name === undefined) return "";
-  const value = progress.scalars[name];
-  return typeof value === "number" ? String(Number(value.toPrecision(4))) : value;
+// Where GPUs are measured, they count.
+function shareOf(busy) {
+  return busy?.gpu ?? busy?.cpu ?? null;
+}
+function describeBusy(busy) {
+  if (shareOf(busy) === null) return "";
+  const gpu = busy.gpu === null ? "" : `its GPUs were busy for ${percent(busy.gpu)} of the time, `;
+  const cpu =
+      busy.cpu === null ? "its CPU is not measured" : `used ${percent(busy.cpu)} of a processor`;
+  return `a rank, on average: ${gpu}${cpu}`;
 }
 
 function lasted(row, now) {
-  if (!row.started) return null;
+  if (!row.started || isResting(row.status)) return null;
   return (row.ended ?? now) - row.started;
 }
 
@@ -59,7 +57,7 @@ const COLUMNS = [
   {
     name: "state",
     title: "State",
-    width: "120px",
+    width: "110px",
     sort: (row) => row.status,
     draw: (cell, row) => {
       if (!cell.firstChild) cell.append(h("span"));
@@ -86,15 +84,19 @@ const COLUMNS = [
     className: "phone-below",
     draw: (cell, row, now) => {
       const why = reasonOf(row, now);
-      // What it said has the room of its instance's name, which the job's screen tells.
-      setText(cell, row.failedInstance ? why.replace(` (${row.failedInstance})`, "") : why);
+      // What it said has the room of words that the job's screen tells: its instance's name, and
+      // the scheduler's beginning.
+      setText(
+          cell,
+          why.replace(row.failedInstance ? ` (${row.failedInstance})` : "", "")
+              .replace(/^\d+\/\d+ nodes are available: \d+ Insufficient /, ""));
       cell.title = why;
     }
   },
   {
     name: "ranks",
     title: "Ranks up",
-    width: "100px",
+    width: "92px",
     sort: (row) => row.ranksUp,
     descends: true,
     className: "phone-none",
@@ -103,27 +105,47 @@ const COLUMNS = [
   {
     name: "progress",
     title: "Progress",
-    width: "170px",
+    width: "160px",
     className: "phone-below",
     sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
     descends: true,
     draw: (cell, row) => {
       const progress = row.status === "RUNNING" ? progressOf(row) : null;
       setText(cell, describe(progress));
-      cell.title = progress ? `${stepOf(progress)}, from ${progress.source}` : "";
+      cell.title = sourcesOf(progress);
     }
   },
   {
     name: "loss",
     title: "Loss",
-    width: "76px",
+    width: "70px",
     className: "number phone-none",
-    draw: (cell, row) => setText(cell, row.status === "RUNNING" ? lossOf(progressOf(row)) : "")
+    draw: (cell, row) => {
+      const told = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, lossOf(told));
+      cell.title = sourcesOf(told);
+    }
+  },
+  {
+    name: "busy",
+    title: "Busy",
+    width: "86px",
+    sort: (row) => shareOf(busyNow(row)) ?? -1,
+    descends: true,
+    className: "number phone-none",
+    draw: (cell, row) => {
+      const busy = busyNow(row);
+      const share = shareOf(busy);
+      const what = busy?.gpu !== null ? "GPU" : "CPU";
+      const unknown = row.status === "RUNNING" ? "–" : "";
+      setText(cell, share === null ? unknown : `${what} ${percent(share)}`);
+      cell.title = describeBusy(busy);
+    }
   },
   {
     name: "gpus",
     title: "GPUs",
-    width: "54px",
+    width: "50px",
     className: "number phone-none",
     sort: (row) => row.requestGPUs,
     descends: true,
@@ -132,7 +154,7 @@ const COLUMNS = [
   {
     name: "lasts",
     title: "Runs for",
-    width: "92px",
+    width: "78px",
     className: "number",
     sort: (row) => lasted(row, Date.now()) ?? -1,
     descends: true,
@@ -141,7 +163,7 @@ const COLUMNS = [
   {
     name: "created",
     title: "Submitted",
-    width: "116px",
+    width: "100px",
     className: "number phone-none",
     sort: (row) => row.created,
     descends: true,
@@ -216,6 +238,7 @@ export function jobsScreen(app) {
   };
   jobs.addEventListener("change", changed);
   jobs.addEventListener("progress", changed);
+  jobs.addEventListener("busy", changed);
   const clock = setInterval(() => {
     if (!document.hidden) list.draw();
   }, 1000);
@@ -228,6 +251,7 @@ export function jobsScreen(app) {
     close() {
       jobs.removeEventListener("change", changed);
       jobs.removeEventListener("progress", changed);
+      jobs.removeEventListener("busy", changed);
       clearInterval(clock);
       list.close();
     },

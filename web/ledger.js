@@ -1,10 +1,10 @@
 // Where the time of all runs went, a row per user, queue or value of a label: `report --since TIME
 // --by GROUPING`.
-import {command, fill, h} from "./dom.js";
+import {command, fill, h, withCode} from "./dom.js";
 import {percent, plural, shortDuration} from "./format.js";
 import {belowHistory} from "./history.js";
 import {get} from "./server.js";
-import {shares} from "./timeline.js";
+import {bucketTable, shares} from "./timeline.js";
 
 const TIMES = {
   "1d": "a day",
@@ -18,6 +18,10 @@ const GROUPINGS = {
   "label=": "label"
 };
 const TITLES = ["Runs", "Time", "Goodput", "GPU-hours", "Wasted", "Where it went"];
+const GROUP_TITLES = {
+  user: "User",
+  queue: "Queue"
+};
 const HOUR = 3600e3;
 
 const hours = (milliseconds) => (milliseconds / HOUR).toFixed(2);
@@ -64,7 +68,7 @@ export function ledgerScreen(app, since = "7d", by = "user") {
       const {groups, all} = await get(`/api/reports?${new URLSearchParams({since, by})}`);
       const head =
           h("tr", null,
-            [by.replace("label=", ""), ...TITLES].map(
+            [by.startsWith("label=") ? by.slice("label=".length) : GROUP_TITLES[by], ...TITLES].map(
                 (title, i) =>
                     h("th", {scope: "col", class: i && i < TITLES.length ? "number" : ""}, title)));
       fill(
@@ -73,7 +77,9 @@ export function ledgerScreen(app, since = "7d", by = "user") {
                        h("tbody", null, groups.map((each) => rowOf(each.group, each)),
                          rowOf("all", all))) :
                      h("p", null, `No run is active or ended in this time: ${plural(0, "run")}.`),
-          all.saving && h("p", null, "Most would have been saved by this: ", all.saving.text));
+          all.saving &&
+              h("p", null, "Most would have been saved by this: ", withCode(all.saving.text), "."),
+          all.runs ? [h("h2", {class: "apart"}, "All of them"), bucketTable(all)] : null);
     } catch (error) {
       fill(body, h("p", null, error.message));
     }

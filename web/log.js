@@ -8,6 +8,7 @@ import {getText, stream} from "./server.js";
 const MOST = 20000;
 const SHOWN = 4000;  // characters of a line
 const TAIL = 1000;
+const SILENT_AFTER = 2000;  // milliseconds without a line: the program has printed none yet
 const LABEL = /^\[([^\]\n]{1,80})\] (?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) )?/;
 const BAD = /(error|exception)\b|\b(traceback|fatal|killed|nan|out of memory)\b/i;
 
@@ -95,6 +96,7 @@ export class Log {
     stream.removeEventListener("logend", this.onEnd);
     stream.removeEventListener("open", this.onOpen);
     this.observer.disconnect();
+    clearTimeout(this.silence);
     this.request?.abort();
   }
 
@@ -112,11 +114,19 @@ export class Log {
     this.marks = "";
     if (this.canFollow) {
       this.#say("Reading the end of the log…");
+      clearTimeout(this.silence);
+      this.silence = setTimeout(() => this.#saysNothing(), SILENT_AFTER);
       this.listen({log: "1", tail: String(TAIL), ...this.#choice});
     } else {
       this.listen({});
       this.#part("The end", {tail: String(TAIL)});
     }
+  }
+
+  // Of a job that may not have been started.
+  #saysNothing() {
+    if (this.isFollowing && this.lines.length === 0)
+      this.#say("No line yet: they appear here as the job prints them.");
   }
 
   #restarted() {
@@ -147,6 +157,7 @@ export class Log {
   }
 
   #ended(error) {
+    clearTimeout(this.silence);
     if (!this.isFollowing) return;
     const text = error ||
         (this.lines.length ? `The end: ${plural(this.lines.length, "line")}` : "The log is empty");

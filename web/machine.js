@@ -1,9 +1,12 @@
 // The Machine screen: each node's GPUs, the pods that hold them, and the jobs that wait.
+import {isWaiting} from "./actions.js";
 import {command, fill, h} from "./dom.js";
 import {ago, bytes, cores, percent, reasonOf} from "./format.js";
 import {get, jobs} from "./server.js";
+import {describeStart, startsOf} from "./starts.js";
 
-const QUIET = 400;  // milliseconds between a change of the jobs and the next look
+const QUIET = 400;            // milliseconds between a change of the jobs and the next look
+const REDRAW_EVERY = 10_000;  // milliseconds: the queue tells how long ago, and in how long
 
 function share(name, used, all, words) {
   const fillBar = h("div", {class: "fill"});
@@ -36,6 +39,11 @@ function gpuOf(device) {
       h("span", {class: "muted"}, `${device.index} `), holder || "free", busy);
 }
 
+// Without the name of its job, which stands beside it.
+function instanceOf({name, job}) {
+  return job && name.startsWith(`${job}-`) ? name.slice(job.length + 1) : name;
+}
+
 function podsOf(node) {
   if (!node.pods.length) return h("p", {class: "muted"}, "No pod uses this node.");
   return h(
@@ -44,14 +52,14 @@ function podsOf(node) {
         h("thead", null,
           h("tr", null,
             ["Job", "Instance", "CPUs", "Memory", "GPUs"].map(
-                (title) => h("th", {scope: "col"}, title)))),
+                (title, i) => h("th", {scope: "col", class: i > 1 ? "number" : null}, title)))),
         h("tbody", null,
           node.pods.map(
               (pod) =>
                   h("tr", null,
                     h("td", null,
                       pod.job ? h("a", {href: `#/job/${pod.namespace}/${pod.job}`}, pod.job) : "–"),
-                    h("td", null, pod.name),
+                    h("td", {title: pod.name}, instanceOf(pod)),
                     h("td", {class: "number"}, pod.cpuMilli ? cores(pod.cpuMilli) : "–"),
                     h("td", {class: "number"}, pod.memoryBytes ? bytes(pod.memoryBytes) : "–"),
                     h("td", {class: "number"}, pod.gpus || "–"))))));
@@ -82,20 +90,23 @@ export function machineScreen(app) {
         h("div", {class: "bar"}, command("muster top node -d --metric")), cards, queue);
   let isClosed = false;
 
+  let starts = {};  // by the key of a waiting job
+
+  const waitingJobs =
+      () => [...jobs.rows.values()].filter(isWaiting).sort((a, b) => a.created - b.created);
+
   function showQueue() {
-    const waiting = [...jobs.rows.values()]
-                        .filter((row) => ["PENDING", "QUEUING"].includes(row.status))
-                        .sort((a, b) => a.created - b.created);
+    const waiting = waitingJobs();
     fill(
         queue,
         h("header", null, h("h2", null, "Queue"),
           h("span", {class: "muted"}, waiting.length ? `${waiting.length} wait` : "")),
         waiting.length === 0 ?
             h("p", {class: "muted"}, "No job waits.") :
-            h("table", {class: "plain", "aria-label": "Waiting jobs"},
+            h("table", {class: "plain queue", "aria-label": "Waiting jobs"},
               h("thead", null,
                 h("tr", null,
-                  ["Job", "Why", "GPUs", "Priority", "Waits since"].map(
+                  ["Job", "Why", "Starts", "GPUs", "Priority", "Submitted"].map(
                       (title) => h("th", {scope: "col"}, title)))),
               h("tbody", null,
                 waiting.map(
@@ -104,8 +115,11 @@ export function machineScreen(app) {
                           h("td", null,
                             h("a", {href: `#/job/${row.namespace}/${row.name}`}, row.name)),
                           h("td", null, reasonOf(row, Date.now()) || "–"),
-                          h("td", null, row.requestGPUs || "–"), h("td", null, row.priority),
-                          h("td", null, ago(row.created, Date.now())))))));
+                          h("td", {"data-title": "starts "},
+                            describeStart(starts[row.key], Date.now()) || "–"),
+                          h("td", {"data-title": "GPUs "}, row.requestGPUs || "–"),
+                          h("td", {"data-title": "priority "}, row.priority),
+                          h("td", {"data-title": "submitted "}, ago(row.created, Date.now())))))));
   }
 
   async function load() {
@@ -121,16 +135,33 @@ export function machineScreen(app) {
     }
   }
 
+  let next = 0;
+  async function loadStarts() {
+    clearTimeout(next);
+    const told = await startsOf(waitingJobs().map((row) => row.key));
+    if (isClosed) return;
+    starts = told.starts;
+    showQueue();
+    if (told.again) next = setTimeout(loadStarts, told.again);
+  }
+
   let waiting = 0;
   const changed = () => {
     showQueue();
     clearTimeout(waiting);
-    waiting = setTimeout(load, QUIET);
+    waiting = setTimeout(() => {
+      load();
+      loadStarts();
+    }, QUIET);
   };
   jobs.addEventListener("change", changed);
+  const clock = setInterval(() => {
+    if (!document.hidden && !queue.contains(document.activeElement)) showQueue();
+  }, REDRAW_EVERY);
   app.listen({});
   showQueue();
   load();
+  loadStarts();
   return {
     element,
     title: "Machine",
@@ -138,6 +169,8 @@ export function machineScreen(app) {
     close() {
       isClosed = true;
       clearTimeout(waiting);
+      clearTimeout(next);
+      clearInterval(clock);
       jobs.removeEventListener("change", changed);
     },
     key: () => false,

@@ -51,6 +51,7 @@ export async function post(path, body) {
 class Jobs extends EventTarget {
   rows = new Map();
   progress = new Map();  // of the running jobs, by uid
+  busy = new Map();      // the same
   areKnown = false;
 
   take(event) {
@@ -65,9 +66,15 @@ class Jobs extends EventTarget {
     for (const [uid, progress] of Object.entries(event)) this.progress.set(uid, progress);
     this.dispatchEvent(new Event("progress"));
   }
+
+  takeBusy(event) {
+    for (const [uid, told] of Object.entries(event)) this.busy.set(uid, told);
+    this.dispatchEvent(new Event("busy"));
+  }
 }
 export const jobs = new Jobs();
 export const progressOf = (row) => jobs.progress.get(row.uuid) ?? null;
+export const busyOf = (row) => jobs.busy.get(row.uuid) ?? null;
 
 // One stream per tab. A hidden tab closes it, and gets everything when it is shown again: browsers
 // open six connections to a server, and events that nobody sees are not worth one.
@@ -89,7 +96,7 @@ class Stream extends EventTarget {
     const pass = (name) => source.addEventListener(name, (event) => {
       if (source === this.#source) this.#take(name, JSON.parse(event.data));
     });
-    ["rows", "progress", "job", "strip", "cluster", "log", "logend"].forEach(pass);
+    ["rows", "progress", "busy", "job", "strip", "cluster", "log", "logend"].forEach(pass);
     source.addEventListener("open", () => this.#tell("open", null));
     source.addEventListener("error", () => {
       if (source === this.#source)
@@ -102,6 +109,8 @@ class Stream extends EventTarget {
       jobs.take(data);
     else if (name === "progress")
       jobs.takeProgress(data);
+    else if (name === "busy")
+      jobs.takeBusy(data);
     else
       this.#tell(name, data);
   }

@@ -42,7 +42,10 @@ function draw(bars, scale, begin, end, endedAt, now) {
   for (const bar of bars) {
     const started = Date.parse(bar.started);
     const ended = Date.parse(bar.ended) || (Date.parse(endedAt) || now);
-    if (Number.isNaN(started)) continue;
+    if (Number.isNaN(started)) {
+      picture.append(box(scale(from), scale(ended), "waiting", `waits ${duration(ended - from)}`));
+      break;
+    }
     if (started > from)
       picture.append(
           box(scale(from), scale(started), "waiting", `waits ${duration(started - from)}`));
@@ -117,9 +120,28 @@ export function shares({wallMs, buckets}) {
       picture);
 }
 
+// What each bucket has taken, the key of the colours, too.
+export function bucketTable({wallMs, buckets}) {
+  const rows = buckets.filter((each) => each.ms > 0).map((each) => {
+    const estimated = each.name === "unknown" ? "–" :
+        each.estimatedMs > 0 ? `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
+                               "measured";
+    const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
+    return h(
+        "tr", {title: (each.sources ?? []).join(", ")},
+        h("th", {scope: "row"},
+          h("span", {class: "swatch", "data-kind": BUCKETS[each.name] ?? "off"}), each.name),
+        h("td", {class: "number"}, shortDuration(each.ms)), h("td", {class: "number"}, share),
+        h("td", null, estimated), h("td", {class: "muted"}, each.meaning));
+  });
+  return h(
+      "div", {class: "wide"},
+      h("table", {class: "plain buckets", "aria-label": "Buckets"}, h("tbody", null, rows)));
+}
+
 // `report`: docs/reference/json.md, "report".
 export function ledger(report) {
-  const {wallMs, segments, buckets} = report.ledger;
+  const {wallMs, segments} = report.ledger;
   const picture = svg("svg", {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none"});
   for (const each of segments) {
     if (each.ms < wallMs * LEAST_SHARE) continue;
@@ -130,18 +152,6 @@ export function ledger(report) {
     const kind = BUCKETS[each.bucket] ?? "off";
     picture.append(rectangle(from, from + WIDTH * each.ms / wallMs, kind, text));
   }
-  const rows = buckets.filter((each) => each.ms > 0).map((each) => {
-    const estimated = each.name === "unknown" ? "–" :
-        each.estimatedMs > 0 ? `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
-                               "measured";
-    const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
-    return h(
-        "tr", {title: each.sources.join(", ")},
-        h("th", {scope: "row"},
-          h("span", {class: "swatch", "data-kind": BUCKETS[each.name] ?? "off"}), each.name),
-        h("td", {class: "number"}, shortDuration(each.ms)), h("td", {class: "number"}, share),
-        h("td", null, estimated), h("td", {class: "muted"}, each.meaning));
-  });
   return [
     h("div", {
       class: "timeline one",
@@ -149,7 +159,6 @@ export function ledger(report) {
       "aria-label": `${(100 * report.ledger.goodput).toFixed(1)} percent of the time were steps`
     },
       picture),
-    h("div", {class: "wide"},
-      h("table", {class: "plain buckets", "aria-label": "Buckets"}, h("tbody", null, rows))),
+    bucketTable(report.ledger),
   ];
 }

@@ -13,6 +13,7 @@
 #include "arena/history/run_document.h"
 #include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
+#include "arena/jobs/forecast.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/job_events.h"
 #include "arena/jobs/jobs.h"
@@ -26,6 +27,7 @@
 #include "base/log.h"
 #include "dashboard/machine.h"
 #include "dashboard/masked.h"
+#include "dashboard/progress.h"
 
 namespace dashboard {
 namespace {
@@ -34,6 +36,8 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kMostCompared = 5;
+// Each forecast simulates the queue.
+constexpr size_t kMostStarts = 20;
 
 }  // namespace
 
@@ -71,6 +75,20 @@ base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Conte
   return json;
 }
 
+base::Result<text::Json> DiffPage(cluster::Client& client, const arena::Context& context,
+                                  const std::string& run) {
+  TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
+  const auto note = arena::NoteOf(context, found.job.job);
+  if (!note || note->commit.empty() || !note->changes) {
+    return Fail(Code::kNotFound,
+                fmt::format("it is not known how the code of {} differed from a commit", run));
+  }
+  text::Json json =
+      text::Object{{"commit", note->commit}, {"changes", *note->changes}, {"diff", note->diff}};
+  MaskSecrets(found.job.job, json);
+  return json;
+}
+
 base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
                                     const std::string& run) {
   TRY_ASSIGN(arena::RunRecord found, arena::FindRun(client, context, run));
@@ -93,7 +111,12 @@ base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Cont
                                       const std::string& run, int64_t points) {
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
   text::Json known = arena::ProgressWithLog(client, context, found.job, points);
-  if (known.is_object()) return known;
+  if (known.is_object()) {
+    const text::Array* const sources = text::FindArray(known, {"sources"});
+    const bool has_some = sources != nullptr && !sources->empty();
+    known.as_object()["newest"] = has_some ? NewestOf(*sources) : text::Json(nullptr);
+    return known;
+  }
   return text::Object{
       {"uid", api::Uid(found.job.job)}, {"sources", text::Array()}, {"series", text::Array()}};
 }
@@ -151,6 +174,26 @@ base::Result<text::Json> ComparePage(cluster::Client& client, const arena::Conte
   text::Json json = arena::Comparison::Of(client, context, found).ToJson();
   for (const arena::RunRecord& run : found) MaskSecrets(run.job.job, json);
   return json;
+}
+
+base::Result<text::Json> StartsPage(cluster::Client& client, const arena::Context& context,
+                                    const std::vector<std::string>& jobs) {
+  if (jobs.size() > kMostStarts) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("job is given {} times: {} at most", jobs.size(), kMostStarts));
+  }
+  text::Object starts;
+  for (const std::string& key : jobs) {
+    const size_t slash = key.find('/');
+    if (slash == std::string::npos) {
+      return Fail(Code::kInvalidArgument, "job is invalid: give NAMESPACE/NAME");
+    }
+    // One that has started meanwhile has none.
+    auto forecast =
+        arena::AskForecast(client, context, key.substr(0, slash), key.substr(slash + 1));
+    if (forecast) starts[key] = *std::move(forecast);
+  }
+  return text::Object{{"starts", std::move(starts)}};
 }
 
 base::Result<text::Json> MachinePage(cluster::Client& client, const arena::Context& context) {

@@ -22,6 +22,10 @@ base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& 
 //  "text": what `explain` prints}
 base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Context& context,
                                      const std::string& run);
+// What the run's folder had that its commit had not, as `code --diff` prints it: {"commit",
+// "changes": FILES, "diff": TEXT}; kNotFound, with a text for the user, if that is not known.
+base::Result<text::Json> DiffPage(cluster::Client& client, const arena::Context& context,
+                                  const std::string& run);
 // `report -o json`: how the run spent its time.
 base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
                                     const std::string& run);
@@ -30,7 +34,7 @@ base::Result<text::Json> ReportsPage(cluster::Client& client, const arena::Conte
                                      const std::string& namespace_name, const std::string& since,
                                      const std::string& by);
 // {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most `points` values
-// of each scalar; empty if the cluster has none.
+// of each scalar, and "newest" (progress.h); empty if the cluster has none.
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points);
 // What each rank used over time, in at most `columns` (docs/reference/json.md, "ranks over time");
@@ -46,6 +50,10 @@ base::Result<text::Json> HistoryPage(cluster::Client& client, const arena::Conte
 // `compare -o json`
 base::Result<text::Json> ComparePage(cluster::Client& client, const arena::Context& context,
                                      const std::vector<std::string>& runs);
+// When the waiting jobs of these keys (NAMESPACE/NAME) will start: {"starts": {KEY: what the
+// embedded cluster predicts (local/daemon/forecaster.h)}}; empty where nothing predicts it.
+base::Result<text::Json> StartsPage(cluster::Client& client, const arena::Context& context,
+                                    const std::vector<std::string>& jobs);
 // machine.h
 base::Result<text::Json> MachinePage(cluster::Client& client, const arena::Context& context);
 

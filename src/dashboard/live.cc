@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "api/names.h"
@@ -20,6 +21,22 @@ namespace {
 constexpr size_t kLogsOfLook = 16;
 // The most jobs whose ranks over time are kept, also while no tab shows them.
 constexpr size_t kMostSeenJobs = 32;
+
+// The steps in which a tab is told what ranks use: more would change each second.
+constexpr double kBusySteps = 20;
+
+// {"cpu", "gpu"} in steps.
+text::Json InSteps(const text::Json& busy) {
+  text::Object told;
+  for (const char* const name : {"cpu", "gpu"}) {
+    const text::Json* const value = text::Find(busy, {name});
+    const bool is_known = value != nullptr && value->is_number();
+    told[name] = is_known
+                     ? text::Json(std::round(value->to_number<double>() * kBusySteps) / kBusySteps)
+                     : text::Json(nullptr);
+  }
+  return told;
+}
 
 // {"set": [rows...], "gone": [keys...]}
 std::string RowsEvent(bool is_all, const std::vector<std::string_view>& set,
@@ -205,7 +222,8 @@ std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
       const std::lock_guard lock(mutex_);
       text::Array list(std::make_move_iterator(items.begin()),
                        std::make_move_iterator(items.end()));
-      if (!NoteProgress(progress_.Take(text::Object{{"items", std::move(list)}}))) return;
+      busy_ = {};  // the next looks tell it
+      if (!progress_.Note(progress_.told.Take(text::Object{{"items", std::move(list)}}))) return;
     }
     HasNews();
   };
@@ -224,9 +242,13 @@ void Live::TakeProgress(const text::Json& progress, bool is_gone) {
   {
     const std::lock_guard lock(mutex_);
     if (is_gone) {
-      progress_.Change({{uid, {}}});
+      progress_.told.Change({{uid, {}}});
+      busy_.told.Change({{uid, {}}});
     } else if (sources != nullptr) {
-      is_news = NoteProgress(progress_.Change({{uid, *sources}}));
+      is_news = progress_.Note(progress_.told.Change({{uid, *sources}}));
+    }
+    if (const text::Json* const busy = text::Find(told, {"busy"}); busy != nullptr && !is_gone) {
+      is_news |= busy_.Note(busy_.told.Change({{uid, {InSteps(*busy)}}}));
     }
     if (text::GetBool(progress, {"hasLooks"}).value_or(false)) {
       for (auto& [key, shown] : shown_) {
@@ -246,9 +268,9 @@ void Live::HasQuestion() {
   asking_.notify_all();
 }
 
-bool Live::NoteProgress(std::string news) {
-  if (news.empty()) return false;
-  progress_news_ = progress_news_.empty() ? std::move(news) : progress_.All();
+bool Live::Told::Note(std::string changes) {
+  if (changes.empty()) return false;
+  news = news.empty() ? std::move(changes) : told.All();
   return true;
 }
 
@@ -361,7 +383,7 @@ void Live::TakeLog(const std::string& key, const std::string& uid, bool has_ende
     known->second.is_final = has_ended;
     const text::Array* sources = text::FindArray(progress, {"sources"});
     if (sources == nullptr || sources->empty()) return;
-    if (!NoteProgress(progress_.Change({{uid, *sources}}))) return;
+    if (!progress_.Note(progress_.told.Change({{uid, *sources}}))) return;
   }
   HasNews();
 }
@@ -381,31 +403,30 @@ void Live::RemoveClosed() {
 void Live::SendAll() {
   if (!are_jobs_known_ || !are_pods_known_) {
     if (problem_.empty()) return;
-    for (const auto& tab : tabs_) Send(*tab, "", "", "");
+    for (const auto& tab : tabs_) Send(*tab, {});
     return;
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
   if (!changes.empty()) HasQuestion();
   // On Kubernetes there is nobody to ask.
-  if (!context_.cluster_is_this_machine) NoteProgress(progress_.Change(changes.annotated));
-  std::string some;
+  if (!context_.cluster_is_this_machine) progress_.Note(progress_.told.Change(changes.annotated));
+  News news;
   if (!changes.empty()) {
-    some = RowsEvent(false, {changes.set.begin(), changes.set.end()}, changes.gone);
+    news.rows = RowsEvent(false, {changes.set.begin(), changes.set.end()}, changes.gone);
   }
-  std::string all;
   const bool is_all_wanted =
       std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return !tab->has_all; });
   if (is_all_wanted) {
     std::vector<std::string_view> rows;
     for (const auto& [key, row] : board_.rows()) rows.emplace_back(row);
-    all = RowsEvent(true, rows, {});
+    news.all_rows = RowsEvent(true, rows, {});
   }
-  const std::string progress = std::exchange(progress_news_, "");
-  for (const auto& tab : tabs_) Send(*tab, some, all, progress);
+  news.progress = std::exchange(progress_.news, "");
+  news.busy = std::exchange(busy_.news, "");
+  for (const auto& tab : tabs_) Send(*tab, news);
 }
 
-void Live::Send(Tab& tab, const std::string& changes, const std::string& all,
-                const std::string& progress) {
+void Live::Send(Tab& tab, const News& news) {
   EventStream& stream = *tab.stream;
   if (stream.IsBehind()) {  // it gets all rows once it has caught up
     tab.has_all = false;
@@ -418,14 +439,16 @@ void Live::Send(Tab& tab, const std::string& changes, const std::string& all,
     stream.Send("cluster", cluster);
     tab.sent_cluster = std::move(cluster);
   }
-  if (!tab.has_all && !all.empty()) {
-    stream.Send("rows", all);
-    stream.Send("progress", progress_.All());
+  if (!tab.has_all && !news.all_rows.empty()) {
+    stream.Send("rows", news.all_rows);
+    stream.Send("progress", progress_.told.All());
+    stream.Send("busy", busy_.told.All());
     tab.has_all = true;
-  } else if (tab.has_all && !changes.empty()) {
-    stream.Send("rows", changes);
+  } else if (tab.has_all && !news.rows.empty()) {
+    stream.Send("rows", news.rows);
   }
-  if (!progress.empty()) stream.Send("progress", progress);
+  if (!news.progress.empty()) stream.Send("progress", news.progress);
+  if (!news.busy.empty()) stream.Send("busy", news.busy);
   if (tab.wish.job_key.empty() || !tab.has_all) return;
   std::string job = text::ToJson(
       text::Object{{"key", tab.wish.job_key},

@@ -3,6 +3,7 @@
 //   rows     {"all": true, "set": [ROW...]} first, and again after a tab was behind; then
 //            {"set": [ROW...], "gone": [KEY...]}
 //   progress {UID: {"step", "steps", ...}} of running jobs, if the cluster knows it
+//   busy     {UID: {"cpu": PROCESSORS, "gpu": SHARE}} that each of their ranks uses, on average
 //   job      {"key": KEY, "instances": [...]} of the tab's job; null if the job is gone
 //   strip    {"key": KEY, "from", "step", "at", "ranks"} of the tab's job (strip.h), if known
 //   cluster  {"ok": BOOL, "message": TEXT}
@@ -96,12 +97,20 @@ class Live {
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
   void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
                const text::Json& progress);
-  // Call it with the mutex held. Returns whether it is news.
-  bool NoteProgress(std::string news);
+  // Changes of `told` that the tabs do not have yet; "" for none.
+  struct Told {
+    Progress told;
+    std::string news;
+
+    // Takes what `told` says of its changes. Returns whether it is news.
+    bool Note(std::string changes);
+  };
   void SetHasTabs(bool has_tabs);
   void SendAll();
-  void Send(Tab& tab, const std::string& changes, const std::string& all,
-            const std::string& progress);
+  struct News {
+    std::string rows, all_rows, progress, busy;  // "" for none
+  };
+  void Send(Tab& tab, const News& news);
   void RemoveClosed();
   void HasNews();
   void RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop);
@@ -119,8 +128,8 @@ class Live {
   bool are_jobs_known_ = false, are_pods_known_ = false;
   std::string problem_;  // why the cluster does not answer; "" if it does
   std::list<std::shared_ptr<Tab>> tabs_;
-  Progress progress_;
-  std::string progress_news_;  // not sent yet; "" for none
+  Told progress_;
+  Told busy_;  // what the ranks of each job use, as its only source
   // A job that a tab shows.
   struct ShownJob {
     std::string uid;

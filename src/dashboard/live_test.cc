@@ -129,6 +129,31 @@ TEST_F(LiveTest, ATabOfAJobGetsItsRanksOverTime) {
   EXPECT_EQ(other->Count("event: strip"), 0u);
 }
 
+TEST_F(LiveTest, HowBusyTheRanksAreIsToldInSteps) {
+  const auto looks = [](const char* busy) {
+    return *text::ParseJson(R"({"metadata": {"name": "u"}, "uid": "uid-first", "hasLooks": true,
+                                "busy": )" +
+                            std::string(busy) + "}");
+  };
+  context_.cluster_is_this_machine = true;
+  cluster_->Put("/apis/muster.dev/v1/progress",
+                *text::ParseJson(R"({"metadata": {"name": "u"}, "uid": "uid-first",
+                                     "sources": [{"source": "log", "step": 1}]})"));
+  Live live(*client_, context_, {"default", ""});
+  const auto tab = Open(live, {});
+  ASSERT_TRUE(tab->Await(R"("uid-first":{"source":"log","step":1})"));
+  cluster_->Put("/apis/muster.dev/v1/progress", looks(R"({"cpu": 0.51, "gpu": null})"));
+  EXPECT_TRUE(tab->Await(R"("uid-first":{"cpu":0.5,"gpu":null})"));
+  // Less than a step is no news.
+  cluster_->Put("/apis/muster.dev/v1/progress", looks(R"({"cpu": 0.52, "gpu": null})"));
+  cluster_->Put("/apis/muster.dev/v1/progress", looks(R"({"cpu": 0.52, "gpu": 0.88})"));
+  EXPECT_TRUE(tab->Await(R"("uid-first":{"cpu":0.5,"gpu":0.9})"));
+  EXPECT_EQ(tab->Count(R"("uid-first":{"cpu")"), 2u);
+  const auto later = Open(live, {});
+  EXPECT_TRUE(later->Await(R"(event: busy
+data: {"uid-first":{"cpu":0.5,"gpu":0.9}})"));
+}
+
 TEST_F(LiveTest, ProgressComesByAWatchWhileATabIsOpen) {
   const auto progress = [](int step) {
     return *text::ParseJson(R"({"metadata": {"name": "uid-first"}, "uid": "uid-first",

@@ -2,6 +2,9 @@
 
 #include <set>
 #include <utility>
+#include <vector>
+
+#include "runs/progress/source_progress.h"
 
 namespace dashboard {
 namespace {
@@ -17,8 +20,21 @@ std::string ToObject(const std::map<std::string, std::string, std::less<>>& memb
 
 }  // namespace
 
+text::Json NewestOf(const text::Array& sources) {
+  text::Json newest = sources.front();
+  if (sources.size() < 2 || !newest.is_object()) return newest;
+  std::vector<runs::SourceProgress> all;
+  for (const text::Json& source : sources) all.push_back(runs::ProgressFromJson(source));
+  text::Array others;
+  for (const runs::SourceProgress& other : runs::Disagreeing(all)) {
+    others.push_back(runs::ProgressToJson(other));
+  }
+  if (!others.empty()) newest.as_object()["others"] = std::move(others);
+  return newest;
+}
+
 void Progress::Note(const std::string& uid, const text::Array& sources, ByUid& changed) {
-  std::string json = text::ToJson(sources.front());
+  std::string json = text::ToJson(NewestOf(sources));
   std::string& known = jobs_[uid];
   if (known == json) return;
   known = json;

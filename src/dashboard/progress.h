@@ -12,6 +12,10 @@
 
 namespace dashboard {
 
+// The newest of a job's sources, at least one, newest first; those that disagree with it
+// (runs::Disagreeing) are its "others".
+text::Json NewestOf(const text::Array& sources);
+
 struct JobProgress {
   std::string uid;
   text::Array sources;  // the newest first; none: there is no progress any more
@@ -21,7 +25,7 @@ struct JobProgress {
 class Progress {
  public:
   // Takes the cluster's answer, {"items": [{"uid", "sources": [...]}]}. Returns the changes since
-  // the last call, by uid, as JSON; "" for none. The newest of several sources counts.
+  // the last call, by uid, as JSON; "" for none. NewestOf counts.
   std::string Take(const text::Json& answer);
   // The same for these jobs only.
   std::string Change(const std::vector<JobProgress>& changed);

@@ -38,6 +38,18 @@ TEST(ProgressTest, OfSomeJobsAloneTheOthersStay) {
   EXPECT_EQ(progress.All(), R"({"b":{"step":2}})");
 }
 
+TEST(ProgressTest, ASourceThatDisagreesIsToldWithTheNewest) {
+  const auto sources = [](const char* json) { return text::ParseJson(json)->as_array(); };
+  const text::Json told =
+      NewestOf(sources(R"([{"source":"log","step":300},{"source":"event files","step":100},
+                           {"source":"status posts","step":301}])"));
+  EXPECT_EQ(text::GetString(told, {"source"}), "log");
+  ASSERT_EQ(text::Items(told, {"others"}).size(), 1u);
+  EXPECT_EQ(text::GetString(text::Items(told, {"others"})[0], {"source"}), "event files");
+  EXPECT_EQ(NewestOf(sources(R"([{"step":300},{"step":301}])")),
+            *text::ParseJson(R"({"step":300})"));
+}
+
 TEST(ProgressTest, WhatIsNoProgressIsPassedOver) {
   Progress progress;
   EXPECT_EQ(progress.Take(*text::ParseJson("[]")), "");

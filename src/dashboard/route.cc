@@ -24,7 +24,8 @@ constexpr Path kPaths[] = {
     {"history", "GET", 0, Kind::kHistory},   {"reports", "GET", 0, Kind::kReports},
     {"compare", "GET", 1, Kind::kCompare},   {"machine", "GET", 0, Kind::kMachine},
     {"action", "POST", 0, Kind::kAction},    {"shell", "GET", 2, Kind::kShell},
-    {"shell", "POST", 0, Kind::kTyped}};
+    {"shell", "POST", 0, Kind::kTyped},      {"diff", "GET", 2, Kind::kDiff},
+    {"starts", "GET", 0, Kind::kStarts}};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ struct Route {
     kState,     // GET /api/state
     kRun,       // GET /api/run/NAMESPACE/RUN
     kVerdict,   // GET /api/verdict/NAMESPACE/RUN
+    kDiff,      // GET /api/diff/NAMESPACE/RUN
     kProgress,  // GET /api/progress/NAMESPACE/RUN
     kReport,    // GET /api/report/NAMESPACE/RUN
     kReports,   // GET /api/reports?since=&by=
@@ -26,6 +27,7 @@ struct Route {
     kHistory,   // GET /api/history?limit=
     kCompare,   // GET /api/compare/NAMESPACE?run=&run=
     kMachine,   // GET /api/machine
+    kStarts,    // GET /api/starts?job=NAMESPACE/NAME&job=
     kAction,    // POST /api/action
     kShell,     // GET /api/shell/NAMESPACE/JOB?instance=&columns=&rows=
     kTyped,     // POST /api/shell: what is typed into a shell

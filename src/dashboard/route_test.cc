@@ -34,6 +34,15 @@ TEST(RouteTest, OneReportIsOfARunAndOneOfAllRuns) {
   EXPECT_EQ(all->target.Query("by"), "label=team");
 }
 
+TEST(RouteTest, ADiffIsOfARunAndStartsAreOfJobs) {
+  EXPECT_EQ(RouteOf("GET", "/api/diff/team/base")->kind, Kind::kDiff);
+  const auto starts = RouteOf("GET", "/api/starts?job=team%2Fa&job=team%2Fb");
+  ASSERT_TRUE(starts);
+  EXPECT_EQ(starts->kind, Kind::kStarts);
+  EXPECT_EQ(starts->target.query.size(), 2u);
+  EXPECT_FALSE(RouteOf("POST", "/api/starts"));
+}
+
 TEST(RouteTest, WritesAreNotReads) {
   EXPECT_TRUE(RouteOf("POST", "/api/action"));
   EXPECT_FALSE(RouteOf("GET", "/api/action"));

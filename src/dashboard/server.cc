@@ -43,6 +43,15 @@ base::Result<int64_t> LimitOf(const net::Target& target) {
               fmt::format("limit \"{}\" is invalid: a number from 1 to {}", text, kMostRuns));
 }
 
+// Of a parameter that may be given several times.
+std::vector<std::string> ValuesOf(const net::Target& target, std::string_view parameter) {
+  std::vector<std::string> values;
+  for (const auto& [name, value] : target.query) {
+    if (name == parameter) values.push_back(value);
+  }
+  return values;
+}
+
 }  // namespace
 
 Server::Server(cluster::Client& client, const arena::Context& context, const ServerOptions& options,
@@ -175,6 +184,8 @@ base::Result<text::Json> Server::DocumentOf(const Route& route) {
       return RunPage(client_, in, route.run);
     case Kind::kVerdict:
       return VerdictPage(client_, in, route.run);
+    case Kind::kDiff:
+      return DiffPage(client_, in, route.run);
     case Kind::kReport:
       return ReportPage(client_, in, route.run);
     case Kind::kProgress:
@@ -191,13 +202,10 @@ base::Result<text::Json> Server::DocumentOf(const Route& route) {
       return ReportsPage(client_, in, options_.all_namespaces ? "" : in.Namespace(),
                          std::string(route.target.Query("since")),
                          std::string(route.target.Query("by")));
-    case Kind::kCompare: {
-      std::vector<std::string> runs;
-      for (const auto& [name, value] : route.target.query) {
-        if (name == "run") runs.push_back(value);
-      }
-      return ComparePage(client_, in, runs);
-    }
+    case Kind::kCompare:
+      return ComparePage(client_, in, ValuesOf(route.target, "run"));
+    case Kind::kStarts:
+      return StartsPage(client_, in, ValuesOf(route.target, "job"));
     case Kind::kMachine:
       return MachinePage(client_, in);
     default:

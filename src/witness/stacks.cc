@@ -32,8 +32,12 @@ constexpr std::chrono::milliseconds kPoll{5};
 // PyTorch gives the threads of its worker server this name.
 constexpr std::string_view kAnsweringThread = "pt_workerserver";
 
-// The hook handles SIGRTMAX, as Python defines it, minus two.
+// How long the other threads of a process must have slept before it is asked for their stacks.
+constexpr std::chrono::milliseconds kAtRest{50};
+
+// The signals of the hook: SIGRTMAX as Python defines it, minus two, and minus three.
 int StacksSignal() { return SIGRTMAX - 2; }
+int AllStacksSignal() { return SIGRTMAX - 3; }
 
 std::string FileOf(const std::string& folder, pid_t pid) {
   return fmt::format("{}/{}", folder, pid);
@@ -79,6 +83,22 @@ bool HasOpen(pid_t pid, const std::string& path) {
 
 bool CanBeAsked(const std::string& folder, pid_t pid) {
   return Catches(pid, StacksSignal()) && HasOpen(pid, FileOf(folder, pid));
+}
+
+// How often each of the threads has slept, without the main one; nullopt if one of them does not
+// sleep now.
+using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
+Sleeps SleepsOfOthers(pid_t pid) {
+  std::map<pid_t, uint64_t> sleeps;
+  for (const process::ProcessStat& thread : process::ThreadsOf(pid)) {
+    if (thread.pid == pid) continue;
+    const auto status =
+        base::ReadFile(fmt::format("/proc/{}/task/{}/status", pid, thread.pid), 1 << 16);
+    if (thread.state != 'S' || !status) return std::nullopt;
+    sleeps[thread.pid] = std::strtoull(
+        std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(), nullptr, 10);
+  }
+  return sleeps;
 }
 
 base::Fd OpenRegular(const std::string& path) {
@@ -146,17 +166,29 @@ std::vector<Asked> ProcessesIn(const std::string& folder) {
   return found;
 }
 
-Question::Question(std::string folder, const std::vector<pid_t>& pids)
+Question::Question(std::string folder, const std::vector<pid_t>& pids, Threads threads)
     : folder_(std::move(folder)) {
+  std::map<pid_t, Sleeps> before;
+  if (threads == Threads::kAll) {
+    for (const pid_t pid : pids) before[pid] = SleepsOfOthers(pid);
+    std::this_thread::sleep_for(kAtRest);
+  }
   for (const pid_t pid : pids) {
     if (!CanBeAsked(folder_, pid)) continue;
+    bool is_at_rest = false;
+    if (threads == Threads::kAll) {
+      const Sleeps now = SleepsOfOthers(pid);
+      is_at_rest = now && now == before[pid] && Catches(pid, AllStacksSignal());
+      if (!is_at_rest) busy_.insert(pid);
+    }
     const std::string path = FileOf(folder_, pid);
     // The first line, which identifies the process, is read from the beginning of the file, so that
     // it must stay.
     if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
     sizes_[pid] = SizeOf(path);
     // The signal goes to the main thread, because it runs the user's code.
-    if (::syscall(SYS_tgkill, pid, pid, StacksSignal()) != 0) sizes_.erase(pid);
+    const int signal = is_at_rest ? AllStacksSignal() : StacksSignal();
+    if (::syscall(SYS_tgkill, pid, pid, signal) != 0) sizes_.erase(pid);
   }
 }
 

@@ -44,11 +44,20 @@ std::vector<Asked> ProcessesIn(const std::string& folder);
 // forked.
 std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes);
 
+// kAll: of a process whose other threads do not sleep, only the main thread is asked for, because
+// faulthandler crashes a process in which it reads a running thread's frames. A thread that wakes
+// up within the milliseconds of the answer is a risk that remains; nobody but a person takes it.
+enum class Threads { kMain, kAll };
+
 // Asks several processes at once. One thread.
 class Question {
  public:
-  // Processes outside of `folder`, or that cannot be signalled, will not answer.
-  Question(std::string folder, const std::vector<pid_t>& pids);
+  // Processes outside of `folder`, or that cannot be signalled, will not answer. Blocks for some
+  // milliseconds with kAll.
+  Question(std::string folder, const std::vector<pid_t>& pids, Threads threads = Threads::kMain);
+
+  // Of kAll: the processes in which another thread was at work.
+  const std::set<pid_t>& busy() const { return busy_; }
 
   // The answers so far, by pid; complete when no more output has come for some milliseconds.
   std::map<pid_t, std::string> Answers() const;
@@ -58,6 +67,7 @@ class Question {
  private:
   std::string folder_;
   std::map<pid_t, uint64_t> sizes_;  // of the files, before the processes were asked
+  std::set<pid_t> busy_;
 };
 
 // The kernel's counters of the process, and what it has written in its folder. All zero, with state

@@ -28,7 +28,8 @@ class StacksTest : public testing::Test {
   }
 
   // Forks a process that keeps its file open, as the hook does, and answers if `answers` is set.
-  pid_t Fork(bool has_file, bool answers) {
+  // If `is_busy` is set, another thread of it is at work.
+  pid_t Fork(bool has_file, bool answers, bool is_busy = false) {
     int ready[2];
     EXPECT_EQ(::pipe(ready), 0);
     const pid_t pid = ::fork();
@@ -38,7 +39,15 @@ class StacksTest : public testing::Test {
         file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
         (void)!::write(file_, "rank=3 world=8 parent=0\n", 24);
       }
-      if (answers) ::signal(SIGRTMAX - 2, [](int) { (void)!::write(file_, "here I am\n", 10); });
+      if (answers) {
+        ::signal(SIGRTMAX - 2, [](int) { (void)!::write(file_, "here I am\n", 10); });
+        ::signal(SIGRTMAX - 3, [](int) { (void)!::write(file_, "all of us\n", 10); });
+      }
+      std::thread([is_busy] {
+        while (is_busy) {
+        }
+        ::pause();
+      }).detach();
       (void)!::write(ready[1], "r", 1);
       while (true) ::pause();
     }
@@ -75,6 +84,17 @@ TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
   EXPECT_EQ(ActivityOf(folder_, pid, tree).dumped, 34u);
   End(pid);
   EXPECT_TRUE(ProcessesIn(folder_).empty());
+}
+
+// Reading the frames of a thread that runs would crash it.
+TEST_F(StacksTest, AllThreadsAreAskedForOnlyWhereTheOthersSleep) {
+  const pid_t at_rest = Fork(true, true), busy = Fork(true, true, true);
+  const Question question(folder_, {at_rest, busy}, Threads::kAll);
+  EXPECT_EQ(question.Await(std::chrono::seconds(5)),
+            (std::map<pid_t, std::string>{{at_rest, "all of us\n"}, {busy, "here I am\n"}}));
+  EXPECT_EQ(question.busy(), std::set<pid_t>{busy});
+  End(at_rest);
+  End(busy);
 }
 
 // The signal would end these processes.

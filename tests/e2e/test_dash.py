@@ -14,6 +14,7 @@ import pytest
 
 from dash_page import Dash, await_true
 from embedded_api import Api
+from embedded_muster import Cluster
 from places import ROOT
 
 FAILS = """import os, sys, time
@@ -148,7 +149,7 @@ def test_bad_requests_name_what_is_wrong(dash):
     dash.enter()
     for path, words in (("/api/logs/default/base?tail=x", "tail"), ("/api/logs/default/base?ranks=b", "ranks"),
                         ("/api/history?limit=0", "limit"), ("/api/compare/default?run=a", "two to 5"),
-                        ("/api/events?job=x", "job"), ("/api/logs/default/base?since=now", "since")):
+                        ("/api/events?job=x", "job"), ("/api/starts?job=x", "job"), ("/api/logs/default/base?since=now", "since")):
         status, _, content = dash.ask(path)
         assert status == 400 and words in json.loads(content)["error"], (path, content)
     assert dash.ask("/api/run/default/..%2f..%2fetc")[0] == 404
@@ -405,6 +406,64 @@ for i in range(1, 400):
     page.wait("return document.querySelector('[aria-label=\"Where the time went\"]')?.innerText.includes('steps')")
 
 
+def test_how_far_a_job_is_and_by_which_source(cluster, page):
+    """On the list and on the screen of the job; of two sources that disagree, both."""
+    folder = cluster.path("home", "far")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "far.py"), "w") as file:
+        file.write(f"""
+import os, sys, time
+sys.path.insert(0, {os.path.join(ROOT, "examples", "mnist-pytorch")!r})
+from events import EventWriter
+writer = EventWriter(os.environ["MUSTER_RUN_DIR"] + "/tb")
+writer.scalar("accuracy", 0.9, 100)
+print("step 900/1000 loss 0.25", flush=True)
+time.sleep(120)
+""")
+    cluster.run("run", "-d", "--name=far", "far.py", cwd=folder)
+    page.wait("return /90% or step 100|step 100 or 90%/.test(document.querySelector('tbody')?.innerText)")
+    show(page, "job/default/far")
+    page.wait("return document.querySelectorAll('[aria-label=Progress] > div').length === 2")
+    told = text_of(page, "[aria-label=Progress]")
+    for words in ("step 900/1000 (90%)", "loss 0.25", "log of far-master-0", "step 100", "event files"):
+        assert words in told, (words, told)
+    page.wait("return document.querySelector('[aria-label=Curves]').innerText.includes('log of far-master-0')")
+
+
+def test_how_busy_the_ranks_of_a_job_are(cluster, page):
+    cluster.submit("busy", script(cluster, "busy.py", "while True: pass"))
+    page.wait(r"return /CPU \d\d+%/.test(document.querySelector('tbody')?.innerText)")
+    cell = "[...document.querySelectorAll('tbody td')].find((each) => each.innerText.startsWith('CPU '))"
+    assert page.evaluate(f"return {cell}.title").startswith("a rank, on average: used ")
+    cluster.run("suspend", "busy")
+    page.wait("return !document.querySelector('tbody').innerText.includes('CPU ')")
+
+
+def test_the_code_that_a_commit_does_not_have(cluster, page):
+    folder = cluster.path("home", "code")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "train.py"), "w") as file:
+        file.write("print('step 1')\n")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words], cwd=folder, check=True)
+    cluster.run("run", "--name=clean", "train.py", cwd=folder)
+    with open(os.path.join(folder, "train.py"), "w") as file:
+        file.write(f"print('step 2')  # {MARKUP}\n")
+    cluster.run("run", "--name=changed", "train.py", cwd=folder)
+    show(page, "job/default/changed")
+    page.wait("return document.querySelector('dl')?.innerText.includes('1 file changed since')")
+    page.evaluate("document.querySelector('[aria-label=\"Code that the commit does not have\"] summary').click()")
+    page.wait("return document.querySelector('.diff')")
+    shown = page.evaluate("return document.querySelector('.diff').textContent")
+    assert shown.strip() == cluster.run("code", "changed", "--diff").stdout.strip()
+    assert page.evaluate("return [...document.querySelectorAll('.diff [data-kind=more]')].map((each) => each.textContent)") == [
+        f"+print('step 2')  # {MARKUP}\n"]
+    assert page.evaluate("return window.pwned === undefined && !document.querySelector('.diff img')")
+    show(page, "job/default/clean")
+    page.wait("return document.querySelector('.screen[aria-label=\"Job clean\"] dl')?.innerText.includes('commit ')")
+    assert not page.evaluate("return document.body.innerText.includes('Code that the commit does not have')")
+
+
 def test_the_ranks_over_time_show_who_held_the_others_up(cluster, page):
     show_running(cluster, page, "waits", script(cluster, "waits.py", WAITS), "--workers=2")
     strip = "document.querySelector('[aria-label=\"Ranks over time\"]')"
@@ -469,7 +528,7 @@ def test_the_ledger_of_all_runs_by_user_and_label(cluster, page):
         cluster.wait(name, "SUCCEEDED")
     show(page, "history")
     click(page, "Where the time went")
-    rows = "return [...document.querySelectorAll('[aria-label=Ledger] tbody tr')].map((each) => [...each.children].slice(0, 2).map((cell) => cell.textContent))"
+    rows = "return [...document.querySelectorAll('table[aria-label=Ledger] tbody tr')].map((each) => [...each.children].slice(0, 2).map((cell) => cell.textContent))"
     page.wait("return document.querySelector('[aria-label=Ledger] tbody')")
     assert page.evaluate(rows) == [["tester", "3"], ["all", "3"]]
     assert "muster report --since 7d --by user" in text_of(page)
@@ -482,6 +541,7 @@ def test_the_ledger_of_all_runs_by_user_and_label(cluster, page):
     assert sorted(page.evaluate(rows)) == [["all", "3"], ["speech", "2"], ["vision", "1"]]
     assert "muster report --since 7d --by label=team" in text_of(page)
     assert page.evaluate("return document.querySelector('.shares [role=img]').getAttribute('aria-label')").startswith("mostly ")
+    assert "steps whose result was kept" in text_of(page, "[aria-label=Buckets]")  # the key of its colours
     show(page, "ledger/7d/nobody")
     page.wait("return document.querySelector('main').innerText.includes('give user, queue or label=KEY')")
     press(page, "Escape")
@@ -580,11 +640,38 @@ def test_the_machine_and_who_holds_it(cluster, page):
     cluster.submit("holds", "sleep 300", "--cpu=1", "--memory=64Mi")
     cluster.wait("holds", "RUNNING")
     show(page, "machine")
-    page.wait("return document.querySelector('.cards')?.innerText.includes('holds-master-0')")
+    page.wait("return document.querySelector('.cards')?.innerText.includes('master-0')")
+    assert page.evaluate("return document.querySelector('[title=holds-master-0]').parentElement.innerText").startswith("holds\t")
     assert "1 of " in text_of(page, ".cards")
     page.wait("return document.body.innerText.includes('No job waits')")
     press(page, "?")
     page.wait("return document.querySelector('dialog[open]')?.innerText.includes('Jobs, History, Machine')")
+
+
+def test_when_a_waiting_job_will_start(chromium):
+    """In the queue of the machine, and on the screen of the job, as `get` says it."""
+    cluster = Cluster()
+    cluster.show_gpus("2")
+    cluster.run("up")
+    dash = Dash(cluster)
+    try:
+        await_true(lambda: "0/2 (0%)" in cluster.run("top", "node").stdout)
+        cluster.submit("long", "sleep 600", "--gpus=2", "--running-timeout=300s")
+        cluster.wait("long", "RUNNING")
+        cluster.submit("next", "true", "--gpus=1")
+        starts = re.compile(r"about \d\d:\d\d \(in [45]m( \d+s)?\), by \d\d:\d\d in nine of ten cases")
+        await_true(lambda: starts.search(cluster.run("get", "next").stdout))
+        with chromium.window() as page:
+            page.open(dash.link)
+            show(page, "machine")
+            page.wait("return document.querySelector('[aria-label=\"Waiting jobs\"]')?.innerText.includes('in nine of ten cases')")
+            assert starts.search(text_of(page, '[aria-label="Waiting jobs"]'))
+            show(page, "job/default/next")
+            page.wait("return document.querySelector('.why')?.innerText.includes('starts about ')")
+            assert starts.search(text_of(page, ".why"))
+    finally:
+        dash.end()
+        cluster.close()
 
 
 # --- when something ends

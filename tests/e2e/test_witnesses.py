@@ -1,6 +1,7 @@
 """What the machine tells of a program that has failed, beside its own words: the kernel's log, full file systems, kills for want of memory."""
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -161,3 +162,48 @@ def test_descriptors_at_death_explain_a_program_that_says_nothing(cluster):
     told = told_by(verdict, "limits")
     assert len(told) == 1 and told[0].endswith(" has 64 of 64 descriptors open"), verdict
     assert (verdict["class"], verdict["confidence"]) == ("too-many-open-files", "medium")
+
+
+def test_a_program_whose_threads_are_at_work_may_be_asked_at_any_time(cluster):
+    """Its daemon asks each job every few seconds. faulthandler crashes a process in which it reads the frames of a running thread."""
+    cluster.submit("busy", "python " + program(cluster, """
+import threading, time
+def down(depth):
+    return 0 if depth == 0 else down(depth - 1) + 1
+def work():
+    while True:
+        down(15)
+        [down(3) for _ in range(5)]
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+print("begun", flush=True)
+time.sleep(600)
+"""))
+    cluster.wait("busy", "RUNNING")
+    deadline = time.monotonic() + 60
+    while "<module>" not in cluster.run("stacks", "busy", code=None).stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    [asked] = json.loads(cluster.run("stacks", "busy", "-o", "json").stdout)
+    for _ in range(500):
+        os.kill(asked["pid"], signal.SIGRTMAX - 2)  # as each look does
+        time.sleep(0.002)
+    told = cluster.run("stacks", "busy", "--all-threads")
+    assert "only its main thread is shown" in told.stderr and "work" not in told.stdout
+    assert cluster.get("busy")["status"] == "RUNNING"
+
+
+def test_all_threads_of_a_program_whose_threads_sleep(cluster):
+    cluster.submit("asleep", "python " + program(cluster, """
+import threading, time
+def idle():
+    time.sleep(600)
+threading.Thread(target=idle, daemon=True).start()
+time.sleep(600)
+"""))
+    cluster.wait("asleep", "RUNNING")
+    deadline = time.monotonic() + 60
+    while "idle" not in cluster.run("stacks", "asleep", "--all-threads", code=None).stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "idle" not in cluster.run("stacks", "asleep").stdout

@@ -13,12 +13,14 @@ namespace {
 
 constexpr std::string_view kFatal = "Fatal Python error: ";
 constexpr std::string_view kOrder = " (most recent call first):";
+constexpr std::string_view kOnly = "Stack";
 
-// Reads "Current thread 0x00007f12 [name] (most recent call first):". Returns false if the line is
-// not a header.
+// Reads "Current thread 0x00007f12 [name] (most recent call first):", or "Stack (most recent call
+// first):", if only that thread was asked for. Returns false if the line is not a header.
 bool ReadHeader(std::string_view line, ThreadStack& stack) {
   if (!line.ends_with(kOrder)) return false;
-  stack.is_main = line.starts_with("Current thread 0x");
+  const bool is_only = line.size() == kOnly.size() + kOrder.size() && line.starts_with(kOnly);
+  stack.is_main = is_only || line.starts_with("Current thread 0x");
   if (!stack.is_main && !line.starts_with("Thread 0x")) return false;
   const size_t open = line.find(" [");
   const size_t close = line.rfind(']');

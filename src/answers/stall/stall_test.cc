@@ -425,6 +425,19 @@ TEST(Stack, TheLastWholeDumpCounts) {
   EXPECT_EQ(WhatItDoes(stacks[0].frames).what, "all_reduce");
 }
 
+// As faulthandler writes it for one thread.
+TEST(Stack, OfTheMainThreadAloneIsTheMainThreads) {
+  const std::string dump =
+      "Stack (most recent call first):\n  File \"/home/me/train.py\", line 88 in step\n"
+      "Stack (most recent call first):\n  File \"/home/me/train.py\", line 89 in step\n";
+  const auto stacks = ReadStacks(dump);
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_TRUE(stacks[0].is_main);
+  ASSERT_EQ(stacks[0].frames.size(), 1u);
+  EXPECT_EQ(stacks[0].frames[0].line, 89);
+  EXPECT_TRUE(ReadStacks("Stacks (most recent call first):\n").empty());
+}
+
 // Python 3.11 writes this when a thread that it does not know calls abort().
 constexpr const char* kAborted =
     "rank=1 world=2 parent=0\n"

@@ -14,6 +14,7 @@
 #include "arena/jobs/jobs.h"
 #include "arena/logs/rank_lines.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "process/procfs.h"
 
@@ -34,6 +35,7 @@ struct Stander {
   std::string folder;
   witness::Asked process;
   std::string dump;
+  bool is_busy = false;  // its other threads were not asked for (witness::Threads)
 
   std::string Name() const {
     const std::string who = process.rank >= 0 ? fmt::format("rank {}", process.rank)
@@ -57,7 +59,7 @@ base::Result<std::vector<Stander>> OfJob(cluster::Client& client, const Context&
   for (const text::Json& pod : job.pods) {
     const std::string folder = witness::FolderOfPod(context.environment.StateDir(), api::Uid(pod));
     for (const witness::Asked& process : witness::ProcessesIn(folder)) {
-      found.push_back({std::string(api::Name(pod)), folder, process, ""});
+      found.push_back({std::string(api::Name(pod)), folder, process, "", false});
     }
   }
   if (found.empty()) {
@@ -84,7 +86,7 @@ base::Result<std::vector<Stander>> OfProcess(pid_t pid) {
   for (const std::string& folder : folders) {
     for (const witness::Asked& process : witness::ProcessesIn(folder)) {
       if (std::find(pids.begin(), pids.end(), process.pid) == pids.end()) continue;
-      found.push_back({"", folder, process, ""});
+      found.push_back({"", folder, process, "", false});
     }
   }
   if (found.empty()) {
@@ -96,12 +98,13 @@ base::Result<std::vector<Stander>> OfProcess(pid_t pid) {
   return found;
 }
 
-void Ask(std::vector<Stander>& standers) {
+void Ask(std::vector<Stander>& standers, witness::Threads threads) {
   std::map<std::string, std::vector<pid_t>> by_folder;
   for (const Stander& each : standers) by_folder[each.folder].push_back(each.process.pid);
   std::vector<witness::Question> questions;
-  for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids);
+  for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids, threads);
   for (const witness::Question& question : questions) {
+    for (Stander& each : standers) each.is_busy |= question.busy().contains(each.process.pid);
     for (auto& [pid, dump] : question.Await(kLongestAnswer)) {
       for (Stander& each : standers) {
         if (each.process.pid == pid) each.dump = dump;
@@ -159,7 +162,13 @@ base::Result<int> RunStacks(Context& context, const StacksFlags& flags, cli::Inv
     return std::pair(a.process.rank < 0, a.process.rank) <
            std::pair(b.process.rank < 0, b.process.rank);
   });
-  Ask(standers);
+  Ask(standers, flags.has_all ? witness::Threads::kAll : witness::Threads::kMain);
+  for (const Stander& each : standers) {
+    if (!each.is_busy) continue;
+    base::LogWarn(
+        "{}: only its main thread is shown, because reading threads that run can crash it",
+        each.Name());
+  }
   if (IsForMachines(format)) {
     TRY(call.out.Write(RenderDocument(StandersToJson(standers), format)));
     return 0;
@@ -185,7 +194,8 @@ void AddStacks(cli::Command& root, Context& context) {
   verb.flags().String(&flags->ranks, "rank", "", "only these `RANKS`: 3,5-7");
   verb.flags().Int(&flags->pid, "pid", 0,
                    "the ranks of the launcher with this process ID, instead of a job");
-  verb.flags().Bool(&flags->has_all, "all-threads", false, "all threads, not only the main one");
+  verb.flags().Bool(&flags->has_all, "all-threads", false,
+                    "also the other threads, where they sleep");
   AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));

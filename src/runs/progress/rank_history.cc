@@ -141,6 +141,15 @@ text::Json RankOfGrid(int rank, const Sums& sums, int64_t columns) {
 
 }  // namespace
 
+MeanUse MeanOf(const std::vector<RankSample>& samples) {
+  Average cpu, gpu;
+  for (const RankSample& sample : samples) {
+    cpu.Add(sample.cpu);
+    gpu.Add(sample.gpu);
+  }
+  return {cpu.value(), gpu.value()};
+}
+
 int64_t SecondsBetweenLooks(size_t ranks) {
   constexpr auto kMost = static_cast<int64_t>(kMostRankBytesOfAnHour);
   return std::max<int64_t>(1,

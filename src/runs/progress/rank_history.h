@@ -40,6 +40,14 @@ struct RankSample {
   bool operator==(const RankSample&) const = default;
 };
 
+// What the ranks of one look used, on average; nullopt where the look shows it of no rank.
+struct MeanUse {
+  std::optional<int64_t> cpu;  // hundredths of a processor
+  std::optional<int64_t> gpu;  // percent
+  bool operator==(const MeanUse&) const = default;
+};
+MeanUse MeanOf(const std::vector<RankSample>& samples);
+
 // Seconds between two looks when there are so many ranks: one, where kMostRankBytesOfAnHour permits
 // it.
 int64_t SecondsBetweenLooks(size_t ranks);

@@ -118,6 +118,15 @@ TEST(RankHistory, AGridIsNoLargerThanAScreen) {
   EXPECT_TRUE(text::FindArray(RankGrid({}, 240), {"ranks"})->empty());
 }
 
+TEST(RankHistory, TheMeanUseIsOfTheRanksThatShowIt) {
+  RankSample of_other_machine;
+  of_other_machine.gpu = 40;
+  const MeanUse use = MeanOf({Look(kStart, 0, 98), Look(kStart, 1, 2), of_other_machine});
+  EXPECT_EQ(use.cpu, 50);
+  EXPECT_EQ(use.gpu, 40);
+  EXPECT_EQ(MeanOf({}), MeanUse());
+}
+
 TEST(RankHistory, WhatALookDidNotReportIsNull) {
   RankSample sample;
   sample.at = 1000;

@@ -1,6 +1,8 @@
-# Where this process is, for whoever asks: on a signal, faulthandler writes the stacks of all
-# threads into a file of this process, without the interpreter's help, so that it works even in a
-# hang.
+# Where this process is, for whoever asks: on a signal, faulthandler writes the stack of the main
+# thread, which receives it, into a file of this process, without the interpreter's help, so that it
+# works even in a hang. On another signal it writes those of all threads. It reads the frames of the
+# others while they run, which crashes the process: only a process whose other threads sleep is sent
+# that one.
 def muster_stacks():
     import os
     import sys
@@ -14,7 +16,8 @@ def muster_stacks():
         parent = 0 if sys._muster_first == os.getpid() else os.getppid()
         words = [os.environ.get(name, "-") for name in ("RANK", "WORLD_SIZE")]
         file.write(("rank=%s world=%s parent=%d\n" % (words[0], words[1], parent)).encode())
-        faulthandler.register(_signal.SIGRTMAX - 2, file)
+        faulthandler.register(_signal.SIGRTMAX - 2, file, all_threads=False)
+        faulthandler.register(_signal.SIGRTMAX - 3, file)
         if sys._muster_crashes:
             faulthandler.enable(file)
             sys._muster_crashes = True

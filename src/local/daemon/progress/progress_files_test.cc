@@ -174,6 +174,18 @@ TEST_F(ProgressNewsTest, NewLooksAtRanksAreAnnouncedWithoutThem) {
   ASSERT_EQ(news.size(), 1u);
   EXPECT_EQ(text::GetBool(news[0], {"object", "hasLooks"}), true);
   EXPECT_EQ(text::FindArray(news[0], {"object", "sources"}), nullptr);
+  // What the ranks use on average comes along.
+  EXPECT_TRUE(text::Find(news[0], {"object", "busy", "cpu"})->is_null());
+  runs::RankSample one, other;
+  one.cpu = 50;
+  other.cpu = 100;
+  files_.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
+  ranks_.Note("job-1", {one, other});
+  news_.Publish();
+  const auto with_step = watcher->Take();
+  ASSERT_EQ(with_step.size(), 1u);
+  EXPECT_NE(text::FindArray(with_step[0], {"object", "sources"}), nullptr);
+  EXPECT_EQ(text::ToJson(*text::Find(with_step[0], {"object", "busy", "cpu"})), "0.75");
 }
 
 TEST_F(ProgressNewsTest, VersionsGrowAndAListHasTheLast) {

@@ -12,6 +12,15 @@ namespace {
 constexpr std::string_view kNewsPath = "/apis/muster.dev/v1/progress";
 const net::Headers kJsonHeaders = {{"Content-Type", "application/json"}};
 
+text::Json OfHundredths(const std::optional<int64_t>& value) {
+  return value ? text::Json(static_cast<double>(*value) / 100) : text::Json(nullptr);
+}
+
+void AddLooks(const runs::MeanUse& use, text::Object& object) {
+  object["hasLooks"] = true;
+  object["busy"] = text::Object{{"cpu", OfHundredths(use.cpu)}, {"gpu", OfHundredths(use.gpu)}};
+}
+
 }  // namespace
 
 ProgressNews::ProgressNews(ProgressFiles& files, RankFiles& ranks, base::Clock& clock)
@@ -67,7 +76,7 @@ bool ProgressNews::Handle(const net::HttpRequest& request,
 void ProgressNews::Publish() {
   const std::lock_guard lock(mutex_);
   std::map<std::string, text::Array> changed = files_.TakeChanged();
-  const std::set<std::string> looked = ranks_.TakeLooked();
+  const std::map<std::string, runs::MeanUse> looked = ranks_.TakeLooked();
   std::erase_if(watches_, [](const auto& watch) { return watch->IsClosed(); });
   if (changed.empty() && looked.empty()) return;
   version_ = std::max(version_ + 1, runs::ToMillis(clock_.Now()));
@@ -79,12 +88,14 @@ void ProgressNews::Publish() {
   for (auto& [uid, sources] : changed) {
     const bool runs_on = !sources.empty();
     text::Object object{{"uid", uid}, {"sources", std::move(sources)}};
-    if (looked.contains(uid)) object["hasLooks"] = true;
+    if (const auto look = looked.find(uid); look != looked.end()) AddLooks(look->second, object);
     news += LineOf(runs_on ? "MODIFIED" : "DELETED", std::move(object));
   }
-  for (const std::string& uid : looked) {
+  for (const auto& [uid, use] : looked) {
     if (changed.contains(uid)) continue;
-    news += LineOf("MODIFIED", text::Object{{"uid", uid}, {"hasLooks", true}});
+    text::Object object{{"uid", uid}};
+    AddLooks(use, object);
+    news += LineOf("MODIFIED", std::move(object));
   }
   for (const auto& watch : watches_) {
     if (watch->PendingBytes() > kMostUnreadNews) {

@@ -1,12 +1,14 @@
 // /apis/muster.dev/v1/progress: the progress of the jobs that run, as a kind (api::kProgress) that
 // is listed and watched like those of Kubernetes:
 //
-//   {"metadata": {"name": UID, "resourceVersion"}, "uid": UID, "sources": [...], "hasLooks": true}
+//   {"metadata": {"name": UID, "resourceVersion"}, "uid": UID, "sources": [...], "hasLooks": true,
+//    "busy": {"cpu": PROCESSORS, "gpu": SHARE}}
 //
 // A watch begins with all of them, whatever version it goes on from. If a job has ended since that
 // version, so that the watch missed its end, it is Expired (410), and its client lists again.
 // `hasLooks` says that there are new looks at the job's ranks (/muster/progress?uid=UID&ranks=N);
-// then `sources` is left out where nothing else is new.
+// `busy` is what each rank used at the last one, on average, null where that is not known. Then
+// `sources` is left out where nothing else is new.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ void RankFiles::Note(const std::string& job_uid, const std::vector<runs::RankSam
     job.appended = static_cast<size_t>(info.st_size);
   }
   job.looked = samples.front().at;
-  looked_.insert(job_uid);
+  looked_[job_uid] = runs::MeanOf(samples);
   if (std::exchange(job.hour, job.looked / 3600) != job.looked / 3600) job.bytes_of_hour = 0;
   if (job.bytes_of_hour >= runs::kMostRankBytesOfAnHour) return;
   const std::string lines = runs::RankLines(samples);
@@ -89,7 +89,7 @@ void RankFiles::ForgetUnless(const std::function<bool(const std::string& job_uid
   }
 }
 
-std::set<std::string> RankFiles::TakeLooked() {
+std::map<std::string, runs::MeanUse> RankFiles::TakeLooked() {
   const std::lock_guard lock(mutex_);
   return std::exchange(looked_, {});
 }

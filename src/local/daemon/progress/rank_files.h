@@ -32,8 +32,8 @@ class RankFiles {
   // Removes the files of runs for which `is_known` is false; for hourly upkeep.
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
 
-  // The jobs whose samples were noted since the last call.
-  std::set<std::string> TakeLooked();
+  // The jobs whose samples were noted since the last call, with what their ranks used then.
+  std::map<std::string, runs::MeanUse> TakeLooked();
 
   // {"uid", "from", "step", "ranks"}: runs::RankGrid.
   text::Json Of(const std::string& job_uid, int64_t columns);
@@ -52,8 +52,8 @@ class RankFiles {
 
   const std::string folder_;
   std::mutex mutex_;
-  std::map<std::string, Job> open_;  // by uid; under the mutex
-  std::set<std::string> looked_;     // the same
+  std::map<std::string, Job> open_;              // by uid; under the mutex
+  std::map<std::string, runs::MeanUse> looked_;  // the same
 };
 
 }  // namespace local::daemon
