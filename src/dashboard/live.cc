@@ -247,7 +247,7 @@ void Live::TakeProgress(const text::Json& progress, bool is_gone) {
     } else if (sources != nullptr) {
       is_news = progress_.Note(progress_.told.Change({{uid, *sources}}));
     }
-    if (const text::Json* const busy = text::Find(told, {"busy"}); busy != nullptr && !is_gone) {
+    if (const text::Json* const busy = text::Find(progress, {"busy"}); busy != nullptr && !is_gone) {
       is_news |= busy_.Note(busy_.told.Change({{uid, {InSteps(*busy)}}}));
     }
     if (text::GetBool(progress, {"hasLooks"}).value_or(false)) {
