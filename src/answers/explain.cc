@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <tuple>
 
 #include "answers/exit_finding.h"
@@ -191,14 +193,33 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
   }
 }
 
-// Whether the failure is only the end of a hang: somebody lost patience with a rank that kept the
-// others waiting. A rank's failure of its own did not come from the hang.
-bool IsOfHang(const Claim& root, const Evidence& evidence) {
+// "rank 1 is killed (--on-stall=restart): rank 1 has not entered all_reduce ...": the embedded
+// cluster's event, if the rank of the claim ended by that.
+std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) {
+  constexpr std::chrono::seconds kAtOnce{10};
+  if (!root.rank) return std::nullopt;
+  const Rank& rank = evidence.ranks[*root.rank];
+  if (!rank.rank || rank.exit_code != kSignalBase + SIGKILL || !rank.ended) return std::nullopt;
+  const std::string killed = fmt::format("rank {} is killed (--on-stall=restart): ", *rank.rank);
+  for (const Event& event : evidence.events) {
+    if (event.reason != "Stalled" || !event.message.starts_with(killed) || !event.time) continue;
+    if (std::chrono::abs(*rank.ended - *event.time) > kAtOnce) continue;
+    return Fact{event.time, "the rank that held up the others",
+                "stalled " + event.message.substr(killed.size())};
+  }
+  return std::nullopt;
+}
+
+// The hang of which the failure is only the end: somebody lost patience with a rank that kept the
+// others waiting. A rank's failure of its own did not come from a hang: nullopt.
+std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
+  if (auto stall = KilledForStall(root, evidence)) return stall;
   const bool is_end = root.finding.kind == "deadline" || root.finding.kind == "stopped" ||
                       root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
                       IsConsequence(root.finding.level);
   // A stall that is only "waiting ..." is a slow rank rather than a hang.
-  return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
+  return is_end && evidence.stall && evidence.stall->text.starts_with("stalled ") ? evidence.stall
+                                                                                  : std::nullopt;
 }
 
 std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
@@ -263,10 +284,10 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
 
 // The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
 // the first number is the rank.
-void TakeHang(Verdict& verdict, const Evidence& evidence) {
-  const std::string& text = evidence.stall->text;
+void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
+  const std::string& text = stall.text;
   verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
-  verdict.evidence.insert(verdict.evidence.begin(), *evidence.stall);
+  verdict.evidence.insert(verdict.evidence.begin(), stall);
   verdict.kind = "hang";
   verdict.title = "a rank that stood still kept the others waiting";
   verdict.line = text;
@@ -469,8 +490,8 @@ Verdict Explain(const Evidence& evidence) {
     verdict.rank.reset();
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
-  if (IsOfHang(root, evidence)) {
-    TakeHang(verdict, evidence);
+  if (const auto stall = HangBehind(root, evidence)) {
+    TakeHang(verdict, evidence, *stall);
   } else {
     TakePlaceOfCrash(verdict, evidence);
   }

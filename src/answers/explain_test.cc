@@ -945,6 +945,20 @@ TEST(Explain, AStalledJobThatWasStoppedForItIsAHang) {
   EXPECT_EQ(verdict.line, kStall.text);
 }
 
+TEST(Explain, ARankThatWasKilledForItsStallDidNotFailByAnUnknownSignal) {
+  const Event event{At(90), "job j", "Stalled",
+                    "rank 1 is killed (--on-stall=restart): rank 1 has not entered all_reduce "
+                    "(train.py:88); it is at loader.py:31"};
+  Evidence evidence{.ranks = {RankOf(0, 143, 91, ""), RankOf(1, 137, 90, "Killed\n")},
+                    .events = {event}};
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "hang");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, kStall.text);
+  evidence.events[0].time = At(20);  // of an earlier attempt
+  EXPECT_EQ(Explain(evidence).kind, kUnknown);
+}
+
 TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}}).kind, "collective-timeout");
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}, .stall = kStall}).kind, "hang");

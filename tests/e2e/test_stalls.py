@@ -246,6 +246,14 @@ def test_the_rank_that_stalls_several_pods_is_restarted(cluster):
     assert "rank 1 is killed (--on-stall=restart): rank 1 has not entered all_reduce" in events
 
 
+def test_a_job_that_may_not_restart_fails_by_its_stall(cluster):
+    fault, _ = submit_late_rank(cluster, "held", "--on-stall=restart")
+    cluster.wait("held", "FAILED")
+    verdict = json.loads(cluster.run("explain", "held", "-o", "json").stdout)
+    assert (verdict["class"], verdict["who"]["rank"]) == ("hang", 1), verdict
+    assert f"it is at train.py:{fault}" in verdict["line"]
+
+
 def test_a_check_that_is_off_says_nothing(cluster):
     submit_late_rank(cluster, "held", "--on-stall=off")
     end = time.monotonic() + 60

@@ -100,11 +100,14 @@ InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
 // Finds the lines around the first error of each rank.
 class FirstErrors {
  public:
-  explicit FirstErrors(const AllLogsRequest& request) : map_(RankMap::Of(request.job.job)) {}
+  explicit FirstErrors(const AllLogsRequest& request)
+      : ranks_(request.choice.ranks), map_(RankMap::Of(request.job.job)) {}
 
   void Look(const std::string& instance, const TimedLine& line) {
     std::string_view text = line.text;
-    Writer& writer = writers_[{instance, RankOf(map_, instance, text)}];
+    const std::optional<int> rank = RankOf(map_, instance, text);
+    if (!ranks_.empty() && !(rank && Contains(ranks_, *rank))) return;
+    Writer& writer = writers_[{instance, rank}];
     if (writer.lines.size() == kMostLines) return;
     writer.lines.push_back(line);
     while (text.ends_with('\n')) text.remove_suffix(1);
@@ -140,6 +143,7 @@ class FirstErrors {
     }
   };
 
+  const Ranks& ranks_;  // empty: all
   const RankMap map_;
   std::map<std::pair<std::string, std::optional<int>>, Writer> writers_;
 };

@@ -26,16 +26,15 @@ bool HasBegunAfter(const Pod& pod, base::Time time) {
 }  // namespace
 
 std::string StallToEndFor(const JobState& state) {
+  const auto stall = api::CurrentStall(*state.observed.job);
+  if (!stall || stall->kind != "stalled") return "";
   const auto types = state.Types();
   int32_t wanted = 0;
   for (const Replicas* const replicas : types) wanted += replicas->Wanted();
-  if (wanted < 2 || std::none_of(
-                        types.begin(), types.end(),
-                        [](const Replicas* each) { return EndsWhenStalled(*each); })) {
-    return "";
-  }
-  const auto stall = api::CurrentStall(*state.observed.job);
-  if (!stall || stall->kind != "stalled") return "";
+  const bool is_to_end = std::any_of(types.begin(), types.end(), [](const Replicas* replicas) {
+    return EndsWhenStalled(*replicas);
+  });
+  if (wanted < 2 || !is_to_end) return "";
   bool is_running = false;
   for (const Replicas* const replicas : types) {
     for (const Pod& pod : replicas->pods) {
