@@ -23,8 +23,8 @@ struct Errors {
   std::vector<double> of_wait;  // the same, as a share of the wait
   int early = 0, late = 0;      // who started before and after what was foretold
 
-  void Add(base::Time foretold, const PastRun& run) {
-    const auto error = duration_cast<seconds>(run.started - foretold).count();
+  void Add(base::Time forecast, const PastRun& run) {
+    const auto error = duration_cast<seconds>(run.started - forecast).count();
     const auto wait = duration_cast<seconds>(run.started - run.gang.created).count();
     off.push_back(static_cast<double>(std::abs(error)));
     of_wait.push_back(off.back() / static_cast<double>(std::max<int64_t>(1, wait)));
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     for (const PastRun& run : past) {
       if (run.started - run.gang.created < seconds(1)) continue;
       const auto begin = std::chrono::steady_clock::now();
-      const Forecast forecast = ForetoldOf(node, past, GpuPolicy::kStrict, run);
+      const Forecast forecast = ForecastFor(node, past, GpuPolicy::kStrict, run);
       longest = std::max(longest, std::chrono::duration<double, std::milli>(
                                       std::chrono::steady_clock::now() - begin)
                                       .count());

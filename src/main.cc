@@ -240,25 +240,32 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) {
-    watch::AddWatch(root, context, SelfPath());
-    dashboard::AddDash(root, context);
-    AddLaunch(root);
-    AddGroups(root);
+    root.AddLater("watch", [&context](cli::Command& parent) {
+      watch::AddWatch(parent, context, SelfPath());
+    });
+    root.AddLater("dash",
+                  [&context](cli::Command& parent) { dashboard::AddDash(parent, context); });
+    root.AddLater("", [](cli::Command& parent) {
+      AddLaunch(parent);
+      AddGroups(parent);
+    });
     AddColour(root);
     const auto show_state = [&cluster_context](cli::Invocation& call) -> base::Result<int> {
       TRY(local::command::ShowState(cluster_context, call.out));
       return 0;
     };
     root.RunAlone(show_state);
-    root.FindChild("get")->CalledAlone("status", show_state);
+    root.AddLater("get", [show_state](cli::Command& parent) {
+      parent.FindChild("get")->CalledAlone("status", show_state);
+    });
   }
-  controller::AddOperatorCommand(root, {context.environment, context.clock,
-                                        [&context] {
-                                          return controller::ProgramFlags{
-                                              context.flags.KubeconfigPath(), context.flags.context,
-                                              context.flags.namespace_name, context.flags.local};
-                                        },
-                                        Pause});
+  root.AddLater("operator", [&context](cli::Command& parent) {
+    const auto flags = [&context] {
+      return controller::ProgramFlags{context.flags.KubeconfigPath(), context.flags.context,
+                                      context.flags.namespace_name, context.flags.local};
+    };
+    controller::AddOperatorCommand(parent, {context.environment, context.clock, flags, Pause});
+  });
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
     TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {
@@ -283,7 +290,10 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
 
   OpctlCluster opctl_cluster(context.environment, context.clock, context.program);
   ads::Context opctl_context = MakeOpctlContext(context.program, opctl_cluster);
-  if (!is_arena) ads::AddOpctl(root, opctl_context);
+  if (!is_arena) {
+    root.AddLater("opctl",
+                  [&opctl_context](cli::Command& parent) { ads::AddOpctl(parent, opctl_context); });
+  }
 
   context.missing_tensorboard = [&context] {
     return local::daemon::MissingTensorboard(context.environment);

@@ -280,8 +280,8 @@ export function compareScreen(app, namespace, ids) {
   async function loadTrials(known) {
     const read = ({id}) =>
         get(`/api/run/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`);
-    const told = await Promise.allSettled(known.map(read));
-    const all = told.flatMap(
+    const results = await Promise.allSettled(known.map(read));
+    const all = results.flatMap(
         ({value}, i) =>
             (value?.trials ??
              []).map((each) => ({...each, run: known[i].name, kind: KINDS_OF_RUNS[i]})));
@@ -291,7 +291,7 @@ export function compareScreen(app, namespace, ids) {
     });
     lines.set(["run", ...names], rows);
     // The lines of trials make no curve.
-    loadCurves(known.filter((_, i) => !told[i].value?.trials?.length));
+    loadCurves(known.filter((_, i) => !results[i].value?.trials?.length));
     sweeps.hidden = lines.element.hidden;
     if (!sweeps.hidden) element.insertBefore(sweeps, body);
     lines.draw();
@@ -302,8 +302,8 @@ export function compareScreen(app, namespace, ids) {
     const read = ({name, id}) =>
         get(`/api/progress/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`)
             .then(({series}) => ({title: `${name} (${id})`, series: firstOfEach(series)}));
-    const told = (await Promise.allSettled(names.map(read))).filter((each) => each.value);
-    for (const each of curvesOf(told.map(({value}) => value), MOST_CURVES)) {
+    const results = (await Promise.allSettled(names.map(read))).filter((each) => each.value);
+    for (const each of curvesOf(results.map(({value}) => value), MOST_CURVES)) {
       const chart = new Chart(each.name, each.unit);
       drawn.push(chart);
       charts.append(chart.element);

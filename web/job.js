@@ -87,11 +87,11 @@ export function jobScreen(app, kind, namespace, run) {
     clearTimeout(nextStart);
     const row = jobs.rows.get(key);
     if (!isJob || !row || !isWaiting(row)) return;
-    const told = await startsOf([key]);
+    const predicted = await startsOf([key]);
     if (isClosed) return;
-    start = told.starts[key];
+    start = predicted.starts[key];
     showHead();
-    if (told.again) nextStart = setTimeout(loadStart, told.again);
+    if (predicted.again) nextStart = setTimeout(loadStart, predicted.again);
   }
 
   function showHead() {
@@ -428,7 +428,7 @@ export function jobScreen(app, kind, namespace, run) {
 
   // By the name of its scalar.
   const drawn = new Map();
-  let told = [];
+  let loadedSeries = [];
 
   // A line for each source, if they disagree.
   function showProgress(newest) {
@@ -448,7 +448,7 @@ export function jobScreen(app, kind, namespace, run) {
   }
 
   function showCurves() {
-    const all = curvesOf([{title: run, series: told}], MOST_CURVES);
+    const all = curvesOf([{title: run, series: loadedSeries}], MOST_CURVES);
     // The lines of trials that run one after another make no curve.
     curves.hidden = all.length === 0 || (page?.trials ?? []).length > 0;
     for (const each of all) {
@@ -465,7 +465,7 @@ export function jobScreen(app, kind, namespace, run) {
     try {
       const answer = await get(`/api/progress/${path}`);
       if (isClosed) return;
-      told = answer.series;
+      loadedSeries = answer.series;
       showProgress(answer.newest);
     } catch {
       return;  // the rest of the page says what is wrong
@@ -500,8 +500,8 @@ export function jobScreen(app, kind, namespace, run) {
     showProgress(news);
     const at = Date.parse(news.at);
     for (const [name, value] of Object.entries(news.scalars)) {
-      let series = told.find((each) => each.source === news.source && each.name === name);
-      if (!series) told.push(series = {source: news.source, name, points: []});
+      let series = loadedSeries.find((each) => each.source === news.source && each.name === name);
+      if (!series) loadedSeries.push(series = {source: news.source, name, points: []});
       if (series.points.length && series.points.at(-1)[0] >= at) continue;
       series.points.push([at, news.step, value]);
       if (series.points.length > MOST_POINTS) series.points.splice(0, MOST_POINTS / 10);

@@ -28,8 +28,8 @@ function drawUp(cell, row) {
   setText(text, isOn ? `${row.ranksUp}/${row.ranks}` : String(row.ranks));
 }
 
-function sourcesOf(told) {
-  return linesOfProgress(told).map(({text, source}) => `${text} (${source})`).join("\n");
+function sourcesOf(progress) {
+  return linesOfProgress(progress).map(({text, source}) => `${text} (${source})`).join("\n");
 }
 
 // What each rank uses, on average; null if nothing measures it.
@@ -110,9 +110,9 @@ const COLUMNS = [
     sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
     descends: true,
     draw: (cell, row) => {
-      const told = row.status === "RUNNING" ? progressOf(row) : null;
-      setText(cell, describe(told));
-      cell.title = sourcesOf(told);
+      const progress = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, describe(progress));
+      cell.title = sourcesOf(progress);
     }
   },
   {
@@ -121,9 +121,9 @@ const COLUMNS = [
     width: "70px",
     className: "number phone-none",
     draw: (cell, row) => {
-      const told = row.status === "RUNNING" ? progressOf(row) : null;
-      setText(cell, lossOf(told));
-      cell.title = sourcesOf(told);
+      const progress = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, lossOf(progress));
+      cell.title = sourcesOf(progress);
     }
   },
   {

@@ -63,12 +63,12 @@ class Jobs extends EventTarget {
   }
 
   takeProgress(event) {
-    for (const [uid, told] of Object.entries(event)) this.progress.set(uid, told);
+    for (const [uid, progress] of Object.entries(event)) this.progress.set(uid, progress);
     this.dispatchEvent(new Event("progress"));
   }
 
   takeBusy(event) {
-    for (const [uid, told] of Object.entries(event)) this.busy.set(uid, told);
+    for (const [uid, busy] of Object.entries(event)) this.busy.set(uid, busy);
     this.dispatchEvent(new Event("busy"));
   }
 }

@@ -212,11 +212,11 @@ export class Shell {
     if (columns !== this.screen.columns || rows !== this.screen.rows) {
       this.screen.resize(columns, rows);
       this.#draw();
-      this.told = "";
+      this.sentSize = "";
     }
     const size = `${this.#id} ${columns} ${rows}`;
-    if (!this.#id || size === this.told) return;
-    this.told = size;
+    if (!this.#id || size === this.sentSize) return;
+    this.sentSize = size;
     post("/api/shell", {id: this.#id, columns, rows}).catch(() => {});
   }
 

@@ -29,9 +29,9 @@ function kindAt(rank, column) {
   return isQuiet && (cpu ?? 0) < LITTLE ? "idle" : "runs";
 }
 
-const told = (value, say) => value === null ? null : say(value);
+const ifKnown = (value, say) => value === null ? null : say(value);
 
-// What was told, with what has changed since (src/dashboard/strip.h).
+// What was sent, with what has changed since (src/dashboard/strip.h).
 export function withNews(grid, news) {
   if (news.at === 0 || !grid) return news;
   const whole = {...news, ranks: grid.ranks};
@@ -57,7 +57,7 @@ function summary(grid) {
 
 export class Strip {
   #grid = null;
-  #at = null;  // [row, column] that is told of
+  #at = null;  // [row, column] that is described
 
   constructor() {
     this.canvas = h("canvas", {role: "img", tabindex: "0", class: "strip"});
@@ -176,10 +176,10 @@ export class Strip {
     const quiet = rank.quietSeconds[column];
     setText(this.says, `rank ${rank.rank}, ${time}: ` + (!kind ? this.#absent() : [
                          KINDS[kind].word.replace(/ \(.*/, ""),
-                         told(rank.cpu[column], (cpu) => `CPU ${percent(cpu)}`),
-                         told(rank.memoryBytes[column], bytes),
-                         told(rank.gpu[column], (gpu) => `GPU ${percent(gpu)}`),
-                         told(rank.ioBytesPerSecond[column], (io) => `I/O ${bytes(io)}/s`),
+                         ifKnown(rank.cpu[column], (cpu) => `CPU ${percent(cpu)}`),
+                         ifKnown(rank.memoryBytes[column], bytes),
+                         ifKnown(rank.gpu[column], (gpu) => `GPU ${percent(gpu)}`),
+                         ifKnown(rank.ioBytesPerSecond[column], (io) => `I/O ${bytes(io)}/s`),
                          quiet === null ? null : `quiet for ${duration(1000 * quiet)}`
                        ].filter(Boolean).join(", ")));
   }

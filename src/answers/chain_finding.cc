@@ -13,7 +13,7 @@
 namespace answers {
 namespace {
 
-// Raised and caught in the course of things.
+// Whether programs often raise this type and catch it in normal operation.
 bool IsEveryday(std::string_view type) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"StopIteration", "KeyError", "AttributeError", "IndexError", "FileNotFoundError",
@@ -21,17 +21,20 @@ bool IsEveryday(std::string_view type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
-// What was raised first is the cause. A later exception of the chain names it, where its rule
-// says more. Of a cause that no rule knows, who raised another from it knows what it means; what
-// was raised aside, while it was handled, is a failure of its own, and has to decide by itself.
+// Whether a later exception of a chain names the cause better than the one raised first, whose rule
+// is `first`. It does if its rule says more. If no rule knows the first one, an exception that was
+// raised from it (`is_translated`) explains it, while one that was raised while it was handled is a
+// failure of its own and needs a deciding rule.
 bool SaysMore(const Rule* later, const Rule* first, bool is_translated) {
   if (later == nullptr) return false;
   if (first == nullptr) return is_translated || later->level == Level::kDeciding;
   return later->level < first->level || Overrules(later->kind, first->kind);
 }
 
-// The first; of NCCL's report what it calls its last error; of a heading the line below it; of a
-// type alone, and of a first line that the rule does not know, the line below that it knows.
+// Returns the line of an exception's text that names its cause. Usually that is the first line. In
+// NCCL's report it is the line under "Last error:", and after a heading it is the next line. If the
+// first line is only a type, or is unknown to the rule, it is the first line below that the rule
+// knows.
 std::string DecidingLine(std::string_view text, const Rule* rule) {
   constexpr std::string_view kLast = "\nLast error:\n";
   const std::string_view first = text.substr(0, text.find('\n'));
@@ -81,37 +84,37 @@ const Rule* RuleFor(const Raised& raised) {
 
 std::optional<ChainFinding> FindInChain(const Chain& chain) {
   const Rule* rule = nullptr;
-  const Raised* told = nullptr;
-  bool is_translated = true;  // each since `told` was raised from the one before it
+  const Raised* deciding = nullptr;
+  bool is_translated = true;  // each exception since `deciding` was raised from the one before it
   for (size_t i = 0; i < chain.raised.size(); ++i) {
     const Raised& raised = chain.raised[i];
     const bool is_last = i + 1 == chain.raised.size();
     if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
     const Rule* const found = RuleFor(raised);
     const bool says_less = found == nullptr || IsConsequence(found->level);
-    if (says_less && TellsOfAnother(raised)) continue;
+    if (says_less && IsAboutAnother(raised)) continue;
     is_translated = is_translated && !raised.is_aside;
-    if (told != nullptr && !SaysMore(found, rule, is_translated)) continue;
-    told = &raised;
+    if (deciding != nullptr && !SaysMore(found, rule, is_translated)) continue;
+    deciding = &raised;
     rule = found;
     is_translated = true;
   }
-  if (told == nullptr) return std::nullopt;
+  if (deciding == nullptr) return std::nullopt;
   Finding finding;
   if (rule != nullptr) {
     finding.Take(*rule);
-    if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
+    if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(deciding->text)) {
       finding.Take(RuleNamed("cuda-out-of-memory-others"));
     }
   } else {
     finding = OwnException();
   }
-  finding.line = DecidingLine(told->text, rule);
-  finding.frame = UsersFrame(*told);
+  finding.line = DecidingLine(deciding->text, rule);
+  finding.frame = UsersFrame(*deciding);
   for (const Raised& raised : chain.raised) {
     if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
   }
-  return ChainFinding{std::move(finding), told};
+  return ChainFinding{std::move(finding), deciding};
 }
 
 }  // namespace answers

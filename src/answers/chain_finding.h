@@ -8,10 +8,10 @@
 namespace answers {
 
 struct ChainFinding {
-  Finding finding;               // without its time and place, and without words
-  const Raised* told = nullptr;  // the exception that decides; of the chain
+  Finding finding;                   // without its time and place, and without words
+  const Raised* deciding = nullptr;  // the exception that decides; of the chain
 };
-// Nullopt where it only says that another process has failed. Pure.
+// Nullopt if the chain only says that another process has failed. Pure.
 std::optional<ChainFinding> FindInChain(const Chain& chain);
 
 // The rule for the place where it was raised, otherwise for its text; nullptr when there is none.

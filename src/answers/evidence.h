@@ -52,8 +52,9 @@ struct Evidence {
   // Which rank held the others up when the job ended, since when: "stalled rank 1 has not entered
   // all_reduce (train.py:88)" (stall/stall.h).
   std::optional<Fact> stall{};
-  std::string search_path{};        // the job's PATH; "" if it is not known
-  std::optional<int> first_rank{};  // that failed first, according to torchrun, if no times tell
+  std::string search_path{};  // the job's PATH; "" if it is not known
+  // the rank that failed first, according to torchrun; used if there are no times
+  std::optional<int> first_rank{};
 };
 
 }  // namespace answers

@@ -23,7 +23,8 @@ std::string LastWords(const Rank& rank) {
   return "";
 }
 
-// What the end by a signal says. One that decides names what went wrong in the program itself.
+// What an end by this signal says. If the level is kDeciding, the title names what went wrong in
+// the program itself.
 struct SignalEnd {
   int signal;
   std::string_view kind, title;
@@ -54,7 +55,7 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
     {SIGHUP, "stopped", "its terminal or session was closed (SIGHUP)", Advice::kNone,
      "Run it again when you want it to go on, with nohup, tmux or as a job.", Level::kConsequence},
     {SIGBUS, kUnknown, "it was killed by SIGBUS: a full /dev/shm or a file cut short does that",
-     Advice::kNone, "Look whether /dev/shm is full while it runs."},
+     Advice::kNone, "Check whether /dev/shm is full while it runs."},
     {SIGKILL, kUnknown, "it was killed by SIGKILL; these data do not say by whom", Advice::kNone,
      "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may end processes here."},
     {SIGTERM, kUnknown, "it was asked to end (SIGTERM); these data do not say by whom",
@@ -71,10 +72,10 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
 
 struct RankEnd {
   std::optional<int> code;     // ExitOf
-  const Line* word = nullptr;  // of a shell, that reports a signal
+  const Line* word = nullptr;  // a shell's report of a signal
 };
 
-// The word counts if it is among the last lines and no work follows it.
+// A shell's report counts if it is among the last lines and no work follows it.
 RankEnd FindEnd(const Rank& rank) {
   constexpr size_t kLastWords = 10;
   RankEnd end{rank.exit_code};
@@ -87,7 +88,7 @@ RankEnd FindEnd(const Rank& rank) {
       if (end.code.value_or(0) < kSignalBase) end.code = kSignalBase + *signal;
       break;
     }
-    if (IsProgress(line->text) || TellsOfSuccess(line->text)) break;
+    if (IsProgress(line->text) || ReportsSuccess(line->text)) break;
     words += line->text.empty() ? 0 : 1;
   }
   return end;
@@ -105,7 +106,8 @@ Finding FindInExit(const Rank& rank) {
   finding.time = rank.ended;
   const RankEnd how = FindEnd(rank);
   const int code = how.code.value_or(1);
-  // Whom a signal ends has no last word.
+  // A program that a signal ended had no chance to print a last word, so that its launcher's words
+  // are better.
   if (code < kSignalBase) finding.line = LastWords(rank);
   if (finding.line.empty()) finding.line = rank.end_words.substr(0, 400);
   if (finding.line.empty()) finding.line = LastWords(rank);
@@ -122,7 +124,7 @@ Finding FindInExit(const Rank& rank) {
     if (how.word != nullptr) {
       finding.line = base::Trim(std::string_view(how.word->text).substr(0, 400));
     } else if (end->level == Level::kDeciding && rank.end_words.empty()) {
-      // What it printed before tells nothing of it.
+      // The lines that it printed before the signal say nothing about the cause.
       finding.line =
           fmt::format("ended by signal {} ({})", end->signal, base::SignalName(end->signal));
     }
@@ -142,7 +144,7 @@ void AskWitnesses(const Rank& rank, Finding& found) {
   for (const Fact& witness : rank.witnesses) {
     const Rule* const rule = RuleForWitness(witness.text);
     if (rule == nullptr || !rule->Overrules(found.kind)) continue;
-    // A full disk alone is no proof that the program has needed it.
+    // A full disk alone does not prove that the program needed it.
     const bool is_known = found.kind != kUnknown;
     found.Take(*rule);
     found.confidence = is_known ? Confidence::kHigh : Confidence::kMedium;

@@ -13,7 +13,7 @@ constexpr int kSignalBase = 128;  // of a shell: 128 + the signal
 // nullopt if neither is known.
 std::optional<int> ExitOf(const Rank& rank);
 
-// By that end alone.
+// Judges the rank by that end alone.
 Finding FindInExit(const Rank& rank);
 
 // What the machine reported decides where the program's own words do not: a data loader's worker

@@ -9,6 +9,7 @@
 #include "answers/loss_watch.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
+#include "answers/stall/stall.h"
 #include "answers/symptoms.h"
 #include "answers/verdict.h"
 #include "answers/watchdog.h"
@@ -18,7 +19,7 @@
 namespace answers {
 namespace {
 
-// Whom a launcher calls the first, among those whose lines are in one file.
+// Returns the rank that a launcher calls the first to fail, if its lines are in the file `name`.
 std::optional<size_t> FirstAmong(const Evidence& evidence, std::string_view name) {
   for (size_t i = 0; evidence.first_rank && i < evidence.ranks.size(); ++i) {
     const Rank& rank = evidence.ranks[i];
@@ -27,14 +28,14 @@ std::optional<size_t> FirstAmong(const Evidence& evidence, std::string_view name
   return std::nullopt;
 }
 
-// Whether a launcher says that it was the first, or the first is one of those whose lines these
-// are: of a file without prefixes.
+// Whether a launcher says that this rank failed first or, for a file without rank prefixes, that
+// one of the ranks that wrote it did.
 bool IsHinted(const Evidence& evidence, const Rank& rank) {
   if (rank.rank) return rank.rank == evidence.first_rank;
   return FirstAmong(evidence, rank.name).has_value();
 }
 
-// A finding, and whose it is.
+// A finding, and the rank that it is about.
 struct Claim {
   Finding finding;
   std::optional<size_t> rank;
@@ -48,7 +49,7 @@ struct Claim {
   }
 };
 
-// Who has worked, had waited for room before.
+// Whether the job has worked, so that its pods' earlier wait for room is over.
 bool WasAtWork(const Evidence& evidence) {
   return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [](const Rank& rank) {
     return std::any_of(rank.lines.begin(), rank.lines.end(),
@@ -56,7 +57,8 @@ bool WasAtWork(const Evidence& evidence) {
   });
 }
 
-// Of pods that are not started yet: by their status, or a line about it.
+// Whether the finding is about pods that have not started yet, from their status or from a line
+// about it.
 bool IsWait(const Finding& finding) {
   const bool is_status = finding.rule.empty() || finding.rule == "unschedulable" ||
                          finding.rule == "queue-quota" || finding.rule == "cluster-quota";
@@ -77,7 +79,7 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
       claims.push_back({std::move(*finding), i, NameOf(rank), was_replaced});
     }
   }
-  // What the cluster says of itself decides where no program has said anything.
+  // The cluster's own messages count only if no program has named a cause.
   const bool has_cause = std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
   });
@@ -94,7 +96,7 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   return claims;
 }
 
-// Who had ended well before the others were through.
+// Returns the rank that succeeded first, before the others were finished.
 std::optional<size_t> EndedEarly(const Evidence& evidence) {
   std::optional<size_t> first;
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
@@ -107,8 +109,8 @@ std::optional<size_t> EndedEarly(const Evidence& evidence) {
   return first;
 }
 
-// What no rank's name stands before, such as a kernel's assertion, is of the rank in the same file
-// that failed of the same.
+// A line without a rank's name, such as a kernel's assertion, belongs to the rank in the same file
+// that failed of the same cause.
 const Claim& NamedOf(const Evidence& evidence, const std::vector<Claim>& claims,
                      const Claim& root) {
   if (!root.rank || evidence.ranks[*root.rank].rank || evidence.first_rank) return root;
@@ -120,8 +122,8 @@ const Claim& NamedOf(const Evidence& evidence, const std::vector<Claim>& claims,
   return named == claims.end() ? root : *named;
 }
 
-// What the machine said in a line without a rank's name, and which tells more of the same failure
-// than a rank's own words: the kernel, of a GPU that a rank only calls broken.
+// A line of the machine, which has no rank's name, may say more about the same failure than the
+// rank's own words: for example, the kernel about a GPU that the rank only calls broken.
 const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claims,
                        const Claim& root) {
   const bool is_ranks = root.rank && evidence.ranks[*root.rank].rank;
@@ -189,49 +191,50 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
   }
 }
 
-// What ends a job in which a rank keeps the others waiting: somebody's patience. A hang began
-// before it; a failure of a rank's own did not come of it.
+// Whether the failure is only the end of a hang: somebody lost patience with a rank that kept the
+// others waiting. A rank's failure of its own did not come from the hang.
 bool IsOfHang(const Claim& root, const Evidence& evidence) {
   const bool is_end = root.finding.kind == "deadline" || root.finding.kind == "stopped" ||
-                      root.finding.level == Level::kSymptom || IsConsequence(root.finding.level);
-  // Who only waits for a slow one ("waiting ...") does not hang.
+                      root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
+                      IsConsequence(root.finding.level);
+  // A stall that is only "waiting ..." is a slow rank rather than a hang.
   return evidence.stall && evidence.stall->text.starts_with("stalled ") && is_end;
 }
 
 std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
-  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // of several attempts the last
+  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // the last of several attempts
     if (evidence.ranks[i].rank == number) return i;
   }
   return std::nullopt;
 }
 
-// A time-out of NCCL, split by what the watchdogs of all ranks tell together.
+// Explains a time-out of NCCL by what the watchdogs of all ranks report together.
 void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
-  const Watchdogs told = ReadWatchdogs(evidence);
-  if (!told.one.empty()) {
+  const Watchdogs watchdogs = ReadWatchdogs(evidence);
+  if (!watchdogs.one.empty()) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks called different collectives, or with different sizes";
-    verdict.line = told.one + ", " + told.other;
+    verdict.line = watchdogs.one + ", " + watchdogs.other;
     verdict.rank.reset();
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text =
         "Every rank has to call the same collectives in the same order, with tensors of the same "
         "size and type: look for a condition on the rank.";
-  } else if (told.behind) {
-    verdict.title =
-        fmt::format("rank {} did not enter a collective call that others waited in", *told.behind);
-    verdict.line = told.line;
-    verdict.rank = PlaceOf(evidence, *told.behind);
+  } else if (watchdogs.behind) {
+    verdict.title = fmt::format("rank {} did not enter a collective call that others waited in",
+                                *watchdogs.behind);
+    verdict.line = watchdogs.line;
+    verdict.rank = PlaceOf(evidence, *watchdogs.behind);
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text = "Look at what that rank did instead: its last lines, its stack.";
   } else if (verdict.line.find("ProcessGroupNCCL.cpp") != std::string::npos) {
-    // Whose watchdog spoke first tells nothing of who kept the others waiting.
+    // The rank whose watchdog spoke first is not necessarily the one that kept the others waiting.
     verdict.rank.reset();
-    if (!told.line.empty()) verdict.line = told.line;
+    if (!watchdogs.line.empty()) verdict.line = watchdogs.line;
   }
 }
 
-// The ranks of a pod have its witnesses in common: "rank 3: Aborted in all_reduce ...".
+// Witnesses belong to the whole pod; this one names its rank: "rank 3: Aborted in all_reduce ...".
 bool IsOfAnother(const Rank& rank, std::string_view witness) {
   constexpr std::string_view kRank = "rank ";
   if (!rank.rank || !witness.starts_with(kRank)) return false;
@@ -240,7 +243,7 @@ bool IsOfAnother(const Rank& rank, std::string_view witness) {
   return number && *number != *rank.rank;
 }
 
-// A program that crashed has raised no exception: its rank has noted where it was.
+// A program that crashed has raised no exception, but its rank has recorded where it was.
 void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   if (!verdict.rank || !verdict.file.empty()) return;
   const Rank& rank = evidence.ranks[*verdict.rank];
@@ -258,7 +261,8 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
-// "stalled rank 1 has not entered ...", "stalled ranks 2-3 have not ...": the first that it names.
+// The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
+// the first number is the rank.
 void TakeHang(Verdict& verdict, const Evidence& evidence) {
   const std::string& text = evidence.stall->text;
   verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
@@ -271,6 +275,9 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
       "Look at the line where that rank was: a branch that only some ranks take, a lock, a file or "
       "a server that does not answer. `muster stacks` shows all ranks while it lasts.";
   verdict.confidence = Confidence::kHigh;
+  if (auto recorder = MissingRecorder(text); !recorder.empty()) {
+    verdict.missing.push_back(std::move(recorder));
+  }
   verdict.rank.reset();
   verdict.file.clear();
   verdict.function.clear();
@@ -283,8 +290,8 @@ void TakeHang(Verdict& verdict, const Evidence& evidence) {
   if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
 }
 
-// Whether it ends what Python says of an exception that it ignored, in a destructor: no program
-// ends by that.
+// Whether the line ends Python's message about an exception that it ignored, for example in a
+// destructor; no program ends because of that.
 bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
   constexpr size_t kMostFrames = 100;
   for (size_t i = line; i-- > 0 && line - i <= kMostFrames;) {
@@ -295,8 +302,8 @@ bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
   return false;
 }
 
-// Where no rule knows a line, the last word of a program, or of its launcher, if nothing but a few
-// lines followed it. `is_word` tells which lines are one.
+// If no rule knows any line, quotes the last word of a program or its launcher, provided that only
+// a few lines follow it. `is_word` says which lines are such words.
 void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
                      bool (*is_word)(std::string_view)) {
   constexpr size_t kMostBehind = 20;
@@ -329,7 +336,7 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
       "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
 }
 
-// The first line with a loss that is not a number, unless a later one was a number again.
+// Returns the first line with a loss that is not a number, unless a later loss was a number again.
 const Line* LostLossIn(const std::vector<Line>& lines) {
   const Line* lost = nullptr;
   for (const Line& line : lines) {
@@ -343,8 +350,8 @@ const Line* LostLossIn(const std::vector<Line>& lines) {
   return lost;
 }
 
-// A program that only prints what its loss became, and ends, says nothing of why: the rank that
-// failed first, or the only one that has printed anything.
+// A program may end without a word after printing what its loss had become. This looks at the rank
+// that failed first, or at the only one that printed anything.
 void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
   std::vector<size_t> with_lines;
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
@@ -400,7 +407,7 @@ std::string_view NameOf(Confidence confidence) {
 std::string NameOf(const Rank& rank) {
   constexpr size_t kLongest = 40;
   std::string name = rank.name;
-  if (name.size() > kLongest) {  // of a path, its last folders
+  if (name.size() > kLongest) {  // only the last folders of a path
     const size_t slash = name.find('/', name.size() - kLongest);
     if (slash != std::string::npos) name = "..." + name.substr(slash);
   }
@@ -419,7 +426,7 @@ Verdict Explain(const Evidence& evidence) {
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
     FindLastTrouble(verdict, evidence, IsLastWord);
-    if (verdict.line.empty()) FindLastTrouble(verdict, evidence, TellsOfFailure);
+    if (verdict.line.empty()) FindLastTrouble(verdict, evidence, MentionsFailure);
     if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {
       NoteLostLoss(verdict, evidence);
     }
@@ -433,7 +440,7 @@ Verdict Explain(const Evidence& evidence) {
   TakeFinding(verdict, root);
   if (&root != &of_rank) verdict.rank = of_rank.rank;
   if (root.rank && !evidence.ranks[*root.rank].rank) {
-    // Of several ranks' lines in one file torchrun's table says whose they are.
+    // If one file contains the lines of several ranks, torchrun's table says whose they are.
     if (const auto named = FirstAmong(evidence, evidence.ranks[*root.rank].name)) {
       verdict.rank = named;
     }
@@ -451,12 +458,13 @@ Verdict Explain(const Evidence& evidence) {
     verdict.rank = early;
     verdict.advice = Advice::kFixFirst;
     verdict.advice_text =
-        "Every rank has to take part in each collective call: look why it was done "
-        "so early (fewer batches, a return on one rank only).";
+        "Every rank has to take part in each collective call: find out why it was done "
+        "so early (fewer batches, a return on one rank only, or a smaller tensor in its last "
+        "call: gloo lets that rank go on).";
     verdict.confidence = Confidence::kMedium;
   } else if (root.finding.level == Level::kPeerLost && root.finding.kind != kUnknown) {
     verdict.kind = kUnknown;
-    verdict.title = "another rank went away first, and why is not in these data";
+    verdict.title = "another rank went away first, and these data do not say why";
     verdict.confidence = Confidence::kLow;
     verdict.rank.reset();
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);

@@ -90,14 +90,14 @@ TEST(Explain, AProgramThatTheUsersLineRanIsNoLauncher) {
     EXPECT_EQ(kind_of(launcher, "/usr/bin/python3.11"), kUnknown);
     EXPECT_EQ(kind_of(launcher, "accelerate"), kUnknown);
   }
-  // What a library compiles is nobody's launch.
+  // When a library runs a compiler, this is not the launch of a program.
   for (const char* compiler : {"/usr/bin/gcc", "x86_64-linux-gnu-g++-12", "ninja", "make"}) {
     EXPECT_EQ(kind_of("/v/bin/train-it", compiler), "exception") << compiler;
   }
 }
 
 TEST(Explain, AConsequenceNeverWins) {
-  // Of the same second, and even noted before it.
+  // Rank 0 has the earlier time, but it only lost its peer.
   const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 4, kPeer), RankOf(1, 1, 5, kBoom)}});
   EXPECT_EQ(verdict.rank, 1u);
   EXPECT_EQ(verdict.kind, "exception");
@@ -161,11 +161,13 @@ TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
         "  what():  [enforce fail at pair.cc:464] op.preamble.length <= op.nbytes. 8 vs 4\n"
         "muster: witness: 2026-07-30T10:00:05Z Python's stack: rank 1: Aborted in all_reduce, "
         "called at File \"/w/train.py\", line 8 in step\n"}});
-  const Verdict told = Explain(read);
-  EXPECT_EQ(told.kind, "collective-mismatch");
-  EXPECT_EQ(told.file, "/w/train.py");
-  EXPECT_EQ(told.file_line, 8);
-  EXPECT_EQ(told.function, "step");
+  const Verdict verdict = Explain(read);
+  EXPECT_EQ(verdict.kind, "collective-mismatch");
+  // Whose tensor is the wrong one, the message does not say.
+  EXPECT_TRUE(verdict.title.starts_with("two ranks gave tensors of different sizes")) << verdict.title;
+  EXPECT_EQ(verdict.file, "/w/train.py");
+  EXPECT_EQ(verdict.file_line, 8);
+  EXPECT_EQ(verdict.function, "step");
 }
 
 TEST(Explain, AnotherRanksCrashIsNotThisOnesPlace) {
@@ -219,7 +221,7 @@ TEST(Explain, OfSeveralAttemptsTheLast) {
   EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "exception");
   second.exit_code = 0;
   EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "preempted");
-  // A peer that only lost its connection says less than the one that was tried again.
+  // A peer that only lost its connection says less than the rank that was tried again.
   second = RankOf(0, 1, 9, kPeer);
   second.attempt = 1;
   EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "preempted");
@@ -359,7 +361,7 @@ TEST(Explain, AnExceptionOfAChainThatSaysMoreTakesThePlaceOfTheFirst) {
   EXPECT_EQ(chain(own, aside, full), full);
   EXPECT_EQ(chain(full, from, own), full);
   EXPECT_EQ(chain(lost, aside, full), full);
-  // Whose words tell of a lost peer is not the cause, and so is not quoted.
+  // Words about a lost peer are not the cause, so that they are not quoted.
   EXPECT_EQ(chain(own, from, lost).find("mylib"), std::string::npos);
 }
 
@@ -434,11 +436,11 @@ TEST(Explain, OfACompilersWordsTheOneThatARuleKnowsDecides) {
   EXPECT_EQ(OfLog(linker + end + parent).kind, "file-missing");
   EXPECT_EQ(OfLog(linker + end + parent).line + "\n", linker);
   EXPECT_EQ(OfLog("k.c:3:9: error: 'x' undeclared\n" + parent).kind, "exception");
-  // Who asks whether a library is there goes on without it.
+  // A program that only asks whether a library exists goes on without it.
   EXPECT_EQ(OfLog(linker + end + kBoom).line, "ValueError: boom");
 }
 
-TEST(Explain, AShellsStatusTellsAProgramFromAFile) {
+TEST(Explain, AShellsStatusDistinguishesAProgramFromAFile) {
   const std::string file = "job.sh: line 4: /opt/x/start: No such file or directory\n";
   EXPECT_EQ(OfLog(file + "srun: error: n1: task 0: Exited with exit code 127\n").kind,
             "program-missing");
@@ -570,7 +572,7 @@ TEST(Explain, OfAGroupOfExceptionsTheFirstIsTheCause) {
   EXPECT_EQ(verdict.file_line, 9);
 }
 
-TEST(Explain, WhatTheMachineSaysOfAGpuTellsMoreThanTheRankThatUsedIt) {
+TEST(Explain, WhatTheMachineReportsOfAGpuSaysMoreThanTheRankThatUsedIt) {
   const Verdict verdict = OfLog(
       "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"/w/train.py\", line 66, in "
       "f\n"
@@ -696,7 +698,7 @@ TEST(Explain, NamesNoRankByWhoseWatchdogSpokeFirst) {
   const Verdict behind = Explain(evidence);
   ASSERT_TRUE(behind.rank);
   EXPECT_EQ(evidence.ranks[*behind.rank].rank, 2);
-  // The end of the log cuts a line within the name of the call.
+  // The end of the log may cut a line within the name of the call.
   EXPECT_EQ(Explain(ReadLogs({{"log", line(0, 7) + line(1, 7).substr(0, 130)}})).kind,
             "collective-timeout");
 }
@@ -758,7 +760,7 @@ TEST(Explain, OfTwoWordsForOneFailureTheNarrower) {
       "disk-full");
 }
 
-// Of somebody who deletes a job; what its ranks say of SIGTERM came of it.
+// Somebody deleted the job; what its ranks say about SIGTERM is a consequence.
 TEST(Explain, ADeletionDecidesUnlessARankHadFailed) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 143, 9, "Terminated")}, .job_reason = "Deleted"}).kind,
             "stopped");
@@ -817,7 +819,7 @@ TEST(ReadLogs, LocalRanksOfMustersOwnLauncher) {
                              prefixed("0", "fine") + prefixed("1", "fine too") + table;
   const Verdict verdict = Explain(ReadLogs({{"m.log", master}}));
   EXPECT_EQ(verdict.line, "ValueError: boom");
-  // The log's beginning may be cut off: the job knows, too.
+  // The beginning of the log may be cut off; the job also knows the ranks.
   const std::string cut = worker.substr(worker.find('\n') + 1);
   for (const LogFile& file : {LogFile{"w.log", worker}, LogFile{"w.log", cut, NodeRanks{2, 3}}}) {
     const Evidence evidence = ReadLogs({file});
@@ -828,7 +830,7 @@ TEST(ReadLogs, LocalRanksOfMustersOwnLauncher) {
     EXPECT_EQ(ranks, (std::vector<int>{2, 3}));
     EXPECT_EQ(evidence.first_rank, 1);
   }
-  // Of a file with all nodes' lines, the table's rows are all of it.
+  // If one file contains the lines of all nodes, all rows of the table count.
   const Evidence both = ReadLogs({{"all.log", master + worker}});
   EXPECT_TRUE(std::any_of(both.ranks.begin(), both.ranks.end(),
                           [](const Rank& rank) { return rank.rank == 1 && rank.exit_code == 1; }));
@@ -860,7 +862,7 @@ TEST(ReadLogs, HostsAsPdshMarksThem) {
   const Verdict verdict = Explain(evidence);
   ASSERT_TRUE(verdict.rank);
   EXPECT_EQ(NameOf(evidence.ranks[*verdict.rank]), "rank 9 (gpu-02)");
-  // An exception's name before a colon is no host.
+  // An exception's name before a colon is not a host.
   EXPECT_EQ(Explain(ReadLogs({{"log", kBoom}})).line, "ValueError: boom");
 }
 
@@ -913,7 +915,7 @@ const std::string kTimedOut =
     "Traceback (most recent call last):\n  File \"/w/train.py\", line 88, in <module>\n"
     "RuntimeError: [unbound_buffer.cc:81] Timed out waiting 1800000ms for recv operation to "
     "complete\n";
-const Fact kStall{At(1), "who held the others up",
+const Fact kStall{At(1), "the rank that held up the others",
                   "stalled rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31"};
 
 TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {
@@ -927,6 +929,20 @@ TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {
   ASSERT_GE(verdict.evidence.size(), 2u);
   EXPECT_EQ(verdict.evidence[0].time, At(1));
   EXPECT_EQ(verdict.evidence[1].text, "it ran longer than it was allowed to");
+  ASSERT_EQ(verdict.missing.size(), 1u);
+  EXPECT_TRUE(verdict.missing[0].starts_with("the number of the collective: "));
+}
+
+TEST(Explain, AStalledJobThatWasStoppedForItIsAHang) {
+  const Verdict verdict = Explain(
+      {.ranks = {RankOf(0, 143, 90, ""), RankOf(1, 143, 90, "")},
+       .job_reason = "PyTorchJobFailed",
+       .job_message = "Job j has failed because it was stalled (--on-stall=stop): rank 1 has not "
+                      "entered all_reduce (train.py:88); it is at loader.py:31",
+       .stall = kStall});
+  EXPECT_EQ(verdict.kind, "hang");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, kStall.text);
 }
 
 TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
-constexpr int kNoProgram = 127;  // of a shell
+constexpr int kNoProgram = 127;  // as a shell's exit code
 
 class RankReader {
  public:
@@ -30,7 +30,7 @@ class RankReader {
     for (size_t i = 0; i < rank_.lines.size(); ++i) {
       const std::string_view text = rank_.lines[i].text;
       if (text.empty() || !IsProgress(text) || IsInChain(i)) continue;
-      // A bar is drawn once more when the program ends.
+      // A program that ends draws its bar once more, which is no new work.
       const std::string_view counter = CounterOfBar(text);
       if (IsLoneLastLine(i)) continue;
       if (counter.empty() || counters.insert(counter).second) working_until_ = i + 1;
@@ -94,7 +94,7 @@ class RankReader {
   }
 
  private:
-  // Who gave up after it had lost a peer, or had been told to end, gave up because of that.
+  // If a rank gave up after it had lost a peer or been told to end, that event was the cause.
   static bool IsBefore(const Finding& one, const Finding& other) {
     const auto is_because_of = [](const Finding& late, const Finding& early) {
       return late.level == Level::kUndecided && IsConsequence(early.level) &&
@@ -105,8 +105,8 @@ class RankReader {
     return std::tuple(one.level, one.order) < std::tuple(other.level, other.order);
   }
 
-  // Where somebody has typed ^C, and the program went on no more: what is raised behind it comes of
-  // that.
+  // Returns the line where somebody pressed Ctrl-C and the program did no more work; exceptions
+  // after it are consequences.
   std::optional<size_t> StoppedAt() const {
     for (size_t i = working_until_ == 0 ? 0 : working_until_ - 1; i < rank_.lines.size(); ++i) {
       if (rank_.lines[i].text.starts_with("^C")) return i;
@@ -114,21 +114,21 @@ class RankReader {
     return std::nullopt;
   }
 
-  // An exception's line without a traceback, which no rule knows, and more lines behind it: a shell
-  // or a tool has said so, and others went on.
+  // Whether this is an exception's line without a traceback, unknown to all rules, with more lines
+  // after it: a shell or a tool printed it, and the program went on.
   bool IsLone(const Chain& chain) const {
     const Raised& raised = chain.raised.front();
     return chain.raised.size() == 1 && raised.frames.empty() && raised.line == chain.begin &&
            RuleFor(raised) == nullptr && !IsEnd(chain.end);
   }
 
-  // A program's own word that one of its children has failed.
+  // Whether the program says that one of its children failed.
   static bool IsOfParent(const Chain& chain) {
     return chain.raised.size() == 1 && chain.raised.back().Type() == "CalledProcessError";
   }
 
-  // What the child has said before that: the last line of an error, without a traceback, that a
-  // rule knows, or the last.
+  // Returns what the child said before that: the nearest error line without a traceback that a rule
+  // knows, or else the nearest one.
   std::optional<Finding> ReadChild(const Chain& parent) const {
     constexpr size_t kFarthest = 20;
     std::optional<Finding> last;
@@ -153,7 +153,7 @@ class RankReader {
     return chain != nullptr && line < chain->end;
   }
 
-  // The last that begins in this line or before it; null when none does.
+  // Returns the last chain that begins in this line or before it; null if there is none.
   const Chain* LastChainFrom(size_t line) const {
     const auto next =
         std::upper_bound(chains_.begin(), chains_.end(), line,
@@ -161,11 +161,11 @@ class RankReader {
     return next == chains_.begin() ? nullptr : &*std::prev(next);
   }
 
-  // Whether it is all that came behind a whole traceback: who buffers, or draws a bar once more,
-  // prints so much when the program ends.
+  // Whether this line is all that follows a whole traceback: programs that buffer their output, or
+  // draw a bar once more, print this much when they end.
   bool IsLoneLastLine(size_t line) const {
     const Chain* const before = LastChainFrom(line);
-    const bool may_be = before != nullptr && !TellsOfSuccess(rank_.lines[line].text);
+    const bool may_be = before != nullptr && !ReportsSuccess(rank_.lines[line].text);
     if (!may_be || !IsEnd(line + 1)) return false;
     if (rank_.lines[before->begin].text.find(kTracebackHeader) == std::string::npos) return false;
     for (size_t i = before->end; i < line; ++i) {
@@ -196,14 +196,14 @@ class RankReader {
     return IsDoubtful(Before(chain.begin)) && !IsEnd(chain.end);
   }
 
-  // Whether the program has said nothing from there on.
+  // Whether the program says nothing from this line on.
   bool IsEnd(size_t line) const {
     return std::all_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
                        [](const Line& rest) { return IsNothing(rest.text); });
   }
 
-  // In one file of all ranks the others work on for a while. That the exception has ended its
-  // program the launcher tells.
+  // If all ranks write to one file, the others may work on for a while after an exception; the
+  // launcher then reports that the exception ended its program.
   std::optional<Finding> ReadBeforeOthersWork() const {
     const auto last = std::find_if(chains_.rbegin(), chains_.rend(), [this](const Chain& chain) {
       return chain.begin < working_until_ && !IsHandled(Before(chain.begin));
@@ -211,7 +211,7 @@ class RankReader {
     if (last == chains_.rend()) return std::nullopt;
     const bool has_ended =
         std::any_of(rank_.lines.begin() + static_cast<ptrdiff_t>(last->end), rank_.lines.end(),
-                    [](const Line& line) { return TellsOfExit(line.text); });
+                    [](const Line& line) { return ReportsExit(line.text); });
     auto found = has_ended ? ReadChain(*last) : std::nullopt;
     if (found) found->confidence = std::min(found->confidence, Confidence::kMedium);
     return found;
@@ -225,16 +225,18 @@ class RankReader {
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
     if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
-    const Raised* const told = found->told;
-    Place(finding, told->line);
-    // The end of what was raised first: its last frames and the exception.
-    const size_t begin =
-        std::max(chain.begin, told->line > kEvidenceLines ? told->line - kEvidenceLines + 1 : 0);
-    for (size_t i = begin; i <= told->line; ++i) finding.words.push_back(rank_.lines[i].text);
+    const Raised* const deciding = found->deciding;
+    Place(finding, deciding->line);
+    // These are the last lines up to the exception that decides: its innermost frames and its
+    // message.
+    const size_t begin = std::max(
+        chain.begin, deciding->line > kEvidenceLines ? deciding->line - kEvidenceLines + 1 : 0);
+    for (size_t i = begin; i <= deciding->line; ++i) finding.words.push_back(rank_.lines[i].text);
     return finding;
   }
 
-  // What a plug-in of Slurm told the user stands in the lines above the one that closes them.
+  // A plug-in of Slurm ends its message with a line of its own; the reason stands in the lines
+  // above it.
   std::string ReasonBefore(size_t closing) const {
     const std::string_view text = rank_.lines[closing].text;
     const std::string_view program = text.substr(0, text.find(": ") + 2);
@@ -261,7 +263,7 @@ class RankReader {
     return found;
   }
 
-  // Of the lines before `end`.
+  // Reads the lines before `end`.
   std::optional<Finding> ReadLines(size_t end) const {
     std::optional<Finding> best;
     const size_t no_program_until = NoProgramUntil();
@@ -293,24 +295,26 @@ class RankReader {
     return best;
   }
 
-  // Before which a shell's status tells that it has not found a program; 0 where none does.
+  // Returns the line up to which a missing file is a missing program, because a shell's exit status
+  // below says so; 0 if there is no such status.
   size_t NoProgramUntil() const {
     if (rank_.exit_code == kNoProgram) return rank_.lines.size();
     size_t until = rank_.lines.size();
-    while (until > 0 && !TellsOfNoProgram(rank_.lines[until - 1].text)) --until;
+    while (until > 0 && !ReportsMissingProgram(rank_.lines[until - 1].text)) --until;
     return until;
   }
 
-  // A scheduler's word is the last of a job: unless the program tells that it went well, or the
-  // scheduler let it begin once more.
+  // A scheduler's word ends a job, unless the program succeeds after it or the scheduler starts the
+  // job once more.
   bool IsLastOfScheduler(size_t line) const {
     return IsOfScheduler(rank_.lines[line].text) &&
            std::none_of(rank_.lines.begin() + static_cast<ptrdiff_t>(line), rank_.lines.end(),
-                        [](const Line& behind) { return TellsOfSuccess(behind.text); }) &&
+                        [](const Line& behind) { return ReportsSuccess(behind.text); }) &&
            !BeginsAnew(line);
   }
 
-  // Whether the program says behind this line again what it had said before its first step alone.
+  // Whether the program repeats, behind this line, something that it otherwise says only before its
+  // first step.
   bool BeginsAnew(size_t line) const {
     constexpr size_t kFewestLetters = 12;
     const auto begin = rank_.lines.begin();
@@ -326,11 +330,11 @@ class RankReader {
                        [&said](const Line& each) { return said.contains(each.text); });
   }
 
-  // The kernel kills a process of several: the others may go on for a while.
+  // The kernel may kill one process of several, and the others may go on for a while.
   std::optional<Finding> ReadPassedByKernel() const {
     for (size_t i = working_until_; i-- > 0;) {
       const Rule* const rule = IsInChain(i) ? nullptr : RuleForWitness(rank_.lines[i].text);
-      if (TellsOfSuccess(rank_.lines[i].text)) return std::nullopt;
+      if (ReportsSuccess(rank_.lines[i].text)) return std::nullopt;
       if (rule == nullptr) continue;
       Finding found = TakeLine(i, *rule);
       found.confidence = std::min(found.confidence, Confidence::kMedium);
@@ -339,13 +343,13 @@ class RankReader {
     return std::nullopt;
   }
 
-  // Whether srun itself has ended its step in this line, because a task had ended badly.
+  // Whether srun itself ended the step in this line, because a task had failed.
   bool IsOfSrun(size_t line) const {
     return std::any_of(rank_.lines.begin(), rank_.lines.begin() + static_cast<ptrdiff_t>(line),
                        [](const Line& before) { return EndsStep(before.text); });
   }
 
-  // Whether it stands where a traceback names its exception: who printed it left out the type.
+  // Whether the line stands where a traceback names its exception, with the type left out.
   bool EndsFrames(size_t line) const {
     const std::string_view text = rank_.lines[line].text;
     if (text.empty() || text[0] == ' ') return false;
@@ -355,15 +359,15 @@ class RankReader {
     return false;
   }
 
-  // The words of an exception, where nothing says that they are one's: lines that other processes
-  // have broken, flattened logs, the C++ log of a store whose exception is cut.
+  // Reads the words of an exception where nothing marks them as such: in lines that other processes
+  // have broken, in flattened logs, and in the C++ log of a store whose exception is cut.
   std::optional<Finding> ReadLoose() const {
-    const auto is_stores = [this](size_t line) {  // a warning that is nobody's last word is none
+    const auto is_stores = [this](size_t line) {  // a warning of c10d counts only as a last word
       return line + kLastWords >= rank_.lines.size() &&
              rank_.lines[line].text.find("[c10d]") != std::string::npos;
     };
     if (auto found = ReadLooseOf([this](size_t line) {
-          return TellsOfFailure(rank_.lines[line].text) || EndsFrames(line);
+          return MentionsFailure(rank_.lines[line].text) || EndsFrames(line);
         })) {
       return found;
     }
@@ -372,8 +376,8 @@ class RankReader {
     return ReadBare();
   }
 
-  // Words that somebody has cut out of their exception, or that a program has printed of it.
-  // A signal tells more than they do.
+  // Reads words that somebody has cut out of their exception, or that a program prints about it. A
+  // signal says more than such words.
   std::optional<Finding> ReadBare() const {
     if (rank_.exit_code.value_or(0) >= kSignalBase) return std::nullopt;
     size_t begin = rank_.lines.size();
@@ -389,22 +393,22 @@ class RankReader {
     };
     if (auto found = ReadLooseOf(is_asked)) return found;
     for (size_t i = begin; i < rank_.lines.size(); ++i) {
-      if (IsInChain(i) || !is_asked(i) || !TellsOfTrouble(rank_.lines[i].text)) continue;
+      if (IsInChain(i) || !is_asked(i) || !MentionsTrouble(rank_.lines[i].text)) continue;
       const Rule* const rule = RuleForBare(base::Trim(WithoutQuotedErrors(rank_.lines[i].text)));
       if (rule != nullptr && rule->level <= Level::kSymptom) return TakeLoose(i, *rule);
     }
     return std::nullopt;
   }
 
-  // What a launcher's report quotes is no cause of its own, but where nothing else is said, it is
-  // what the launcher was told.
+  // What a launcher's report quotes is not a cause of its own, but it is used if nothing else was
+  // said.
   std::optional<Finding> ReadReported() const {
     for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
       const std::string_view text = rank_.lines[i].text;
       Raised raised;
       raised.text = ReportedIn(text);
       if (raised.text.empty() || IsInChain(i) || IsWarning(text) || IsAside(text) ||
-          TellsOfAnother(raised))
+          IsAboutAnother(raised))
         continue;
       const Rule* const rule = RuleForException(raised.text);
       if (rule != nullptr && rule->level > Level::kSymptom) continue;
@@ -424,7 +428,7 @@ class RankReader {
       if (IsInChain(i) || !is_asked(i)) continue;
       const std::string_view text = rank_.lines[i].text;
       const std::string whole = WithLinesBelow(text, i);
-      // How Python shows an object.
+      // Python shows an object of an exception in this way.
       const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);
       const Rule* rule = shown.empty() ? nullptr : RuleForException(shown);
       if (rule == nullptr || rule->level > Level::kSymptom)
@@ -445,7 +449,8 @@ class RankReader {
     return finding;
   }
 
-  // Of a line of a container's log that a plug-in of Slurm prints again when it has failed.
+  // Finds a rule for a line of a container's log that a plug-in of Slurm prints again after a
+  // failure.
   static const Rule* RuleForReprinted(std::string_view text) {
     constexpr std::string_view kPlugIn = "pyxis:     ";
     const size_t at = text.find(kPlugIn);
@@ -454,7 +459,7 @@ class RankReader {
     return rule != nullptr && rule->level == Level::kDeciding ? rule : nullptr;
   }
 
-  // With what NCCL says in the lines below.
+  // Includes what NCCL says in the lines below.
   const Rule* RuleForCarried(size_t line) const {
     const std::string_view carried = CarriedException(rank_.lines[line].text);
     return carried.empty() ? nullptr : RuleForException(WithLinesBelow(carried, line));
@@ -469,8 +474,8 @@ class RankReader {
     return text;
   }
 
-  // torch.compile runs the program's code by itself: below its exception, which may follow that of
-  // `chain`, one of chains_, stand the lines that it was at.
+  // torch.compile runs the program's code itself: the program's own lines stand below its
+  // exception, which may be the next one after `chain` in chains_.
   Frame TracedFrame(const Chain& chain) const {
     const auto next = static_cast<size_t>(&chain - chains_.data()) + 1;
     const size_t end = next + 1 < chains_.size() ? chains_[next + 1].begin : rank_.lines.size();
@@ -498,7 +503,7 @@ class RankReader {
 
   const Rank& rank_;
   const std::vector<Chain> chains_;
-  size_t working_until_ = 0;  // the index after the last line that tells of work
+  size_t working_until_ = 0;  // the index after the last line that shows work
 };
 
 }  // namespace

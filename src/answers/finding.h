@@ -1,4 +1,4 @@
-// What one rank's end, or the cluster, says of why the job failed.
+// What one rank's end, or the cluster, says about why the job failed.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ struct Finding {
   Advice advice = Advice::kNone;
   Level level = Level::kDeciding;
   Confidence confidence = Confidence::kHigh;
-  std::string line;  // that decides it
+  std::string line;  // the line that decides it
   std::optional<base::Time> time;
   size_t order = 0;
   Frame frame;                     // the user's; views into the rank's lines
   std::vector<std::string> words;  // the traceback's end, or the lines around: evidence
 
-  // What the rule says, and no more confidence than it allows.
+  // Takes over what the rule says, and lowers the confidence to what it allows.
   void Take(const Rule& taken);
 };
 

@@ -8,7 +8,7 @@
 namespace answers {
 namespace {
 
-// "20.00 GiB" in MiB; 0 for other text.
+// Reads "20.00 GiB" as MiB; returns 0 for other text.
 double MebibytesOf(std::string_view text) {
   const std::string number(text.substr(0, 24));
   char* end = nullptr;
@@ -32,24 +32,24 @@ double SizeBefore(std::string_view text, std::string_view words) {
 }  // namespace
 
 bool IsTakenByOthers(std::string_view text) {
-  // Since torch 2.1: "Process 7 has 20.00 GiB memory in use. Including non-PyTorch memory, this
-  // process has 2.34 GiB memory in use."
+  // The message since torch 2.1: "Process 7 has 20.00 GiB memory in use. Including non-PyTorch
+  // memory, this process has 2.34 GiB memory in use."
   const double own = SizeBehind(text, "this process has ");
   double others = 0;
   for (size_t at = text.find("Process "); at != std::string_view::npos;
        at = text.find("Process ", at + 1)) {
     others += SizeBehind(text.substr(at, 64), " has ");
   }
-  // In a pid namespace a process does not find its own number in the message: the memory of PyTorch
-  // is this process's.
+  // In a PID namespace, the message does not contain the process under its own number; then
+  // PyTorch's memory shows which part is its own.
   const double held = SizeBehind(text, "Of the allocated memory ");
   if (own == 0 && others > 0 && held > others / 2) return false;
   if (own > 0 || others > 0) return others > own;
-  // Before: "(GPU 0; 7.79 GiB total capacity; 5 GiB already allocated; 10 MiB free; 5.7 GiB
-  // reserved in total by PyTorch)"
+  // The message before torch 2.1: "(GPU 0; 7.79 GiB total capacity; 5 GiB already allocated; 10 MiB
+  // free; 5.7 GiB reserved in total by PyTorch)"
   const double total = SizeBefore(text, " total capacity");
   const double reserved = SizeBefore(text, " reserved in total");
-  constexpr double kContext = 1024;  // CUDA's own, of this process
+  constexpr double kContext = 1024;  // the CUDA context of this process
   return total > 0 && reserved > 0 &&
          total - SizeBefore(text, " free") - reserved - kContext > reserved;
 }

@@ -1,5 +1,5 @@
 // What the last lines of a log decide: a closing word is not the cause, and an error that nothing
-// follows is no good end.
+// follows is not a good end.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kLongestWatched = 64 << 10;
 
-// Whether to look closer: most output has none of these.
+// A cheap check before a closer look: most output contains none of these words.
 bool MayBeLost(std::string_view text) {
   constexpr std::array<std::string_view, 6> kWords = {"nan", "NaN", "NAN", "inf", "Inf", "INF"};
   return std::any_of(kWords.begin(), kWords.end(), [text](std::string_view word) {
@@ -22,7 +22,7 @@ void Skip(std::string_view& text, std::string_view characters) {
   text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
 }
 
-// Of what follows "loss", in lower case: the rest of the name, a mark, the number.
+// Reads, in lower case, what follows "loss": the rest of the name, a mark, and the number.
 bool IsLost(std::string_view text) {
   constexpr std::string_view kNames = "abcdefghijklmnopqrstuvwxyz0123456789_-/.";
   Skip(text, kNames);
@@ -38,7 +38,8 @@ bool IsLost(std::string_view text) {
   return false;
 }
 
-// Of what precedes "loss", in lower case: the best value so far is infinite before the first.
+// Reads, in lower case, what precedes "loss": before the first loss, the best one so far is
+// infinite.
 bool IsOfTheBest(std::string_view before) {
   constexpr size_t kNear = 12;
   before = before.substr(before.size() - std::min(before.size(), kNear));
@@ -61,7 +62,7 @@ bool HasLostLoss(std::string_view line) {
 
 std::optional<std::string> LossWatch::Add(std::string_view bytes) {
   std::optional<std::string> found;
-  // Most output has no such word: only the line that has not ended is kept.
+  // Most output contains no such word: then only the last, unfinished line is kept.
   if (const size_t last = bytes.find_last_of("\r\n");
       last != std::string_view::npos && held_.empty() && !MayBeLost(bytes)) {
     bytes.remove_prefix(last + 1);

@@ -25,8 +25,8 @@ bool HasCount(std::string_view text, std::span<const std::string_view> words) {
   return false;
 }
 
-// "gpu-1:311:402 [1] init.cc:521 NCCL WARN ..."; the oldest versions omit "NCCL", and copies omit
-// the beginning.
+// Reads "gpu-1:311:402 [1] init.cc:521 NCCL WARN ..."; the oldest versions omit "NCCL", and copied
+// lines may lack the beginning.
 bool IsOfNccl(std::string_view line) {
   const size_t at = line.find("WARN ");
   if (at == std::string_view::npos) return false;
@@ -48,7 +48,7 @@ bool IsOfNccl(std::string_view line) {
 
 }  // namespace
 
-bool TellsOfSuccess(std::string_view text) {
+bool ReportsSuccess(std::string_view text) {
   constexpr size_t kLongest = 160;
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"training finished", "training complete", "training is finished", "training is complete",
@@ -72,8 +72,8 @@ bool IsProgress(std::string_view text) {
                                        "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
   static constexpr auto kNoRates = std::to_array<std::string_view>({"?it/s", "?s/it"});
   if (HasAny(text, kNoRates)) return false;
-  if (TellsOfSuccess(text)) return true;
-  // wandb also prints its summary when the run has failed.
+  if (ReportsSuccess(text)) return true;
+  // wandb prints its summary even if the run has failed.
   return text.size() < 400 && !text.starts_with(' ') && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
          std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
@@ -94,7 +94,7 @@ std::string_view CarriedException(std::string_view line) {
     const size_t at = line.find(words);
     if (at != std::string_view::npos) return line.substr(at + words.size());
   }
-  // The content of a worker's error file, which torchrun prints when another one takes its place.
+  // torchrun prints the content of a worker's error file when another one takes its place.
   constexpr std::string_view kMessage = "\"message\": \"";
   const std::string_view trimmed = base::Trim(line);
   if (!trimmed.starts_with(kMessage)) return "";
@@ -132,7 +132,7 @@ std::string WithoutQuotedErrors(std::string_view text) {
   static constexpr auto kErrors = std::to_array<std::string_view>({"rror", "xception"});
   if (IsAside(text)) return "";
   std::string kept;
-  size_t from = 0;  // of what is not kept yet
+  size_t from = 0;  // where the text that is not kept yet begins
   size_t open = text.find_first_of("\"'`");
   while (open != std::string_view::npos) {
     const size_t close = text.find(text[open], open + 1);
@@ -168,7 +168,8 @@ bool IsHandled(std::string_view before) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"etrying", "etry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
        "aught exception", "aught error", "non-fatal", "ecover"});
-  // A wrapper's "Caught X in DataLoader worker" is an exception's own text; DeepSpeed skips steps.
+  // "Caught X in DataLoader worker" is the text of an exception, and DeepSpeed skips steps without
+  // an error.
   return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
          before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
 }

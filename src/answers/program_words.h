@@ -12,7 +12,7 @@ namespace answers {
 bool IsProgress(std::string_view line);
 
 // "Training finished", "worker group successfully finished".
-bool TellsOfSuccess(std::string_view line);
+bool ReportsSuccess(std::string_view line);
 
 // "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" for another line.
 std::string_view CounterOfBar(std::string_view line);

@@ -10,26 +10,26 @@ namespace {
 
 constexpr size_t kLeastWidth = 40;
 constexpr size_t kIndent = 11;
-constexpr size_t kShownWords = 8;  // of the evidence: the end of a traceback
+constexpr size_t kShownWords = 8;  // the end of a traceback
 constexpr size_t kShownOthers = 4;
 constexpr size_t kShownMissing = 3;
-constexpr size_t kShownLines = 3;  // of what is long
+constexpr size_t kShownLines = 3;  // of a long paragraph
 
 bool IsInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }  // UTF-8
 
-// "Name:      value", line by line.
+// Builds lines of "Name:      value".
 class Screen {
  public:
   explicit Screen(size_t width) : room_(std::max(width, kLeastWidth) - kIndent) {}
 
-  // Text that does not fit is cut.
+  // Cuts text that does not fit.
   void Add(std::string_view name, std::string_view value) {
     if (value.empty()) return;
     text_ += fmt::format("{:<{}}{}\n", name.empty() ? "" : fmt::format("{}:", name), kIndent,
                          OneLine(value));
   }
 
-  // Broken between words, into at most kShownLines.
+  // Breaks the text between words into at most kShownLines.
   void AddParagraph(std::string_view name, const std::string& words) {
     std::string line;
     size_t lines = 1;
@@ -49,7 +49,7 @@ class Screen {
   std::string Take() { return std::move(text_); }
 
  private:
-  // Without control characters, and not longer than the room.
+  // Removes control characters, and cuts the text to the available width.
   std::string OneLine(std::string_view text) const {
     std::string line;
     for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
@@ -87,7 +87,7 @@ std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_al
   screen.AddParagraph(verdict.kind == kUnknown ? "Last line" : "Why", verdict.line);
   screen.Add("Where", Where(verdict));
 
-  // How it ended, and then the end of its output.
+  // The first fact is how the rank ended; the last ones are the end of its output.
   const std::vector<Fact>& facts = verdict.evidence;
   const size_t left_out =
       has_all || facts.size() <= kShownWords + 1 ? 0 : facts.size() - kShownWords - 1;

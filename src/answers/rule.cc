@@ -8,7 +8,7 @@
 namespace answers {
 namespace {
 
-// The same class by lines that only hint at it.
+// Returns a rule for the same class whose lines only hint at it.
 Rule SymptomOf(const RuleFile& file) {
   Rule symptom;
   symptom.name = file.rule.name;

@@ -10,7 +10,7 @@
 
 namespace answers {
 
-// How much a finding tells about the cause, the most first.
+// How much a finding says about the cause, the most first.
 enum class Level {
   kDeciding,     // names the cause
   kSymptom,      // something did not come in time: the cause of the delay is elsewhere

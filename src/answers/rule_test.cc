@@ -1,4 +1,4 @@
-// What each rule decides is in its file (rules/); here is what they decide together.
+// The samples of each rule are in its file (rules/); these tests are about the rules together.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST(Rules, AnAddressOfTheMachineItselfIsExplained) {
   EXPECT_EQ(advice_on("10.1.4.7").find("GLOO_SOCKET_IFNAME"), std::string_view::npos);
 }
 
-// Kubernetes' reasons and messages.
+// Reasons and messages of Kubernetes.
 struct Status {
   const char* kind;
   const char* reason;
@@ -107,6 +107,8 @@ constexpr Status kStatuses[] = {
     {"disk-full", "Evicted", "Pod ephemeral local storage usage exceeds the total limit"},
     {"preempted", "PreemptionByScheduler", "default-scheduler: preempting to accommodate"},
     {"node-lost", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"},
+    {"hang", "PyTorchJobFailed",
+     "Job j has failed because it was stalled (--on-stall=stop): rank 1 has not entered barrier"},
     {"deadline", "DeadlineExceeded", "Pod was active on the node longer than specified deadline"},
     {"image-pull", "ErrImagePull", "rpc error: code = NotFound desc = manifest unknown"},
     {"registry-credentials", "ErrImagePull", "failed to authorize: failed to fetch oauth token"},
@@ -173,14 +175,14 @@ TEST(Rules, ByTheExitAlone) {
   EXPECT_EQ(Kind("all is well\n", 0), "none");
 }
 
-// What the machine tells beside a program's words: the class of the words alone, and with it.
-struct Told {
+// What the machine says beside a program's words: the class by the words alone, and by both.
+struct WitnessCase {
   const char* alone;
   const char* with;
   const char* words;
   const char* witness;
 };
-constexpr Told kTold[] = {
+constexpr WitnessCase kWitnessCases[] = {
     {"data-loader", "host-out-of-memory",
      "RuntimeError: DataLoader worker (pid 31) is killed by signal: Killed. ",
      "kernel's log: Memory cgroup out of memory: Killed process 31 (python3) total-vm:9437184kB, "
@@ -212,7 +214,7 @@ constexpr Told kTold[] = {
     {"cuda-error", "cuda-error",
      "RuntimeError: CUDA error: an illegal memory access was encountered",
      "kernel's log: NVRM: Xid (PCI:0000:3b:00): 31, pid=42, name=python3, Ch 00000010, MMU Fault"},
-    // An exception of the program's own is not explained away.
+    // The machine's state does not explain away an exception of the program's own.
     {"exception", "exception", "ValueError: boom",
      "file system: /tmp is full: 0 KiB free of 1 MiB"},
     {"cuda-out-of-memory", "cuda-out-of-memory", "torch.OutOfMemoryError: CUDA out of memory.",
@@ -220,21 +222,21 @@ constexpr Told kTold[] = {
 };
 
 TEST(Rules, TheMachineDecidesWhereTheProgramsWordsDoNot) {
-  for (const Told& told : kTold) {
+  for (const WitnessCase& each : kWitnessCases) {
     const std::string words = fmt::format(
         "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in f\n{}\n",
-        told.words);
-    EXPECT_EQ(Kind(words, 1), told.alone) << told.words;
+        each.words);
+    EXPECT_EQ(Kind(words, 1), each.alone) << each.words;
     Rank rank;
     rank.exit_code = 1;
     const Evidence read =
         ReadLogs({{"log", fmt::format("{}muster: witness: 2026-07-30T10:00:05Z {}\n", words,
-                                      told.witness)}});
+                                      each.witness)}});
     ASSERT_EQ(read.ranks.size(), 1U);
-    ASSERT_EQ(read.ranks[0].witnesses.size(), 1U) << told.witness;
+    ASSERT_EQ(read.ranks[0].witnesses.size(), 1U) << each.witness;
     rank.lines = read.ranks[0].lines;
     rank.witnesses = read.ranks[0].witnesses;
-    EXPECT_EQ(FindInRank(rank)->kind, told.with) << told.witness;
+    EXPECT_EQ(FindInRank(rank)->kind, each.with) << each.witness;
   }
 }
 
@@ -249,7 +251,7 @@ TEST(Rules, AFullDiskMayBeWhyAProgramEndedWithoutAWord) {
   EXPECT_EQ(FindInRank(rank)->level, Level::kPeerLost);
 }
 
-// Words that look like a cause and are none.
+// Words that look like a cause but are not one.
 constexpr Fixture kDecoys[] = {
     {"unknown",
      "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nOSError: [Errno 28] "
@@ -267,7 +269,7 @@ TEST(Rules, DecoysDecideNothing) {
   for (const auto& [kind, text] : kDecoys) EXPECT_EQ(Kind(text, 1), kind) << text;
 }
 
-// Words that no form of a log marks as an exception's: they decide where nothing else does.
+// Words that no form of a log marks as an exception's: they decide if nothing else does.
 constexpr Fixture kLoose[] = {
     {"port-in-use",
      "[E socket.cpp:435] [c10d] The server socket has failed to bind to [::]:29500 "
@@ -291,7 +293,7 @@ TEST(Rules, WordsThatNothingMarksAsAnExceptions) {
   for (const auto& [kind, text] : kLoose) EXPECT_EQ(Kind(text, 1), kind) << text;
 }
 
-// What looks as if the program had gone on, or had handled it, and does not.
+// Logs in which the program seems to have gone on, or to have handled the error, but did not.
 constexpr Fixture kFatal[] = {
     {"exception",
      "UserWarning: x\n  warnings.warn(\nWARNING:root:slow\nTraceback (most recent call last):\n  "
@@ -312,7 +314,7 @@ constexpr Fixture kFatal[] = {
      "in f\n    g()\nzlib.error: Error -3 while decompressing\nbye\n"},
 };
 
-// What scripts and loggers print and go on from: the exception behind it decides.
+// Scripts and loggers print these words and go on: the exception behind them decides.
 TEST(Rules, WhatAScriptWentOnFromIsNotItsEnd) {
   const std::string behind =
       "\nTraceback (most recent call last):\n  File \"/w/a.py\", line 1, in f\nKeyError: 'label'\n";
@@ -352,7 +354,7 @@ TEST(Rules, HydrasWrapperIsNotTheCause) {
       "exception");
 }
 
-TEST(Rules, NeitherSettingsNorWarningsTellThatTheProgramWentOn) {
+TEST(Rules, NeitherSettingsNorWarningsShowThatTheProgramWentOn) {
   for (const auto& [kind, text] : kFatal) EXPECT_EQ(Kind(text, 1), kind) << text;
 }
 

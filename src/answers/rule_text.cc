@@ -39,7 +39,8 @@ std::optional<Level> LevelOf(std::string_view name) {
   return ValueOf(kNames, name);
 }
 
-// "" of what has no quotes around it: a pattern may begin or end with a blank.
+// Patterns are quoted because they may begin or end with a blank. Returns "" if there are no
+// quotes.
 std::string_view Unquoted(std::string_view text) {
   if (text.size() < 2 || !text.starts_with('"') || !text.ends_with('"')) return "";
   return text.substr(1, text.size() - 2);
@@ -81,7 +82,7 @@ bool ReadPattern(std::string_view word, std::string_view rest, Rule& rule) {
   return !pattern.empty();
 }
 
-// False where it is none.
+// Returns false if the line is not valid.
 bool ReadLine(std::string_view line, RuleFile& file) {
   Rule& rule = file.rule;
   const std::string_view word = TakeFirst(line);

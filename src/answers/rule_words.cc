@@ -18,7 +18,7 @@ const Rule* RuleForEscaped(std::string_view text) {
 const Rule* RuleForWords(std::string_view text) {
   for (const std::string_view end : {"Error: ", "Exception: "}) {
     for (size_t at = text.find(end); at != std::string_view::npos; at = text.find(end, at + 1)) {
-      const size_t begin = text.find_last_of(" :[('\"", at) + 1;  // 0 where there is none
+      const size_t begin = text.find_last_of(" :[('\"", at) + 1;  // 0 if there is none
       const Rule* const rule = RuleForException(text.substr(begin));
       if (rule != nullptr && rule->level <= Level::kSymptom) return rule;
     }

@@ -38,7 +38,8 @@ std::string_view WithoutNumber(std::string_view text) {
   return text;
 }
 
-// What bash puts behind "run.sh: line 3: " and the process, with the program's command line.
+// Returns what bash prints behind "run.sh: line 3: " and the PID, including the program's command
+// line.
 std::optional<std::string_view> OfScript(std::string_view line) {
   constexpr std::string_view kLine = ": line ";
   const size_t at = line.find(kLine);
@@ -68,7 +69,7 @@ std::optional<int> SignalOfShell(std::string_view line) {
   line = base::Trim(line);
   const auto script = OfScript(line);
   std::string_view words = script.value_or(line);
-  constexpr std::string_view kZsh = "zsh: ";  // in lower case, with the command line
+  constexpr std::string_view kZsh = "zsh: ";  // it prints lower case, and the command line
   const bool is_zsh = words.starts_with(kZsh);
   if (is_zsh) words.remove_prefix(kZsh.size());
   for (const SignalWords& signal : kSignals) {

@@ -7,21 +7,22 @@ namespace answers {
 namespace {
 
 struct Known {
-  std::string_view reason;   // "^" is not part of these: they are whole
-  std::string_view message;  // a pattern (rule.h); "" is any
+  std::string_view reason;   // without the marks ^ and $: it is compared as a whole
+  std::string_view message;  // a pattern (rule.h); "" matches any message
   std::string_view kind, title;
   Advice advice;
   std::string_view advice_text;
-  bool may_say_more = false;  // a rule then knows a class of the message
+  bool may_say_more = false;  // a rule may find a more precise class in the message
 };
 
 constexpr std::string_view kAgain = "Submit it again, from the last checkpoint.";
 constexpr std::string_view kOtherNode =
     "Submit it again, from the last checkpoint; look at the node before it gets work.";
-constexpr std::string_view kNotThere = "the pod names something that is not there, or not so";
+constexpr std::string_view kNotThere =
+    "the pod refers to something that does not exist or does not fit";
 constexpr std::string_view kMake =
-    "Make what the message names: a Secret, a ConfigMap, a key of it.";
-constexpr std::string_view kNoSandbox = "the node could not make the pod's container";
+    "Create what the message names: a Secret, a ConfigMap, a key of it.";
+constexpr std::string_view kNoSandbox = "the node could not create the pod's container";
 constexpr std::string_view kLookAtNode = "Try another node; have this one looked at.";
 constexpr std::string_view kBrokenDevice =
     "The device or the file server has failed: look at it and at the node's log (dmesg); try "
@@ -77,9 +78,12 @@ constexpr auto kStatuses = std::to_array<Known>({
      "the last one."},
     {"", "longer than specified deadline", "deadline", "it ran longer than it was allowed to",
      Advice::kFixFirst, "Allow more time, or save checkpoints and go on from the last one."},
+    {"", " because it was stalled (--on-stall=stop)", "hang",
+     "a rank that stood still kept the others waiting", Advice::kFixFirst,
+     "Look at the line where that rank was. `muster stacks` shows all ranks while it lasts."},
     {"", ", which this one waited for, has failed", "awaited-job",
      "the job that it waited for has failed", Advice::kFixFirst,
-     "Look why that one failed; then submit both again."},
+     "Find out why that one failed; then submit both again."},
     {"", ", which this one waited for, was deleted", "awaited-job",
      "the job that it waited for was deleted", Advice::kFixFirst,
      "Submit it again, to wait for another job or for none."},
@@ -132,13 +136,14 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"TopologyAffinityError", "", "admission",
      "the node could not give it processors and devices that are near each other",
      Advice::kRetryElsewhere, kLookAtNode},
-    {"ProvisioningFailed", "", "volume", "the claim's volume could not be made", Advice::kFixFirst,
+    {"ProvisioningFailed", "", "volume", "the claim's volume could not be created",
+     Advice::kFixFirst,
      "Look at the claim's events (kubectl describe pvc): its storage class, its size."},
     {"", "assign flavors to pod set ", "cluster-quota", "the queue's quota is used up",
      Advice::kRetry, kQueue},
     {"", "queue resource quota insufficient", "cluster-quota", "the queue's quota is used up",
      Advice::kRetry, kQueue},
-    {"", "LocalQueue * doesn't exist", "admission", "the queue is not there", Advice::kFixFirst,
+    {"", "LocalQueue * doesn't exist", "admission", "the queue does not exist", Advice::kFixFirst,
      "Name a queue of this namespace (kubectl get localqueues)."},
     {"", "ClusterQueue * is inactive", "admission", "the queue is not active", Advice::kRetry,
      "Look at the queue's status (kubectl describe clusterqueue)."},
@@ -154,7 +159,7 @@ constexpr auto kStatuses = std::to_array<Known>({
      "It may be in use by another node: check who holds the claim."},
     {"UnexpectedAdmissionError", "", "admission", "the node did not admit the pod",
      Advice::kRetryElsewhere,
-     "A device that it was to get is not there: look at the node's device plugin."},
+     "A device that was assigned to it does not exist: look at the node's device plugin."},
     {"", "exceeded quota", "cluster-quota", "the namespace's quota is used up", Advice::kRetry,
      "Ask for less, end something else, or have the quota raised."},
     {"", " is forbidden: failed quota: ", "cluster-quota",
@@ -165,7 +170,7 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"", "violates PodSecurity ", "admission", "the namespace does not allow such a pod",
      Advice::kFixFirst, "Change what the message names, or use a namespace that allows it."},
     {"", "failed calling webhook", "admission", "a webhook of the cluster does not answer",
-     Advice::kRetry, "Try again; if it lasts, look at the webhook's service and pods."},
+     Advice::kRetry, "Try again; if it persists, look at the webhook's service and pods."},
     {"", " is forbidden: maximum ", "admission", "the namespace's limits do not allow it",
      Advice::kFixFirst, "Ask for what the message names, or have the LimitRange changed."},
     {"", " is forbidden: minimum ", "admission", "the namespace's limits do not allow it",
@@ -173,7 +178,8 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"", " is forbidden: User ", "admission", "the API server does not let this user do it",
      Advice::kFixFirst, "Have the right granted that the message names, or use another namespace."},
     {"FailedScheduling", "persistentvolumeclaim \"*\" not found", "volume",
-     "the pod's claim does not exist", Advice::kFixFirst, "Make the claim that the message names."},
+     "the pod's claim does not exist", Advice::kFixFirst,
+     "Create the claim that the message names."},
     {"FailedScheduling", "unbound immediate PersistentVolumeClaims", "volume",
      "the pod's claim has no volume", Advice::kFixFirst,
      "Look at the claim's events (kubectl describe pvc): its storage class, its size."},
@@ -188,7 +194,7 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry, kShort},
 });
 
-// "OutOf*" is of each resource.
+// `known` may end with a star: "OutOf*" covers every resource.
 bool IsReason(std::string_view reason, std::string_view known) {
   if (!known.ends_with('*')) return reason == known;
   known.remove_suffix(1);
@@ -206,7 +212,7 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
     finding.title = known.title;
     finding.advice = known.advice;
     finding.advice_text = known.advice_text;
-    // Whose credentials it was, or whose limit, the message may say.
+    // The message may say whose credentials or which limit it was.
     const bool may_say_more = known.may_say_more || known.kind == "image-pull";
     const Rule* const rule = may_say_more ? RuleForLine(message) : nullptr;
     if (rule != nullptr && rule->level == Level::kDeciding) {
@@ -215,12 +221,11 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
       finding.advice = rule->advice;
       finding.advice_text = rule->advice_text;
     }
-    // Of a container that was killed the message is the end of its log, where the killer spoke
-    // last.
-    std::string_view told = base::Trim(message);
-    if (reason == "OOMKilled") told = told.substr(told.rfind('\n') + 1);
-    finding.line = std::string(reason) + (reason.empty() || told.empty() ? "" : ": ");
-    finding.line += told.substr(0, 400);
+    // The message of a killed container is the end of its log, where the killer spoke last.
+    std::string_view words = base::Trim(message);
+    if (reason == "OOMKilled") words = words.substr(words.rfind('\n') + 1);
+    finding.line = std::string(reason) + (reason.empty() || words.empty() ? "" : ": ");
+    finding.line += words.substr(0, 400);
     return finding;
   }
   return std::nullopt;

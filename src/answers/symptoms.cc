@@ -12,7 +12,7 @@
 namespace answers {
 namespace {
 
-// "Command '['/usr/bin/gcc', ...": of a library that compiles what it needs.
+// Reads "Command '['/usr/bin/gcc', ...", which comes from a library that compiles what it needs.
 bool IsOfCompiler(std::string_view text) {
   static constexpr auto kCompilers =
       std::to_array<std::string_view>({"cc", "gcc", "g++", "c++", "clang", "clang++", "nvcc",
@@ -24,7 +24,7 @@ bool IsOfCompiler(std::string_view text) {
   if (begin == std::string_view::npos) return false;
   std::string_view program = text.substr(begin);
   program = program.substr(0, program.find_first_of(" '\""));
-  program = program.substr(program.rfind('/') + 1);  // 0 where there is none
+  program = program.substr(program.rfind('/') + 1);  // 0 if there is none
   const size_t version = program.find_last_not_of("0123456789.-");
   program = program.substr(0, version == std::string_view::npos ? 0 : version + 1);
   return std::any_of(kCompilers.begin(), kCompilers.end(), [program](std::string_view each) {
@@ -35,7 +35,7 @@ bool IsOfCompiler(std::string_view text) {
 
 bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A line of the level ERROR, and not a variable's name with it.
+// Whether a line has the level ERROR; a variable's name that contains the word does not count.
 bool IsError(std::string_view text) {
   constexpr std::string_view kError = "ERROR";
   for (size_t at = text.find(kError); at != text.npos; at = text.find(kError, at + 1)) {
@@ -57,7 +57,7 @@ bool IsOfLauncher(std::string_view line) {
   return HasAny(line, kWords);
 }
 
-bool TellsOfExit(std::string_view text) {
+bool ReportsExit(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"(exitcode: 1)", "exitcode  : 1 ", "Exited with exit code 1", "exits with return code = 1",
        "returned non-zero exit status 1", "terminated with code 1", "exited with code 1"});
@@ -72,7 +72,7 @@ bool IsMissingOfShell(std::string_view text) {
          (at != std::string_view::npos && HasAny(text.substr(0, at), kShells));
 }
 
-bool TellsOfNoProgram(std::string_view text) {
+bool ReportsMissingProgram(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"xit code 127", "xit code: 127", "xitcode: 127", "xitcode  : 127", "xit status 127",
        "xit status: 127", "status of 127", "return code = 127", "exited with code 127",
@@ -148,7 +148,7 @@ bool IsLastWord(std::string_view text) {
                                                                   "  Error  ",
                                                                   "CrashLoopBackOff",
                                                                   "JobStatus.FAILED"});
-  if (IsEndOfStep(text)) return false;  // who has ended the step, said why
+  if (IsEndOfStep(text)) return false;  // whatever ended the step has said why
   if (IsShellsWordOfASignal(text)) return true;
   const std::string_view type = text.substr(0, text.find(": "));
   const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
@@ -156,7 +156,7 @@ bool IsLastWord(std::string_view text) {
   return (is_exception || HasAny(text, kWords)) && !IsWarning(text);
 }
 
-bool TellsOfFailure(std::string_view text) {
+bool MentionsFailure(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
        "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
@@ -164,7 +164,7 @@ bool TellsOfFailure(std::string_view text) {
   return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text);
 }
 
-bool TellsOfTrouble(std::string_view text) {
+bool MentionsTrouble(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {" must ",  "must be", "xpected", "annot ",   "can't ",   "ould not", " not ",      "n't ",
        "ismatch", "nvalid",  "nable",   "ailed",    "nsupport", "should",   "equire",     "rror",
@@ -189,15 +189,15 @@ bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
   if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
-  // A program's own subprocess.run raises it, too, and a library that compiles; those of
-  // `accelerate` and `deepspeed` are installed programs.
+  // A program's own subprocess.run raises it, too, and so does a library that compiles. In
+  // `accelerate` and `deepspeed` it is raised by an installed program.
   return type == "CalledProcessError" && !IsOfCompiler(last.text) &&
          std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
            return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
          });
 }
 
-bool TellsOfAnother(const Raised& raised) {
+bool IsAboutAnother(const Raised& raised) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
   static constexpr auto kWords = std::to_array<std::string_view>(

@@ -13,14 +13,14 @@ namespace answers {
 bool IsOfLauncher(std::string_view line);
 
 // A launcher's last message about a process that ended by itself, and not by a signal.
-bool TellsOfExit(std::string_view line);
+bool ReportsExit(std::string_view line);
 
 // A shell's "x.sh: line 3: /opt/x: No such file or directory": a program, or a file that it should
 // read.
 bool IsMissingOfShell(std::string_view line);
 
 // A status of 127, by which a shell reports that it has not found a program.
-bool TellsOfNoProgram(std::string_view line);
+bool ReportsMissingProgram(std::string_view line);
 
 // "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT ...": cancelled by somebody, or by srun after
 // a task had failed.
@@ -28,8 +28,8 @@ bool IsEndOfStep(std::string_view line);
 // The same with "... DUE TO TASK FAILURE": certainly after a task had failed.
 bool IsEndForTask(std::string_view line);
 
-// The message of a scheduler, or of a kubelet, that ends a job or one of its tasks: output of the
-// program after it was on its way already, or comes from the time that it has for saving.
+// The message of a scheduler, or of a kubelet, that ends a job or one of its tasks. Output of the
+// program after it was already on its way, or comes from the time that the program has for saving.
 bool IsOfScheduler(std::string_view line);
 
 // srun's message that a task has failed, after which it ends the step.
@@ -42,10 +42,10 @@ bool IsShellsWordOfASignal(std::string_view text);
 bool IsLastWord(std::string_view line);
 
 // Any message about something that went wrong.
-bool TellsOfFailure(std::string_view line);
+bool MentionsFailure(std::string_view line);
 
 // Whether it speaks of what cannot or must not be, as the message of an exception does.
-bool TellsOfTrouble(std::string_view line);
+bool MentionsTrouble(std::string_view line);
 
 // The line before the traceback of an error that occurred after the end was certain, or that does
 // not matter: in a destructor, or after an agent's peers were gone.
@@ -59,6 +59,6 @@ bool IsReport(const Chain& chain);
 
 // A message from what ran the program, elsewhere or as a child, that it has failed. Some contain
 // its message.
-bool TellsOfAnother(const Raised& raised);
+bool IsAboutAnother(const Raised& raised);
 
 }  // namespace answers

@@ -14,7 +14,7 @@ constexpr std::string_view kDuring =
     "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kDirect =
     "The above exception was the direct cause of the following exception:";
-// Begins muster-launch's own words, below torchrun's exception and table.
+// These words begin muster-launch's own explanation, below torchrun's exception and table.
 constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
@@ -28,8 +28,8 @@ bool IsIndented(std::string_view text) {
          text.starts_with("> File \"");  // of loguru
 }
 
-// "ValueError: boom", "torch.cuda.OutOfMemoryError: ...", "KeyboardInterrupt"; a word alone is
-// none.
+// Matches "ValueError: boom", "torch.cuda.OutOfMemoryError: ..." and "KeyboardInterrupt", but not a
+// single other word.
 bool NamesException(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
   if (type.empty() || type.size() > 120) return false;
@@ -38,11 +38,11 @@ bool NamesException(std::string_view text) {
            c == '.';
   });
   const bool is_of_module = type.find('.') != std::string_view::npos && type.size() < text.size();
-  const char first = type[type.rfind('.') + 1];  // of the whole word, if it has no dot
+  const char first = type[type.rfind('.') + 1];  // if there is no dot, of the whole word
   return is_name && (is_of_module || (first >= 'A' && first <= 'Z') || first == '_');
 }
 
-// "ValueError: boom": text that a program prints on purpose rarely begins like this.
+// Matches "ValueError: boom": text that a program prints on purpose rarely begins like this.
 bool EndsTraceback(std::string_view text) {
   if (text == "KeyboardInterrupt") return true;  // it has no message
   const std::string_view type = text.substr(0, text.find(':'));
@@ -50,7 +50,7 @@ bool EndsTraceback(std::string_view text) {
          (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
 }
 
-// The text after the type in "CRITICAL Uncaught ValueError: boom"; "" for another line.
+// Returns the text after the type in "CRITICAL Uncaught ValueError: boom"; "" for other lines.
 std::string_view UncaughtIn(std::string_view text) {
   for (const std::string_view words :
        {"Uncaught exception: ", "Unhandled exception: ", "uncaught exception: ",
@@ -63,12 +63,12 @@ std::string_view UncaughtIn(std::string_view text) {
   return "";
 }
 
-// The box that rich draws around a traceback.
+// Whether the line is part of the box that rich draws around a traceback.
 bool IsDrawn(std::string_view text) {
   return text.starts_with("\xe2\x94\x82") || text.starts_with("\xe2\x95");
 }
 
-// "│ /w/train.py:12 in main        │"
+// Reads "│ /w/train.py:12 in main        │".
 Frame ReadDrawnFrame(std::string_view text) {
   Frame frame;
   text = base::Trim(text.substr(std::min<size_t>(3, text.size())));
@@ -84,8 +84,8 @@ Frame ReadDrawnFrame(std::string_view text) {
   return frame;
 }
 
-// The lines as they would be without the tree that Python draws around the exceptions of a group:
-// "  | " before each, and "  +-+---------------- 1 ----------------" between them.
+// Returns the lines without the tree that Python draws around the exceptions of a group: "  | "
+// before each line, and "  +-+---------------- 1 ----------------" between exceptions.
 std::vector<std::string_view> WithoutTree(std::span<const Line> lines) {
   std::vector<std::string_view> texts;
   texts.reserve(lines.size());
@@ -134,8 +134,8 @@ class Reader {
  private:
   std::string_view Text(size_t index) const { return texts_[index]; }
 
-  // Reads from the frames on. `at_` is then behind the exception's line, or where the traceback is
-  // cut. `indent`: of the exception's line.
+  // Reads from the frames on. Afterwards `at_` is behind the exception's line, or where the
+  // traceback is cut. `indent` is that of the exception's line.
   bool ReadRaised(Raised& raised, size_t indent = 0) {
     const auto is_end = [this, indent](std::string_view text) {
       return indent > 0 && text.find_first_not_of(' ') == indent &&
@@ -149,7 +149,7 @@ class Reader {
     if (!is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
     raised.text = base::Trim(Text(at_++));
-    // "ImportError: ", with its whole text in the lines below.
+    // The exception's text may begin below "ImportError: ".
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
@@ -163,7 +163,8 @@ class Reader {
     return true;
   }
 
-  // "BackendCompilerFailed: backend='inductor' raised:", with the raised exception below it.
+  // Whether the exception that was raised stands below a line such as "BackendCompilerFailed:
+  // backend='inductor' raised:".
   static bool IsCauseBelow(const Raised& raised, std::string_view below) {
     return raised.text.ends_with(':') && raised.text.find(' ') != std::string::npos &&
            EndsTraceback(below);
@@ -183,7 +184,7 @@ class Reader {
     size_t i = at_;
     for (size_t blanks = 0; i < lines_.size() && blanks < 3; ++i) {
       const std::string_view text = Text(i);
-      // From a data loader's worker, or from another rank of torch.distributed.checkpoint.
+      // It comes from a data loader's worker, or from another rank of torch.distributed.checkpoint.
       if (text.find("Original Traceback") != std::string_view::npos ||
           (text.starts_with(kTracebackHeader) && text.find("(RANK ") != std::string_view::npos)) {
         is_inner_ = true;
@@ -219,7 +220,7 @@ class Reader {
     return chain;
   }
 
-  // The exception whose header is here. False if it is cut.
+  // Reads the exception whose header is the current line. Returns false if it is cut.
   bool ReadUnderHeader(Chain& chain) {
     const bool is_inner = is_inner_;
     Raised raised;
@@ -248,7 +249,7 @@ class Reader {
     chain.end = at_;
   }
 
-  // The end of a traceback that the log has cut, or the frame of a SyntaxError.
+  // Reads the end of a traceback whose beginning is missing, or the frame of a SyntaxError.
   Chain ReadHeadless() {
     const size_t begin = at_;
     Chain chain = ReadSyntaxError();
@@ -266,7 +267,8 @@ class Reader {
     return chain;
   }
 
-  // An exception's line by itself: the traceback is missing, or rich has drawn it.
+  // Reads an exception's line that stands by itself: the traceback is missing, or rich has drawn
+  // it.
   Chain ReadEnd() {
     Chain chain;
     chain.begin = at_;
@@ -283,7 +285,7 @@ class Reader {
     return chain;
   }
 
-  // An exception in a logger's line, from a hook for uncaught exceptions.
+  // Reads an exception from a logger's line that a hook for uncaught exceptions has written.
   Chain ReadUncaught() {
     Chain chain;
     chain.begin = at_;
@@ -295,7 +297,7 @@ class Reader {
     return chain;
   }
 
-  // A debugger's form: the type in one line, and the message in the next.
+  // Reads a debugger's form, with the type in one line and the message in the next.
   Chain ReadDebuggers() {
     Chain chain;
     chain.begin = at_;
@@ -314,7 +316,7 @@ class Reader {
     return chain;
   }
 
-  // `  File "x.py", line 3`, the line, a mark, and the exception.
+  // Reads `  File "x.py", line 3`, the line of code, a mark, and the exception.
   Chain ReadSyntaxError() {
     constexpr size_t kLines = 5;
     Chain chain;

@@ -24,7 +24,7 @@ struct Raised {
   size_t line = 0;            // index of the line that names the exception
   std::string text;           // "ValueError: boom", with the indented lines that belong to it
   std::vector<Frame> frames;  // the outermost first
-  // While the one before it in the chain was being handled, and not because of it.
+  // It was raised while the one before it in the chain was being handled, but not because of it.
   bool is_aside = false;
   std::string_view Type() const;
 };

@@ -8,8 +8,8 @@
 namespace answers {
 namespace {
 
-// The host in "The IPv6 network addresses of (job-master-0, 23456) cannot be retrieved", "Could not
-// resolve host: x", "Could not resolve hostname x: ..."; "" for another line.
+// Returns the host in "The IPv6 network addresses of (job-master-0, 23456) cannot be retrieved",
+// "Could not resolve host: x" or "Could not resolve hostname x: ..."; "" for other lines.
 std::string_view HostIn(std::string_view text) {
   static constexpr auto kBefore = std::to_array<std::string_view>(
       {"network addresses of (", "resolve host: ", "resolve hostname ", "resolve host address ",

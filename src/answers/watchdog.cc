@@ -15,13 +15,13 @@
 namespace answers {
 namespace {
 
-// One line, from one rank.
+// One line of one rank's watchdog.
 struct Report {
   int rank = -1;
   std::string_view group;           // "PG ID 0 PG GUID 0(default_pg)"; "" in older torch
-  std::optional<int64_t> sequence;  // of the call that timed out
+  std::optional<int64_t> sequence;  // number of the call that timed out
   std::string_view call;            // "ALLREDUCE"
-  std::string_view elements;        // that it takes
+  std::string_view elements;        // number of elements that the call takes
   std::optional<int64_t> enqueued;  // the last call that the rank has entered
   std::string_view text;
 };
@@ -43,7 +43,7 @@ std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text)
   report.rank = *rank;
   report.group = Between(text.substr(file), "[PG ", "]");
   report.group = report.group.substr(0, report.group.rfind(" Rank "));
-  // The end of a log may cut a line, whose rest would differ from all others.
+  // At the end of a log a line may be cut, and its rest would differ from all others.
   if (text.find("Timeout(ms)=") != std::string_view::npos) {
     report.sequence = base::ParseInt(Between(text, "WorkNCCL(SeqNum=", ","));
   }
@@ -56,7 +56,7 @@ std::optional<Report> ReadReport(std::optional<int> rank, std::string_view text)
   return report.sequence || report.enqueued ? std::optional(report) : std::nullopt;
 }
 
-// If all ranks give and get the same amount.
+// Whether all ranks give and get the same amount.
 bool TakesTheSame(std::string_view call) {
   static constexpr auto kCalls =
       std::to_array<std::string_view>({"ALLREDUCE", "BROADCAST", "REDUCE", "BARRIER"});
@@ -88,7 +88,7 @@ void FindMismatch(const std::vector<Report>& reports, Watchdogs& found) {
 }
 
 void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
-  std::map<std::string_view, int64_t> waited;  // by group, the first call that somebody waited in
+  std::map<std::string_view, int64_t> waited;  // by group, the earliest call in which a rank waited
   for (const Report& report : reports) {
     if (!report.sequence) continue;
     const auto [known, is_new] = waited.try_emplace(report.group, *report.sequence);
@@ -110,7 +110,7 @@ void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
   found.line = last->text;
 }
 
-// The rank that waited in an earlier call than all others, which were in one and the same.
+// Finds the rank that waited in an earlier call than all others, if these waited in the same call.
 void FindEarlier(const std::vector<Report>& reports, Watchdogs& found) {
   std::map<int64_t, std::set<int>> waiting;
   const Report* first = nullptr;
@@ -133,7 +133,7 @@ std::optional<int> RankOfWatchdog(std::string_view line) {
   const size_t file = line.find("ProcessGroupNCCL.cpp");
   if (file == std::string_view::npos) return std::nullopt;
   if (const auto rank = RankNumber(Between(line.substr(0, file), "[rank", "]"))) return rank;
-  // In a group other than the default one, it is not the job's rank.
+  // In a group other than the default one, this is not the rank in the job.
   const std::string_view group = Between(line.substr(file), "[PG ", "]");
   if (!group.empty() && !group.starts_with("ID 0 ") && !group.starts_with("0 ")) {
     return std::nullopt;
@@ -165,8 +165,8 @@ Watchdogs ReadWatchdogs(const Evidence& evidence) {
       if (const auto report = ReadReport(rank.rank, line.text)) reports.push_back(*report);
     }
   }
-  // Numbers count within a group: if lines name several groups, those without one could belong to
-  // any.
+  // Numbers count within a group. If lines name several groups, a line without one could belong to
+  // any of them.
   std::set<std::string_view> groups;
   for (const Report& report : reports) groups.insert(report.group);
   groups.erase("");

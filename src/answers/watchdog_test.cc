@@ -60,13 +60,13 @@ TEST(Watchdogs, WhoHadNotEnteredTheCall) {
   EXPECT_EQ(verdict.kind, "collective-timeout");
   ASSERT_TRUE(verdict.rank);
   EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
-  // Of two that are as far behind, neither is named.
+  // If two ranks are equally far behind, neither is named.
   EXPECT_FALSE(
       ReadWatchdogs(ReadLogs({{"out", waited + Enqueued(1, "0", 6) + Enqueued(2, "0", 6)}}))
           .behind);
 }
 
-// As torch 2.2 prints them: what timed out without the group, and what came of it with the group.
+// torch 2.2 prints the call that timed out without its group, and the consequences with it.
 TEST(Watchdogs, LinesWithoutAGroupAreOfTheOnlyOneThatIsNamed) {
   const auto caught = [](int rank, int sequence, const char* call) {
     return fmt::format(
@@ -76,7 +76,7 @@ TEST(Watchdogs, LinesWithoutAGroupAreOfTheOnlyOneThatIsNamed) {
         "Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n",
         rank, sequence, call);
   };
-  const auto told = [](int rank, int group, const char* words, int last) {
+  const auto reported = [](int rank, int group, const char* words, int last) {
     return fmt::format(
         "[rank{0}]:[E302 10:41:12.6 ProcessGroupNCCL.cpp:1785] [PG {1} (default_pg) Rank {0}] {2} "
         "last enqueued NCCL work: {3}, last completed NCCL work: 8.\n",
@@ -85,13 +85,13 @@ TEST(Watchdogs, LinesWithoutAGroupAreOfTheOnlyOneThatIsNamed) {
   const char* const kDetected =
       "Exception (either an error or timeout) detected by watchdog at work: 9,";
   const std::string both = caught(0, 9, "BROADCAST") + caught(1, 9, "ALLREDUCE");
-  EXPECT_FALSE(ReadWatchdogs(ReadLogs({{"out", both + told(0, 0, kDetected, 9)}})).one.empty());
-  EXPECT_TRUE(
-      ReadWatchdogs(ReadLogs({{"out", both + told(0, 0, kDetected, 9) + told(1, 3, kDetected, 9)}}))
-          .one.empty());
+  EXPECT_FALSE(ReadWatchdogs(ReadLogs({{"out", both + reported(0, 0, kDetected, 9)}})).one.empty());
+  EXPECT_TRUE(ReadWatchdogs(ReadLogs({{"out", both + reported(0, 0, kDetected, 9) +
+                                                  reported(1, 3, kDetected, 9)}}))
+                  .one.empty());
   const std::string waited = caught(0, 9, "ALLREDUCE") + caught(2, 9, "ALLREDUCE");
   const char* const kDump = "Received a dump signal due to a collective timeout from  rank 0.";
-  EXPECT_EQ(ReadWatchdogs(ReadLogs({{"out", waited + told(1, 0, kDump, 8)}})).behind, 1);
+  EXPECT_EQ(ReadWatchdogs(ReadLogs({{"out", waited + reported(1, 0, kDump, 8)}})).behind, 1);
 }
 
 TEST(Watchdog, WhoDidNotComeToABarrier) {

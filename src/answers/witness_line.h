@@ -14,7 +14,7 @@ namespace answers {
 inline constexpr std::string_view kKernelLog = "kernel's log";
 inline constexpr std::string_view kFileSystem = "file system";
 inline constexpr std::string_view kCgroup = "cgroup";
-// Where a rank crashed: "rank 1: " and what Say(Crash) tells (stall/stack.h).
+// Where a rank crashed: "rank 1: " and the text of Say(Crash) (stall/stack.h).
 inline constexpr std::string_view kPythonsStack = "Python's stack";
 inline constexpr std::string_view kLimits = "limits";  // of a program that was still running
 

@@ -103,7 +103,7 @@ inline constexpr std::string_view kStallsAnnotation = "muster.dev/stalls";
 inline constexpr std::string_view kUmaskAnnotation = "muster.dev/umask";
 // On a job: whom to notify, one per line; the label of the same name says when (end, fail, start).
 inline constexpr std::string_view kNotifyAnnotation = "muster.dev/notify";
-// One of these: notify-send is told.
+// A target with this name: notify-send shows the notice.
 inline constexpr std::string_view kNotifyDesktop = "desktop";
 // On a job of the embedded cluster that notifies a desktop: the address of its submitter's session
 // bus.

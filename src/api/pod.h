@@ -106,8 +106,8 @@ const text::Json* MainContainer(const text::Json& pod);
 text::Json* MainContainer(text::Json& pod);
 // The value of kUmaskAnnotation: "0027", octal; nullopt when malformed.
 std::optional<mode_t> ParseUmask(std::string_view text);
-// Of whoever submitted a job or pod: what api::kEnvironmentAnnotation says; empty when absent or
-// malformed.
+// The environment of the user who submitted a job or pod, from api::kEnvironmentAnnotation; empty
+// if it is absent or malformed.
 base::Environment SubmittedEnvironment(const text::Json& object);
 // Sum over containers of limits[resource] in whole units.
 int64_t SumOfLimits(const text::Json& pod, std::string_view resource);

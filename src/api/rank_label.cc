@@ -1,6 +1,7 @@
 #include "api/rank_label.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/strings.h"
 
@@ -18,13 +19,17 @@ std::optional<int> NumberIn(std::string_view text) {
 }  // namespace
 
 std::optional<RankLabel> ReadRankLabel(std::string_view line) {
-  constexpr std::string_view kRank = "[rank", kLocal = "[local-rank";
+  constexpr std::string_view kRank = "[rank";
+  constexpr std::array<std::string_view, 2> kLocal = {"[local-rank", "[default"};
   RankLabel label;
-  label.is_local = line.starts_with(kLocal);
-  if (!label.is_local && !line.starts_with(kRank)) return std::nullopt;
+  size_t begin = line.starts_with(kRank) ? kRank.size() : 0;
+  for (const std::string_view local : kLocal) {
+    if (!line.starts_with(local)) continue;
+    label.is_local = true;
+    begin = local.size();
+  }
   const size_t end = line.find(']');
-  if (end == std::string_view::npos) return std::nullopt;
-  const size_t begin = label.is_local ? kLocal.size() : kRank.size();
+  if (begin == 0 || end == std::string_view::npos) return std::nullopt;
   const auto number = NumberIn(line.substr(begin, end - begin));
   if (!number) return std::nullopt;
   label.number = *number;

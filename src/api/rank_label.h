@@ -7,11 +7,12 @@
 namespace api {
 
 struct RankLabel {
-  std::string_view name;  // "rank3", "local-rank1"
+  std::string_view name;  // "rank3", "local-rank1", "default1"
   int number = 0;
   bool is_local = false;  // of the pod, not of the job
-  // A launcher's line "[rank3]:text", PyTorch's own "[rank3]: text" or "[rank3] text", or a
-  // progress bar as it grows: "[rank3]> 40%|###".
+  // A launcher's line "[rank3]:text" ("[default3]:text" by torchrun --tee, of the pod), PyTorch's
+  // own
+  // "[rank3]: text" or "[rank3] text", or a progress bar as it grows: "[rank3]> 40%|###".
   bool is_bar = false;
   std::string_view text;  // indented as the rank wrote it
 };

@@ -15,6 +15,7 @@ TEST(ReadRankLabel, ReadsWhatLaunchersAndPyTorchPutBeforeALine) {
         {"[rank3] step 1", "rank3", 3, false, false, "step 1"},
         {"[rank3]: ", "rank3", 3, false, false, ""},
         {"[local-rank1]:a", "local-rank1", 1, true, false, "a"},
+        {"[default1]:a", "default1", 1, true, false, "a"},
         {"[rank0]> 40%|####", "rank0", 0, false, true, "40%|####"},
         {"[rank1] > 40%", "rank1", 1, false, false, "> 40%"}}) {
     const auto label = ReadRankLabel(line);
@@ -40,8 +41,8 @@ TEST(ReadRankLabel, LeavesTheTextIndentedAsItWas) {
 TEST(ReadRankLabel, OtherLinesHaveNone) {
   for (const char* line :
        {"", "step 1", "[rank]: x", "[rank3]", "[rank3", "[rank3]x", "[ranks3]: x", "[rankle] a",
-        "[rank-3]: x", "[rank 3]: x", "[rank1000000]: x", "[INFO]: x",
-        "[rank00000000000000000000000000]: x"}) {
+        "[rank-3]: x", "[rank 3]: x", "[defaults1]: x", "[default]: x", "[rank1000000]: x",
+        "[INFO]: x", "[rank00000000000000000000000000]: x"}) {
     EXPECT_FALSE(ReadRankLabel(line)) << line;
   }
 }

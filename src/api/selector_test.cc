@@ -63,7 +63,7 @@ TEST(LabelSelector, RefusesWhatItCannotRead) {
   }
 }
 
-TEST(LabelSelector, TellsExactValues) {
+TEST(LabelSelector, FindsExactValues) {
   const auto parsed = LabelSelector::Parse("a=b,c in (d),e in (f,g),h!=i");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->ExactValue("a"), "b");
@@ -123,7 +123,7 @@ TEST(FieldSelector, RefusesOtherFieldsAndNonsense) {
   }
 }
 
-TEST(FieldSelector, TellsExactValues) {
+TEST(FieldSelector, FindsExactValues) {
   const auto parsed = FieldSelector::Parse("metadata.name=a,status.phase!=Failed");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->ExactValue("metadata.name"), "a");

@@ -19,7 +19,7 @@ TEST(ShareWork, DoesEachThingOnce) {
   }
 }
 
-TEST(ShareWork, TellsTheFirstPartsError) {
+TEST(ShareWork, ReportsTheFirstPartsError) {
   const Status status = ShareWork(1000, 10, [](size_t from, size_t count) -> Status {
     return Fail(Code::kInternal, from == 0 && count > 0 ? "first" : "later");
   });

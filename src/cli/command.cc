@@ -87,8 +87,9 @@ Command& Command::Aliases(std::vector<std::string> aliases) {
   aliases_ = std::move(aliases);
   return *this;
 }
-Command& Command::Synonyms(std::map<std::string, std::string> synonyms) {
-  synonyms_ = std::move(synonyms);
+Command& Command::Synonyms(
+    std::span<const std::pair<std::string_view, std::string_view>> synonyms) {
+  synonyms_ = synonyms;
   return *this;
 }
 
@@ -186,7 +187,24 @@ Command& Command::Add(std::string use, std::string summary) {
   return *children_.emplace_back(std::move(child));
 }
 
-Command* Command::FindChild(std::string_view name) const {
+void Command::AddLater(std::string_view name, std::function<void(Command& parent)> add) {
+  later_.push_back({name, std::move(add)});
+}
+
+void Command::Make(const std::function<bool(const Later&)>& is_wanted) {
+  const auto wanted = std::stable_partition(later_.begin(), later_.end(), std::not_fn(is_wanted));
+  const std::vector<Later> making(std::make_move_iterator(wanted),
+                                  std::make_move_iterator(later_.end()));
+  later_.erase(wanted, later_.end());
+  for (const Later& later : making) later.add(*this);
+}
+
+const std::vector<std::unique_ptr<Command>>& Command::children() {
+  Make([](const Later&) { return true; });
+  return children_;
+}
+
+Command* Command::FindMade(std::string_view name) const {
   for (const auto& child : children_) {
     if (child->name_ == name ||
         std::find(child->aliases_.begin(), child->aliases_.end(), name) != child->aliases_.end()) {
@@ -194,6 +212,13 @@ Command* Command::FindChild(std::string_view name) const {
     }
   }
   return nullptr;
+}
+
+Command* Command::FindChild(std::string_view name) {
+  if (!name.empty()) Make([name](const Later& later) { return later.name == name; });
+  if (Command* const made = FindMade(name)) return made;
+  Make([](const Later&) { return true; });
+  return FindMade(name);
 }
 
 std::string Command::Path() const {

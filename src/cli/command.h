@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +53,8 @@ class Command {
   Command& Aliases(std::vector<std::string> aliases);
   // Other programs' names for commands below this one: {"kill", "stop"}. They are not accepted, but
   // the user is told the right name.
-  Command& Synonyms(std::map<std::string, std::string> synonyms);
+  // Lives as long as the command.
+  Command& Synonyms(std::span<const std::pair<std::string_view, std::string_view>> synonyms);
   // Takes the long help and the examples from a page beside the verb's source, which is read only
   // when they are shown: HelpPageOf (cli/help.h). Goes before Long and Example.
   Command& Help(std::string page, std::string program);
@@ -91,6 +92,11 @@ class Command {
 
   // The new child; valid while this command lives.
   Command& Add(std::string use, std::string summary);
+  // Calls `add`, which adds the child `name` or something to it, when that child is first looked
+  // for, or all are, as for an alias: a call needs only the command that it names, and the flags of
+  // all commands take longer than many commands do. Those of one name are called in this order;
+  // without a name, `add` is called when all children are looked for.
+  void AddLater(std::string_view name, std::function<void(Command& parent)> add);
 
   FlagSet& flags() { return flags_; }                  // this command only
   FlagSet& persistent_flags() { return persistent_; }  // this command and those below
@@ -99,24 +105,34 @@ class Command {
   const std::string& use() const { return use_; }
   const std::string& summary() const { return summary_; }
   Command* parent() const { return parent_; }
-  const std::vector<std::unique_ptr<Command>>& children() const { return children_; }
+  // All of them: makes what was to be added later.
+  const std::vector<std::unique_ptr<Command>>& children();
   bool is_hidden() const { return is_hidden_; }
   bool is_runnable() const { return static_cast<bool>(run_); }
   bool is_click() const { return is_click_ || (parent_ != nullptr && parent_->is_click()); }
-  bool is_arena() const;         // the program was called by the name `arena`
-  std::string Path() const;      // "muster submit pytorchjob"
-  std::string UseLine() const;   // "muster get JOB [flags]"
+  bool is_arena() const;        // the program was called by the name `arena`
+  std::string Path() const;     // "muster submit pytorchjob"
+  std::string UseLine() const;  // "muster get JOB [flags]"
+  // Both know the children that are made.
   std::string HelpText() const;  // ends with a newline
-  std::string ManPage() const;   // the man page, section 1, in man's macros (cli/man.cc)
+  std::string ManPage() const;   // section 1, in man's macros (cli/man.cc)
   // Whether the command line set a flag that is visible here.
   bool Changed(std::string_view flag) const;
   // By name or alias; nullptr when absent.
-  Command* FindChild(std::string_view name) const;
+  Command* FindChild(std::string_view name);
 
  private:
   friend class Executor;
   friend class ClickText;
 
+  struct Later {
+    std::string_view name;
+    std::function<void(Command&)> add;
+  };
+
+  Command* FindMade(std::string_view name) const;
+  // Calls those that `is_wanted` chooses.
+  void Make(const std::function<bool(const Later&)>& is_wanted);
   std::vector<Flag*> OwnFlags() const;        // without inherited ones
   std::vector<Flag*> InheritedFlags() const;  // nearest first
   std::string UsageText() const;
@@ -133,6 +149,7 @@ class Command {
   std::string unknown_flag_hint_;
   std::vector<std::string> aliases_;
   std::vector<std::unique_ptr<Command>> children_;
+  std::vector<Later> later_;
   Command* parent_ = nullptr;
   FlagSet flags_;
   FlagSet persistent_;
@@ -144,7 +161,7 @@ class Command {
   std::string alone_alias_;  // only by this name; "" where it has no other run_
   std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
   ArgCompleter complete_;
-  std::map<std::string, std::string> synonyms_;
+  std::span<const std::pair<std::string_view, std::string_view>> synonyms_;
   bool is_hidden_ = false;
   bool is_raw_ = false;
   std::vector<std::string> click_args_;

@@ -106,10 +106,41 @@ TEST_F(CommandTest, WhatIsMissingIsNamedWithTheLineThatHasIt) {
   EXPECT_EQ(ErrorOf({"compare", "a"}, 2), "RUN... is missing: muster compare RUN RUN... [flags]");
 }
 
-TEST_F(CommandTest, ASynonymIsToldItsCommand) {
-  root_.Synonyms({{"kill", "delete"}});
+TEST_F(CommandTest, ASynonymNamesItsCommand) {
+  static constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"kill", "delete"}};
+  root_.Synonyms(kSynonyms);
   EXPECT_EQ(ErrorOf({"kill"}, 2),
             "unknown command \"kill\" for \"muster\" (did you mean `muster delete`?)");
+}
+
+TEST_F(CommandTest, ACallMakesOnlyTheCommandThatItNames) {
+  std::vector<std::string> made;
+  const auto add = [this, &made](const std::string& name) {
+    root_.AddLater(name, [name, &made](Command& parent) {
+      made.push_back(name);
+      parent.Add(name, "").Aliases({name + "s"}).Run([](Invocation& call) -> base::Result<int> {
+        return static_cast<int>(call.command.Path().size());
+      });
+    });
+  };
+  static const std::string kLate = "late", kNever = "never";
+  add(kLate);
+  add(kNever);
+  root_.AddLater("late", [](Command& parent) { parent.FindChild("late")->Hidden(); });
+  EXPECT_EQ(Do({"-n", "x", "late"}).exit_code, 11);
+  EXPECT_EQ(Do({"list"}).exit_code, 0);
+  EXPECT_EQ(made, std::vector<std::string>{"late"});
+  EXPECT_EQ(Do({"nevers"}).exit_code, 12) << "an alias may be any command's";
+  EXPECT_EQ(Do({"late"}).exit_code, 11);
+  EXPECT_EQ(made, (std::vector<std::string>{"late", "never"}));
+}
+
+TEST_F(CommandTest, HelpAndSuggestionsKnowTheCommandsThatWereNotMade) {
+  root_.AddLater("late", [](Command& parent) { parent.Add("late", "comes late"); });
+  EXPECT_EQ(ErrorOf({"latest"}, 2), "unknown command \"latest\" for \"muster\" (did you mean late?)");
+  root_.FindChild("submit")->AddLater("", [](Command& parent) { parent.Add("tfjob", "as ever"); });
+  EXPECT_EQ(Do({"submit", "--help"}).exit_code, 0);
+  EXPECT_NE(out_.text().find("as ever"), std::string::npos);
 }
 
 TEST_F(CommandTest, RawCommandsGetEverything) {

@@ -28,7 +28,7 @@ class Executor {
   void AddHelpFlag(Command& command);
   void AddHelpFlagsBelow(Command& command);
   Found Find(const std::vector<std::string>& args) const;
-  std::string Suggest(const Command& command, std::string_view name) const;
+  std::string Suggest(Command& command, std::string_view name) const;
   base::Status Parse(Command& command, const std::vector<std::string>& args, ParsedArgs* parsed);
   base::Status CheckCall(Command& command, Invocation& call) const;
   Outcome Call(const Found& found, ParsedArgs parsed);
@@ -76,9 +76,9 @@ std::string Described(const std::string& name, const std::string& summary) {
 }  // namespace
 
 void Executor::AddStandardCommands() {
-  if (root_.children().empty()) return;
+  if (root_.children_.empty() && root_.later_.empty()) return;
   // Bound again by each Execute, because they call back into this executor.
-  Command* help = root_.FindChild("help");
+  Command* help = root_.FindMade("help");
   if (help == nullptr) help = &root_.Add("help [command]", "Help about any command");
   help->Check([this](Invocation& call) -> base::Status {
     TRY(Topic(call.args));
@@ -99,18 +99,18 @@ void Executor::AddStandardCommands() {
     TRY(out_.Write(topic->HelpText()));
     return 0;
   });
-  if (root_.FindChild("completion") == nullptr) AddCompletionCommand(root_);
-  Command* complete = root_.FindChild("__complete");
+  if (root_.FindMade("completion") == nullptr) AddCompletionCommand(root_);
+  Command* complete = root_.FindMade("__complete");
   if (complete == nullptr) complete = &root_.Add("__complete", "").Hidden().RawArgs();
   complete->Run(
       [this](Invocation& call) -> base::Result<int> { return Complete(call.args).exit_code; });
-  Command* manual = root_.FindChild("__man");
+  Command* manual = root_.FindMade("__man");
   if (manual == nullptr) manual = &root_.Add("__man FOLDER", "").Hidden().Args(ExactArgs(1));
   manual->Run([this](Invocation& call) -> base::Result<int> {
     TRY(WriteManual(root_, call.args[0]));
     return 0;
   });
-  Command* reference = root_.FindChild("__reference");
+  Command* reference = root_.FindMade("__reference");
   if (reference == nullptr) {
     reference = &root_.Add("__reference FOLDER", "").Hidden().Args(ExactArgs(1));
   }
@@ -156,13 +156,15 @@ Executor::Found Executor::Find(const std::vector<std::string>& args) const {
     found.name = text;
   }
   found.args.insert(found.args.end(), args.begin() + static_cast<ptrdiff_t>(at), args.end());
+  (void)found.command->children();  // its help shows them
   return found;
 }
 
-std::string Executor::Suggest(const Command& command, std::string_view name) const {
+std::string Executor::Suggest(Command& command, std::string_view name) const {
   constexpr size_t kFarthest = 2;
   const bool is_arena = command.is_arena();
-  const auto synonym = command.synonyms_.find(std::string(name));
+  const auto synonym = std::find_if(command.synonyms_.begin(), command.synonyms_.end(),
+                                    [name](const auto& entry) { return entry.first == name; });
   if (synonym != command.synonyms_.end()) {
     const std::string meant = fmt::format("{} {}", command.Path(), synonym->second);
     return is_arena ? fmt::format("\n\nDid you mean this?\n\t{}\n", meant)
@@ -273,6 +275,7 @@ base::Result<Command*> Executor::Topic(const std::vector<std::string>& path) con
                         fmt::format("Unknown help topic `{}`", base::Join(path, " ")));
     }
   }
+  (void)at->children();
   return at;
 }
 

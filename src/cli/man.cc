@@ -56,18 +56,20 @@ std::string FlagsText(std::string_view heading, std::vector<Flag*> flags) {
   return out.empty() ? "" : fmt::format(".SH {}\n{}", heading, out);
 }
 
-base::Status WriteBelow(const Command& command, const std::string& folder) {
+base::Status WriteBelow(Command& command, const std::string& folder) {
+  const auto& children = command.children();
   TRY(base::WriteFileAtomic(fmt::format("{}/{}.1", folder, PageName(command)), command.ManPage(),
                             0644, base::Durability::kNone));
-  for (const auto& child : command.children()) {
+  for (const auto& child : children) {
     if (!child->is_hidden()) TRY(WriteBelow(*child, folder));
   }
   return {};
 }
 
-std::string Sections(const Command& command) {
+std::string Sections(Command& command) {
+  const auto& children = command.children();
   std::string out = fmt::format("\n## {}\n\n```text\n{}```\n", command.Path(), command.HelpText());
-  for (const auto& child : command.children()) {
+  for (const auto& child : children) {
     if (!child->is_hidden()) out += Sections(*child);
   }
   return out;
@@ -110,11 +112,11 @@ std::string Command::ManPage() const {
   return out;
 }
 
-base::Status WriteManual(const Command& root, const std::string& folder) {
+base::Status WriteManual(Command& root, const std::string& folder) {
   return WriteBelow(root, folder);
 }
 
-base::Status WriteReference(const Command& root, const std::string& folder) {
+base::Status WriteReference(Command& root, const std::string& folder) {
   std::string index = fmt::format(
       "{}# Commands\n\nEach page is what `--help` prints.\n\n| command | what it does |\n"
       "|---|---|\n",

@@ -185,7 +185,7 @@ TEST_F(ClientTest, PutsTheNamespaceBeforeARowOfAllNamespaces) {
   EXPECT_EQ(table->rows[0][1].as_string(), "a");
 }
 
-TEST_F(ClientTest, TellsAServerThatRendersNoTables) {
+TEST_F(ClientTest, ReportsAServerThatRendersNoTables) {
   server.QueueJson(R"({"kind":"PodList","items":[]})");
   const auto table = client.GetTable(api::kPods, {});
   ASSERT_FALSE(table);
@@ -286,7 +286,7 @@ TEST_F(ClientTest, OpensLogs) {
             "&sinceSeconds=9&limitBytes=10");
 }
 
-TEST_F(ClientTest, TellsWhyAStreamDidNotOpen) {
+TEST_F(ClientTest, ReportsWhyAStreamDidNotOpen) {
   server.QueueJson(R"({"kind":"Status","reason":"NotFound","message":"pods \"p\" not found"})",
                    404);
   const auto log = client.Logs("team", "p", {});
@@ -324,7 +324,7 @@ TEST_F(ClientTest, AppliesOnTheServersSide) {
             "PATCH /api/v1/namespaces/team/pods/p?fieldManager=m&force=true&dryRun=All");
 }
 
-TEST_F(ClientTest, TellsAnAnswerThatIsNoJson) {
+TEST_F(ClientTest, ReportsAnAnswerThatIsNoJson) {
   server.QueueJson("{\"kind\": ");
   const auto pod = client.Get(api::kPods, "team", "p");
   ASSERT_FALSE(pod);

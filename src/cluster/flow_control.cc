@@ -87,7 +87,7 @@ std::vector<base::Result<net::HttpResponse>> Controlled::SendAll(
       for (size_t i = begin; i < end; ++i) {
         base::Result<net::HttpResponse>& answer = come[i - begin];
         came_well += CameWell(answer) ? 1 : 0;
-        flow_.Tell(requests[left[i]].method, answer ? answer->status : 0, took);
+        flow_.ReportAnswer(requests[left[i]].method, answer ? answer->status : 0, took);
         if (IsRefused(answer)) refused.push_back(left[i]);
         answers[left[i]] = std::move(answer);
       }

@@ -60,7 +60,7 @@ class FlowControl {
   };
   View Look() const;
   base::Clock& clock() { return clock_; }
-  void Tell(std::string_view method, int status, base::Duration took) const {
+  void ReportAnswer(std::string_view method, int status, base::Duration took) const {
     if (options_.on_answer) options_.on_answer(method, status, took);
   }
 

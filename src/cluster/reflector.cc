@@ -74,7 +74,7 @@ class Reflector::Impl {
   bool has_broken_ = false;      // the last watch; the server may have changed
   std::string newest_;           // the newest version seen
   int refusals_ = 0;             // in a row
-  bool is_unreachable_ = false;  // and the handler has been told
+  bool is_unreachable_ = false;  // and the handler knows it
 
   std::mutex mutex_;
   std::condition_variable_any stopped_;

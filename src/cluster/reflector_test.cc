@@ -7,7 +7,7 @@
 namespace cluster {
 namespace {
 
-// Writes down what a reflector tells: "replace a b", "added c", "modified c", "deleted c".
+// Writes down what a reflector reports: "replace a b", "added c", "modified c", "deleted c".
 class Diary {
  public:
   ReflectorHandler Handler() {

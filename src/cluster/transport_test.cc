@@ -64,7 +64,7 @@ TEST(InProcessTransport, GathersAStreamedAnswerForSend) {
   EXPECT_EQ(response->body, "one " + std::string(100'000, 'x') + " two");
 }
 
-TEST(InProcessTransport, TellsAnAnswerThatIsDropped) {
+TEST(InProcessTransport, ReportsAnAnswerThatIsDropped) {
   const auto silent = InProcessTransport([](net::HttpRequest, const ResponderPtr&) {});
   EXPECT_EQ(silent->Send({"GET", "/", {}, ""})->status, 500);
   const auto broken = InProcessTransport([](net::HttpRequest, const ResponderPtr& responder) {

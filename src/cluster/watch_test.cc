@@ -126,7 +126,7 @@ TEST_F(WatchTest, ReadsMembersInWhateverOrder) {
   EXPECT_EQ(text::GetString((*second)->object, {"metadata", "name"}), "b");
 }
 
-TEST_F(WatchTest, TellsAVersionThatIsTooOld) {
+TEST_F(WatchTest, ReportsAVersionThatIsTooOld) {
   server.QueueWhole(R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}})"
                     "\n");
   const auto event = Open()->Next();
@@ -140,7 +140,7 @@ TEST_F(WatchTest, TellsAVersionThatIsTooOld) {
   EXPECT_EQ(watch.error().code, base::Code::kExpired);
 }
 
-TEST_F(WatchTest, TellsAnEventThatBreaksOffOrIsNone) {
+TEST_F(WatchTest, ReportsAnEventThatBreaksOffOrIsNone) {
   server.QueueWhole(R"({"type":"ADDED","obj)");
   EXPECT_EQ(Open()->Next().error().code, base::Code::kUnavailable);
   server.QueueWhole("{]\n");

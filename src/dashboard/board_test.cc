@@ -36,7 +36,7 @@ TEST_F(BoardTest, AJobAndItsPodsAreARow) {
   EXPECT_EQ(text::GetInt(row, {"created"}), 1785405540000);
 }
 
-TEST_F(BoardTest, WhoHoldsTheOthersUpIsToldWithoutTheSecondsThatThePageCounts) {
+TEST_F(BoardTest, WhoHoldsTheOthersUpIsShownWithoutTheSecondsThatThePageCounts) {
   text::Json job = MakeJob("base", "Running", std::chrono::seconds(60));
   api::SetAnnotation(job, api::kStallAnnotation, "stalled 2026-07-30T10:01:00Z rank 1 is late");
   // As the watch reads it.
@@ -58,11 +58,11 @@ TEST_F(BoardTest, ProgressOnKubernetesIsInTheAnnotationsOfJobs) {
   EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());
   api::SetAnnotation(job, api::kProgressAnnotation, R"([{"source": "status posts", "step": 7}])");
   board_.Apply(Type::kModified, *text::ParsePart(text::ToJson(job), Board::JobParts()));
-  const auto told = board_.Take(clock_.Now()).annotated;
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].uid, uid);
-  EXPECT_EQ(text::GetInt(told[0].sources.at(0), {"step"}), 7);
-  // As it was told.
+  const auto annotated = board_.Take(clock_.Now()).annotated;
+  ASSERT_EQ(annotated.size(), 1u);
+  EXPECT_EQ(annotated[0].uid, uid);
+  EXPECT_EQ(text::GetInt(annotated[0].sources.at(0), {"step"}), 7);
+  // As it was reported.
   board_.Apply(Type::kModified, job);
   EXPECT_TRUE(board_.Take(clock_.Now()).annotated.empty());
   api::SetAnnotation(job, api::kProgressAnnotation, "{");
@@ -93,7 +93,7 @@ TEST_F(BoardTest, TimeAloneChangesNoRow) {
   EXPECT_TRUE(board_.Take(clock_.Now()).empty());
 }
 
-TEST_F(BoardTest, OnlyWhatChangedIsToldAgain) {
+TEST_F(BoardTest, OnlyWhatChangedIsSentAgain) {
   board_.ReplaceJobs({MakeJob("a", "Running", std::chrono::seconds(9)),
                       MakeJob("b", "Running", std::chrono::seconds(9))});
   EXPECT_EQ(board_.Take(clock_.Now()).set.size(), 2u);

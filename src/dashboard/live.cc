@@ -22,20 +22,20 @@ constexpr size_t kLogsOfLook = 16;
 // The most jobs whose ranks over time are kept, also while no tab shows them.
 constexpr size_t kMostSeenJobs = 32;
 
-// The steps in which a tab is told what ranks use: more would change each second.
+// What ranks use is sent in these steps of one: finer ones would change each second.
 constexpr double kBusySteps = 20;
 
 // {"cpu", "gpu"} in steps.
 text::Json InSteps(const text::Json& busy) {
-  text::Object told;
+  text::Object rounded;
   for (const char* const name : {"cpu", "gpu"}) {
     const text::Json* const value = text::Find(busy, {name});
     const bool is_known = value != nullptr && value->is_number();
-    told[name] = is_known
-                     ? text::Json(std::round(value->to_number<double>() * kBusySteps) / kBusySteps)
-                     : text::Json(nullptr);
+    rounded[name] =
+        is_known ? text::Json(std::round(value->to_number<double>() * kBusySteps) / kBusySteps)
+                 : text::Json(nullptr);
   }
-  return told;
+  return rounded;
 }
 
 // {"set": [rows...], "gone": [keys...]}
@@ -56,16 +56,16 @@ std::string RowsEvent(bool is_all, const std::vector<std::string_view>& set,
 Live::Live(cluster::Client& client, const arena::Context& context, Scope scope)
     : client_(client), context_(context), board_(context) {
   Watch(scope);
-  teller_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  sender_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   asker_ = std::jthread([this](const std::stop_token& stop) { AskWhileSeen(stop); });
 }
 
 Live::~Live() {
   jobs_.reset();
   pods_.reset();
-  teller_.request_stop();
+  sender_.request_stop();
   asker_.request_stop();
-  teller_.join();
+  sender_.join();
   asker_.join();
   // Their threads need the lock.
   std::list<std::shared_ptr<Tab>> tabs;
@@ -180,11 +180,11 @@ void Live::Run(const std::stop_token& stop) {
     RemoveClosed();
     {
       const std::lock_guard lock(mutex_);
-      TellAll();
+      SendAll();
     }
     // Waits, so that later changes are sent together.
     std::unique_lock lock(news_mutex_);
-    changed_.wait_for(lock, stop, kTellInterval, [] { return false; });
+    changed_.wait_for(lock, stop, kSendInterval, [] { return false; });
   }
 }
 
@@ -223,7 +223,7 @@ std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
       text::Array list(std::make_move_iterator(items.begin()),
                        std::make_move_iterator(items.end()));
       busy_ = {};  // the next looks tell it
-      if (!progress_.Note(progress_.told.Take(text::Object{{"items", std::move(list)}}))) return;
+      if (!progress_.Note(progress_.latest.Take(text::Object{{"items", std::move(list)}}))) return;
     }
     HasNews();
   };
@@ -235,22 +235,23 @@ std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
 }
 
 // Takes the progress of one job (local/daemon/progress/progress_news.h).
-void Live::TakeProgress(const text::Json& told, bool is_gone) {
-  const std::string uid(text::GetString(told, {"uid"}));
-  const text::Array* sources = text::FindArray(told, {"sources"});
+void Live::TakeProgress(const text::Json& progress, bool is_gone) {
+  const std::string uid(text::GetString(progress, {"uid"}));
+  const text::Array* sources = text::FindArray(progress, {"sources"});
   bool is_news = false, has_looks = false;
   {
     const std::lock_guard lock(mutex_);
     if (is_gone) {
-      progress_.told.Change({{uid, {}}});
-      busy_.told.Change({{uid, {}}});
+      progress_.latest.Change({{uid, {}}});
+      busy_.latest.Change({{uid, {}}});
     } else if (sources != nullptr) {
-      is_news = progress_.Note(progress_.told.Change({{uid, *sources}}));
+      is_news = progress_.Note(progress_.latest.Change({{uid, *sources}}));
     }
-    if (const text::Json* const busy = text::Find(told, {"busy"}); busy != nullptr && !is_gone) {
-      is_news |= busy_.Note(busy_.told.Change({{uid, {InSteps(*busy)}}}));
+    if (const text::Json* const busy = text::Find(progress, {"busy"});
+        busy != nullptr && !is_gone) {
+      is_news |= busy_.Note(busy_.latest.Change({{uid, {InSteps(*busy)}}}));
     }
-    if (text::GetBool(told, {"hasLooks"}).value_or(false)) {
+    if (text::GetBool(progress, {"hasLooks"}).value_or(false)) {
       for (auto& [key, shown] : shown_) {
         if (shown.uid == uid) shown.has_looks = has_looks = true;
       }
@@ -268,9 +269,9 @@ void Live::HasQuestion() {
   asking_.notify_all();
 }
 
-bool Live::Told::Note(std::string changes) {
+bool Live::Tracked::Note(std::string changes) {
   if (changes.empty()) return false;
-  news = news.empty() ? std::move(changes) : told.All();
+  unsent = unsent.empty() ? std::move(changes) : latest.All();
   return true;
 }
 
@@ -383,7 +384,7 @@ void Live::TakeLog(const std::string& key, const std::string& uid, bool has_ende
     known->second.is_final = has_ended;
     const text::Array* sources = text::FindArray(progress, {"sources"});
     if (sources == nullptr || sources->empty()) return;
-    if (!progress_.Note(progress_.told.Change({{uid, *sources}}))) return;
+    if (!progress_.Note(progress_.latest.Change({{uid, *sources}}))) return;
   }
   HasNews();
 }
@@ -400,16 +401,16 @@ void Live::RemoveClosed() {
   SetHasTabs(!tabs_.empty());
 }
 
-void Live::TellAll() {
+void Live::SendAll() {
   if (!are_jobs_known_ || !are_pods_known_) {
     if (problem_.empty()) return;
-    for (const auto& tab : tabs_) Tell(*tab, {});
+    for (const auto& tab : tabs_) Send(*tab, {});
     return;
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
   if (!changes.empty()) HasQuestion();
   // On Kubernetes there is nobody to ask.
-  if (!context_.cluster_is_this_machine) progress_.Note(progress_.told.Change(changes.annotated));
+  if (!context_.cluster_is_this_machine) progress_.Note(progress_.latest.Change(changes.annotated));
   News news;
   if (!changes.empty()) {
     news.rows = RowsEvent(false, {changes.set.begin(), changes.set.end()}, changes.gone);
@@ -421,28 +422,28 @@ void Live::TellAll() {
     for (const auto& [key, row] : board_.rows()) rows.emplace_back(row);
     news.all_rows = RowsEvent(true, rows, {});
   }
-  news.progress = std::exchange(progress_.news, "");
-  news.busy = std::exchange(busy_.news, "");
-  for (const auto& tab : tabs_) Tell(*tab, news);
+  news.progress = std::exchange(progress_.unsent, "");
+  news.busy = std::exchange(busy_.unsent, "");
+  for (const auto& tab : tabs_) Send(*tab, news);
 }
 
-void Live::Tell(Tab& tab, const News& news) {
+void Live::Send(Tab& tab, const News& news) {
   EventStream& stream = *tab.stream;
   if (stream.IsBehind()) {  // it gets all rows once it has caught up
     tab.has_all = false;
-    tab.told_job.clear();
-    tab.told_strip = 0;
+    tab.sent_job.clear();
+    tab.sent_strip = 0;
     return;
   }
   std::string cluster = text::ToJson(text::Object{{"ok", problem_.empty()}, {"message", problem_}});
-  if (cluster != tab.told_cluster) {
+  if (cluster != tab.sent_cluster) {
     stream.Send("cluster", cluster);
-    tab.told_cluster = std::move(cluster);
+    tab.sent_cluster = std::move(cluster);
   }
   if (!tab.has_all && !news.all_rows.empty()) {
     stream.Send("rows", news.all_rows);
-    stream.Send("progress", progress_.told.All());
-    stream.Send("busy", busy_.told.All());
+    stream.Send("progress", progress_.latest.All());
+    stream.Send("busy", busy_.latest.All());
     tab.has_all = true;
   } else if (tab.has_all && !news.rows.empty()) {
     stream.Send("rows", news.rows);
@@ -453,16 +454,16 @@ void Live::Tell(Tab& tab, const News& news) {
   std::string job = text::ToJson(
       text::Object{{"key", tab.wish.job_key},
                    {"instances", board_.InstancesOf(tab.wish.job_key, context_.clock.Now())}});
-  if (job != tab.told_job) {
+  if (job != tab.sent_job) {
     stream.Send("job", job);
-    tab.told_job = std::move(job);
+    tab.sent_job = std::move(job);
   }
   const auto found = shown_.find(tab.wish.job_key);
-  if (found == shown_.end() || found->second.version == tab.told_strip) return;
+  if (found == shown_.end() || found->second.version == tab.sent_strip) return;
   const ShownJob& shown = found->second;
-  const bool has_last = tab.told_strip > 0 && tab.told_strip + 1 == shown.version;
+  const bool has_last = tab.sent_strip > 0 && tab.sent_strip + 1 == shown.version;
   stream.Send("strip", has_last ? shown.news : StripNews(tab.wish.job_key, {}, shown.grid));
-  tab.told_strip = shown.version;
+  tab.sent_strip = shown.version;
 }
 
 void Live::RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop) {

@@ -35,7 +35,7 @@
 namespace dashboard {
 
 // Changes within this time are sent together.
-inline constexpr std::chrono::milliseconds kTellInterval{200};
+inline constexpr std::chrono::milliseconds kSendInterval{200};
 // The least time between two looks at what the page shows of a single job. On the embedded cluster
 // that is its ranks over time, which are read when the cluster reports news of them. On Kubernetes
 // it is what their logs and metrics show; nothing can watch these, so they are read that often.
@@ -68,8 +68,8 @@ class Live {
     std::shared_ptr<EventStream> stream;
     Wish wish;
     bool has_all = false;  // it has received all rows and their progress
-    std::string told_job, told_cluster;
-    uint64_t told_strip = 0;  // its version
+    std::string sent_job, sent_cluster;
+    uint64_t sent_strip = 0;  // its version
     std::jthread log;
   };
 
@@ -80,7 +80,7 @@ class Live {
   void Run(const std::stop_token& stop);
   void AskWhileSeen(const std::stop_token& stop);
   std::unique_ptr<cluster::Reflector> WatchProgress();
-  void TakeProgress(const text::Json& told, bool is_gone);
+  void TakeProgress(const text::Json& progress, bool is_gone);
   void HasQuestion();
   // Asks about the jobs that tabs show: for their ranks over time, on Kubernetes for what their
   // logs show. Returns how long the next question waits; nullopt if there is none.
@@ -97,20 +97,20 @@ class Live {
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
   void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
                const text::Json& progress);
-  // Changes of `told` that the tabs do not have yet; "" for none.
-  struct Told {
-    Progress told;
-    std::string news;
+  // What the tabs know, and the changes that were not sent to them yet; "" for none.
+  struct Tracked {
+    Progress latest;
+    std::string unsent;
 
-    // Takes what `told` says of its changes. Returns whether it is news.
+    // Adds changes that `latest` has returned. Returns whether there are any.
     bool Note(std::string changes);
   };
   void SetHasTabs(bool has_tabs);
-  void TellAll();
+  void SendAll();
   struct News {
     std::string rows, all_rows, progress, busy;  // "" for none
   };
-  void Tell(Tab& tab, const News& news);
+  void Send(Tab& tab, const News& news);
   void RemoveClosed();
   void HasNews();
   void RunLog(EventStream& stream, const Wish& wish, const std::stop_token& stop);
@@ -128,8 +128,8 @@ class Live {
   bool are_jobs_known_ = false, are_pods_known_ = false;
   std::string problem_;  // why the cluster does not answer; "" if it does
   std::list<std::shared_ptr<Tab>> tabs_;
-  Told progress_;
-  Told busy_;  // what the ranks of each job use, as its only source
+  Tracked progress_;
+  Tracked busy_;  // what the ranks of each job use, as its only source
   // A job that a tab shows.
   struct ShownJob {
     std::string uid;
@@ -145,7 +145,7 @@ class Live {
   std::map<std::string, SeenJob> seen_;  // by uid; of the asking thread alone
 
   std::unique_ptr<cluster::Reflector> jobs_, pods_;
-  std::jthread teller_, asker_;  // the last members, because they use the others
+  std::jthread sender_, asker_;  // the last members, because they use the others
 };
 
 }  // namespace dashboard

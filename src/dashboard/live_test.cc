@@ -26,7 +26,7 @@ class LiveTest : public arena::VerbTest {
   arena::Context context_;
 };
 
-TEST_F(LiveTest, ATabIsToldEverythingThenWhatChanges) {
+TEST_F(LiveTest, ATabGetsEverythingThenWhatChanges) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {});
   ASSERT_TRUE(tab->Await(R"(event: rows
@@ -40,7 +40,7 @@ data: {"all":true,"set":[)"));
   EXPECT_TRUE(tab->Await(R"("gone":["default/second"])"));
 }
 
-TEST_F(LiveTest, ATabOfAJobIsToldOfItsInstances) {
+TEST_F(LiveTest, ATabOfAJobGetsItsInstances) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {"default/first", std::nullopt});
   EXPECT_TRUE(tab->Await(R"(event: job
@@ -49,7 +49,7 @@ data: {"key":"default/first","instances":[{"name":"first-master-0")"));
   EXPECT_TRUE(tab->Await(R"({"key":"default/first","instances":null})"));
 }
 
-TEST_F(LiveTest, ATabThatDidNotReadIsToldEverythingOnceMore) {
+TEST_F(LiveTest, ATabThatDidNotReadGetsEverythingOnceMore) {
   Live live(*client_, context_, {"default", ""});
   const auto tab = Open(live, {});
   ASSERT_TRUE(tab->Await("event: progress"));
@@ -89,7 +89,7 @@ TEST_F(LiveTest, ALogIsFollowedUntilTheTabIsClosed) {
   tab->Close();
 }
 
-TEST_F(LiveTest, ATabOfAJobIsToldOfItsRanksOverTime) {
+TEST_F(LiveTest, ATabOfAJobGetsItsRanksOverTime) {
   std::string cpu = "1";
   std::mutex mutex;
   int asked = 0;
@@ -169,7 +169,7 @@ TEST_F(LiveTest, ProgressComesByAWatchWhileATabIsOpen) {
   EXPECT_TRUE(tab->Await(R"("uid-first":{"source":"log","step":2})"));
   cluster_->Remove("/apis/muster.dev/v1/progress", "uid-first");
   tab->Close();
-  // Who comes later finds no more of the one that has ended.
+  // A tab that comes later finds nothing of the job that has ended.
   const auto later = Open(live, {});
   EXPECT_TRUE(later->Await("event: progress\ndata: {}"));
 }

@@ -9,7 +9,7 @@ text::Json Answer(std::string_view items) {
   return *text::ParseJson("{\"items\":[" + std::string(items) + "]}");
 }
 
-TEST(ProgressTest, OnlyWhatChangedIsTold) {
+TEST(ProgressTest, OnlyWhatChangedIsSent) {
   Progress progress;
   const char* both = R"({"uid":"a","sources":[{"step":1}]},{"uid":"b","sources":[{"step":5}]})";
   EXPECT_EQ(progress.Take(Answer(both)), R"({"a":{"step":1},"b":{"step":5}})");

@@ -43,7 +43,7 @@ class ShellsTest : public arena::VerbTest {
     EXPECT_TRUE(shells_.Open(tab, {"default", job}));
     return tab;
   }
-  // The id that the tab was told.
+  // The id that was sent to the tab.
   static std::string IdOf(FakeTab& tab) {
     EXPECT_TRUE(tab.Await(R"({"id":")"));
     const std::string text = tab.text();

@@ -18,11 +18,11 @@ const text::Array& ArrayIn(const text::Json& json, std::string_view name) {
   return found != nullptr ? *found : kNone;
 }
 
-bool IsSameGrid(const text::Json& told, const text::Json& now) {
-  const text::Array& before = ArrayIn(told, "ranks");
+bool IsSameGrid(const text::Json& sent, const text::Json& now) {
+  const text::Array& before = ArrayIn(sent, "ranks");
   const text::Array& ranks = ArrayIn(now, "ranks");
-  return text::GetInt(told, {"from"}) == text::GetInt(now, {"from"}) &&
-         text::GetInt(told, {"step"}) == text::GetInt(now, {"step"}) &&
+  return text::GetInt(sent, {"from"}) == text::GetInt(now, {"from"}) &&
+         text::GetInt(sent, {"step"}) == text::GetInt(now, {"step"}) &&
          std::equal(before.begin(), before.end(), ranks.begin(), ranks.end(),
                     [](const text::Json& a, const text::Json& b) {
                       return text::GetInt(a, {"rank"}) == text::GetInt(b, {"rank"});
@@ -30,11 +30,11 @@ bool IsSameGrid(const text::Json& told, const text::Json& now) {
 }
 
 // The first column that differs; nullopt when none does.
-std::optional<size_t> FirstChange(const text::Array& told, const text::Array& now) {
+std::optional<size_t> FirstChange(const text::Array& sent, const text::Array& now) {
   std::optional<size_t> first;
   for (size_t rank = 0; rank < now.size(); ++rank) {
     for (const std::string_view name : kOfRank) {
-      const text::Array& before = ArrayIn(told[rank], name);
+      const text::Array& before = ArrayIn(sent[rank], name);
       const text::Array& after = ArrayIn(now[rank], name);
       const auto differ =
           std::mismatch(before.begin(), before.end(), after.begin(), after.end()).second;
@@ -48,11 +48,11 @@ std::optional<size_t> FirstChange(const text::Array& told, const text::Array& no
 
 }  // namespace
 
-std::string StripNews(const std::string& key, const text::Json& told, const text::Json& now) {
+std::string StripNews(const std::string& key, const text::Json& sent, const text::Json& now) {
   const text::Array& ranks = ArrayIn(now, "ranks");
   size_t at = 0;
-  if (told.is_object() && IsSameGrid(told, now)) {
-    const auto change = FirstChange(ArrayIn(told, "ranks"), ranks);
+  if (sent.is_object() && IsSameGrid(sent, now)) {
+    const auto change = FirstChange(ArrayIn(sent, "ranks"), ranks);
     if (!change) return "";
     at = *change;
   }
@@ -66,15 +66,15 @@ std::string StripNews(const std::string& key, const text::Json& told, const text
     }
     news.push_back(std::move(of));
   }
-  text::Object told_now{{"key", key},
-                        {"from", text::GetInt(now, {"from"}).value_or(0)},
-                        {"step", text::GetInt(now, {"step"}).value_or(0)},
-                        {"at", at},
-                        {"ranks", std::move(news)}};
+  text::Object update{{"key", key},
+                      {"from", text::GetInt(now, {"from"}).value_or(0)},
+                      {"step", text::GetInt(now, {"step"}).value_or(0)},
+                      {"at", at},
+                      {"ranks", std::move(news)}};
   if (const std::string_view source = text::GetString(now, {"source"}); !source.empty()) {
-    told_now["source"] = source;
+    update["source"] = source;
   }
-  return text::ToJson(told_now);
+  return text::ToJson(update);
 }
 
 }  // namespace dashboard

@@ -22,21 +22,21 @@ TEST(WorkersTest, TooManyTasksAreRefused) {
   has_run.wait();
 }
 
-TEST(WorkersTest, EndingTellsTheTaskThatRuns) {
+TEST(WorkersTest, EndingNotifiesTheTaskThatRuns) {
   std::latch is_busy(1);
-  bool was_told = false;
+  bool was_stopped = false;
   {
     Workers workers(1, 4);
     workers.Post([&](const std::stop_token& stop) {
-      std::latch told(1);
-      const std::stop_callback tell(stop, [&] { told.count_down(); });
+      std::latch stopped(1);
+      const std::stop_callback on_stop(stop, [&] { stopped.count_down(); });
       is_busy.count_down();
-      told.wait();
-      was_told = true;
+      stopped.wait();
+      was_stopped = true;
     });
     is_busy.wait();
   }
-  EXPECT_TRUE(was_told);
+  EXPECT_TRUE(was_stopped);
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(BusyOf, NothingWhereAGpuIsLeftOut) {
   EXPECT_EQ(BusyOf(ReadFake("lost")).size(), 0u);
 }
 
-TEST(Meter, ALookTellsWhatWasReadSinceTheOneBefore) {
+TEST(Meter, ALookReportsWhatWasReadSinceTheOneBefore) {
   ::setenv("MUSTER_FAKE_NVML", "2", 1);
   Meter meter({.nvml_folder = FakeDirectory()});
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

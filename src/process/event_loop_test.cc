@@ -147,7 +147,7 @@ TEST(FileLock, IsHeldByOneAndFreedWithItsDescriptor) {
   EXPECT_FALSE(TryLockFile("/no/such/place/lock"));
 }
 
-TEST(Inotify, TellsWhatHappenedInADirectory) {
+TEST(Inotify, ReportsWhatHappenedInADirectory) {
   std::string directory = testing::TempDir() + "/muster-inotify-XXXXXX";
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   auto inotify = Inotify::Create();

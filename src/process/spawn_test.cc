@@ -133,8 +133,8 @@ TEST(Spawn, DiesWithItsParent) {
     SpawnOptions options = Shell("exec sleep 1000");
     options.dies_with_parent = true;
     const auto pid = Spawn(options);
-    const pid_t told = pid ? *pid : -1;
-    [[maybe_unused]] const ssize_t written = ::write(ends[1], &told, sizeof told);
+    const pid_t child = pid ? *pid : -1;
+    [[maybe_unused]] const ssize_t written = ::write(ends[1], &child, sizeof child);
     ::pause();
     ::_exit(0);
   }

@@ -45,13 +45,13 @@ void AnnounceExits(JobState& state, const Replicas& replicas) {
   }
   const auto& stored = state.job.status.replica_statuses;
   const auto found = stored.find(std::string(replicas.type));
-  const size_t told = found != stored.end() && found->second.succeeded > 0
-                          ? static_cast<size_t>(found->second.succeeded)
-                          : 0;
-  if (succeeded.size() <= told) return;
+  const size_t announced = found != stored.end() && found->second.succeeded > 0
+                               ? static_cast<size_t>(found->second.succeeded)
+                               : 0;
+  if (succeeded.size() <= announced) return;
   std::stable_sort(succeeded.begin(), succeeded.end(),
                    [](const Pod* a, const Pod* b) { return FinishedAt(*a) < FinishedAt(*b); });
-  for (size_t i = told; i < succeeded.size(); ++i) AnnounceExit(state, *succeeded[i]);
+  for (size_t i = announced; i < succeeded.size(); ++i) AnnounceExit(state, *succeeded[i]);
 }
 
 // A problem of a pod, and since when it has it.
@@ -63,7 +63,7 @@ struct Trouble {
 class Troubles {
  public:
   Troubles(const JobState& state, const Pod& pod)
-      : state_(state), pod_(pod), told_until_(state.job.status.last_reconcile_time) {}
+      : state_(state), pod_(pod), reported_until_(state.job.status.last_reconcile_time) {}
 
   std::vector<Trouble> Find() {
     for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
@@ -80,7 +80,7 @@ class Troubles {
   template <typename Since>
   void Add(Since since, Event event) {
     const MaybeTime time = since();
-    if (told_until_ && (!time || *time <= *told_until_)) return;
+    if (reported_until_ && (!time || *time <= *reported_until_)) return;
     found_.push_back({time.value_or(state_.now), std::move(event)});
   }
 
@@ -147,7 +147,7 @@ class Troubles {
 
   const JobState& state_;
   const Pod& pod_;
-  const MaybeTime told_until_;
+  const MaybeTime reported_until_;
   std::vector<Trouble> found_;
 };
 

@@ -18,7 +18,7 @@ void SetStatus(FakeCluster& cluster, const std::string& pod, std::string_view js
   text::Set(cluster.pods.at(pod), {"status"}, Parse(json));
 }
 
-TEST(AbnormalPods, AWaitingContainerIsToldOnce) {
+TEST(AbnormalPods, AWaitingContainerIsReportedOnce) {
   FakeCluster cluster = Started();
   SetStatus(cluster, "j-worker-0", R"({"phase":"Pending","containerStatuses":[
       {"name":"pytorch","state":{"waiting":{"reason":"ContainerCreating"}}}]})");
@@ -36,7 +36,7 @@ TEST(AbnormalPods, AWaitingContainerIsToldOnce) {
   EXPECT_TRUE(cluster.TakeEvents().empty());
 }
 
-TEST(AbnormalPods, EveryCrashIsToldOnce) {
+TEST(AbnormalPods, EveryCrashIsReportedOnce) {
   FakeCluster cluster = Started();
   const auto crash = [&](std::string_view at) {
     SetStatus(cluster, "j-worker-0",
@@ -75,7 +75,7 @@ TEST(AbnormalPods, CrashLoopsAreDatedByTheLastCrash) {
   EXPECT_EQ(back_off("2026-07-30T10:02:00Z"), 1u);
 }
 
-TEST(AbnormalPods, AnUnschedulablePodIsToldOnceByItsNewestCondition) {
+TEST(AbnormalPods, AnUnschedulablePodIsReportedOnceByItsNewestCondition) {
   FakeCluster cluster = Started();
   SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","conditions":[
       {"type":"A","status":"True","lastTransitionTime":"2026-07-30T10:00:01Z"},
@@ -116,7 +116,7 @@ TEST(AbnormalPods, AClockAheadOfOursDoesNotRepeatThem) {
   EXPECT_EQ(cluster.TakeEvents().size(), 1u);
 }
 
-TEST(AbnormalPods, WithoutAnyDateTheyAreToldOnceAJob) {
+TEST(AbnormalPods, WithoutAnyDateTheyAreReportedOnceAJob) {
   FakeCluster cluster = Started();
   text::Erase(cluster.pods.at("j-worker-1"), {"metadata", "creationTimestamp"});
   SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","containerStatuses":[
@@ -137,7 +137,7 @@ TEST(AbnormalPods, ThoseThatAreEndedOrGoingAreNotTroubles) {
   EXPECT_TRUE(cluster.TakeEvents().empty());
 }
 
-TEST(Exits, OfSucceededWorkersEachIsToldOnce) {
+TEST(Exits, OfSucceededWorkersEachIsReportedOnce) {
   FakeCluster cluster(TestJob{.workers = 3});
   cluster.Settle();
   cluster.AllRunning();

@@ -1,4 +1,5 @@
-// Equality of JSON values as Kubernetes defines it, used to tell whether an object needs an update.
+// Equality of JSON values as Kubernetes defines it, used to decide whether an object needs an
+// update.
 #pragma once
 
 #include "text/json.h"

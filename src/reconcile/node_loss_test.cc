@@ -60,7 +60,7 @@ TEST(NodeLoss, ADeletionThatNobodyCarriesOutIsForced) {
 
 TEST(NodeLoss, UnderNeverItFailsTheJobAndSaysWhy) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster = RunningOnNodes({.worker_policy = "Never", .metadata = kPatient}, options);
   cluster.lost_nodes["c"] = cluster.now - seconds(31);
   cluster.Settle();

@@ -135,7 +135,7 @@ std::optional<Failure> FindFailure(const JobState& state) {
 }
 
 void AddFirstFailure(const JobState& state, std::string_view before, Failure& failure) {
-  if (!state.options.tells_first_failure) return;
+  if (!state.options.reports_first_failure) return;
   std::vector<const text::Json*> pods;
   for (const Replicas* const replicas : state.Types()) {
     for (const Pod& pod : replicas->pods) {

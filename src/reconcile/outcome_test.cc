@@ -403,7 +403,7 @@ TEST(Outcome, RestartingIsNoLongerTrueOnceTheMasterHasSucceeded) {
   EXPECT_EQ(cluster.Types(), "Created=True Restarting=False Succeeded=True");
 }
 
-TEST(Outcome, TwoTypesThatFailTogetherAreToldApart) {
+TEST(Outcome, TwoTypesThatFailTogetherAreDistinguished) {
   FakeCluster cluster(TestJob{.workers = 3});
   cluster.Settle();
   cluster.TakeEvents();
@@ -512,7 +512,7 @@ TEST(Outcome, WhatOldPodsComeToAfterTheResumptionSaysNothing) {
   }
 }
 
-// All within one second: the runs are told apart nevertheless.
+// All within one second: the runs are distinguished nevertheless.
 TEST(Outcome, SuspendedAndResumedTwiceInASecond) {
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"});
   cluster.is_graceful = true;

@@ -227,7 +227,7 @@ text::Json BuildPod(const JobState& state, const Replicas& replicas, int index) 
     for (text::Json& container : init_containers) all.push_back(std::move(container));
   }
   AddStatusPosts(state.options.status_posts, state.job, pod);
-  if (state.options.tells_first_failure) KeepLastLines(fields["spec"]);
+  if (state.options.reports_first_failure) KeepLastLines(fields["spec"]);
   DecorateForGang(state, replicas, pod);
   return pod;
 }

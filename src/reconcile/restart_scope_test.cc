@@ -19,7 +19,7 @@ std::string OnRecord(const FakeCluster& cluster, std::string_view type = kRestar
   const text::Array* const conditions = text::FindArray(cluster.job, {"status", "conditions"});
   for (const text::Json& condition : *conditions) {
     if (text::GetString(condition, {"type"}) != type) continue;
-    // The last condition tells the job's state.
+    // The last condition is the job's state.
     EXPECT_LT(&condition - conditions->data(), 2);
     return std::string(text::GetString(condition, {"message"}));
   }
@@ -296,7 +296,7 @@ TEST(Disruption, OfAMasterIsNoSuccess) {
 
 TEST(Disruption, UnderNeverFailsTheJobAndIsNamed) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
   cluster.Settle();
   cluster.AllRunning();
@@ -418,9 +418,9 @@ TEST(InitStep, IsLeftOutOnRequest) {
   EXPECT_NE(text::Find(asked.pods.at("j-worker-0"), {"spec", "initContainers"}), nullptr);
 }
 
-TEST(FirstFailure, IsToldAfterV1sText) {
+TEST(FirstFailure, IsReportedAfterV1sText) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
   cluster.Settle();
   cluster.AllRunning();
@@ -446,7 +446,7 @@ TEST(FirstFailure, IsToldAfterV1sText) {
 // The log is lost with the pod, so the job quotes it; events hold no more than one line.
 TEST(FirstFailure, BringsTheLastLinesOfItsLog) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":0})"}, options);
   cluster.Settle();
   const std::string worker = text::ToJson(cluster.pods.at("j-worker-0"));
@@ -473,7 +473,7 @@ TEST(FirstFailure, BringsTheLastLinesOfItsLog) {
 
 TEST(FirstFailure, LeavesATemplatesOwnTerminationMessagePolicy) {
   Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   FakeCluster cluster(
       TestJob{.workers = -1,
               .pod_template = R"({"spec":{"containers":[{"name":"pytorch","image":"i",

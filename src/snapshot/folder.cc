@@ -230,7 +230,7 @@ struct Submodule {
   std::string path, commit;  // in the folder; that its repository's HEAD has
 };
 
-// Of a line of `git status --porcelain=v2`: "1 .M S.M. 160000 160000 160000 COMMIT COMMIT PATH".
+// Reads a line of `git status --porcelain=v2`: "1 .M S.M. 160000 160000 160000 COMMIT COMMIT PATH".
 std::optional<Submodule> ChangedSubmodule(const std::string& line) {
   const std::vector<std::string> fields = base::Split(line, ' ');
   constexpr size_t kState = 2, kCommit = 6, kPath = 8;

@@ -122,7 +122,7 @@ TEST_F(SnapshotTest, ManyFilesAreOnDiskAtOnce) {
   on_sync = nullptr;
 }
 
-TEST_F(SnapshotTest, ACopyIsOnDiskBeforeAnybodyIsTold) {
+TEST_F(SnapshotTest, ACopyIsOnDiskBeforeAnybodyIsNotified) {
   Write("train.py", "x");
   const Snapshot taken = Take();
   bool is_copied = false;

@@ -80,7 +80,7 @@ class ValueBuilder {
     const auto [end, error] =
         std::from_chars(number_.data(), number_.data() + number_.size(), value);
     if (error == std::errc::result_out_of_range) {
-      // from_chars does not tell overflow from underflow; only an overflow is an error.
+      // from_chars does not distinguish overflow from underflow; only an overflow is an error.
       value = std::strtod(number_.c_str(), nullptr);
       if (std::isinf(value)) {
         ec = boost::json::error::exponent_overflow;

@@ -57,7 +57,7 @@ JobRow RowOf(const arena::TrainingJob& job, const std::vector<runs::SourceProgre
   row.name = summary.name;
   row.uid = summary.uid;
   row.status = summary.status;
-  row.reason = arena::ReasonToTell(summary);
+  row.reason = arena::ReasonToShow(summary);
   row.ranks = RanksOfRow(job.job);
   row.gpus = summary.requested_gpus > 0 ? arena::Number(summary.requested_gpus) : "";
   row.created = summary.created;
@@ -92,9 +92,9 @@ void AddCurve(const text::Json& progress, JobView& view) {
 void AddPast(const text::Json& ranks_over_time, JobView& view) {
   const text::Array* ranks = text::FindArray(ranks_over_time, {"ranks"});
   if (ranks == nullptr) return;
-  for (const text::Json& told : *ranks) {
-    const text::Array* used = text::FindArray(told, {"cpu"});
-    const auto number = text::GetInt(told, {"rank"});
+  for (const text::Json& past : *ranks) {
+    const text::Array* used = text::FindArray(past, {"cpu"});
+    const auto number = text::GetInt(past, {"rank"});
     const auto rank = std::find_if(view.ranks.begin(), view.ranks.end(),
                                    [&](const RankRow& row) { return row.rank == number; });
     if (used == nullptr || rank == view.ranks.end()) continue;
@@ -127,7 +127,7 @@ base::Result<Feed*> Feed::Start(cluster::Client& client, const arena::Context& c
   return feed;
 }
 
-void Feed::Tell() {
+void Feed::SignalNews() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(news_.get(), &one, sizeof one);
 }
@@ -159,7 +159,7 @@ void Feed::HasProblem(const std::string& problem) {
   const std::lock_guard lock(mutex_);
   shared_.problem = problem;
   shared_.is_new = true;
-  Tell();
+  SignalNews();
 }
 
 void Feed::WatchProgress() {
@@ -167,7 +167,7 @@ void Feed::WatchProgress() {
   handler.replace = [this](const std::vector<text::Json>& all) {
     const std::lock_guard lock(mutex_);
     running_.clear();
-    for (const text::Json& told : all) TakeProgress(told, false);
+    for (const text::Json& job : all) TakeProgress(job, false);
   };
   handler.apply = [this](const cluster::WatchEvent& event) {
     const std::lock_guard lock(mutex_);
@@ -177,11 +177,11 @@ void Feed::WatchProgress() {
       client_, api::kProgress, cluster::ListOptions(), std::move(handler));
 }
 
-void Feed::TakeProgress(const text::Json& told, bool is_over) {
-  const std::string uid(text::GetString(told, {"uid"}));
+void Feed::TakeProgress(const text::Json& job, bool is_over) {
+  const std::string uid(text::GetString(job, {"uid"}));
   if (is_over) running_.erase(uid);
-  if (is_over || text::FindArray(told, {"sources"}) == nullptr) return;
-  const auto& progress = running_[uid] = arena::SourcesIn(told);
+  if (is_over || text::FindArray(job, {"sources"}) == nullptr) return;
+  const auto& progress = running_[uid] = arena::SourcesIn(job);
   for (JobRow& row : shared_.jobs) {
     if (row.uid == uid) SetProgress(row, progress);
   }
@@ -220,7 +220,7 @@ bool Feed::ListJobs() {
       shared_.jobs.push_back(RowOf(job, progress[job.summary.uid]));
     }
   }
-  Tell();
+  SignalNews();
   return !jobs || std::any_of(shared_.jobs.begin(), shared_.jobs.end(), ChangesWithoutNews);
 }
 
@@ -391,7 +391,7 @@ void Feed::LookAtJob() {
       if (view && shared_.wanted == wanted) {
         shared_.view = std::move(view);
         shared_.is_new = true;
-        Tell();
+        SignalNews();
       }
     }
     Pause(kTick);

@@ -53,12 +53,12 @@ class Feed {
 
   Feed(cluster::Client& client, const arena::Context& context, std::string namespace_name)
       : client_(client), context_(context), namespace_name_(std::move(namespace_name)) {}
-  void Tell();
+  void SignalNews();
   void HasProblem(const std::string& problem);
   void WatchJobs();
   void WatchProgress();
   // Under the mutex.
-  void TakeProgress(const text::Json& told, bool is_over);
+  void TakeProgress(const text::Json& job, bool is_over);
   // Returns whether to list again although no job changes.
   bool ListJobs();
   void LookAtJob();

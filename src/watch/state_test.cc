@@ -106,7 +106,7 @@ TEST(OnKey, DoesWhatWasAskedThoughTheRowsHaveChanged) {
   EXPECT_EQ(Type(state, "y").name, "newest");
 }
 
-TEST(ChangesWithoutNews, OfARowThatPodsTellAbout) {
+TEST(ChangesWithoutNews, OfARowThatPodsReport) {
   JobRow row;
   for (const char* status : {"RUNNING", "SUCCEEDED", "FAILED", "SUSPENDED"}) {
     row.status = status;

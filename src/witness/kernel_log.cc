@@ -13,26 +13,32 @@ namespace {
 
 constexpr size_t kLongest = 400;
 
-// As the sources print them: mm/oom_kill.c, kernel/cgroup/pids.c, fs/file_table.c,
+// The kernel's sources print these words: mm/oom_kill.c, kernel/cgroup/pids.c, fs/file_table.c,
 // arch/x86/mm/fault.c and kernel/traps.c, block/blk-core.c, fs/ext4/super.c, fs/xfs, net/sunrpc,
-// drivers/pci/pcie/aer.c, and NVIDIA's open modules (src/nvidia/arch/nvalloc/unix/src/osinit.c).
-constexpr auto kTellings = std::to_array<std::pair<std::string_view, Telling>>({
-    {"oom-kill:constraint=", Telling::kOfMemory},
-    {"ut of memory: Killed process ", Telling::kOfMemory},
-    {"cgroup: fork rejected by pids controller in ", Telling::kOfPrograms},
-    {"VFS: file-max limit ", Telling::kOfPrograms},
-    {": segfault at ", Telling::kOfPrograms},
-    {" trap invalid opcode ", Telling::kOfPrograms},
-    {"I/O error, dev ", Telling::kOfDisks},
-    {"EXT4-fs error (device ", Telling::kOfDisks},
-    {"Remounting filesystem read-only", Telling::kOfDisks},
-    {"): metadata I/O error in ", Telling::kOfDisks},
-    {"nfs: server ", Telling::kOfDisks},
-    {"NVRM: Xid (", Telling::kOfGpus},
-    {"NVRM: GPU at PCI:", Telling::kOfGpus},
-    {"GPU has fallen off the bus", Telling::kOfGpus},
-    {"AER: Uncorrect", Telling::kOfGpus},
-    {"PCIe Bus Error: severity=Uncorrect", Telling::kOfGpus},
+// drivers/pci/pcie/aer.c; and so do NVIDIA's open modules
+// (src/nvidia/arch/nvalloc/unix/src/osinit.c).
+constexpr auto kTopics = std::to_array<std::pair<std::string_view, KernelTopic>>({
+    {"oom-kill:constraint=", KernelTopic::kMemory},
+    {"ut of memory: Killed process ", KernelTopic::kMemory},
+    {"cgroup: fork rejected by pids controller in ", KernelTopic::kPrograms},
+    {"VFS: file-max limit ", KernelTopic::kPrograms},
+    {": segfault at ", KernelTopic::kPrograms},
+    {" trap invalid opcode ", KernelTopic::kPrograms},
+    {"I/O error, dev ", KernelTopic::kDisks},
+    {"EXT4-fs error (device ", KernelTopic::kDisks},
+    {"Remounting filesystem read-only", KernelTopic::kDisks},
+    {"): metadata I/O error in ", KernelTopic::kDisks},
+    {"nfs: server ", KernelTopic::kDisks},
+    {"NVRM: Xid (", KernelTopic::kGpus},
+    {"NVRM: GPU at PCI:", KernelTopic::kGpus},
+    {"GPU has fallen off the bus", KernelTopic::kGpus},
+    {"RmInitAdapter failed", KernelTopic::kGpus},
+    {" SXid (PCI:", KernelTopic::kGpus},
+    {"amdgpu: GPU reset", KernelTopic::kGpus},
+    {" uncorrectable hardware errors detected in ", KernelTopic::kGpus},
+    {"AER: Uncorrect", KernelTopic::kGpus},
+    {"AER: Multiple Uncorrect", KernelTopic::kGpus},
+    {"PCIe Bus Error: severity=Uncorrect", KernelTopic::kGpus},
 });
 
 std::optional<int> NumberAt(std::string_view text, size_t at) {
@@ -70,11 +76,11 @@ std::vector<KernelRecord> ReadKernelLog(std::string_view text) {
   return records;
 }
 
-Telling WhatItTells(std::string_view text) {
-  const auto found = std::find_if(kTellings.begin(), kTellings.end(), [text](const auto& each) {
+KernelTopic TopicOf(std::string_view text) {
+  const auto found = std::find_if(kTopics.begin(), kTopics.end(), [text](const auto& each) {
     return text.find(each.first) != std::string_view::npos;
   });
-  return found == kTellings.end() ? Telling::kNothing : found->second;
+  return found == kTopics.end() ? KernelTopic::kNone : found->second;
 }
 
 std::optional<int> PidIn(std::string_view text) {
@@ -104,7 +110,7 @@ std::vector<bool> AreAbout(const Program& program, const std::vector<std::string
                     : is_of_a_cgroup ? text.find(program.cgroup) != std::string_view::npos
                                      : true);
   }
-  // The driver names a GPU before the Xid that it reports of it.
+  // The driver names a GPU in the line before the Xid that it reports for it.
   for (size_t i = texts.size(); i-- > 1;) {
     if (texts[i - 1].starts_with("NVRM: GPU at PCI:")) about[i - 1] = about[i];
   }

@@ -25,8 +25,8 @@ std::vector<KernelRecord> ReadKernelLog(std::string_view text);
 
 // What a record is about, which decides whether it may explain a failure; records about a GPU or
 // its link can do so only if the program has GPUs.
-enum class Telling { kNothing, kOfMemory, kOfPrograms, kOfDisks, kOfGpus };
-Telling WhatItTells(std::string_view text);
+enum class KernelTopic { kNone, kMemory, kPrograms, kDisks, kGpus };
+KernelTopic TopicOf(std::string_view text);
 
 // The pid in a record about a kill by the out-of-memory killer, or about a program's fault; nullopt
 // for other records.

@@ -16,26 +16,32 @@ TEST(KernelLog, IsReadRecordByRecord) {
   EXPECT_EQ(records[1].text, "Out of memory: Killed process 42 (python3) total-vm:1kB");
 }
 
-TEST(KernelLog, RecordsThatTellOfFailures) {
-  const std::pair<const char*, Telling> kRecords[] = {
+TEST(KernelLog, RecordsThatReportFailures) {
+  const std::pair<const char*, KernelTopic> kRecords[] = {
       {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,"
        "task_memcg=/a,task=python3,pid=42,uid=0",
-       Telling::kOfMemory},
-      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB", Telling::kOfMemory},
-      {"cgroup: fork rejected by pids controller in /user.slice", Telling::kOfPrograms},
-      {"python3[42]: segfault at 0 ip 00007f sp 00007f error 4 in x.so", Telling::kOfPrograms},
-      {"blk_update_request: I/O error, dev sda, sector 8", Telling::kOfDisks},
-      {"NVRM: Xid (PCI:0000:3b:00): 79, pid=42, GPU has fallen off the bus.", Telling::kOfGpus},
+       KernelTopic::kMemory},
+      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB",
+       KernelTopic::kMemory},
+      {"cgroup: fork rejected by pids controller in /user.slice", KernelTopic::kPrograms},
+      {"python3[42]: segfault at 0 ip 00007f sp 00007f error 4 in x.so", KernelTopic::kPrograms},
+      {"blk_update_request: I/O error, dev sda, sector 8", KernelTopic::kDisks},
+      {"pcieport 0000:3a:00.0: AER: Multiple Uncorrectable (Fatal) error message received from "
+       "0000:3b:00.0",
+       KernelTopic::kGpus},
+      {"NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x26:0x56:1474)", KernelTopic::kGpus},
+      {"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!", KernelTopic::kGpus},
+      {"NVRM: Xid (PCI:0000:3b:00): 79, pid=42, GPU has fallen off the bus.", KernelTopic::kGpus},
       {"pcieport 0000:00:01.0: AER: Uncorrectable (Fatal) error message received from 0000:3b:00.0",
-       Telling::kOfGpus},
+       KernelTopic::kGpus},
       {"nvidia 0000:3b:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction "
        "Layer",
-       Telling::kOfGpus},
+       KernelTopic::kGpus},
       {"pcieport 0000:00:01.0: AER: Correctable error message received from 0000:3b:00.0",
-       Telling::kNothing},
-      {"eth0: link becomes ready", Telling::kNothing},
+       KernelTopic::kNone},
+      {"eth0: link becomes ready", KernelTopic::kNone},
   };
-  for (const auto& [text, telling] : kRecords) EXPECT_EQ(WhatItTells(text), telling) << text;
+  for (const auto& [text, topic] : kRecords) EXPECT_EQ(TopicOf(text), topic) << text;
 }
 
 TEST(KernelLog, WhomARecordIsAbout) {
@@ -48,7 +54,7 @@ TEST(KernelLog, WhomARecordIsAbout) {
   EXPECT_FALSE(PidIn("eth0: link becomes ready"));
 }
 
-TEST(KernelLog, RecordsOfOthersAreToldApart) {
+TEST(KernelLog, RecordsOfOthersAreDistinguished) {
   const std::vector<std::string_view> texts{
       "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/muster/muster-pod-u1/a,task=x,pid=7,uid=0",
       "Memory cgroup out of memory: Killed process 7 (x) total-vm:1kB",

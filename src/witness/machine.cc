@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMostRecords = 16;
 constexpr size_t kMostText = 16 << 20;
-// The kernel stamps its log with another clock, which drifts against this one.
+// The kernel's log uses a different clock, which drifts relative to this one.
 constexpr std::chrono::seconds kDrift{1};
 constexpr uint64_t kFullBytes = 1 << 20;
 constexpr uint64_t kFullShare = 100;
@@ -33,14 +33,14 @@ std::chrono::microseconds SinceBoot() {
                                                 std::chrono::nanoseconds(now.tv_nsec));
 }
 
-// "" when it cannot be read. Each read of /dev/kmsg gives a record.
+// Returns "" if the file cannot be read. Each read of /dev/kmsg returns one record.
 std::string ReadAll(const std::string& path) {
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::string text;
   char buffer[8192];
   while (fd && text.size() < kMostText) {
     const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
-    // EPIPE: records were overwritten
+    // EPIPE means that records were overwritten
     if (count < 0 && (errno == EINTR || errno == EPIPE)) continue;
     if (count <= 0) break;
     text.append(buffer, static_cast<size_t>(count));
@@ -62,8 +62,8 @@ std::vector<answers::Fact> Machine::KernelSays(bool has_gpus, base::Time now) co
   std::vector<answers::Fact> facts;
   const std::chrono::microseconds now_since_boot = SinceBoot();
   for (KernelRecord& record : ReadKernelLog(ReadAll(kernel_log_))) {
-    const Telling telling = record.at < begin_ ? Telling::kNothing : WhatItTells(record.text);
-    if (telling == Telling::kNothing || (telling == Telling::kOfGpus && !has_gpus)) continue;
+    const KernelTopic topic = record.at < begin_ ? KernelTopic::kNone : TopicOf(record.text);
+    if (topic == KernelTopic::kNone || (topic == KernelTopic::kGpus && !has_gpus)) continue;
     facts.push_back({now - std::max(std::chrono::microseconds(0), now_since_boot - record.at),
                      std::string(answers::kKernelLog), std::move(record.text)});
     if (facts.size() == kMostRecords) break;

@@ -30,7 +30,7 @@ class MachineTest : public testing::Test {
   const base::Time now_ = *base::ParseRfc3339("2026-07-30T10:00:00Z");
 };
 
-TEST_F(MachineTest, TellsWhatTheKernelHasSaidSinceTheStart) {
+TEST_F(MachineTest, ReportsWhatTheKernelHasSaidSinceTheStart) {
   const Machine machine(root_);
   const std::string at = std::to_string(SinceBoot() + 1'000'000);
   Log("3,1,5,-;Out of memory: Killed process 1 (old)\n"
@@ -50,14 +50,14 @@ TEST_F(MachineTest, TellsWhatTheKernelHasSaidSinceTheStart) {
   EXPECT_EQ(machine.KernelSays(true, now_).size(), 2U);
 }
 
-TEST_F(MachineTest, WithoutTheKernelsLogNothingIsTold) {
+TEST_F(MachineTest, WithoutTheKernelsLogNothingIsReported) {
   EXPECT_TRUE(Machine(root_).KernelSays(true, now_).empty());
   EXPECT_EQ(Machine(root_).WhyKernelIsSilent(), "No such file or directory");
   Log("");
   EXPECT_EQ(Machine(root_).WhyKernelIsSilent(), "");
 }
 
-TEST_F(MachineTest, AFileSystemWithRoomIsNotToldOf) {
+TEST_F(MachineTest, AFileSystemWithRoomIsNotReported) {
   EXPECT_TRUE(FullFileSystems({root_, root_, "/nosuch"}, now_).empty());
 }
 

@@ -37,16 +37,16 @@ int64_t MillisOf(base::Time time) {
 }  // namespace
 
 std::vector<Meeting> ReadMeetings(std::string_view lines) {
-  std::vector<Meeting> told;
+  std::vector<Meeting> all;
   for (const std::string& line : base::Split(lines, '\n')) {
-    if (const auto meeting = ReadMeeting(line)) told.push_back(*meeting);
+    if (const auto meeting = ReadMeeting(line)) all.push_back(*meeting);
   }
-  std::sort(told.begin(), told.end(), [](const Meeting& a, const Meeting& b) {
+  std::sort(all.begin(), all.end(), [](const Meeting& a, const Meeting& b) {
     if (a.is_of_launchers != b.is_of_launchers) return a.is_of_launchers;
     return a.begin < b.begin;
   });
   std::vector<Meeting> merged;
-  for (const Meeting& meeting : told) {
+  for (const Meeting& meeting : all) {
     const bool goes_on = !merged.empty() && meeting.begin <= merged.back().end &&
                          merged.back().is_of_launchers == meeting.is_of_launchers;
     if (goes_on) {

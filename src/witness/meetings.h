@@ -36,8 +36,8 @@ class MeetingsFile {
   uint64_t read_ = 0;  // bytes
 };
 
-// Whether somebody of the folder has met others since then: a container that is restarted in place
-// keeps its folder.
+// Whether a rank of the folder has met the others since then: a container that is restarted in
+// place keeps its folder.
 bool HasMet(const std::string& folder, base::Time since);
 
 // Appends a launcher's wait; the folder may not exist yet. Best effort.

@@ -47,7 +47,7 @@ TEST(ReadMeetings, LeavesOutWhatIsNone) {
   }
 }
 
-TEST_F(MeetingsFileTest, TellsEachOnceAndWholeLinesOnly) {
+TEST_F(MeetingsFileTest, ReportsEachOnceAndWholeLinesOnly) {
   MeetingsFile file(folder_);
   EXPECT_TRUE(file.ReadNew().empty());
   Append(folder_, "ranks 1 2\nranks 5");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostProcText = 16 << 10;
 constexpr int kShareOfTime = 200;
-constexpr size_t kMostProcesses = 16;  // that are told of
+constexpr size_t kMostProcesses = 16;  // mentioned at most
 constexpr std::chrono::seconds kShortestWait{1};
 
 bool IsNear(int64_t used, int64_t limit) { return limit > 0 && used * 10 >= limit * 9; }
@@ -36,7 +36,7 @@ int64_t ThreadsOf(pid_t pid) {
   return std::max<int64_t>(0, NumberBehind(ReadProc(pid, "status"), "\nThreads:"));
 }
 
-// A file of the program's cgroup (v2); "" when it has none.
+// Reads a file of the program's cgroup (v2); returns "" if the program has none.
 std::string ReadCgroup(pid_t program, std::string_view name) {
   const std::string place = process::UnifiedCgroup(ReadProc(program, "cgroup"));
   if (place.empty()) return "";
@@ -91,7 +91,7 @@ void NearLimits::Look(pid_t program, const std::vector<std::string>& folders, ba
                                                      kShareOfTime * (clock.Steady() - begin));
 }
 
-// For a process that has ended since, what was seen last stays.
+// The last fact about a process stays after the process has ended.
 void NearLimits::LookAtDescriptors(pid_t pid, base::Time now) {
   const int64_t open = static_cast<int64_t>(process::OpenDescriptors(pid));
   const int64_t limit = LimitIn(ReadProc(pid, "limits"), "Max open files");

@@ -20,7 +20,7 @@ TEST(NearLimits, ReadsTheSoftLimit) {
   EXPECT_EQ(LimitIn("", "Max open files"), -1);
 }
 
-TEST(NearLimits, TellsOfDescriptorsThatAreNearlyAllOpen) {
+TEST(NearLimits, ReportsDescriptorsThatAreNearlyAllOpen) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit low = before;
@@ -32,7 +32,7 @@ TEST(NearLimits, TellsOfDescriptorsThatAreNearlyAllOpen) {
   EXPECT_TRUE(limits.facts().empty());
   std::vector<base::Fd> open;
   for (int i = 0; i < 60; ++i) open.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  // The look itself needs two.
+  // The look itself needs two descriptors.
   open.resize(open.size() - 6);
   limits.Look(::getpid(), {}, clock);
   EXPECT_TRUE(limits.facts().empty()) << "a look a second";

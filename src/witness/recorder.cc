@@ -32,12 +32,14 @@ constexpr std::string_view kRequest =
 constexpr std::string_view kPing =
     "POST /handler/ping HTTP/1.1\r\nHost: rank\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 constexpr suseconds_t kPingTime = 5000;  // microseconds
-// A server with more was made without the start-up hook's care; so many pings cost too much.
+// A server with more threads was created without the start-up hook, and so many pings would cost
+// too much.
 constexpr int kMostThreads = 16;
 constexpr std::string_view kServersThread = "pt_workerserver";
 
-// By the folder's descriptor, because a path may be longer than a socket's address. With
-// SOCK_NONBLOCK in `flags` it does not wait, else at most kPingTime until the server accepts.
+// Connects through the folder's descriptor, because a path may be longer than a socket's address.
+// With SOCK_NONBLOCK in `flags` it does not wait; otherwise it waits at most kPingTime for the
+// server to accept.
 base::Fd Connect(const base::Fd& folder, pid_t pid, std::string_view request, int flags) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -61,14 +63,14 @@ bool HasRecorder(const base::Fd& folder, pid_t pid) {
          S_ISSOCK(info.st_mode);
 }
 
-// The body of a complete answer with status 200; "" for any other.
+// Returns the body of a complete answer with status 200; "" for any other.
 std::string BodyOf(std::string_view text) {
   const size_t end = text.find("\r\n\r\n");
   if (end == std::string_view::npos || !text.starts_with("HTTP/1.1 200")) return "";
   return std::string(text.substr(end + 4));
 }
 
-// By Content-Length, because the server need not close the connection.
+// Decides by Content-Length, because the server need not close the connection.
 bool IsWhole(std::string_view text) {
   const size_t end = text.find("\r\n\r\n");
   if (end == std::string_view::npos) return false;

@@ -28,7 +28,7 @@ class RecorderQuestion {
 
   // Whether a process that has a recorder did not accept the request, or has not answered yet.
   bool LacksAnswers() const;
-  // Those, and who has not answered with what Await returns.
+  // These processes, and those whose answer Await does not return.
   std::vector<pid_t> Mute() const;
 
  private:

@@ -20,7 +20,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Ranks whose servers behave in some way, each on a thread. Pids are only names here.
+// Ranks whose servers behave in different ways, each on a thread of its own. PIDs are only names
+// here.
 class RecorderTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -33,7 +34,7 @@ class RecorderTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // `serve` has the connection of the one who asks, after its request.
+  // `serve` gets the asker's connection after its request was read.
   void Rank(pid_t pid, std::function<void(int)> serve) {
     const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -66,7 +67,7 @@ class RecorderTest : public testing::Test {
 
 TEST_F(RecorderTest, TakesWholeAnswers) {
   Rank(1, [](int fd) { Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"); });
-  // It leaves the connection open.
+  // This server leaves the connection open.
   Rank(2, [](int fd) {
     Send(fd, "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n[1");
     Send(fd, "]");
@@ -99,7 +100,7 @@ TEST_F(RecorderTest, WhoHasARecorderAndGivesNoUsableAnswerIsMute) {
   Rank(1, [](int fd) { Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"); });
   Rank(2, [](int fd) { Send(fd, "\xff\xfe garbage\r\n\r\n"); });
   Rank(3, AwaitEnd);
-  // Bound, and nobody listens.
+  // The socket is bound, but nobody listens.
   const int dead = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -135,7 +136,7 @@ TEST_F(RecorderTest, ALongPathIsNoHindrance) {
   EXPECT_TRUE(RecorderQuestion(folder_ + "/nothing", {1}).Await(seconds(1)).empty());
 }
 
-// Its queue of connections holds two.
+// The queue of connections holds two.
 TEST_F(RecorderTest, PingsThatARankHasNotTakenFollowBeforeTheNextQuestion) {
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_un address{};
@@ -181,7 +182,7 @@ TEST_F(RecorderTest, TheTurnIsPassedOnByAPingToEachOtherThread) {
   EXPECT_EQ(::fcntl(listener, F_SETFL, O_NONBLOCK), 0);
   EXPECT_EQ(::accept(listener, nullptr, nullptr), -1);
   ::close(listener);
-  // Nobody takes connections any more.
+  // Nobody accepts connections any more.
   turns.PassOn(folder_, {7});
   turns.Finish(folder_);
   EXPECT_EQ(AnsweringThreads(::getpid()), 0);

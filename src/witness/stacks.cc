@@ -29,13 +29,13 @@ constexpr size_t kLongestEnvironment = 8 << 20;
 constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
 constexpr std::chrono::milliseconds kPoll{5};
-// PyTorch's name of the threads of its worker server.
+// PyTorch gives the threads of its worker server this name.
 constexpr std::string_view kAnsweringThread = "pt_workerserver";
 
 // How long the other threads of a process must have slept before it is asked for their stacks.
 constexpr std::chrono::milliseconds kAtRest{50};
 
-// The signals of the hook: SIGRTMAX as Python defines it, minus two, and minus three.
+// The hook handles SIGRTMAX, as Python defines it, minus two and minus three.
 int StacksSignal() { return SIGRTMAX - 2; }
 int AllStacksSignal() { return SIGRTMAX - 3; }
 
@@ -62,7 +62,7 @@ bool Catches(pid_t pid, int signal) {
   return (bits >> (signal - 1) & 1) != 0;
 }
 
-// Each program opens the file again, because an exec closes it.
+// Each program opens the file itself, because an exec closes it.
 bool HasOpen(pid_t pid, const std::string& path) {
   struct stat file{};
   if (::lstat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return false;
@@ -108,7 +108,7 @@ base::Fd OpenRegular(const std::string& path) {
   return fd;
 }
 
-// At most `limit` bytes from `offset` on; empty at the end of the file.
+// Returns at most `limit` bytes, starting at `offset`; "" at the end of the file.
 std::string ReadFrom(const std::string& path, uint64_t offset, size_t limit) {
   const base::Fd fd = OpenRegular(path);
   std::string text(limit, '\0');
@@ -128,7 +128,7 @@ uint64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
-// What the process has written about itself.
+// Reads what the process has written about itself.
 Asked HeadOf(const std::string& folder, pid_t pid) {
   Asked asked;
   asked.pid = pid;
@@ -182,11 +182,11 @@ Question::Question(std::string folder, const std::vector<pid_t>& pids, Threads t
       if (!is_at_rest) busy_.insert(pid);
     }
     const std::string path = FileOf(folder_, pid);
-    // The first line identifies the process and is read from the beginning of the file, so it
-    // stays.
+    // The first line, which identifies the process, is read from the beginning of the file, so that
+    // it must stay.
     if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
     sizes_[pid] = SizeOf(path);
-    // The main thread, because it runs what the user wrote.
+    // The signal goes to the main thread, because it runs the user's code.
     const int signal = is_at_rest ? AllStacksSignal() : StacksSignal();
     if (::syscall(SYS_tgkill, pid, pid, signal) != 0) sizes_.erase(pid);
   }
@@ -219,7 +219,7 @@ answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::Proc
   const auto status = base::ReadFile(fmt::format("/proc/{0}/task/{0}/status", pid), 1 << 16);
   if (!stat || !status) return activity;
   activity.state = stat->state;
-  activity.told = SizeOf(FileOf(folder, pid));
+  activity.dumped = SizeOf(FileOf(folder, pid));
   activity.ticks = stat->ticks;
   for (const process::ProcessStat& child : tree.DescendantsOf(pid)) activity.ticks += child.ticks;
   activity.switches = std::strtoull(

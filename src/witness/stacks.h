@@ -88,10 +88,10 @@ struct RankCrash {
   base::Time time{};
   std::string text;  // answers::Say(Crash)
 };
-// Of a process; nullopt if it has noted none.
+// Returns the crash of a process; nullopt if it has noted none.
 std::optional<RankCrash> CrashOf(const std::string& folder, pid_t pid);
-// Of the ranks of a pod, since then, the earliest first; of a rank that crashed in several attempts
-// the last. Forked processes do not count.
+// Returns the crashes of a pod's ranks since then, the earliest first; the last one of a rank that
+// crashed in several attempts. Forked processes do not count.
 std::vector<RankCrash> CrashesIn(const std::string& folder, base::Time since);
 
 // A line of a source file, counted from 1; "" when it cannot be read. Blocks for a moment, and

@@ -27,8 +27,8 @@ class StacksTest : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
-  // A process that keeps its file open as the hook does; with `answers` it answers; with `is_busy`
-  // another thread of it is at work.
+  // Forks a process that keeps its file open, as the hook does, and answers if `answers` is set. If
+  // `is_busy`, another thread of it is at work.
   pid_t Fork(bool has_file, bool answers, bool is_busy = false) {
     int ready[2];
     EXPECT_EQ(::pipe(ready), 0);
@@ -57,7 +57,7 @@ class StacksTest : public testing::Test {
     ::close(ready[1]);
     return pid;
   }
-  // Exits with how it ended, or that it still runs.
+  // Ends the process, which must still run.
   static void End(pid_t pid) {
     int status = 0;
     EXPECT_EQ(::waitpid(pid, &status, WNOHANG), 0) << "it has ended by itself";
@@ -81,7 +81,7 @@ TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{{pid, "here I am\n"}}));
   process::ProcessTree tree;
-  EXPECT_EQ(ActivityOf(folder_, pid, tree).told, 34u);
+  EXPECT_EQ(ActivityOf(folder_, pid, tree).dumped, 34u);
   End(pid);
   EXPECT_TRUE(ProcessesIn(folder_).empty());
 }
@@ -97,7 +97,7 @@ TEST_F(StacksTest, AllThreadsAreAskedForOnlyWhereTheOthersSleep) {
   End(busy);
 }
 
-// The signal would end it.
+// The signal would end these processes.
 TEST_F(StacksTest, NobodyElseIsSentTheSignal) {
   const pid_t without_handler = Fork(true, false);
   const pid_t without_file = Fork(false, true);
@@ -162,7 +162,7 @@ TEST(HasWorkToDo, IsWhatAnotherThreadOrAChildWaitsToDo) {
   EXPECT_FALSE(HasWorkToDo(child, tree));
 }
 
-TEST_F(StacksTest, ACrashTellsItsRankAndPlace) {
+TEST_F(StacksTest, ACrashNamesItsRankAndPlace) {
   const std::string kFatal =
       "Fatal Python error: Aborted\n\nThread 0x00007f1 (most recent call first):\n"
       "  File \"/home/me/train.py\", line 8 in step\n\n";

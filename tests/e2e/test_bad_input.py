@@ -39,7 +39,7 @@ LINE_CASES = [
     (["compare", "a"], USAGE, ["RUN... is missing: muster compare RUN RUN..."]),
     (["list", "absent"], USAGE, ['"absent" is one argument too many: muster list [flags]']),
     (["run", "--nam=x", "true"], USAGE,
-     ["unknown flag: --nam (did you mean --name?): flags of your program stand behind its name"]),
+     ["unknown flag: --nam (did you mean --name?): flags of your program go after its name"]),
     (["get", "absent"], FAILURE, ["Not found training job absent in namespace default"]),
     (["logs", "absent"], FAILURE, ["training job not found"]),
     (["list", "-o", "xml"], None, ["unknown output format"]),

@@ -134,7 +134,7 @@ def test_rerun_takes_the_code_of_then(cluster, code):
     # As a shell divides words, and as the reader of `run -n 2` writes it.
     cluster.run("rerun", "base", "--with", "--env='A=b c' --name=quoted")
     assert json.loads(cluster.run("show", "quoted", "-o", "json").stdout)["spec"]["env A"] == "b c"
-    assert "quote without its end" in cluster.run("rerun", "base", "--with", "--env='A", code=1).stderr
+    assert "unclosed quote" in cluster.run("rerun", "base", "--with", "--env='A", code=1).stderr
     assert "-n is the namespace here, and ranks are given as --with '-n 2'" in cluster.run("rerun", "base", "-n", "2", code=1).stderr
     listed = cluster.run("code", "base").stdout.split()
     assert listed[1] == "train.py"

@@ -67,3 +67,22 @@ def test_a_tree_without_git_is_of_the_commit_that_it_is_said_to_be(tmp_path, env
                     os.path.join(ROOT, "cmake", "BuildInfo.cmake")], check=True,
                    env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **env})
     assert built in out.read_text()
+
+
+@pytest.mark.soak
+def test_both_stages_are_built_and_the_operator_in_them_starts():
+    """Where no registry answers, from Debian's packages alone (scripts/debian-base)."""
+    name = "localhost/muster:soak"
+    subprocess.run([SCRIPT, name], check=True, env={**os.environ, "CONTAINER_TOOL": "podman"})
+
+    def run(*args):
+        # Without limits that a container of CI may not raise.
+        return subprocess.run(["podman", "--cgroup-manager=cgroupfs", "run", "--rm", "--network=host", "--ulimit=nofile=1024:1024",
+                               "--ulimit=nproc=1024:1024", name, *args], text=True, capture_output=True, timeout=120)
+    try:
+        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True, capture_output=True, check=True).stdout.strip()
+        assert commit in run("version", "-o", "json").stdout
+        nowhere = run("operator", "--kubeconfig=/nowhere")
+        assert nowhere.returncode != 0 and "/nowhere" in nowhere.stderr
+    finally:
+        subprocess.run(["podman", "image", "rm", "-f", name], capture_output=True)

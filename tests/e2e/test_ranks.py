@@ -34,14 +34,35 @@ def test_the_log_of_a_rank(two):
 def test_the_log_of_a_rank_of_several_in_a_pod(cluster):
     cluster.run("run", "-n", "2", "--name=one", "--", "python3", "-c", SAY)
     assert lines(cluster, "one", "--rank=1") == ["[rank1]:hello from 1", "[rank1]:loss 1"]
-    assert len(lines(cluster, "one", "--rank=0,1")) == 4
+    # Several ranks are folded as with --all, also if they share a pod.
+    assert lines(cluster, "one", "--rank=0,1") == ["[0-1] hello from 0..1", "[0-1] loss 0..1"]
+    assert sorted(lines(cluster, "one", "--rank=0,1", "--raw")) == [
+        f"[one-master-0] [rank{rank}]:{words} {rank}" for rank in (0, 1) for words in ("hello from", "loss")]
+    assert lines(cluster, "one", "--rank=0-9", "--grep=loss") == ["[0-1] loss 0..1"]
+    assert lines(cluster, "one", "--rank=0,1", "--tail=1") == ["[0-1] loss 0..1"]
+    assert lines(cluster, "one", "--all", "--grep=hello", "--tail=1") == ["[0-1] hello from 0..1"]
+    assert lines(cluster, "one", "--rank=0,1", "--since=1h", "--errors") == []
     assert lines(cluster, "one", "--rank=0", "--tail=1") == ["[rank0]:loss 0"]
     assert lines(cluster, "one", "--rank=1", "--grep=hello", "--tail=9") == ["[rank1]:hello from 1"]
     stamped = lines(cluster, "one", "--rank=0", "--grep=loss", "--timestamps")
     assert len(stamped) == 1 and stamped[0].endswith("Z [rank0]:loss 0")
 
 
+def test_ranks_that_torchrun_starts_are_known_by_its_labels(cluster):
+    path = cluster.path("home", "say.py")
+    with open(path, "w") as file:
+        file.write(SAY)
+    cluster.submit("tee", f"torchrun --tee=3 {path}", "--nproc-per-node=2", "--wait")
+    assert lines(cluster, "tee", "--rank=0-1") == ["[0-1] hello from 0..1", "[0-1] loss 0..1"]
+    assert lines(cluster, "tee", "--rank=1") == ["[default1]:hello from 1", "[default1]:loss 1"]
+    cluster.submit("plain", f"torchrun {path}", "--nproc-per-node=2", "--wait")
+    for ranks in ("--rank=0", "--rank=0,1"):
+        done = cluster.run("logs", "plain", ranks)
+        assert done.stdout == "" and "no line is marked as one of these ranks'" in done.stderr, done
+
+
 @pytest.mark.parametrize("words, told", [
+    (["--rank="], '--rank "" is invalid: give ranks like 1 or 0,4-7'),
     (["--rank=2"], '--rank "2" is invalid: the ranks of two are 0 to 1'),
     (["--rank=x"], '--rank "x" is invalid: give ranks like 1 or 0,4-7'),
     (["--rank=1", "-i", "two-master-0"], "give either --rank or --instance, not both")])
@@ -189,7 +210,7 @@ def test_ranks_in_one_pod_and_programs_that_are_no_python(cluster):
     cluster.wait("shell", "RUNNING")
     ranks = wait_until("they have begun", lambda: [
         rank for rank in json.loads(cluster.run("get", "shell", "--ranks", "-o", "json").stdout) if rank["step"]])
-    assert ranks[0]["step"] == "iter 7" and ranks[0]["pid"] is None and ranks[0]["quietSeconds"] >= 0
+    assert ranks[0]["step"] == "iter 7" and ranks[0]["pid"] and ranks[0]["quietSeconds"] >= 0
 
 
 def test_a_text_is_found_in_a_large_log(cluster):

@@ -207,7 +207,7 @@ def test_an_interrupt_stops_the_job_and_lets_it_save(cluster, code, number):
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
     assert out == "saving\nsaved\n"
-    assert "slow is stopped: `muster resume slow` begins it again" in err
+    assert "slow is stopped: `muster resume slow` starts it again" in err
     assert cluster.get("slow")["status"] == "SUSPENDED"
 
 

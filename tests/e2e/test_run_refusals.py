@@ -37,7 +37,7 @@ def refused(cluster, code, words, *args, exit_code=USAGE, cwd=None):
 
 
 def test_flags_before_the_command_are_musters_and_the_rest_is_the_commands(cluster, code):
-    refused(cluster, code, "unknown flag: --lr: flags of your program stand behind its name", "--lr", "1", "train.py")
+    refused(cluster, code, "unknown flag: --lr: flags of your program go after its name", "--lr", "1", "train.py")
     done = cluster.run("run", "echo", "--lr", "--name=x", "-n", "4", cwd=code)
     assert done.stdout == "--lr --name=x -n 4\n"
 
@@ -63,8 +63,8 @@ def test_programs_of_the_folder_that_could_not_start(cluster, code):
     refused(cluster, code, f"./nothere is not in {code}", "./nothere")
     refused(cluster, code, "./pkg is a folder, not a program", "./pkg")
     refused(cluster, code, "./plain.sh may not be executed: `chmod +x ./plain.sh`", "./plain.sh")
-    refused(cluster, code, "plain.sh is a file of this folder, and no program of PATH: run ./plain.sh", "-n", "2", "plain.sh")
-    refused(cluster, code, "the lines of ./windows.sh end as on Windows", "./windows.sh")
+    refused(cluster, code, "plain.sh is a file in this folder, not a program on PATH: run ./plain.sh", "-n", "2", "plain.sh")
+    refused(cluster, code, "the lines of ./windows.sh end in CR LF, as on Windows", "./windows.sh")
     refused(cluster, code, "./left.sh is left out of the job by .musterignore", "./left.sh")
     refused(cluster, code, f"../link/tool.sh is outside of {code}/pkg", "../link/tool.sh", cwd=os.path.join(code, "pkg"))
     assert cluster.run("run", "./pkg/tool.sh", "1", cwd=code).stdout == "tool 1\n"
@@ -157,7 +157,7 @@ def test_code_that_was_pruned(cluster, code):
     store = cluster.path("state", "muster", "snapshots")
     subprocess.run(["rm", "-r", store], check=True)
     done = cluster.run("rerun", "old", code=FAILURE, cwd=code)
-    assert "the code of old is not kept any more" in done.stderr and f"run it anew in {code}" in done.stderr
+    assert "the code of old is not kept any more" in done.stderr and f"run it again in {code}" in done.stderr
 
 
 def test_a_folder_without_git_and_without_a_runtime_directory(cluster, code):

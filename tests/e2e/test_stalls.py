@@ -216,6 +216,77 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
     assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]
 
 
+def submit_late_rank(cluster, name, *flags, only_once=False):
+    text, fault, wait = faults.program("late-rank")
+    path = cluster.path("home", "train.py")
+    if only_once:
+        text = text.replace("if ODD:", "if ODD and not os.path.exists('late') and not open('late', 'w').close():")
+    with open(path, "w") as file:
+        file.write(text)
+    cluster.submit(name, f"exec {PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1",
+                   f"--working-dir={cluster.path('home')}", *flags)
+    return fault, wait
+
+
+def test_a_job_of_several_pods_is_stopped_when_it_is_stalled(cluster):
+    fault, wait = submit_late_rank(cluster, "held", "--on-stall=stop", "--stall-after=4", "--restart-policy=OnFailure", "--retry=9")
+    cluster.wait("held", "FAILED")
+    verdict = json.loads(cluster.run("explain", "held", "-o", "json").stdout)
+    assert (verdict["class"], verdict["who"]["rank"], verdict["confidence"]) == ("hang", 1, "high"), verdict
+    assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]
+    assert any("the number of the collective" in each for each in verdict["missing"]), verdict
+    assert "it was stalled (--on-stall=stop): rank 1 has not entered" in cluster.run("get", "held").stdout
+    cluster.wait_for_all("held", "FAILED")
+
+
+def test_the_rank_that_stalls_several_pods_is_restarted(cluster):
+    submit_late_rank(cluster, "held", "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9", only_once=True)
+    cluster.wait("held", "SUCCEEDED")
+    events = cluster.run("get", "held", "-e").stdout
+    assert "rank 1 is killed (--on-stall=restart): rank 1 has not entered all_reduce" in events
+
+
+def test_a_check_that_is_off_says_nothing(cluster):
+    submit_late_rank(cluster, "held", "--on-stall=off")
+    end = time.monotonic() + 60
+    while "Traceback" in cluster.run("stacks", "held", code=None).stderr or "all_reduce" not in cluster.run(
+            "stacks", "held", code=None).stdout:
+        assert time.monotonic() < end
+        time.sleep(0.3)
+    on = time.monotonic() + 6
+    while time.monotonic() < on:
+        assert "reason" not in cluster.get("held") or "stalled" not in cluster.get("held")["reason"]
+        time.sleep(0.5)
+
+
+@pytest.mark.parametrize("flag, words", [
+    ("--on-stall=panic", '--on-stall is invalid: off, report, stacks, restart, stop, not "panic"'),
+    ("--stall-after=0", "--stall-after is invalid: give 1 to 604800 seconds"),
+    ("--stall-after=soon", "--stall-after")])
+def test_bad_flags_of_jobs(cluster, flag, words):
+    for verb in (["run", "-n", "2"], ["submit", "pytorch", "--name=x"]):
+        done = cluster.run(*verb, flag, "true", code=2)
+        assert words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_job_that_does_nothing_and_is_no_python_says_what_is_known(cluster):
+    cluster.submit("native", "echo up; exec sleep 600", "--workers=2")
+    cluster.wait("native", "RUNNING")
+    end = time.monotonic() + 60
+    told = ""
+    while "they may hang" not in told:
+        assert time.monotonic() < end, told
+        time.sleep(0.5)
+        told = cluster.run("explain", "native").stdout
+    assert "RUNNING: nothing has failed yet\n" in told
+    assert "\nkernel: ranks 0, 1: sleeps (" in told or "\nkernel: ranks 0, 1: the kernel does not say" in told, told
+    assert told.endswith("Missing: stacks and collectives: the ranks run no Python that says where it is\n")
+    verdict = json.loads(cluster.run("explain", "native", "-o", "json").stdout)
+    assert verdict["class"] == "none" and len(verdict["missing"]) == 1
+    ranks = json.loads(cluster.run("get", "native", "--ranks", "-o", "json").stdout)
+    assert all(rank["pid"] and rank["cpu"] == 0 and rank["memoryBytes"] for rank in ranks), ranks
+
+
 LATE_MASTER = """\
 import os, time
 if os.environ["RANK"] == "0":

@@ -98,7 +98,11 @@ def test_the_kernels_log_tells_who_killed_a_data_loaders_worker(small_machine):
     assert told_by(verdict, "kernel's log")
 
 
-def test_a_gpu_that_fails_is_told_by_the_kernels_log(tmp_path):
+@pytest.mark.parametrize("record", [
+    "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+    "pcieport 0000:3a:00.0: AER: Uncorrected (Fatal) error received: 0000:3b:00.0",
+    "nvidia 0000:3b:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)"])
+def test_a_gpu_that_fails_is_told_by_the_kernels_log(tmp_path, record):
     made = Cluster()
     try:
         os.makedirs(tmp_path / "dev")
@@ -107,7 +111,7 @@ def test_a_gpu_that_fails_is_told_by_the_kernels_log(tmp_path):
         made.env["MUSTER_WITNESS_ROOT"] = str(tmp_path)
         words = "RuntimeError: CUDA error: unspecified launch failure"
         path = program(made, "import time\n"
-                             f"open({str(log)!r}, 'w').write('4,7,%d,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\\n'"
+                             f"open({str(log)!r}, 'w').write('4,7,%d,-;{record}\\n'"
                              " % (time.monotonic() * 1e6))\n"
                              f"raise RuntimeError({words[14:]!r})\n")
         for flags, kind in (((), "cuda-error"), (("--env=CUDA_VISIBLE_DEVICES=0",), "gpu-hardware")):
@@ -115,7 +119,7 @@ def test_a_gpu_that_fails_is_told_by_the_kernels_log(tmp_path):
             verdict = explain(made, "gpu")
             assert verdict["class"] == kind, verdict
             assert told_by(verdict, "kernel's log") == (
-                ["NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."] if flags else [])
+                [record] if flags else [])
             made.run("delete", "gpu")
         assert verdict["advice"] == "retry-elsewhere"
     finally:

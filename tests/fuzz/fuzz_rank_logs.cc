@@ -7,7 +7,7 @@
 #include "arena/logs/log_fold.h"
 #include "arena/logs/rank_lines.h"
 
-// Lines of four ranks and of what is none, at times that their own bytes tell.
+// Lines of four ranks and other lines, at times that their own bytes decide.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   arena::LogFold fold({4, false, false});

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   TryOn(job, pods, services, options);
   options.gang_scheduler_name = "volcano";
   options.init_step = "port";
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   TryOn(job, pods, services, options);
   return 0;
 }

@@ -56,8 +56,8 @@ class Disk {
   // Since the life began.
   uint64_t syncs() const { return syncs_; }
 
-  // What libc_files.cc tells of calls that are about to be made, or have been. Each Before... is a
-  // point at which the process may be killed; the errno that it fails with, or 0.
+  // libc_files.cc reports calls that are about to be made, or have been made. Each Before... is a
+  // point at which the process may be killed; it returns the errno that the call fails with, or 0.
   int BeforeChange();
   int BeforeData();
   int BeforeWrite(int fd, int64_t end, size_t count);

@@ -25,7 +25,7 @@ std::map<ino_t, KernelProcess*>& ByDescriptor() {
   return processes;
 }
 
-// Of eventfds every one has the same inode: they are told apart by what /proc says of them.
+// Of eventfds every one has the same inode: they are distinguished by what /proc says about them.
 ino_t NumberOf(int fd) {
   char path[64], text[256];
   std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);

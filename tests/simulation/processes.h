@@ -17,7 +17,7 @@ class KernelProcess {
   virtual void Signal(int signal, const siginfo_t* info) = 0;
 };
 
-// From now on, until Forget. `start_ticks` tells it from another of the same number.
+// From now on, until Forget. `start_ticks` distinguishes it from another of the same number.
 void Register(KernelProcess& process, unsigned long start_ticks);
 // It has ended: its number may be another's. Descriptors of it stay.
 void Forget(KernelProcess& process);

@@ -196,7 +196,7 @@ void Shims::RunContainers(Shim& shim) {
     if (process.is_dead) return;
     log.End(local::node::LogStream::kStdout, WallNow());
     const int code = shim.is_asked_to_end ? 143 : Chance(kFailingPrograms) ? 1 : 0;
-    container.log_loss = log.UntoldLoss();
+    container.log_loss = log.UnreportedLoss();
     container.state.phase = ContainerState::Phase::kTerminated;
     container.state.exit_code = code;
     container.state.reason = code == 0 ? "Completed" : "Error";

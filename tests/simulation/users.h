@@ -64,7 +64,7 @@ class User {
   std::map<std::string, Job> jobs_;
 };
 
-// Lists and watches, as a dashboard does, and checks what it is told: versions grow, nothing that
+// Lists and watches, as a dashboard does, and checks what it receives: versions grow, nothing that
 // is over runs again, nothing is missed.
 class Watcher {
  public:

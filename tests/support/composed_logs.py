@@ -54,7 +54,7 @@ def in_files(name):
     return made
 
 
-# (log, whether it tells the rank)
+# (log, whether it shows the rank)
 FORMATS = [
     (in_one("[rank{}]: ".format, TOLD_TO_END), True),
     (in_one("[default{}]:".format), True),

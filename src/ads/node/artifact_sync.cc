@@ -51,7 +51,7 @@ ArtifactSync::ArtifactSync(std::string folder, std::unique_ptr<ObjectStorage> st
 
 ArtifactSync::~ArtifactSync() { Stop(); }
 
-void ArtifactSync::Tell(const std::string& what) { (void)err_.Write("sync: " + what + "\n"); }
+void ArtifactSync::Report(const std::string& what) { (void)err_.Write("sync: " + what + "\n"); }
 
 base::Status ArtifactSync::Start() {
   stop_ = base::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -82,7 +82,7 @@ void ArtifactSync::Run() {
     if (!watch_) PlanAll();
     const std::vector<std::string> names = plan_.Take(clock_.Steady());
     if (!names.empty()) {
-      if (base::Status status = Copy(names); !status) Tell(status.error().message);
+      if (base::Status status = Copy(names); !status) Report(status.error().message);
     }
     if (AwaitWork()) return;
   }
@@ -93,10 +93,10 @@ void ArtifactSync::OpenWatch() {
   if (opened) {
     watch_ = std::move(*opened);
     PlanAll();
-  } else if (opened.error().code != base::Code::kNotFound && !has_told_) {
-    has_told_ = true;
-    Tell(fmt::format("{}: it is looked through every {} s", opened.error().message,
-                     rhythm_.interval.count() / 1000));
+  } else if (opened.error().code != base::Code::kNotFound && !has_reported_) {
+    has_reported_ = true;
+    Report(fmt::format("{}: it is looked through every {} s", opened.error().message,
+                       rhythm_.interval.count() / 1000));
   }
 }
 
@@ -175,8 +175,8 @@ void ArtifactSync::PlanAll() {
     plan_.Changed(file.name, false, now - std::chrono::nanoseconds(age));
   }
   const std::string error = found.status ? "" : found.status.error().message;
-  if (!error.empty() && error != told_error_) Tell(error);
-  told_error_ = error;
+  if (!error.empty() && error != reported_error_) Report(error);
+  reported_error_ = error;
 }
 
 base::Status ArtifactSync::Copy(const std::vector<std::string>& names) {

@@ -59,7 +59,7 @@ class ArtifactSync {
   void PlanAll();
   base::Status Copy(const std::vector<std::string>& names);
   base::Status CopyChanged(const std::vector<Changed>& files);
-  void Tell(const std::string& what);
+  void Report(const std::string& what);
 
   const std::string folder_;
   const std::unique_ptr<ObjectStorage> storage_;
@@ -70,8 +70,8 @@ class ArtifactSync {
   SyncPlan plan_;
   std::map<std::string, Version> copied_;
   std::unique_ptr<FolderWatch> watch_;
-  bool has_told_ = false;   // reported that the folder cannot be watched
-  std::string told_error_;  // of the last scan
+  bool has_reported_ = false;   // reported that the folder cannot be watched
+  std::string reported_error_;  // of the last scan
   base::Fd stop_;
   std::thread thread_;
 };

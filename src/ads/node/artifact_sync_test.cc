@@ -97,7 +97,7 @@ TEST_F(ArtifactSyncTest, Finish_CopiesOnceWhatHasNotChanged) {
   EXPECT_EQ(Copied("logs/a"), "absent");
 }
 
-TEST_F(ArtifactSyncTest, Finish_TellsOfAFileThatCannotBeCopiedAndCopiesTheOthers) {
+TEST_F(ArtifactSyncTest, Finish_ReportsAFileThatCannotBeCopiedAndCopiesTheOthers) {
   Write("a/b", "in a folder");
   Write("c", "beside it");
   ASSERT_TRUE(base::WriteFileAtomic(to_.path() + "/a", "no folder", 0600, base::Durability::kNone));
@@ -106,7 +106,7 @@ TEST_F(ArtifactSyncTest, Finish_TellsOfAFileThatCannotBeCopiedAndCopiesTheOthers
   EXPECT_EQ(Copied("c"), "beside it");
 }
 
-TEST_F(ArtifactSyncTest, Finish_TellsOfAFolderThatCannotBeLookedThroughAndCopiesTheOthers) {
+TEST_F(ArtifactSyncTest, Finish_ReportsAFolderThatCannotBeLookedThroughAndCopiesTheOthers) {
   Write("a", "before it");
   Write("z/z", "after it");
   // The whole path is too long for a system call, so each folder is created from the one above.

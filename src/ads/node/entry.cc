@@ -50,7 +50,7 @@ class Entry {
   std::vector<NodeProcess> Processes(int64_t gpus) const;
   int Finish(const base::Result<NodeOutcome>& outcome);
   void SayWhyLast(const base::Result<NodeOutcome>& outcome);
-  void TellOfFailure(int exit_code);
+  void ReportFailure(int exit_code);
   base::Result<int> EndTogether(int exit_code);
 
   Context& context_;
@@ -230,13 +230,13 @@ base::Result<NodeOutcome> Entry::Train() {
                          Say("PID: {0}, RANK: {1}\nPID: {0}, LOCAL_RANK: {2}", pid, rank, index);
                        }));
   const std::chrono::duration<double> seconds = context_.clock.Steady() - begin;
-  if (outcome.exit_code == 0 && !outcome.was_told && !outcome.signal) {
+  if (outcome.exit_code == 0 && !outcome.was_stopped && !outcome.signal) {
     Say("Training Time:  {} seconds", seconds.count());
   }
   return outcome;
 }
 
-void Entry::TellOfFailure(int exit_code) {
+void Entry::ReportFailure(int exit_code) {
   if (!meeting_) return;
   if (base::Status status = meeting_->ReportFailure(exit_code); !status) {
     (void)err_.Write(
@@ -247,7 +247,7 @@ void Entry::TellOfFailure(int exit_code) {
 // For a job on this machine: the main node ends last, so that the job succeeds only when all nodes
 // have, and no node's last lines are lost. Returns the main node's exit code.
 base::Result<int> Entry::EndTogether(int exit_code) {
-  TRY(nodes_->Tell(exit_code));
+  TRY(nodes_->ReportExit(exit_code));
   if (!settings_.IsMain() || exit_code != 0) return exit_code;
   TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd({SIGTERM, SIGINT}));
   // For nodes that have not started; the others are known to be alive.
@@ -287,26 +287,26 @@ base::Result<int> Entry::EndTogether(int exit_code) {
 void Entry::SayWhyLast(const base::Result<NodeOutcome>& outcome) {
   if (!outcome) {
     (void)err_.Write(cli::ClickFailure(outcome.error()));
-  } else if (outcome->was_told && nodes_) {
+  } else if (outcome->was_stopped && nodes_) {
     Say("Stopped because {}", failure_->Describe());
   }
 }
 
-// Tells the others; returns the node's exit code.
+// Notifies the other nodes; returns this node's exit code.
 int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   int code = cli::kExitFailure;
   if (!outcome) {
-    if (outcome.error().code != base::Code::kCancelled) TellOfFailure(code);
-  } else if (outcome->was_told) {
+    if (outcome.error().code != base::Code::kCancelled) ReportFailure(code);
+  } else if (outcome->was_stopped) {
     Say("Stopping the process. Reason: {}", failure_->Describe());
   } else if (outcome->signal) {
     code = 128 + *outcome->signal;
-    TellOfFailure(code);
+    ReportFailure(code);
   } else {
     code = outcome->exit_code;
     if (code != 0) {
       Say("{}{}\nStopping the process. Reason: Code Execution Failure", api::kProgramFailed, code);
-      TellOfFailure(code);
+      ReportFailure(code);
     }
   }
   if (meeting_ && outcome) {

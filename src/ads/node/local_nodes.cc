@@ -47,7 +47,7 @@ base::Result<std::unique_ptr<LocalNodes>> LocalNodes::Open(const std::string& fo
 }
 
 LocalNodes::~LocalNodes() {
-  if (has_told_) ::unlink(PathOfOwn().c_str());
+  if (has_reported_) ::unlink(PathOfOwn().c_str());
 }
 
 std::string LocalNodes::PathOfOwn() const { return fmt::format("{}/{}", folder_, rank_); }
@@ -79,7 +79,7 @@ base::Status LocalNodes::OpenOthers() {
     const std::string name = at->path().filename().string();
     if (name.ends_with(kEnded)) {
       const auto ended = base::ParseInt(name.substr(0, name.size() - kEnded.size()));
-      if (ended) told_.insert(*ended);
+      if (ended) ended_.insert(*ended);
       continue;
     }
     const auto rank = base::ParseInt(name);
@@ -127,19 +127,19 @@ base::Result<LocalNodes::State> LocalNodes::Look() {
     if (!ExitCodeOf(rank)) {
       state.lost.insert(rank);
     } else {
-      told_.insert(rank);
+      ended_.insert(rank);
     }
   }
-  for (const int64_t rank : told_) {
+  for (const int64_t rank : ended_) {
     if (const auto code = ExitCodeOf(rank)) state.ended[rank] = *code;
   }
   return state;
 }
 
-base::Status LocalNodes::Tell(int exit_code) {
+base::Status LocalNodes::ReportExit(int exit_code) {
   TRY(base::WriteFileAtomic(fmt::format("{}/{}{}", folder_, rank_, kEnded),
                             std::to_string(exit_code), 0600, base::Durability::kNone));
-  has_told_ = true;
+  has_reported_ = true;
   return {};
 }
 

@@ -24,7 +24,7 @@ class LocalNodes {
   static base::Result<std::unique_ptr<LocalNodes>> Open(const std::string& folder, int64_t rank);
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
-  // Removes the FIFO if Tell was called.
+  // Removes the FIFO if ReportExit was called.
   ~LocalNodes();
 
   // Readable when a node has started, ended or died since the last Look.
@@ -38,8 +38,8 @@ class LocalNodes {
     std::set<int64_t> lost;        // died without writing an exit code
   };
   base::Result<State> Look();
-  // Tells the others the exit code of this node.
-  base::Status Tell(int exit_code);
+  // Reports the exit code of this node to the others.
+  base::Status ReportExit(int exit_code);
 
  private:
   LocalNodes(std::string folder, int64_t rank, base::Fd poll, process::Inotify changes)
@@ -58,8 +58,8 @@ class LocalNodes {
   const base::Fd poll_;
   process::Inotify changes_;
   base::Fd own_;
-  bool has_told_ = false;
-  std::set<int64_t> told_;              // nodes that have written their exit codes
+  bool has_reported_ = false;
+  std::set<int64_t> ended_;             // nodes that have written their exit codes
   std::map<int64_t, base::Fd> others_;  // alive at the last look
   std::set<int64_t> dead_;
 };

@@ -82,11 +82,11 @@ TEST(LocalNodes_Look, KnowsWhoDiedBeforeItLooked) {
   EXPECT_EQ(main->Look()->lost, Ranks{1});
 }
 
-TEST(LocalNodes_Tell, IsNotLost) {
+TEST(LocalNodes_ReportExit, IsNotLost) {
   const TemporaryFolder folder;
   const auto main = *LocalNodes::Open(folder.path(), 0);
   auto worker = *LocalNodes::Open(folder.path(), 1);
-  ASSERT_TRUE(worker->Tell(3));
+  ASSERT_TRUE(worker->ReportExit(3));
   auto state = *main->Look();
   EXPECT_EQ(state.living, Ranks{1});
   EXPECT_EQ(state.ended, (std::map<int64_t, int>{{1, 3}}));
@@ -94,15 +94,15 @@ TEST(LocalNodes_Tell, IsNotLost) {
   state = AwaitState(*main, [](const auto& seen) { return seen.living.empty(); });
   EXPECT_TRUE(state.lost.empty());
   EXPECT_EQ(state.ended.at(1), 3);
-  ASSERT_TRUE(main->Tell(0));
+  ASSERT_TRUE(main->ReportExit(0));
   EXPECT_EQ(main->Look()->ended.at(0), 0);
 }
 
-TEST(LocalNodes_Tell, LeavesNoFifoAndIsKnownToWhoComesLater) {
+TEST(LocalNodes_ReportExit, LeavesNoFifoAndIsKnownToWhoComesLater) {
   const TemporaryFolder folder;
   {
     const auto worker = *LocalNodes::Open(folder.path(), 1);
-    ASSERT_TRUE(worker->Tell(0));
+    ASSERT_TRUE(worker->ReportExit(0));
   }
   EXPECT_NE(::access((folder.path() + "/nodes/1").c_str(), F_OK), 0);
   const auto main = *LocalNodes::Open(folder.path(), 0);

@@ -225,7 +225,7 @@ TEST_F(MeetingTest, AwaitMain_EndsWhenTheMainNodeWasKilledBeforeItAnnouncedItsel
   EXPECT_EQ(config.error().message, "RuntimeError: the node of rank 0 was killed");
 }
 
-TEST_F(MeetingTest, ChangesFd_TellsOfAKilledNodeAndOfTheFolder) {
+TEST_F(MeetingTest, ChangesFd_ReportsAKilledNodeAndTheFolder) {
   const EntrySettings settings = Node(0);
   const auto storage = Open();
   const auto nodes = *LocalNodes::Open(folder_.path() + "/local", 0);

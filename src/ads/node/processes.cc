@@ -24,13 +24,13 @@ constexpr std::chrono::seconds kAskInterval{1};
 // Checks each second, on its own thread, until it is told to stop or is destroyed.
 class StopAsker {
  public:
-  StopAsker(const std::function<bool()>& must_stop, std::function<void()> tell)
-      : thread_([this, must_stop, tell = std::move(tell)](const std::stop_token& stop) {
+  StopAsker(const std::function<bool()>& must_stop, std::function<void()> on_stop)
+      : thread_([this, must_stop, on_stop = std::move(on_stop)](const std::stop_token& stop) {
           std::unique_lock lock(mutex_);
           while (!stop.stop_requested()) {
             wake_.wait_for(lock, stop, kAskInterval, [] { return false; });
             if (stop.stop_requested() || !must_stop()) continue;
-            tell();
+            on_stop();
             return;
           }
         }) {}
@@ -142,19 +142,20 @@ base::Result<NodeOutcome> NodeRunner::Wait(int signals) {
       EndAll();
     }
   }));
-  const auto told = [this] {
+  const auto end_early = [this] {
     if (is_ending_) return;
-    outcome_.was_told = true;
+    outcome_.was_stopped = true;
     EndAll();
   };
   std::unique_ptr<StopAsker> asker;
   if (watch_.must_stop && watch_.changes_fd >= 0) {
-    TRY(loop_.Watch(watch_.changes_fd, EPOLLIN, [this, told](uint32_t) {
-      if (watch_.must_stop()) told();
+    TRY(loop_.Watch(watch_.changes_fd, EPOLLIN, [this, end_early](uint32_t) {
+      if (watch_.must_stop()) end_early();
     }));
-    if (watch_.must_stop()) told();
+    if (watch_.must_stop()) end_early();
   } else if (watch_.must_stop) {
-    asker = std::make_unique<StopAsker>(watch_.must_stop, [this, told] { loop_.Post(told); });
+    asker =
+        std::make_unique<StopAsker>(watch_.must_stop, [this, end_early] { loop_.Post(end_early); });
   }
   const base::Status run = loop_.Run();
   asker.reset();

@@ -18,7 +18,7 @@ struct NodeProcess {
 
 struct NodeOutcome {
   int exit_code = 0;          // of the first that failed; 128+n for a signal
-  bool was_told = false;      // they were ended because `must_stop` returned true
+  bool was_stopped = false;   // they were ended because `must_stop` returned true
   std::optional<int> signal;  // the signal to this program for which they were ended
 };
 

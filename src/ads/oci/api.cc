@@ -103,7 +103,7 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
       pause = PauseAfter(answer.error(), tries, RandomSpread(), elapsed);
     }
     if (!pause) break;
-    // A user at a terminal is told the reason for the wait.
+    // A user at a terminal sees the reason for the wait.
     const bool is_long = !answer || *pause >= kSilentPause;
     base::Log(is_long ? base::LogLevel::kInfo : base::LogLevel::kDebug,
               fmt::format("{} of {}: {}; again in {:.1f} s", request.operation, service,

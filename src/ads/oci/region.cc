@@ -21,24 +21,24 @@ using base::Fail;
 constexpr size_t kMaxRegionsFile = 1 << 20;
 
 // Another source's description of a region, in the SDK's terms (oci/regions.py of oci-python-sdk).
-struct ToldRegion {
+struct GivenRegion {
   std::string key, name, domain;
 };
 
-std::optional<ToldRegion> ReadToldRegion(const text::Json& value) {
+std::optional<GivenRegion> ReadGivenRegion(const text::Json& value) {
   const auto get = [&](std::string_view name) {
     return base::ToLower(base::Trim(text::GetString(value, {name})));
   };
-  ToldRegion told{get("regionKey"), get("regionIdentifier"), get("realmDomainComponent")};
-  if (told.key.empty() || told.name.empty() || told.domain.empty()) return std::nullopt;
-  return told;
+  GivenRegion given{get("regionKey"), get("regionIdentifier"), get("realmDomainComponent")};
+  if (given.key.empty() || given.name.empty() || given.domain.empty()) return std::nullopt;
+  return given;
 }
 
 // From ~/.oci/regions-config.json, then from OCI_REGION_METADATA; unreadable ones are ignored.
-std::vector<ToldRegion> ToldRegions(const base::Environment& environment) {
-  std::vector<ToldRegion> regions;
+std::vector<GivenRegion> GivenRegions(const base::Environment& environment) {
+  std::vector<GivenRegion> regions;
   const auto add = [&](const text::Json& value) {
-    if (auto told = ReadToldRegion(value)) regions.push_back(std::move(*told));
+    if (auto given = ReadGivenRegion(value)) regions.push_back(std::move(*given));
   };
   const auto file =
       base::ReadFile(environment.Home() + "/.oci/regions-config.json", kMaxRegionsFile);
@@ -74,8 +74,8 @@ Place PlaceOf(std::string_view region, const base::Environment& environment) {
                      [&](const RealmRow& one) { return one.key == row->realm; });
     return {std::string(row->name), std::string(realm->domain)};
   }
-  for (const ToldRegion& told : ToldRegions(environment)) {
-    if (told.key == lower || told.name == lower) return {told.name, told.domain};
+  for (const GivenRegion& given : GivenRegions(environment)) {
+    if (given.key == lower || given.name == lower) return {given.name, given.domain};
   }
   return {lower, environment.GetOr("OCI_DEFAULT_REALM", "oraclecloud.com")};
 }

@@ -54,7 +54,7 @@ TEST(EndpointOf, KnowsEveryRegionByBothNamesAndItsRealm) {
   EXPECT_EQ(domain("sa-riodejaneiro-1"), "oraclecloud52.com:443");
 }
 
-TEST(EndpointOf, IsToldOfNewRegionsAsOraclesSdkIs) {
+TEST(EndpointOf, LearnsNewRegionsAsOraclesSdkDoes) {
   const TemporaryFolder home;
   const std::string path = home.path() + "/.oci/regions-config.json";
   base::Environment environment;

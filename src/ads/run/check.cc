@@ -86,7 +86,7 @@ base::Result<int> RunCheckJob(const Context& context, const CheckFlags& flags, c
       source, std::move(started.runs),
       {std::chrono::seconds(flags.interval), std::chrono::seconds(flags.wait), context.pause},
       context.clock, call.out, call.err);
-  TRY_ASSIGN(const int code, FollowOrTell(watch, context.program, job_id));
+  TRY_ASSIGN(const int code, FollowWithHint(watch, context.program, job_id));
   TRY(SaveReport(cloud, *job.work_dir, job_id, flags.output, call.out));
   return code;
 }

@@ -58,15 +58,15 @@ base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placemen
 
 // Reports runs that now continue by themselves whatever happens to this program, even if an error
 // follows.
-base::Result<int> TellOfStart(const RunInfo& info, const Context& context,
+base::Result<int> ReportStart(const RunInfo& info, const Context& context,
                               const std::string& job_info, Interrupts& interrupts,
                               cli::Output& out) {
   const std::string text = RenderRunInfo(info, context.program);
-  base::Status told = out.Write(text);
+  base::Status written = out.Write(text);
   base::Status saved = job_info.empty() ? base::Status() : SaveRunInfo(job_info, text, out);
-  if (told) told = std::move(saved);
-  if (told && !interrupts.HasCome()) return 0;
-  base::Error why = told ? base::Error{Code::kCancelled, "interrupted", 0} : told.error();
+  if (written) written = std::move(saved);
+  if (written && !interrupts.HasCome()) return 0;
+  base::Error why = written ? base::Error{Code::kCancelled, "interrupted", 0} : written.error();
   why.message +=
       fmt::format("; the job {0} has been started and runs: `{1} opctl cancel {0}` ends it",
                   info.job_id, context.program);
@@ -82,7 +82,7 @@ base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, c
   TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context_.breaker));
   TRY_ASSIGN(const StartedRuns started,
              StartNewJob(context_, jobs, job, placement, *interrupts, err));
-  return TellOfStart(InfoOf(started.job_id, started.runs, job.work_dir), context_, request.job_info,
+  return ReportStart(InfoOf(started.job_id, started.runs, job.work_dir), context_, request.job_info,
                      *interrupts, out);
 }
 
@@ -223,7 +223,7 @@ base::Result<int> RunExistingJob(const Context& context, const ExistingJobReques
                      {context.clock, context.pause, *interrupts, context.program, err});
   TRY_ASSIGN(const auto runs, starter.Start(bodies));
   const std::string work_dir = EnvOf(job_env, "OCI__WORK_DIR");
-  return TellOfStart(
+  return ReportStart(
       InfoOf(job_ocid, runs, work_dir.empty() ? std::nullopt : std::optional(work_dir)), context,
       request.job_info, *interrupts, out);
 }

@@ -178,8 +178,8 @@ base::Result<int> RunWatch::Follow() {
   return 0;
 }
 
-base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
-                               const std::string& ocid) {
+base::Result<int> FollowWithHint(RunWatch& watch, const std::string& program,
+                                 const std::string& ocid) {
   const std::string words = fmt::format(
       "what runs in the cloud goes on: `{0} opctl watch {1}` follows it again, `{0} opctl cancel "
       "{1}` ends it",

@@ -88,7 +88,7 @@ class RunWatch {
 
 // Follows the runs. After an error, and after Ctrl-C, which ends the program with 130, says that
 // the runs continue, and how to watch and end them.
-base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
-                               const std::string& ocid);
+base::Result<int> FollowWithHint(RunWatch& watch, const std::string& program,
+                                 const std::string& ocid);
 
 }  // namespace ads

@@ -75,7 +75,7 @@ base::Result<int> RunWatchVerb(const Context& context, const WatchFlags& flags,
       source, std::move(runs),
       {std::chrono::seconds(flags.interval), std::chrono::seconds(flags.wait), context.pause},
       context.clock, call.out, call.err);
-  TRY_ASSIGN(const int code, FollowOrTell(watch, context.program, call.args[0]));
+  TRY_ASSIGN(const int code, FollowWithHint(watch, context.program, call.args[0]));
   return flags.has_no_status ? 0 : code;
 }
 

@@ -26,7 +26,7 @@ class FolderWatchTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(FolderWatchTest, Read_TellsWhetherTheWriterHasClosed) {
+TEST_F(FolderWatchTest, Read_ReportsWhetherTheWriterHasClosed) {
   MakeFolder("old/er");
   const auto watch = *FolderWatch::Open(folder_.path());
   EXPECT_EQ(watch->Read().files, Found());
@@ -66,7 +66,7 @@ TEST_F(FolderWatchTest, Read_FollowsAFolderThatMoves) {
   EXPECT_EQ(watch->Read().files, Found());
 }
 
-TEST_F(FolderWatchTest, Read_TellsWhenTheFolderHasGone) {
+TEST_F(FolderWatchTest, Read_ReportsWhenTheFolderHasGone) {
   const auto watch = *FolderWatch::Open(folder_.path());
   EXPECT_FALSE(watch->Read().has_ended);
   ASSERT_TRUE(base::RemoveTree(folder_.path()));
@@ -76,7 +76,7 @@ TEST_F(FolderWatchTest, Read_TellsWhenTheFolderHasGone) {
   EXPECT_EQ(again.error().code, base::Code::kNotFound);
 }
 
-TEST_F(FolderWatchTest, Read_TellsOfLostEvents) {
+TEST_F(FolderWatchTest, Read_ReportsLostEvents) {
   std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
   size_t most = 0;
   ASSERT_TRUE(limit >> most);

@@ -25,8 +25,8 @@ bool IsName(std::string_view word) {
   });
 }
 
-// "2m  Warning  FailedScheduling  pod/x  0/8 nodes are available"; describe prints it without the
-// object. Events of a scheduler's own decisions are Normal.
+// Reads "2m  Warning  FailedScheduling  pod/x  0/8 nodes are available"; `kubectl describe` prints
+// it without the object. Events of type Normal report a scheduler's own decisions.
 std::optional<Event> ReadEventRow(std::string_view line) {
   std::string_view rest = line;
   for (int column = 0; column < 3; ++column) {
@@ -44,8 +44,8 @@ std::optional<Event> ReadEventRow(std::string_view line) {
   return std::nullopt;
 }
 
-// "job-worker-1   0/1   OOMKilled   0   5m", also behind a namespace, and with the reason in a
-// later column.
+// Reads "job-worker-1   0/1   OOMKilled   0   5m"; the namespace may stand before it, and the
+// reason may be in a later column.
 std::optional<Event> ReadPodRow(std::string_view line) {
   const auto is_ready = [](std::string_view word) {
     const size_t slash = word.find('/');
@@ -73,7 +73,8 @@ std::optional<Event> ReadPodRow(std::string_view line) {
   return std::nullopt;
 }
 
-// `container "c" in pod "p" is waiting to start: trying and failing to pull image`, and refusals.
+// Reads refusals such as `container "c" in pod "p" is waiting to start: trying and failing to pull
+// image`.
 std::optional<Event> ReadRefusal(std::string_view line) {
   if (!line.starts_with("Error from server")) return std::nullopt;
   Event event;
@@ -88,7 +89,7 @@ std::optional<Event> ReadRefusal(std::string_view line) {
   return event;
 }
 
-// "      Reason:       OOMKilled", "reason: OOMKilled", "\"reason\": \"OOMKilled\","
+// Reads "      Reason:       OOMKilled", "reason: OOMKilled" and "\"reason\": \"OOMKilled\",".
 std::optional<std::string_view> FieldValue(std::string_view line, std::string_view key) {
   line = base::Trim(line);
   if (line.starts_with('"')) line.remove_prefix(1);
@@ -104,8 +105,8 @@ std::optional<std::string_view> FieldValue(std::string_view line, std::string_vi
   return line;
 }
 
-// The message that belongs to the reason in lines[at]: in a description it is below, in YAML above,
-// because keys are sorted, and may span several lines.
+// Returns the message that belongs to the reason in lines[at]. A description has it below the
+// reason, and YAML above, because its keys are sorted; it may span several lines.
 std::optional<std::string> MessageNear(const std::vector<std::string_view>& lines, size_t at) {
   constexpr size_t kFarthest = 8;
   const auto indent_of = [](std::string_view line) { return line.find_first_not_of(" \t-"); };

@@ -14,7 +14,7 @@ constexpr size_t kLongestStackLine = 4096;
 // RUN_ID_x7f2k/attempt_0/3/error.json
 constexpr size_t kOwnFolders = 4;
 
-// "10", 10 and 10.5 are all written.
+// The timestamp may be written as "10", 10 or 10.5.
 std::optional<int64_t> TimestampIn(const text::Json& object) {
   const text::Json* const value = text::Find(object, {"timestamp"});
   if (value == nullptr) return std::nullopt;
@@ -69,7 +69,7 @@ std::vector<Line> LinesOf(const ErrorReport& report) {
   return lines;
 }
 
-bool Tells(const std::vector<Line>& lines, const ErrorReport& report) {
+bool ContainsException(const std::vector<Line>& lines, const ErrorReport& report) {
   const std::string_view first =
       std::string_view(report.message).substr(0, report.message.find('\n'));
   return !first.empty() && std::any_of(lines.begin(), lines.end(), [first](const Line& line) {

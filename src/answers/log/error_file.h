@@ -32,6 +32,6 @@ bool IsSameErrorFile(std::string_view path, std::string_view name);
 std::vector<Line> LinesOf(const ErrorReport& report);
 
 // Whether these lines, which a rank printed, contain the report's exception.
-bool Tells(const std::vector<Line>& lines, const ErrorReport& report);
+bool ContainsException(const std::vector<Line>& lines, const ErrorReport& report);
 
 }  // namespace answers

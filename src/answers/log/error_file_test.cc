@@ -19,7 +19,7 @@ std::string StackOf(std::string_view exception) {
       exception);
 }
 
-// As @record of torch writes it.
+// The content is written as by torch's @record.
 std::string Recorded(std::string_view exception, int64_t seconds) {
   return fmt::format(
       R"({{"message": {{"message": {}, "extraInfo": {{"py_callstack": {}, "timestamp": "{}"}}}}}})",

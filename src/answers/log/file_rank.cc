@@ -30,8 +30,8 @@ std::optional<int> NamedRank(std::string_view path) {
   return std::nullopt;
 }
 
-// A folder whose name is a number, and the path before it. torchrun's are below the folders of its
-// attempts.
+// A folder whose name is a number, and the path before it. torchrun's are below the folder of an
+// attempt.
 struct NumberedFolder {
   std::string before;
   int number = 0;
@@ -57,7 +57,7 @@ std::string_view StemOf(std::string_view path) {
   return path.substr(0, path.find('.'));
 }
 
-// "train-node-0-2-x7f2k" of a JobSet of one replicated job: its index.
+// Returns the index in "train-node-0-2-x7f2k", a pod of a JobSet with one replicated job.
 std::optional<int> RankOfJobSet(std::string_view pod) {
   constexpr std::string_view kJob = "-node-0-";
   constexpr size_t kSuffix = 6;  // "-x7f2k"
@@ -83,7 +83,7 @@ std::optional<Numbered> ReadNumbered(std::string_view path) {
   if (last == std::string_view::npos || last < name) return std::nullopt;
   size_t begin = last;
   while (begin > name && base::IsDigit(path[begin - 1])) --begin;
-  constexpr int kMost = 4096;  // a larger number is a job's
+  constexpr int kMost = 4096;  // a larger number belongs to a job
   const auto number = NumberAt(path, begin);
   if (!number || *number >= kMost) return std::nullopt;
   const size_t word_end = path.substr(0, begin).find_last_not_of("-_.") + 1;
@@ -118,7 +118,7 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     const auto folder = ReadNumberedFolder(path);
     if (folder) siblings[folder->before].insert(folder->number);
     if (!rank && folder && folder->is_torchruns) rank = folder->number;
-    // A job knows the ranks of its own pods better.
+    // Pods without a file name are from a job, which knows their ranks better.
     const bool is_file = path.find('.') != std::string_view::npos;
     if (!rank && is_file) rank = RankOfPod(StemOf(path), has_master);
     if (!rank && is_file) rank = RankOfJobSet(StemOf(path));
@@ -128,7 +128,7 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
   }
   for (size_t i = 0; i < paths.size(); ++i) {
     const auto folder = ranks[i] ? std::nullopt : ReadNumberedFolder(paths[i]);
-    // Folders of years or jobs are not ranks: those count from 0.
+    // Folders of years or jobs are not ranks: the numbers of ranks begin at 0.
     const auto size = folder ? siblings[folder->before].size() : 0;
     if (size > 1 && *siblings[folder->before].rbegin() + 1 == static_cast<int>(size)) {
       ranks[i] = folder->number;

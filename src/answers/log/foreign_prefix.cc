@@ -22,8 +22,8 @@ constexpr std::string_view kNumerals = "0123456789";
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The length of the beginning of `text` that differs from `shape` only in numbers; 0 if there is
-// none.
+// Returns the length of the beginning of `text` that differs from `shape` only in its numbers; 0 if
+// there is none.
 size_t SizeOfShape(std::string_view text, std::string_view shape) {
   size_t at = 0;
   for (size_t i = 0; i < shape.size();) {
@@ -41,7 +41,8 @@ size_t SizeOfShape(std::string_view text, std::string_view shape) {
   return at;
 }
 
-// Python indents these words, and torchrun's table and data loaders put words before them.
+// Other text than a prefix may stand before these words: Python's indentation, and words of
+// torchrun's table and of data loaders.
 bool MayBePrefix(std::string_view before) {
   return !before.empty() && before.size() <= kMostBefore &&
          before.find_first_not_of(" \t|>") != std::string_view::npos &&
@@ -49,7 +50,7 @@ bool MayBePrefix(std::string_view before) {
          before.find_first_of("\"\\") == std::string_view::npos;
 }
 
-// The text before the words of a line.
+// Returns the text before the known words of a line.
 std::string_view PrefixOf(std::string_view line) {
   for (const std::string_view words : {kTracebackHeader, kFrame, kTable}) {
     const size_t at = line.find(words);
@@ -60,7 +61,7 @@ std::string_view PrefixOf(std::string_view line) {
   return "";
 }
 
-// Whether a line below contains, after the same prefix, the text that continues a traceback.
+// Whether a line below continues the traceback after the same prefix.
 bool ComesAgain(const std::vector<std::string_view>& lines, size_t from, std::string_view prefix) {
   const size_t end = std::min(lines.size(), from + kLookAhead);
   const std::string_view first = lines[from].substr(prefix.size());
@@ -75,7 +76,7 @@ bool ComesAgain(const std::vector<std::string_view>& lines, size_t from, std::st
   return false;
 }
 
-// "rank: 3", "[rank3]"; or "trainer/3".
+// Reads "rank: 3" and "[rank3]" or, with `needs_sign`, "trainer/3".
 std::optional<int> NumberBehind(std::string_view lower, std::string_view word, bool needs_sign) {
   constexpr std::string_view kSigns = "-/|_: =[#";
   for (size_t at = lower.find(word); at != std::string_view::npos; at = lower.find(word, at + 1)) {
@@ -90,13 +91,13 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
   return std::nullopt;
 }
 
-// "fake_tensor.py:2908]", where a program's logger was called.
+// Whether the word names a place where a program's logger was called: "fake_tensor.py:2908]".
 bool IsPlaceInCode(std::string_view word) {
   static constexpr auto kFiles = std::to_array<std::string_view>({".py:", ".cpp:", ".cc:", ".cu:"});
   return HasAny(word, kFiles);
 }
 
-// The words with more letters than digits.
+// Keeps the words with more letters than digits.
 std::string SourceOf(std::string_view prefix) {
   std::string source;
   for (const std::string& word : base::Split(prefix, ' ')) {

@@ -41,7 +41,7 @@ TEST(ForeignPrefix, IsAlsoLearntFromFramesWhereTheBeginningIsCut) {
   EXPECT_EQ(JudgeLines(lines).line, "mylib.Stop: bad");
 }
 
-TEST(ForeignPrefix, MayNameTheRankAndTellsProcessesApart) {
+TEST(ForeignPrefix, MayNameTheRankAndDistinguishesProcesses) {
   std::vector<std::string> lines = Traceback("10:11:12.3 <rank: 5> ");
   EXPECT_EQ(ReadLogs({{"log", lines[0] + "\n" + lines[1] + "\n"}}).ranks[0].rank, 5);
   const std::vector<std::string> others = Traceback("node-b <x> ");

@@ -24,7 +24,7 @@ std::optional<std::string_view> TableValue(std::string_view line, std::string_vi
   return base::Trim(line.substr(1));
 }
 
-// The number at the beginning, with its sign.
+// Reads the number at the beginning, with its sign.
 std::optional<int> NumberOf(std::string_view value) {
   const size_t sign = value.starts_with('-') ? 1 : 0;
   const auto number = base::ParseInt(value.substr(0, value.find_first_not_of("0123456789", sign)));
@@ -38,7 +38,7 @@ std::optional<int> NumberBehind(std::string_view line, std::string_view words) {
   return at == std::string_view::npos ? std::nullopt : NumberOf(line.substr(at + words.size()));
 }
 
-// Python's -9 is the shell's 137.
+// Turns Python's -9 into the shell's 137.
 std::optional<int> ExitCode(std::optional<int> code) {
   return code && *code < 0 ? std::optional(kShellSignals - *code) : code;
 }
@@ -46,13 +46,13 @@ std::optional<int> ExitCode(std::optional<int> code) {
 std::optional<int> ExitOfSignal(std::string_view words) {
   const auto signal = SignalIn(words);
   if (signal) return kShellSignals + *signal;
-  // Of a step that Slurm's daemon has ended for its memory.
+  // Slurm's daemon ended the step because of its memory.
   return words.find("Out Of Memory") == words.npos ? std::nullopt
                                                    : std::optional(kShellSignals + 9);
 }
 
-// "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1"; nullopt if the lines are of several
-// nodes, because the others' cannot be told apart.
+// Reads "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1". Returns nullopt if the lines are
+// from several nodes, because lines of the others cannot be distinguished.
 std::optional<NodeRanks> ReadNodeRanks(const std::vector<std::string_view>& lines) {
   constexpr std::string_view kBegin = "muster-launch: node ";
   std::optional<NodeRanks> ranks;
@@ -81,9 +81,9 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
     row.pid = NumberBehind(*code, "(pid: ");
     row.words = text;
   }
-  if (const auto told = TableValue(text, "traceback"); told && told->starts_with("Signal ")) {
+  if (const auto value = TableValue(text, "traceback"); value && value->starts_with("Signal ")) {
     row.words = text;
-    const auto number = NumberBehind(*told, "Signal ");
+    const auto number = NumberBehind(*value, "Signal ");
     if (number && !row.exit_code) row.exit_code = kShellSignals + *number;
   }
   if (const auto file = TableValue(text, "error_file"); file && file->starts_with('/')) {
@@ -94,7 +94,7 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   }
 }
 
-// A row of a table whose beginning the log has lost.
+// Whether this is a row of a table whose beginning is missing in the log.
 bool IsOfCutTable(std::string_view text) {
   const auto has = [text](std::string_view begin, std::string_view words) {
     return text.starts_with(begin) && text.find(words) != std::string_view::npos;
@@ -111,8 +111,8 @@ bool IsRow(std::string_view text) {
                      [text](std::string_view row) { return text.starts_with(row); });
 }
 
-// The rows of the tables of all nodes' agents; the earliest root cause is the job's, or the last
-// one if they have no times.
+// Reads the tables of all nodes' agents. The earliest root cause is the job's or, if they have no
+// times, the last one.
 void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
   enum class Part { kNone, kFailures, kRoot } part = Part::kNone;
   std::vector<size_t> roots;
@@ -126,7 +126,7 @@ void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words
     if (text == "Failures:") part = Part::kFailures;
     if (text.starts_with("Root Cause (first observed failure)")) part = Part::kRoot;
     if (part == Part::kNone && IsOfCutTable(text)) {
-      part = Part::kRoot;  // which stands last
+      part = Part::kRoot;  // the root cause is the last part of a table
       is_cut = true;
       roots.push_back(words.rows.size());
       words.rows.emplace_back();
@@ -146,8 +146,8 @@ void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words
   }
 }
 
-// "srun: error: gpu-03: task 5: Exited with exit code 1"; if there are several tasks, which was
-// first is unknown.
+// Reads "srun: error: gpu-03: task 5: Exited with exit code 1". If there are several tasks, it is
+// unknown which was first.
 std::optional<LauncherRow> ReadSrun(std::string_view line) {
   if (!line.starts_with("srun: error: ")) return std::nullopt;
   const auto task = NumberBehind(line, ": task ");
@@ -162,7 +162,8 @@ std::optional<LauncherRow> ReadSrun(std::string_view line) {
   return row;
 }
 
-// mpirun's "Process name: [[29973,1],3]", Horovod's "Process name: 3", with the exit code below.
+// Reads mpirun's "Process name: [[29973,1],3]" and Horovod's "Process name: 3", with the exit code
+// in the next line.
 std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& lines, size_t at) {
   const auto name = TableValue(lines[at], "Process name");
   if (!name || at + 1 == lines.size()) return std::nullopt;
@@ -176,11 +177,11 @@ std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& 
   return row.rank ? std::optional(std::move(row)) : std::nullopt;
 }
 
-// In one line: the words before the rank, and before the exit code; "" if a signal's name takes its
-// place.
+// The words in one line that stand before the rank and before the exit code.
 struct Phrase {
   std::string_view rank, code;
-  // Otherwise the rank may tell of a process that it had started.
+  // Whether the code must follow the rank directly: otherwise the line may be a rank's own, about a
+  // process that it started.
   bool is_code_next = false;
 };
 constexpr auto kPhrases = std::to_array<Phrase>({
@@ -207,7 +208,7 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     if (phrase.is_code_next && line.find(together) == line.npos) continue;
     LauncherRow row;
     row.rank = rank;
-    // Behind the name of a node its local rank may be another node's, too.
+    // Without the node's name before it, a local rank may also be another node's.
     if (phrase.rank == "--local_rank=" && !line.starts_with('[')) row.rank.reset();
     row.pid = NumberBehind(line, "PID ");
     row.words = line;
@@ -223,8 +224,8 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
   return std::nullopt;
 }
 
-// "Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1", and how many
-// ended; if one task ended in the same way, which was first is unknown.
+// Returns ": Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1". If
+// a single task ended in the same way, it is unknown which was first.
 std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
   std::set<std::string_view> ends;
   for (const std::string_view line : lines) {
@@ -248,7 +249,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   const std::set<std::string_view> ends_of_many = EndsOfMany(lines);
   ReadTables(lines, words);
   words.ranks = ReadNodeRanks(lines);
-  std::optional<LauncherRow> agents;  // only the local rank: correct on one node
+  std::optional<LauncherRow> agents;  // has only the local rank, which is right on one node
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     auto row = ReadSrun(line);
@@ -260,9 +261,9 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
       agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
     }
     if (!row) continue;
-    const bool was_told = row->exit_code == kShellSignals + 15;
+    const bool was_terminated = row->exit_code == kShellSignals + 15;
     const bool was_well = row->exit_code == 0;
-    if (!words.first_rank && !was_told && !was_well && !EndsAsAny(line, ends_of_many)) {
+    if (!words.first_rank && !was_terminated && !was_well && !EndsAsAny(line, ends_of_many)) {
       words.first_rank = row->rank;
     }
     words.rows.push_back(std::move(*row));

@@ -30,12 +30,12 @@ constexpr LaunchersWord kLaunchersWords[] = {
 };
 
 TEST(LauncherWords, NameARankAndItsEnd) {
-  for (const LaunchersWord& told : kLaunchersWords) {
-    const LauncherWords words = ReadLauncherWords({"step 1", told.line});
-    ASSERT_EQ(words.rows.size(), 1U) << told.line;
-    EXPECT_EQ(words.rows[0].rank, told.rank) << told.line;
-    EXPECT_EQ(words.rows[0].exit_code, told.exit_code) << told.line;
-    EXPECT_EQ(words.first_rank, told.rank) << told.line;
+  for (const LaunchersWord& word : kLaunchersWords) {
+    const LauncherWords words = ReadLauncherWords({"step 1", word.line});
+    ASSERT_EQ(words.rows.size(), 1U) << word.line;
+    EXPECT_EQ(words.rows[0].rank, word.rank) << word.line;
+    EXPECT_EQ(words.rows[0].exit_code, word.exit_code) << word.line;
+    EXPECT_EQ(words.first_rank, word.rank) << word.line;
   }
 }
 

@@ -15,7 +15,7 @@ bool Take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// At most four digits.
+// Takes a number of at most four digits.
 std::optional<int> TakeNumber(std::string_view& text) {
   size_t digits = 0;
   while (digits < text.size() && digits < 5 && base::IsDigit(text[digits])) ++digits;
@@ -48,7 +48,7 @@ bool TakeTime(LogLine& line) {
   return true;
 }
 
-// "[2026-03-02 10:11:04,123] ", "2026-03-02 10:11:04 "
+// Takes "[2026-03-02 10:11:04,123] " or "2026-03-02 10:11:04 ".
 bool TakeOwnTime(LogLine& line) {
   constexpr size_t kShortest = 19;
   std::string_view text = line.text;
@@ -71,7 +71,7 @@ bool TakeOwnTime(LogLine& line) {
   return true;
 }
 
-// "Mar 02 10:11:04 gpu-02 train[4201]: "
+// Takes "Mar 02 10:11:04 gpu-02 train[4201]: ".
 bool TakeSyslog(LogLine& line) {
   constexpr size_t kStamp = 15;
   constexpr size_t kLongest = 120;
@@ -91,8 +91,8 @@ bool TakeSyslog(LogLine& line) {
   return true;
 }
 
-// "[rank3]:", "[3]: "; "[default3]:", `muster run`'s "[local-rank3]:" and those of other roles
-// count on one node alone.
+// Takes "[rank3]:" or "[3]: ". "[default3]:", `muster run`'s "[local-rank3]:" and those of other
+// roles contain the rank on one node.
 bool TakeRank(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[")) return false;
@@ -109,7 +109,7 @@ bool TakeRank(LogLine& line) {
   return true;
 }
 
-// "[pod/NAME/CONTAINER] ", "[NAME-worker-0] "
+// Takes "[pod/NAME/CONTAINER] " or "[NAME-worker-0] ".
 bool TakePod(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[")) return false;
@@ -129,7 +129,7 @@ bool TakePod(LogLine& line) {
   return true;
 }
 
-// "[1,3]<stderr>:"
+// Takes "[1,3]<stderr>:".
 bool TakeMpi(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[") || !TakeNumber(text) || !Take(text, ",")) return false;
@@ -142,7 +142,7 @@ bool TakeMpi(LogLine& line) {
   return true;
 }
 
-// "worker-1  | ": a service of docker compose and the number of its container.
+// Takes "worker-1  | ": the service of docker compose and the number of its container.
 bool TakeService(LogLine& line) {
   const std::string_view text = line.text;
   const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-");
@@ -157,7 +157,7 @@ bool TakeService(LogLine& line) {
   return true;
 }
 
-// "(RayTrainWorker pid=4201, ip=10.0.0.2) "
+// Takes "(RayTrainWorker pid=4201, ip=10.0.0.2) ".
 bool TakeActor(LogLine& line) {
   const std::string_view text = line.text;
   if (!text.starts_with('(')) return false;
@@ -171,7 +171,7 @@ bool TakeActor(LogLine& line) {
   return true;
 }
 
-// "job-worker-1 pytorch " of stern: the operator's pod, and its container.
+// Takes stern's "job-worker-1 pytorch ": the pod and its container.
 bool TakeStern(LogLine& line) {
   const std::string_view text = line.text;
   const size_t end = text.find(' ');
@@ -190,7 +190,7 @@ bool TakeStern(LogLine& line) {
   return true;
 }
 
-// srun -l pads with blanks to the width of the greatest rank.
+// `srun -l` pads with blanks to the width of the greatest rank.
 bool TakeTask(LogLine& line) {
   std::string_view text = line.text;
   while (Take(text, " ")) {
@@ -210,7 +210,7 @@ LogLine ReadStamps(std::string_view text) {
   return line;
 }
 
-// A margin that somebody put before all lines: blanks, or "> ".
+// Removes a margin, blanks or "> ", that somebody put before all lines.
 void TakeMargin(std::vector<std::string_view>& lines) {
   size_t marked = 0;
   size_t full = 0;
@@ -236,7 +236,7 @@ void TakeMargin(std::vector<std::string_view>& lines) {
   }
 }
 
-// The host before a line, as pdsh and DeepSpeed's launcher print it; "" without one.
+// Returns the host before a line, as pdsh and DeepSpeed's launcher print it; "" if there is none.
 std::string_view HostOf(std::string_view text) {
   const std::string_view line = ReadStamps(text).text;
   const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
@@ -248,7 +248,7 @@ std::string_view HostOf(std::string_view text) {
   return (has_digit && has_letter) || host == "localhost" ? host : "";
 }
 
-// Each line's host, if most lines have one and the hosts repeat.
+// Returns each line's host if most lines have one and the hosts repeat.
 std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lines) {
   constexpr size_t kFewest = 3;
   std::vector<std::string_view> hosts;
@@ -267,7 +267,7 @@ std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lin
   return hosts;
 }
 
-// The parts found in `text`, otherwise those of the line to which it belongs.
+// Returns the parts found in `text`, and those of `outer` for parts that are missing in it.
 LogLine Within(const LogLine& outer, std::string_view text) {
   LogLine line = ReadLogLine(text);
   if (outer.time) line.time = outer.time;
@@ -311,7 +311,7 @@ std::string WithoutEscapes(std::string_view text) {
 LogLine ReadLogLine(std::string_view text) {
   LogLine line;
   if (text.ends_with('\r')) text.remove_suffix(1);
-  text = text.substr(text.rfind('\r') + 1);  // the last state of a progress bar
+  text = text.substr(text.rfind('\r') + 1);  // only the last state of a progress bar is visible
   line.text = text.substr(std::min(text.find_first_not_of(' '), text.size()));  // of a prefix
   const std::string_view trimmed = line.text;
   bool has_task = false;
@@ -327,7 +327,7 @@ LogLine ReadLogLine(std::string_view text) {
     if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
     has_task = true;
   }
-  if (line.text.size() == trimmed.size()) line.text = text;  // there is none
+  if (line.text.size() == trimmed.size()) line.text = text;  // there is no prefix
   if (!line.own_time) line.own_time = ReadOwnStamp(line.text);
   return line;
 }

@@ -9,7 +9,7 @@
 namespace answers {
 namespace {
 
-// The text before the number, and directly after it.
+// The text before the rank's number, and the text directly after it.
 struct Naming {
   std::string_view before, behind;
 };
@@ -28,7 +28,7 @@ constexpr auto kNamings = std::to_array<Naming>({
     {"rank ", "] Uncaught "},
 });
 
-// In an exception's own line, which a program that knows its rank has written.
+// In the line of an exception, these words come from a program that knows its rank.
 constexpr auto kInExceptions = std::to_array<std::string_view>(
     {"global rank ", "Global rank ", "global_rank=", "global_rank ",
      "global_rank: ", "Error: [rank", "Error: [rank=", "Error: [Rank ", "Error: [rank ",
@@ -45,7 +45,7 @@ std::optional<int> RankInException(std::string_view text) {
     if (at == std::string_view::npos) continue;
     const std::string_view rest = text.substr(at + before.size());
     const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    // "Rank 3 has not joined" tells of another.
+    // "Rank 3 has not joined" is about another rank.
     const bool is_own =
         end < rest.size() && std::string_view(":],)").find(rest[end]) != std::string_view::npos;
     if (end > 0 && is_own) return RankNumber(rest.substr(0, end));

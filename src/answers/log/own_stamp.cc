@@ -18,7 +18,7 @@ struct Date {
   int year = kNoYear, month = 0, day = 0;
 };
 
-// Only digits.
+// Reads a text of digits only.
 int DigitsOf(std::string_view digits) {
   int number = -1;
   const char* const end = digits.data() + digits.size();
@@ -26,7 +26,7 @@ int DigitsOf(std::string_view digits) {
   return read.ec == std::errc() && read.ptr == end ? number : -1;
 }
 
-// "2026-03-02", "03/02/2026", "03-02"
+// Reads "2026-03-02", "03/02/2026" and "03-02".
 std::optional<Date> ReadDigits(std::string_view word) {
   const size_t first = word.find_first_of("-/");
   if (first == std::string_view::npos) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<Date> ReadDigits(std::string_view word) {
   return std::nullopt;
 }
 
-// glog's "I0302", and c10's "E302", which omits the first zero.
+// Reads glog's "I0302" and c10's "E302", which omits the first zero.
 std::optional<Date> ReadGlog(std::string_view word) {
   if (word.size() != 4 && word.size() != 5) return std::nullopt;
   if (std::string_view("IWEFDC").find(word[0]) == std::string_view::npos) return std::nullopt;
@@ -51,12 +51,12 @@ std::optional<Date> ReadGlog(std::string_view word) {
   return Date{kNoYear, DigitsOf(word.substr(1, day - 1)), DigitsOf(word.substr(day))};
 }
 
-// The last word of `text`, before the clock.
+// Reads the last word of `text`, which stands before the clock.
 std::optional<Date> ReadDateBefore(std::string_view text) {
   const size_t end = text.find_last_not_of(' ');
   if (end == std::string_view::npos) return std::nullopt;
   text = text.substr(0, end + 1);
-  const size_t begin = text.find_last_of(" [(|") + 1;  // 0 where there is none
+  const size_t begin = text.find_last_of(" [(|") + 1;  // 0 if there is none
   const std::string_view word = text.substr(begin);
   if (auto date = ReadDigits(word)) return date;
   if (auto date = ReadGlog(word)) return date;
@@ -67,7 +67,7 @@ std::optional<Date> ReadDateBefore(std::string_view text) {
   return Date{kNoYear, static_cast<int>(month - kMonths.begin()) + 1, DigitsOf(word)};
 }
 
-// Where "10:11:04" begins.
+// Returns where "10:11:04" begins.
 size_t FindClock(std::string_view text) {
   constexpr std::string_view kClock = "00:00:00";
   for (size_t at = 1; at + kClock.size() <= text.size(); ++at) {
@@ -86,7 +86,7 @@ base::Duration FractionOf(std::string_view text) {
   int64_t fraction = 0;
   for (size_t i = 1; i <= kMicroseconds; ++i) {
     const bool is_digit = i < text.size() && base::IsDigit(text[i]);
-    if (!is_digit) text = text.substr(0, i);  // zeros follow
+    if (!is_digit) text = text.substr(0, i);  // the missing digits are zeros
     fraction = fraction * 10 + (is_digit ? text[i] - '0' : 0);
   }
   return base::Duration(fraction);

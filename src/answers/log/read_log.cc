@@ -34,18 +34,19 @@ struct Split {
 
 struct File {
   const LogFile* log = nullptr;
-  std::optional<int> rank;  // by its name
+  std::optional<int> rank;  // according to its name
   std::vector<Split> lines;
-  // in a sweep's log: of the first failed trial to which they belong
+  // the first failed trial, to which the lines of a sweep's log belong
   std::optional<FailedTrial> trial;
-  std::vector<std::string_view> texts;  // the lines'
+  std::vector<std::string_view> texts;  // of the lines
   LauncherWords words;
 };
 
-// The kind of programs' stamps from which times are taken if the lines' carriers add none.
+// Which of the programs' own timestamps give the lines their times, if nothing that carried the
+// lines added times.
 enum class OwnClock { kNone, kDates, kDaysOfAnyYear };
 
-// The last `limit` lines, the oldest first.
+// Returns the last `limit` lines, the oldest first.
 std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
   std::vector<std::string_view> lines;
   if (text.ends_with('\n')) text.remove_suffix(1);
@@ -61,7 +62,7 @@ std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
 
 constexpr std::string_view kStepDaemon = "slurmstepd-";
 
-// Newer daemons of Slurm's steps have their host in their name: "slurmstepd-gpu07: error: ".
+// Removes the host from the name of newer Slurm step daemons: "slurmstepd-gpu07: error: ".
 std::string WithoutStepHosts(std::string_view text) {
   std::string plain;
   for (size_t at; (at = text.find(kStepDaemon)) != std::string_view::npos;) {
@@ -74,8 +75,8 @@ std::string WithoutStepHosts(std::string_view text) {
   return plain.append(text);
 }
 
-// If the log of torch's error handler contains what it writes to an error file, the traceback in
-// it, or the message of one that is cut, replaces these lines.
+// If torch's error handler has logged the content of an error file, this replaces those lines by
+// the traceback in it or, if the content is cut, by its message.
 void UnfoldErrorReports(std::vector<Split>& lines) {
   constexpr size_t kMostOfReport = 40;
   constexpr std::string_view kMessage = "\"message\": \"";
@@ -114,9 +115,9 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
   lines = std::move(unfolded);
 }
 
-// For a sweep's log, the lines of one trial: of `wanted` or, if that is "", the first failed one,
-// which `trial` then describes.
-// The `limit` is for the lines that are `wanted`: many of others may follow them.
+// In a sweep's log, keeps the lines of one trial: of `wanted` or, if that is "", of the first
+// failed one, which `trial` then describes. `limit` counts only lines of the `wanted` trial,
+// because many lines of others may follow them.
 std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
                               std::optional<FailedTrial>& trial) {
   const bool has_escapes =
@@ -148,7 +149,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   return split;
 }
 
-// torchrun's "attempt_1/" in a path, and the path without it.
+// Returns the number in a path's "attempt_1/", which torchrun writes, and removes that folder from
+// the path.
 int TakeAttempt(std::string& name) {
   constexpr std::string_view kFolder = "attempt_";
   const size_t at = name.find(kFolder);
@@ -162,30 +164,30 @@ int TakeAttempt(std::string& name) {
   return static_cast<int>(*number);
 }
 
-// PyTorch's agent starts again with all ranks.
+// After this line, PyTorch's agent starts all ranks again.
 bool IsRestart(std::string_view line) {
   return line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
 }
 
-// Whether the agent says that a later attempt of its workers, and so its job, succeeded.
+// Whether the agent says that a later attempt of its workers succeeded, and with it the job.
 bool HasRecovered(const File& file) {
   const auto restart = std::find_if(file.lines.rbegin(), file.lines.rend(),
                                     [](const Split& split) { return IsRestart(split.line.text); });
   if (restart == file.lines.rend()) return false;
-  const auto tells = [&](std::initializer_list<std::string_view> words) {
+  const auto has = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(restart.base(), file.lines.end(), [&words](const Split& split) {
       return std::any_of(words.begin(), words.end(), [&split](std::string_view word) {
         return split.line.text.find(word) != std::string::npos;
       });
     });
   };
-  return tells({"worker group successfully finished"}) &&
-         !tells({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
+  return has({"worker group successfully finished"}) &&
+         !has({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
 }
 
-// Whether watchdogs print in lines without a prefix: in a file of unknown origin, or one of several
-// ranks. A job knows better which pod has only one rank.
+// Whether lines without a prefix may come from the watchdogs of several ranks: in a file of unknown
+// origin, or if they name several. A job itself knows which of its pods have only one rank.
 bool HasWatchdogs(const File& file) {
   std::set<int> ranks;
   for (const Split& split : file.lines) {
@@ -200,7 +202,7 @@ bool HasCarriersTimes(const File& file) {
                      [](const Split& split) { return split.line.time.has_value(); });
 }
 
-// A line without a stamp has the time of the line before.
+// A line without a timestamp gets the time of the line before it.
 void TakeOwnTimes(File& file, OwnClock clock) {
   if (clock == OwnClock::kNone || HasCarriersTimes(file)) return;
   const auto time_of = [clock](const Split& split) -> std::optional<base::Time> {
@@ -216,8 +218,8 @@ void TakeOwnTimes(File& file, OwnClock clock) {
   }
 }
 
-// Programs' stamps are comparable if all files have stamps of one kind; within one file the order
-// of lines is better.
+// Programs' timestamps are comparable if all files have the same kind. Within one file, the order
+// of the lines is better.
 OwnClock ClockOf(const std::vector<File>& files) {
   if (files.size() < 2) return OwnClock::kNone;
   bool have_dates = true;
@@ -238,13 +240,13 @@ OwnClock ClockOf(const std::vector<File>& files) {
   return have_days ? OwnClock::kDaysOfAnyYear : OwnClock::kNone;
 }
 
-// Whether the row is of this node: a table also names a rank of another node that failed first.
+// Whether the row is about this node: a table also names a rank that failed first on another node.
 bool IsHere(const LauncherRow& row, const LauncherWords& words) {
   return !row.rank || !words.ranks ||
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
-// The global ranks of a node's local ranks, from lines and from its agent's table.
+// Finds the global rank of a node's local rank, from its lines and from its agent's table.
 class LocalRanks {
  public:
   LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) : node_(words.ranks) {
@@ -276,7 +278,7 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   return texts;
 }
 
-// The rank whose process the kernel has killed, by the pids in the launchers' messages of all
+// Finds the rank whose process the kernel has killed, by the PIDs in the launchers' messages of all
 // files.
 class KilledRanks {
  public:
@@ -302,7 +304,7 @@ class KilledRanks {
   std::map<int64_t, int> ranks_;
 };
 
-// By launchers' tables, which name the file; otherwise by the file's own name.
+// Launchers' tables name the error file; otherwise its own name has to do.
 std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs) {
   for (const File& log : logs) {
     for (const LauncherRow& row : log.words.rows) {
@@ -358,7 +360,7 @@ class Sorter {
     AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
   }
 
-  // Before the logs, so that launchers' messages about these ranks find them.
+  // Must be called before logs are added, so that launchers' messages about these ranks find them.
   void AddErrorFile(const File& file, std::optional<int> number) {
     std::string name = file.log->name;
     const int attempt = TakeAttempt(name);
@@ -383,30 +385,32 @@ class Sorter {
   }
 
  private:
-  // The error file has the time also for a rank that has printed its exception.
+  // A rank that has printed its exception gets its time from the error file.
   void JoinReports() {
     std::vector<size_t> joined;
     for (const auto& [place, report] : reports_) {
       const Rank& of = evidence_.ranks[place];
-      bool is_told = false;
+      bool is_found = false;
       for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
         Rank& rank = evidence_.ranks[i];
-        if (reports_.contains(i) || !IsOfOneProcess(rank, of) || !Tells(rank.lines, report)) {
+        if (reports_.contains(i) || !IsOfOneProcess(rank, of) ||
+            !ContainsException(rank.lines, report)) {
           continue;
         }
         rank.ended = of.ended;
         if (!rank.exit_code) rank.exit_code = of.exit_code;
         if (rank.host.empty()) rank.host = of.host;
-        is_told = true;
+        is_found = true;
       }
-      if (is_told) joined.push_back(place);
+      if (is_found) joined.push_back(place);
     }
     for (auto place = joined.rbegin(); place != joined.rend(); ++place) {
       evidence_.ranks.erase(evidence_.ranks.begin() + static_cast<ptrdiff_t>(*place));
     }
   }
 
-  // By the files' folder; otherwise by the number, unless the folders of several nodes have it.
+  // Compares the files' folders or, if these differ, the ranks, unless the folders of several nodes
+  // have the same rank.
   bool IsOfOneProcess(const Rank& rank, const Rank& of) const {
     if (rank.attempt != of.attempt) return false;
     const size_t slash = of.name.rfind('/');
@@ -436,7 +440,7 @@ class Sorter {
     return evidence_.ranks[found->second];
   }
 
-  // The messages of launchers and kubectl in these lines.
+  // Adds what launchers and kubectl say in these lines.
   void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
                 const std::string& name, int attempt) {
     for (const LauncherRow& row : words.rows) {
@@ -476,9 +480,9 @@ class Sorter {
   const bool has_master_;
   const KilledRanks& killed_;
   Evidence evidence_;
-  std::optional<base::Time> first_time_;  // of evidence_.first_rank
+  std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
   std::map<std::tuple<std::string, int, int>, size_t> places_;
-  std::map<size_t, ErrorReport> reports_;  // by the place of the Rank that has only this file
+  std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };
 
@@ -510,12 +514,13 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.rank = ranks[i];
     file.lines = SplitLines(files[i].text, kMostLines, files[i].trial, file.trial);
   }
-  for (File& file : read) {  // the storage of their lines
+  for (File& file : read) {  // the texts are views of lines that do not move any more
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
   }
-  // Programs' stamps, of an unknown time zone, are not comparable to the times of error files.
+  // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
+  // files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
   const KilledRanks killed(read);
   Sorter sorter(has_master, killed);

@@ -9,14 +9,14 @@
 namespace answers {
 namespace {
 
-// "4 of 4 trials ended, 2 of them failed"; the failures follow (arena/run/sweep_runner.cc).
+// The failures follow "4 of 4 trials ended, 2 of them failed" (arena/run/sweep_runner.cc).
 bool IsSummary(const LogLine& line) {
   return line.text.ends_with(" of them failed") &&
          (line.text.find(" trials ended, ") != std::string::npos ||
           line.text.find(" trial ended, ") != std::string::npos);
 }
 
-// "exited with code 1" and what follows; kLastLineMark stand before its last line.
+// "exited with code 1" and, after kLastLineMark, the trial's last line.
 constexpr std::string_view kTrialEnd = " exited with code ";
 constexpr std::string_view kLastLineMark = ": ";
 
@@ -42,7 +42,7 @@ std::optional<FailedTrial> KeepFailedTrial(std::vector<LogLine>& lines) {
   const bool has_words = std::any_of(lines.begin(), lines.end(), [](const LogLine& line) {
     return !ReadWitness(line.text).has_value();
   });
-  // Its own lines may be too far back; the last of them is repeated here.
+  // The trial's own lines may be too far back; this line repeats the last of them.
   const size_t words = last.text.find(kLastLineMark, last.text.find(kTrialEnd));
   if (!has_words && words != std::string_view::npos) {
     last.text.remove_prefix(words + kLastLineMark.size());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kTorch = "/usr/lib/python3/dist-packages/torch";
 
-// The innermost first: file below torch, or a whole path, and function.
+// The innermost frame comes first; each is a function and a file below torch or with a whole path.
 std::string Dump(const std::vector<std::pair<std::string, std::string>>& frames) {
   std::string dump = "Current thread 0x0001 (most recent call first):\n";
   for (const auto& [file, function] : frames) {
@@ -32,7 +32,7 @@ const std::string kAwaitsBatch = Dump({{"/usr/lib/python3.11/selectors.py", "sel
                                        {"utils/data/dataloader.py", "_try_get_data"},
                                        {"utils/data/dataloader.py", "__next__"},
                                        kOwn});
-// Without workers: the user's own dataset is inside.
+// Without workers, the user's own dataset runs inside the loader.
 const std::string kMakesBatch = Dump({{"/w/data.py", "__getitem__"},
                                       {"utils/data/_utils/fetch.py", "fetch"},
                                       {"utils/data/dataloader.py", "_next_data"},

@@ -12,9 +12,9 @@
 namespace answers {
 namespace {
 
-// Names come from the rank, and go to a terminal.
+// Names come from the rank and are shown on a terminal.
 constexpr size_t kLongestName = 80;
-// All ranks are in it (torch/distributed/distributed_c10d.py).
+// The group of all ranks (torch/distributed/distributed_c10d.py).
 constexpr const char* kDefaultGroup = "0";
 
 std::string Printable(std::string_view text) {
@@ -25,19 +25,19 @@ std::string Printable(std::string_view text) {
   return name;
 }
 
-// Some numbers are written as strings.
+// PyTorch writes some numbers as strings.
 int64_t NumberAt(const text::Json& json, std::string_view name) {
   const text::Json* const value = text::Find(json, {name});
   return value == nullptr ? 0 : base::ParseInt(text::ToText(*value)).value_or(0);
 }
 
-// "gloo:all_reduce", "nccl:_all_gather_base"
+// Reads "gloo:all_reduce" and "nccl:_all_gather_base".
 std::string NameOfOperation(const text::Json& entry) {
   const std::string_view text = text::GetString(entry, {"profiling_name"});
   return Printable(text.substr(text.find(':') + 1));
 }
 
-// "[8, 4], [2]" of several, "[8, 4]" of one.
+// Returns "[8, 4], [2]" for several tensors and "[8, 4]" for one.
 std::string ListAt(const text::Json& entry, std::string_view name) {
   std::string list;
   for (const text::Json& item : text::Items(entry, {name})) {
@@ -47,7 +47,7 @@ std::string ListAt(const text::Json& entry, std::string_view name) {
 }
 
 struct Groups {
-  std::map<std::string, std::string> names;  // by the id that pg_status has
+  std::map<std::string, std::string> names;  // by the id in pg_status
   Trace trace;
 };
 
@@ -66,7 +66,7 @@ void AddEntry(const text::Json& entry, Groups& groups) {
   collective.created_ns = NumberAt(entry, "time_created_ns");
 }
 
-// Each rank must give as much as the others.
+// Whether each rank must give as much as the others.
 bool MustBeEqual(std::string_view name) {
   static constexpr auto kEqual = std::to_array<std::string_view>(
       {"all_reduce", "broadcast", "reduce", "all_gather", "_all_gather_base",
@@ -88,7 +88,7 @@ bool AreSame(const Collective& a, const Collective& b) {
 
 using Ranks = std::map<int, const GroupTrace*>;
 
-// What most call; of as many, what the lowest rank calls.
+// Returns what most ranks call; in a tie, what the lowest rank calls.
 const Collective& Majority(const std::map<int, const Collective*>& calls) {
   const Collective* best = calls.begin()->second;
   size_t most = 0;
@@ -105,7 +105,7 @@ const Collective& Majority(const std::map<int, const Collective*>& calls) {
   return *best;
 }
 
-// At one number of a group.
+// Compares the calls with this number in a group.
 std::optional<Disagreement> CompareAt(const Ranks& ranks, int64_t number) {
   std::map<int, const Collective*> calls;
   Disagreement found;
@@ -136,7 +136,7 @@ std::optional<Disagreement> CompareAt(const Ranks& ranks, int64_t number) {
 }
 
 std::optional<Disagreement> CompareGroup(const Ranks& ranks) {
-  // From what not all have finished, to what somebody is in.
+  // Only collectives that some rank has not finished and some rank has entered are compared.
   int64_t first = INT64_MAX;
   int64_t last = 0;
   std::set<int64_t> numbers;
@@ -191,7 +191,7 @@ std::optional<Disagreement> Compare(const std::map<int, Trace>& traces) {
 }
 
 std::map<int, Lateness> LatenessOf(const std::map<int, Trace>& traces) {
-  // When each rank came, by group and number.
+  // The times at which the ranks came, by group and number.
   std::map<std::pair<std::string, int64_t>, std::map<int, int64_t>> meetings;
   std::map<std::string, size_t> members;
   for (const auto& [rank, trace] : traces) {
@@ -245,7 +245,7 @@ std::string SayMismatch(const Disagreement& found, const std::map<int, std::stri
     const auto known = places.find(rank);
     return known == places.end() || known->second.empty() ? "" : " (" + known->second + ")";
   };
-  // A rank's stack may come later than its record.
+  // A rank's stack may arrive later than its flight record.
   const auto placed = std::find_if(found.others.begin(), found.others.end(),
                                    [&](int rank) { return !place(rank).empty(); });
   const int other = placed == found.others.end() ? found.others[0] : *placed;

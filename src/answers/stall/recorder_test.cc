@@ -14,7 +14,7 @@ struct Call {
   std::string dtype = "Float";
 };
 
-// Numbers from 1 on. Of one that is not completed the state is the same as of one that is: gloo's.
+// Calls are numbered from 1. As in gloo, an incomplete call has the same state as a complete one.
 std::string Json(const std::vector<Call>& calls, int64_t completed, std::string_view group = "0",
                  int64_t id = 0) {
   std::string entries;
@@ -88,7 +88,7 @@ TEST(Recorder, ARankThatHasEnteredNothingYetIsMissingToo) {
 TEST(Recorder, AgreementIsNoDisagreement) {
   EXPECT_FALSE(
       Compare({{0, TraceOf(Json({{"all_reduce"}}, 1))}, {1, TraceOf(Json({{"all_reduce"}}, 1))}}));
-  // Both are in it, and it takes its time.
+  // Both ranks are in the call, which only takes its time.
   EXPECT_FALSE(
       Compare({{0, TraceOf(Json({{"all_reduce"}}, 0))}, {1, TraceOf(Json({{"all_reduce"}}, 0))}}));
 }
@@ -119,7 +119,7 @@ TEST(Recorder, WhatAllHaveFinishedDoesNotMatterAnyMore) {
 }
 
 TEST(Recorder, OfSeveralGroupsTheEarliest) {
-  // All are in group 0; of group 1 rank 2 is no member.
+  // All ranks are in group 0; rank 2 is not a member of group 1.
   Trace first = TraceOf(Json({{"all_reduce"}, {"all_reduce"}}, 1));
   Trace second = first;
   first.merge(TraceOf(Json({{"broadcast"}}, 0, "1", 1)));
@@ -137,12 +137,12 @@ TEST(Recorder, WhoComesLateToCollectivesIsKnownByTheirTimes) {
   std::map<int, Trace> traces;
   for (int rank = 0; rank < 3; ++rank) {
     for (int64_t number = 1; number <= 10; ++number) {
-      // Rank 2 is 5 us late each time, rank 1 once 50 us.
+      // Rank 2 is 5 us late each time, and rank 1 is 50 us late once.
       const int64_t late = rank == 2 ? 5'000 : rank == 1 && number == 4 ? 50'000 : rank;
       traces[rank]["0"].collectives[number] = {"all_reduce", "", "", 1'000'000 * number + late};
     }
   }
-  // Not all have come to this one.
+  // Some ranks have not come to this one yet.
   traces[0]["0"].collectives[11] = {"all_reduce", "", "", 99'000'000};
   const auto late = LatenessOf(traces);
   EXPECT_EQ(late.at(0).last, 0);

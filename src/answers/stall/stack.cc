@@ -15,8 +15,8 @@ constexpr std::string_view kFatal = "Fatal Python error: ";
 constexpr std::string_view kOrder = " (most recent call first):";
 constexpr std::string_view kOnly = "Stack";
 
-// "Current thread 0x00007f12 [name] (most recent call first):", or "Stack (most recent call
-// first):", if only that thread was asked for; nothing when it is not a header.
+// Reads "Current thread 0x00007f12 [name] (most recent call first):", or "Stack (most recent call
+// first):", if only that thread was asked for. Returns false if the line is not a header.
 bool ReadHeader(std::string_view line, ThreadStack& stack) {
   if (!line.ends_with(kOrder)) return false;
   const bool is_only = line.size() == kOnly.size() + kOrder.size() && line.starts_with(kOnly);
@@ -36,7 +36,7 @@ bool Holds(std::string_view text, std::initializer_list<std::string_view> parts)
   });
 }
 
-// Also where torch lies in a folder of the user's.
+// Whether the frame is the user's own, even if torch is installed in one of the user's folders.
 bool IsOwn(const Frame& frame) {
   return frame.IsUsers() &&
          !Holds(frame.file, {"torch/distributed/", "torch/nn/", "torch/autograd/", "torch/utils/",
@@ -44,7 +44,7 @@ bool IsOwn(const Frame& frame) {
                              "torch/serialization.py", "torch/cuda/"});
 }
 
-// Frames between a program and what it has called.
+// Whether the function stands between a program and what it called.
 bool IsWrapper(std::string_view function) {
   static constexpr auto kWrappers = std::to_array<std::string_view>(
       {"wrapper", "inner", "_call_impl", "_wrapped_call_impl", "decorate_context", "_fn",
@@ -52,7 +52,7 @@ bool IsWrapper(std::string_view function) {
   return std::find(kWrappers.begin(), kWrappers.end(), function) != kWrappers.end();
 }
 
-// What a frame waits for if no frame below it is active; "" if it does not wait for a rank.
+// Returns what a frame waits for if no frame below it is active; "" if it does not wait for a rank.
 std::string WaitOf(const Frame& frame) {
   if (Holds(frame.file, {"torch/nn/parallel/distributed.py"})) {
     return frame.function == "__init__" ? "DistributedDataParallel()"
@@ -105,11 +105,11 @@ std::string Render(const std::vector<ThreadStack>& stacks, bool has_all_threads)
   return text;
 }
 
-// The threads of the last complete dump, in its order.
+// Returns the threads of the last complete dump, in its order.
 std::vector<ThreadStack> ReadThreads(std::string_view text) {
   std::vector<ThreadStack> stacks;
   ThreadStack* open = nullptr;
-  // A thread may still be writing: a last line without a newline is left out.
+  // A thread may still be writing, so that a last line without a newline is left out.
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     if (end == std::string_view::npos) break;

@@ -15,20 +15,22 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Slow is said later than hung: an epoch's end, a checkpoint and a compilation take that long.
+// A slow rank is reported later than a hung one, because the end of an epoch, a checkpoint or a
+// compilation takes this long.
 constexpr seconds kSlow{10};
 constexpr milliseconds kLongestPause{60'000};
-// Where a recorder's answer is late it is asked for again, but not for ever: to be asked for its
-// stack interrupts a rank.
+// If a recorder's answer is late, the rank is asked again soon, but only a few times: each question
+// about its stack interrupts the rank.
 constexpr milliseconds kSoon{1'000};
 constexpr int kMostSoon = 4;
-// It goes back to sleep a moment after the last byte.
+// A rank that answered goes back to sleep a moment after its last byte.
 constexpr int kDisturbedLooks = 2;
-constexpr uint64_t kIdleTicks = 10;  // in a second: ten per cent
+constexpr uint64_t kIdleTicks = 10;  // per second: ten per cent of a CPU
 constexpr size_t kMostDescribed = 3;
 constexpr size_t kLongestSource = 80;
 
-// Threads that keep a connection alive, or show a bar, use a per cent or two of a CPU for ever.
+// Threads that keep a connection alive or draw a progress bar always use a per cent or two of a
+// CPU.
 bool HasWorked(const Activity& before, const Activity& now) {
   return now.ticks > before.ticks + kIdleTicks;
 }
@@ -47,14 +49,14 @@ struct Found {
   int pid = 0;
   bool has_ended = false;
   bool has_started = true;
-  bool is_unseen = false;  // it may run, as no Python that says where it is
+  bool is_unseen = false;  // it may run without a Python that says where it is
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
   std::chrono::steady_clock::time_point idle_since;
   char state = '?';
   Doing doing;
-  std::string source;  // the line of its own code
+  std::string source;  // the line of the program's own code
 
   bool IsWaiting() const {
     return is_still && doing.kind == Doing::Kind::kWaiting && state != 'T' && state != 't';
@@ -94,7 +96,7 @@ std::string Describe(const Found& found) {
   return fmt::format("is {}", place);
 }
 
-// Nothing else can be meant than that it does not go on.
+// Whether this can only mean that the rank does not go on.
 bool IsHung(const Found& found) {
   if (found.is_unseen) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
@@ -109,7 +111,7 @@ std::vector<int> RanksOf(const std::vector<Found>& found) {
   return ranks;
 }
 
-// The first few, what each does.
+// Describes what each of the first few ranks does.
 std::string DescribeEach(const std::vector<Found>& missing) {
   std::string text;
   const bool has_one = missing.size() == 1;
@@ -127,13 +129,13 @@ std::string HasOrHave(const std::vector<Found>& found) {
   return fmt::format("{} {}", NameRanks(RanksOf(found)), found.size() == 1 ? "has" : "have");
 }
 
-// `wait`: where most of those stand who wait.
+// `wait` is what most of the waiting ranks wait in.
 std::string SayMissing(const std::vector<Found>& missing, const std::string& wait) {
   return fmt::format("{} not entered {}{}", HasOrHave(missing), wait, DescribeEach(missing));
 }
 
-// Nobody waits in the program, but the job does for the ranks that have not ended with the others,
-// and do nothing. What they do may be meant, so that they are never called stalled.
+// If no rank waits in the program, the job may still wait for ranks that have not ended with the
+// others and do nothing. That may be intended, so that they are never called stalled.
 std::optional<Stall> FindUnended(const std::vector<Found>& ranks,
                                  std::chrono::steady_clock::time_point now) {
   std::vector<Found> left;
@@ -152,7 +154,7 @@ std::optional<Stall> FindUnended(const std::vector<Found>& ranks,
   return stall;
 }
 
-// "all_gather_into_tensor" in Python is "_all_gather_base" to the backend.
+// What Python calls "all_gather_into_tensor" is "_all_gather_base" in the backend.
 bool AreAlike(std::string_view called, std::string_view recorded) {
   std::string plain(recorded);
   std::erase(plain, '_');
@@ -161,7 +163,8 @@ bool AreAlike(std::string_view called, std::string_view recorded) {
   return plain == other;
 }
 
-// Who is in the collective with that number waits for it: there is a name for what it does.
+// The ranks in the collective with that number wait for it, so that its name describes what they
+// do.
 void AddNumber(const Disagreement& found, std::vector<Found>& waiting) {
   const auto is_in = [&](int rank) {
     return std::find(found.others.begin(), found.others.end(), rank) != found.others.end();
@@ -183,7 +186,7 @@ std::optional<Disagreement> CompareTexts(const std::map<int, std::string>& texts
   return traces.size() < 2 ? std::nullopt : Compare(traces);
 }
 
-// By where they wait, the smallest group first.
+// Groups ranks by where they wait, the smallest group first.
 std::vector<std::vector<Found>> ByWait(const std::vector<Found>& waiting) {
   std::map<std::string, std::vector<Found>> by_wait;
   for (const Found& each : waiting) by_wait[each.Wait()].push_back(each);
@@ -208,10 +211,11 @@ std::string SayApart(const std::vector<std::vector<Found>>& groups) {
   return text + ": they wait for each other";
 }
 
-// Which witnesses are missing. That somebody is stopped is known.
-std::string SayMute(const StallWatch::Testimony& told, const std::vector<Found>& missing) {
-  std::set<int> ranks = told.mute;
-  for (const auto& [rank, text] : told.traces) {
+// Names the ranks whose flight recorder gave no usable answer, except those that are known to be
+// stopped.
+std::string SayMute(const StallWatch::Testimony& testimony, const std::vector<Found>& missing) {
+  std::set<int> ranks = testimony.mute;
+  for (const auto& [rank, text] : testimony.traces) {
     if (!ReadTrace(text)) ranks.insert(rank);
   }
   for (const Found& each : missing) {
@@ -233,6 +237,25 @@ std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
                      duration_cast<seconds>(now - stall.since).count(), stall.text);
 }
 
+std::string MissingRecorder(std::string_view stall) {
+  const auto has = [stall](std::string_view words) {
+    return stall.find(words) != std::string_view::npos;
+  };
+  const bool is_of_call = has(" not entered ") || has(" wait for each other");
+  // "all_reduce #412", not a comment in the line of a program.
+  const bool has_number = [stall] {
+    for (size_t at = 0; (at = stall.find(" #", at)) != std::string_view::npos; at += 2) {
+      if (at + 2 < stall.size() && base::IsDigit(stall[at + 2])) return true;
+    }
+    return false;
+  }();
+  // Before the ranks have met nothing is recorded; the last names the recorder that is silent.
+  if (!is_of_call || has_number || has("init_process_group") || has("flight recorder")) return "";
+  return "the number of the collective: no rank has a flight recorder (its torch has none, or it "
+         "is "
+         "off)";
+}
+
 StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
     : after_(after), is_whole_(is_whole), world_(world), next_ask_(after) {}
 
@@ -244,8 +267,9 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
-      known.disturbed = look.activity.told != last.told ? kDisturbedLooks
-                                                        : std::max(0, before->second.disturbed - 1);
+      known.disturbed = look.activity.dumped != last.dumped
+                            ? kDisturbedLooks
+                            : std::max(0, before->second.disturbed - 1);
       const auto stays = [&](bool (*has)(const Activity&, const Activity&)) {
         return look.has_ended || !(known.disturbed > 0 ? HasWorked : has)(last, look.activity);
       };
@@ -253,7 +277,8 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
         known.still_since = before->second.still_since;
       }
       if (stays(HasDone)) known.idle_since = before->second.idle_since;
-      // By our question, or by the little work that a busy machine lets it do: that is no idleness.
+      // Our question, or the little work that a busy machine lets the rank do, is neither progress
+      // nor idleness: this time does not count.
       if (known.disturbed > 0 && !look.has_ended && HasDone(last, look.activity) &&
           !HasWorked(last, look.activity)) {
         known.idle_since += now - before->second.seen;
@@ -271,7 +296,7 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     });
     if (go_on) stall_.reset();
   }
-  // The longest that anybody has stood still, and may be waiting.
+  // The longest time that any rank that may be waiting has stood still.
   milliseconds longest{0};
   for (const auto& [rank, known] : ranks_) {
     if (known.look.has_ended) continue;
@@ -301,8 +326,8 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
-void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
-  lacks_answers_ = told.lacks_traces;
+void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
+  lacks_answers_ = testimony.lacks_traces;
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
@@ -312,18 +337,18 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     found.pid = known.look.pid;
     found.has_ended = known.look.has_ended;
     found.is_still = now - known.still_since >= after_;
-    found.has_work = told.with_work.contains(rank);
+    found.has_work = testimony.with_work.contains(rank);
     found.state = known.look.activity.state;
-    // Also while it is disturbed: it may be at work without a processor.
+    // This also counts while the rank is disturbed: it may have work but get no processor.
     found.is_idle = now - known.idle_since >= after_ && !found.has_work && found.state != 'R';
     found.idle_since = known.idle_since;
-    const auto dump = told.dumps.find(rank);
+    const auto dump = testimony.dumps.find(rank);
     const auto stacks =
-        dump == told.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
+        dump == testimony.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
     if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
       found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
-      // The wait for an asynchronous collective has no frame of its own.
+      // Waiting for an asynchronous collective has no frame of its own.
       if (found.doing.kind == Doing::Kind::kOwn &&
           found.source.find(".wait(") != std::string::npos) {
         found.doing.kind = Doing::Kind::kWaiting;
@@ -334,7 +359,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
         if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
       }
     }
-    // The views are of a dump that need not last.
+    // These views point into a dump that may not outlive this loop.
     found.doing.own = {};
     if (!found.has_ended && found.IsWaiting()) {
       since = std::min(since, known.still_since);
@@ -348,7 +373,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     Found& found = missing.emplace_back();
     found.rank = rank;
     found.has_started = false;
-    found.is_unseen = told.has_silent_pods;
+    found.is_unseen = testimony.has_silent_pods;
   }
   std::sort(missing.begin(), missing.end(),
             [](const Found& a, const Found& b) { return a.rank < b.rank; });
@@ -361,7 +386,7 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
   stall.is_partial = lacks_answers_;
-  const auto differ = CompareTexts(told.traces);
+  const auto differ = CompareTexts(testimony.traces);
   if (differ) AddNumber(*differ, waiting);
   const auto groups = ByWait(waiting);
   if (differ && differ->kind != Disagreement::Kind::kMissing) {
@@ -371,13 +396,13 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     stall.missing.clear();
     for (const auto& [rank, call] : differ->odd) {
       stall.missing.push_back(rank);
-      const bool has_stack = told.dumps.contains(rank) || !ranks_.contains(rank);
+      const bool has_stack = testimony.dumps.contains(rank) || !ranks_.contains(rank);
       stall.is_partial = lacks_answers_ = lacks_answers_ || !has_stack;
     }
   } else if (missing.empty()) {
     stall.text = SayApart(groups);
-    // In the same place the network may be slow; a call that one of them has left may still have to
-    // be finished by another.
+    // If all wait in the same place, the network may be slow; and a call that one of them has left
+    // may still have to be finished by another.
     const bool is_on_its_way = std::any_of(waiting.begin(), waiting.end(),
                                            [](const Found& each) { return each.has_work; });
     if (groups.size() == 1 || is_on_its_way) stall.kind = Stall::Kind::kWaiting;
@@ -388,8 +413,8 @@ void StallWatch::Judge(Instant now, const Testimony& told, LineOf line_of) {
     stall.text = SayMissing(missing, groups.back()[0].Wait());
     if (!std::all_of(missing.begin(), missing.end(), IsHung)) stall.kind = Stall::Kind::kWaiting;
   }
-  // Not while it may only be late.
-  if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(told, missing);
+  // An answer that may only be late is not mentioned yet.
+  if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(testimony, missing);
   if (!was_said && stall.kind == Stall::Kind::kWaiting && now - since < kSlow) return;
   stall_ = std::move(stall);
 }

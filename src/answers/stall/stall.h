@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/stall/stack.h"
@@ -21,7 +22,7 @@ struct Activity {
   uint64_t ticks = 0;      // CPU time including its children's, in clock ticks
   uint64_t switches = 0;   // voluntary context switches of the main thread
   uint64_t transfers = 0;  // read and write calls of the main thread
-  uint64_t told = 0;       // bytes of stack dumps that it has written for anyone
+  uint64_t dumped = 0;     // bytes of stack dumps that it has written for anyone
 };
 
 struct RankLook {
@@ -55,6 +56,10 @@ std::string_view NameOf(Stall::Kind kind);
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
 
+// Which witness is missing when the text of a stall names a collective without its number; "" for
+// any other. Pure.
+std::string MissingRecorder(std::string_view stall);
+
 // For one attempt of a job. Used by one thread.
 class StallWatch {
  public:
@@ -64,16 +69,16 @@ class StallWatch {
   // elsewhere. `world`: the number of ranks.
   StallWatch(std::chrono::milliseconds after, bool is_whole, int world);
 
-  // Call it once a second. Returns true when Judge needs the dumps of all ranks: ever more seldom,
-  // but in the next looks while a recorder has not answered.
+  // Call it once a second. Returns true when Judge needs the dumps of all ranks: at growing
+  // intervals, but also in the next looks while a recorder has not answered.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
   // By rank; only ranks that answered.
   struct Testimony {
     std::map<int, std::string> dumps;   // of their stacks (stack.h)
     std::map<int, std::string> traces;  // of their collectives (recorder.h)
-    bool lacks_traces = false;          // somebody keeps one, and has not answered in time
-    std::set<int> mute{};               // who keeps one, and gives no answer or an unusable one
+    bool lacks_traces = false;          // a rank with a recorder has not answered in time
+    std::set<int> mute{};               // ranks whose recorder gave no usable answer
     // There are pods that run, and in which no Python says where it is. A rank that nobody has seen
     // may be there: it need not have failed to start.
     bool has_silent_pods = false;
@@ -82,7 +87,7 @@ class StallWatch {
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
-  void Judge(Instant now, const Testimony& told, LineOf line_of);
+  void Judge(Instant now, const Testimony& testimony, LineOf line_of);
 
   // The present stall.
   const std::optional<Stall>& stall() const { return stall_; }

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// As Python 3.11 writes it.
+// Python 3.11 writes such a dump.
 constexpr const char* kInAllReduce =
     "Thread 0x00007f1 (most recent call first):\n"
     "  File \"/usr/lib/python3.11/threading.py\", line 320 in wait\n"
@@ -38,19 +38,20 @@ class Story {
     for (int rank = 0; rank < world; ++rank)
       looks_.push_back({rank, 100 + rank, false, false, {'S'}});
   }
-  // What the recorders of ranks say when they are asked.
+  // The answers of the ranks' recorders.
   std::map<int, std::string>& traces() { return traces_; }
-  // Whether one of them is late.
+  // Whether an answer is late.
   bool& lacks_traces() { return lacks_traces_; }
   // Ranks with other threads or processes that want a processor.
   std::set<int>& with_work() { return with_work_; }
-  // Whose recorder gives no usable answer.
+  // Ranks whose recorder gives no usable answer.
   std::set<int>& mute() { return mute_; }
   bool& has_silent_pods() { return has_silent_pods_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
-  // Seconds in which the ranks of `busy` do something. How often it wanted dumps.
+  // Lets `count` seconds pass in which the ranks in `busy` do something. Returns how often the
+  // watch asked for dumps.
   int Pass(int count, const std::vector<size_t>& busy, const std::map<int, std::string>& dumps) {
     int asked = 0;
     for (int i = 0; i < count; ++i) {
@@ -112,7 +113,7 @@ TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
   for (int second = 0; second < 9; ++second) {
     story[1].activity.switches += 8;  // of a busy machine it gets little
     story[1].activity.ticks += 4;
-    story[1].activity.told += second < 3 ? 0 : 900;
+    story[1].activity.dumped += second < 3 ? 0 : 900;
     story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
     EXPECT_EQ(story.Said(), "") << second;
   }
@@ -121,7 +122,7 @@ TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
 TEST(Stall, ThoseWhoWorkAreNotAsked) {
   Story story(2);
   EXPECT_EQ(story.Pass(600, {0, 1}, {}), 0);
-  // One waits in each step for a moment.
+  // In each step one rank waits for a moment.
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(story.Pass(2, {0}, {}), 0);
     EXPECT_EQ(story.Pass(1, {0, 1}, {}), 0);
@@ -158,7 +159,7 @@ TEST(Stall, ToAskDoesNotCountAsProgress) {
   const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
   story.Pass(4, {}, dumps);
   for (const size_t rank : {0, 1}) {
-    story[rank].activity.told += 900;
+    story[rank].activity.dumped += 900;
     story[rank].activity.switches += 1;
     story[rank].activity.transfers += 30;
   }
@@ -264,8 +265,8 @@ TEST(Stall, RanksInDifferentCollectivesWaitForEachOther) {
             "(train.py:88): they wait for each other");
 }
 
-// At load 40 and the lowest priority, a data loader's worker got no processor for 12 s, and the
-// thread that finishes an all_reduce for 4.
+// At load 40 and the lowest priority, the worker of a data loader got no processor for 12 s, and
+// the thread that finishes an all_reduce got none for 4 s.
 TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
   Story story(2);
   story.with_work() = {1};
@@ -283,7 +284,7 @@ TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
   disturbed.with_work().clear();
   disturbed[1].activity.state = 'R';
   for (int second = 0; second < 4; ++second) {
-    disturbed[1].activity.told += 900;
+    disturbed[1].activity.dumped += 900;
     disturbed.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
     EXPECT_EQ(disturbed.Said(), "") << "it answers, and wants a processor";
   }
@@ -340,7 +341,7 @@ TEST(Stall, ARankThatSaysNothing) {
             "is");
 }
 
-// Of a rank that has entered collectives of one group up to `number`.
+// The record of a rank that has entered the collectives of one group up to `number`.
 std::string Recorded(int64_t number, std::string_view name) {
   return fmt::format(
       R"({{"pg_status": {{"0": {{"last_enqueued_collective": "{0}",)"
@@ -350,7 +351,7 @@ std::string Recorded(int64_t number, std::string_view name) {
       number, name);
 }
 
-TEST(Stall, TheRecorderTellsTheNumber) {
+TEST(Stall, TheRecorderKnowsTheNumber) {
   Story story(2);
   story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
   story.Pass(5, {}, {{0, kInAllReduce}, {1, kAsleep}});
@@ -381,7 +382,7 @@ TEST(Stall, WhoNeverAnswersIsNotAskedEachSecondForEver) {
   EXPECT_LE(story.Pass(600, {}, {{0, kInBarrier}}), 20);
 }
 
-TEST(Stall, TheRecorderTellsThatCollectivesDiffer) {
+TEST(Stall, TheRecorderShowsThatCollectivesDiffer) {
   Story story(3);
   story.traces() = {
       {0, Recorded(7, "all_reduce")}, {1, Recorded(7, "barrier")}, {2, Recorded(7, "all_reduce")}};
@@ -437,7 +438,7 @@ TEST(Stack, OfTheMainThreadAloneIsTheMainThreads) {
   EXPECT_TRUE(ReadStacks("Stacks (most recent call first):\n").empty());
 }
 
-// As Python 3.11 writes it when a thread that it does not know calls abort().
+// Python 3.11 writes this when a thread that it does not know calls abort().
 constexpr const char* kAborted =
     "rank=1 world=2 parent=0\n"
     "Fatal Python error: Aborted\n\n"
@@ -511,6 +512,24 @@ TEST(Stack, EqualStacksAreShownOnceAndTheRarestFirst) {
             "rank 0, rank 2\n"
             "    barrier  /usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py:30\n"
             "  > <module>  /home/me/train.py:12\n");
+}
+
+TEST(MissingRecorder, IsSaidOfACollectiveWithoutItsNumber) {
+  for (const char* const stall :
+       {"stalled rank 1 has not entered all_reduce (train.py:88); it is at a.py:3: sleep(6)  # "
+        "slow",
+        "rank 2 is in barrier (a.py:1), ranks 0-1 are in all_reduce (a.py:2): they wait for each "
+        "other"}) {
+    EXPECT_TRUE(MissingRecorder(stall).starts_with("the number of the collective: ")) << stall;
+  }
+  for (const char* const stall :
+       {"stalled rank 1 has not entered all_reduce #412 (train.py:88)",
+        "stalled rank 1 has not entered init_process_group (a.py:1); it has not started",
+        "rank 1 has not entered barrier (a.py:1); no usable answer of the flight recorder of rank "
+        "1",
+        "waiting rank 1 has not ended, and the others have", ""}) {
+    EXPECT_EQ(MissingRecorder(stall), "") << stall;
+  }
 }
 
 }  // namespace

@@ -12,14 +12,14 @@
 namespace answers {
 namespace {
 
-constexpr size_t kMostMeetings = 8000;  // that are kept
+constexpr size_t kMostMeetings = 8000;  // kept at most
 constexpr size_t kMostOpen = 2000;
 constexpr size_t kLeastSteps = 50;
 constexpr std::chrono::nanoseconds kLeastTime = std::chrono::seconds(20);
-constexpr int kOthers = 10;  // one in this many may be another rank's
+constexpr int kOthers = 10;  // another rank may be last in one of so many steps
 constexpr std::chrono::milliseconds kLeastLate{5};
-constexpr int kLeastPart = 10;  // of a step
-// one in this many may break the pattern, such as an evaluation
+constexpr int kLeastPart = 10;  // the lateness is at least this part of a step
+// one in so many collectives may break the pattern, such as an evaluation
 constexpr size_t kOddCollectives = 50;
 constexpr size_t kMostPlaces = 20;
 constexpr size_t kLeastPlaces = 3;
@@ -59,7 +59,7 @@ void StragglerWatch::Add(int rank, const GroupTrace& trace, Group& group) {
   }
 }
 
-// The collectives that all ranks have entered. Those that a recorder has lost are skipped.
+// Closes the collectives that all ranks have entered, and skips those that a recorder has lost.
 void StragglerWatch::Close(Group& group) {
   if (group.members < 2) return;
   for (auto open = group.open.begin(); open != group.open.end();) {
@@ -83,7 +83,8 @@ void StragglerWatch::Close(Group& group) {
   }
 }
 
-// The number of collectives in a step: after that many, their kinds repeat. 0 if they do not.
+// Returns the number of collectives after which their kinds repeat, which is a step; 0 if they do
+// not repeat.
 size_t StragglerWatch::CycleOf(const std::deque<Meeting>& all) {
   for (size_t cycle = 1; kLeastSteps * cycle <= all.size(); ++cycle) {
     size_t odd = 0, compared = 0, before = 0;
@@ -99,7 +100,7 @@ size_t StragglerWatch::CycleOf(const std::deque<Meeting>& all) {
   return 0;
 }
 
-// Whether the rank has most of the lateness at the last collectives: a cheap check.
+// Checks cheaply whether the rank caused most of the lateness at the last collectives.
 bool StragglerWatch::IsSuspect(const std::deque<Meeting>& all, int rank) {
   int64_t own = 0, sum = 0;
   for (auto meeting = all.end() - kLeastSteps; meeting != all.end(); ++meeting) {
@@ -119,8 +120,8 @@ std::optional<Straggler> StragglerWatch::StragglerOf(const std::deque<Meeting>& 
   if (!IsSuspect(all, found.rank)) return std::nullopt;
   const auto cycle = static_cast<int64_t>(CycleOf(all));
   if (cycle == 0) return std::nullopt;
-  // In each step, the collective at which others waited longest tells which rank made them wait:
-  // after it all continue together. Begins at the last step.
+  // In each step, the collective at which the others waited longest shows which rank made them
+  // wait, because after it all continue together. The loop begins at the last step.
   std::vector<int64_t> late, steps;
   int64_t newest_ns = 0, next_ns = 0, next_number = 0;
   for (auto meeting = all.rbegin(); meeting != all.rend();) {

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMillisecond = 1'000'000;
 
 // A training of `ranks` ranks in steps of 500 ms with `buckets` collectives each, 10 ms apart.
-// `late_ms` tells by rank and step how much later than the others a rank comes to all of them.
+// `late_ms` returns, by rank and step, how much later than the others a rank comes to all of them.
 using LateMs = std::function<int64_t(int rank, int step)>;
 void Train(StragglerWatch& watch, int ranks, int buckets, int steps, const LateMs& late_ms,
            int collectives_of_a_look = 128) {
@@ -57,7 +57,8 @@ TEST(Straggler, IsFoundWhateverTheNumberOfBuckets) {
   }
 }
 
-// After a collective that waits all are together again, and who is last at the next is chance.
+// After a collective that waits, all ranks are together again, and it is chance which is last at
+// the next one.
 TEST(Straggler, IsLateAtOneOfTheCollectivesOfAStep) {
   StragglerWatch watch;
   std::map<int, Trace> traces;
@@ -88,8 +89,8 @@ TEST(Straggler, IsNobodyWhoIsLateNowAndThenOrByLittle) {
   EXPECT_FALSE(StragglerWatch().straggler());
 }
 
-// Twenty-five collectives of one step are no twenty-five witnesses: here each rank is late at four
-// steps in a row, at a hundred collectives.
+// Twenty-five collectives of one step are not twenty-five independent observations: here each rank
+// is late at four steps in a row, at a hundred collectives.
 TEST(Straggler, IsNobodyWhereRanksAreLateInTurns) {
   StragglerWatch watch;
   Train(watch, 2, 25, 200, [](int rank, int step) { return rank == step / 4 % 2 ? 200 : 0; });
@@ -120,7 +121,7 @@ TEST(Straggler, IsOneNoLongerWhenItHasCaughtUp) {
   EXPECT_FALSE(later.straggler());
 }
 
-// Its recorder keeps 32 collectives, and is asked after 128.
+// Each recorder keeps 32 collectives, and is asked after every 128.
 TEST(Straggler, IsFoundThoughRecordersForget) {
   StragglerWatch watch;
   std::map<int, Trace> traces;

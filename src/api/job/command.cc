@@ -19,8 +19,8 @@ const text::Json* FirstContainer(const text::Json& job) {
 }
 
 std::string CommandOf(const text::Json& job) {
-  const std::string_view told = Annotation(job, kCommandAnnotation);
-  if (!told.empty()) return std::string(told);
+  const std::string_view noted = Annotation(job, kCommandAnnotation);
+  if (!noted.empty()) return std::string(noted);
   const text::Json* container = FirstContainer(job);
   if (container == nullptr) return "";
   std::vector<std::string> words;

@@ -169,7 +169,7 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
   return text;
 }
 
-bool TellsOfPeer(std::string_view message) {
+bool MentionsPeer(std::string_view message) {
   return std::any_of(std::begin(kPeerHasGone), std::end(kPeerHasGone), [&](std::string_view words) {
     return message.find(words) != std::string_view::npos;
   });
@@ -187,7 +187,7 @@ int WeightOf(const Terminated& terminated) {
     case SIGFPE:
       return 0;
     case 0:
-      return TellsOfPeer(terminated.message) ? 2 : 1;
+      return MentionsPeer(terminated.message) ? 2 : 1;
     case SIGABRT:
       return 2;
     default:

@@ -310,13 +310,13 @@ TEST(RunningReason, SaysWhichProgramWaitsToBeStartedAgain) {
 }
 
 TEST(Instances, SayWhyTheyWaitAndHowTheyEndedBefore) {
-  const auto told = [](const char* statuses) {
+  const auto instance_of = [](const char* statuses) {
     text::Json job = MakeJob();
     text::Json pod = MakePod("worker", 0);
     text::Set(pod, {"status"}, *text::ParseJson(statuses));
     return Summarize(job, {&pod}, kNow).instances.at(0);
   };
-  const InstanceSummary killed = told(R"({"phase": "Running", "containerStatuses": [
+  const InstanceSummary killed = instance_of(R"({"phase": "Running", "containerStatuses": [
       {"name": "pytorch", "restartCount": 2, "state": {"running": {}},
        "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}},
       {"name": "side", "restartCount": 1, "state": {"running": {}},
@@ -324,17 +324,17 @@ TEST(Instances, SayWhyTheyWaitAndHowTheyEndedBefore) {
   EXPECT_EQ(killed.restarts, 3);
   EXPECT_EQ(killed.last_end, "OOMKilled") << "of the one that was restarted most";
   EXPECT_EQ(killed.waits, "");
-  const InstanceSummary failed = told(R"({"phase": "Running", "containerStatuses": [
+  const InstanceSummary failed = instance_of(R"({"phase": "Running", "containerStatuses": [
       {"name": "pytorch", "restartCount": 1,
        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}},
        "lastState": {"terminated": {"exitCode": 3, "reason": "Error"}}}]})");
   EXPECT_EQ(failed.last_end, "exit code 3");
   EXPECT_EQ(failed.waits, "CrashLoopBackOff: back-off 10s");
-  EXPECT_EQ(told(R"({"phase": "Pending", "initContainerStatuses": [
+  EXPECT_EQ(instance_of(R"({"phase": "Pending", "initContainerStatuses": [
       {"name": "init-pytorch", "restartCount": 0, "state": {"running": {}}}]})")
                 .waits,
             "its init container init-pytorch has not ended");
-  EXPECT_EQ(told(R"({"phase": "Failed", "conditions": [
+  EXPECT_EQ(instance_of(R"({"phase": "Failed", "conditions": [
       {"type": "PodScheduled", "status": "False", "message": "no node"}]})")
                 .waits,
             "")
@@ -364,11 +364,11 @@ TEST(PendingReason, SaysThatNoSchedulerHasLookedAtAPod) {
       R"({"metadata": {"name": "a-master-0"}, "spec": {"schedulerName": "volcano"},
           "status": {"phase": "Pending"}})");
   text::Set(pod, {"metadata", "creationTimestamp"}, text::Json(kCreated));
-  const auto told = [&](base::Time now) { return Summarize(job, {&pod}, now).reason; };
-  EXPECT_EQ(told(kNow), "no scheduler has looked at a-master-0: see whether volcano runs");
-  EXPECT_EQ(told(At(kCreated) + seconds(2)), "") << "it will";
+  const auto reason_at = [&](base::Time now) { return Summarize(job, {&pod}, now).reason; };
+  EXPECT_EQ(reason_at(kNow), "no scheduler has looked at a-master-0: see whether volcano runs");
+  EXPECT_EQ(reason_at(At(kCreated) + seconds(2)), "") << "it will";
   text::Set(pod, {"spec", "nodeName"}, "n1");
-  EXPECT_EQ(told(kNow), "") << "its kubelet has it";
+  EXPECT_EQ(reason_at(kNow), "") << "its kubelet has it";
 }
 
 TEST(PendingReason, SaysThatTheJobRestarts) {
@@ -386,7 +386,7 @@ class FailedReason : public testing::Test {
   std::vector<text::Json> pods_ = {MakePod("master", 0, "Failed"), MakePod("worker", 0, "Failed")};
 };
 
-TEST_F(FailedReason, IsTheConditionsWhenThePodsDoNotTell) {
+TEST_F(FailedReason, IsTheConditionsWhenThePodsDoNotShowIt) {
   EXPECT_EQ(Reason(), "2 replicas failed.");
   pods_.clear();
   EXPECT_EQ(Reason(), "2 replicas failed.");

@@ -151,9 +151,9 @@ Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old,
     if (old == nullptr) CheckServiceName(object, type, out.errors);
   }
   if (fields == FieldValidation::kIgnore) return out;
-  auto& told = fields == FieldValidation::kStrict ? out.errors : out.warnings;
+  auto& messages = fields == FieldValidation::kStrict ? out.errors : out.warnings;
   for (std::string& unknown : UnknownTemplateFields(object, old))
-    told.push_back(std::move(unknown));
+    messages.push_back(std::move(unknown));
   return out;
 }
 

@@ -81,12 +81,12 @@ std::vector<std::string> UnknownTemplateFields(const text::Json& job, const text
                          [&](const UnknownField& other) { return other.path == field.path; });
     });
   }
-  std::vector<std::string> told;
-  told.reserve(found.size());
+  std::vector<std::string> messages;
+  messages.reserve(found.size());
   for (const UnknownField& field : found) {
-    told.push_back(fmt::format("unknown field \"{}\"{}", field.path, Advice(field)));
+    messages.push_back(fmt::format("unknown field \"{}\"{}", field.path, Advice(field)));
   }
-  return told;
+  return messages;
 }
 
 }  // namespace api

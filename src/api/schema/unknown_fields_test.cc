@@ -18,7 +18,7 @@ text::Json JobOf(std::string_view pod_template) {
 
 struct TypoCase {
   const char* pod_template;
-  const char* told;  // follows `unknown field "spec.pytorchReplicaSpecs.Worker.template`
+  const char* message;  // follows `unknown field "spec.pytorchReplicaSpecs.Worker.template`
 };
 
 class Typos : public testing::TestWithParam<TypoCase> {};
@@ -26,7 +26,7 @@ class Typos : public testing::TestWithParam<TypoCase> {};
 TEST_P(Typos, AreNamedWithWhatWasMeant) {
   EXPECT_EQ(UnknownTemplateFields(JobOf(GetParam().pod_template), nullptr),
             Strings{std::string("unknown field \"spec.pytorchReplicaSpecs.Worker.template") +
-                    GetParam().told});
+                    GetParam().message});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         TypoCase{R"({"spec":{"fieldOfTomorrow":1}})",
                  R"(.spec.fieldOfTomorrow" (--validate=warn accepts it))"}));
 
-TEST(UnknownTemplateFields, WhatPodsHaveIsNotTold) {
+TEST(UnknownTemplateFields, WhatPodsHaveIsNotReported) {
   EXPECT_EQ(
       UnknownTemplateFields(
           JobOf(R"({"metadata":{"labels":{"any/name":"x"}},"spec":{"hostnameOverride":"h",)"
@@ -67,7 +67,7 @@ TEST(UnknownTemplateFields, WhatPodsHaveIsNotTold) {
       Strings());
 }
 
-TEST(UnknownTemplateFields, AreToldOnce) {
+TEST(UnknownTemplateFields, AreReportedOnce) {
   const text::Json old = JobOf(R"({"spec":{"novel":1}})");
   EXPECT_EQ(UnknownTemplateFields(JobOf(R"({"spec":{"novel":2}})"), &old), Strings());
   EXPECT_EQ(UnknownTemplateFields(JobOf(R"({"spec":{"novel":1,"other":1}})"), &old).size(), 1u);
@@ -88,11 +88,11 @@ TEST(UnknownTemplateFields, OddShapesAreLeftToTheSchema) {
 TEST(ValidatePyTorchJob, TheRequestSaysWhatBecomesOfThem) {
   const text::Json job =
       JobOf(R"({"spec":{"containers":[{"name":"pytorch","image":"x","comand":[]}]}})");
-  const Strings told = UnknownTemplateFields(job, nullptr);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kStrict).errors, told);
+  const Strings messages = UnknownTemplateFields(job, nullptr);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kStrict).errors, messages);
   EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kWarn).errors, Strings());
-  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kWarn).warnings, told);
+  EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kWarn).warnings, messages);
   EXPECT_EQ(ValidatePyTorchJob(job, nullptr, FieldValidation::kIgnore).warnings, Strings());
 }
 

@@ -35,26 +35,32 @@ void AddGlobalFlags(cli::Command& root, Context& context) {
 }
 
 // Names that users of other programs type.
-void AddOtherWords(cli::Command& root) {
-  root.FindChild("list")->Aliases({"ls", "ps"});
-  root.FindChild("get")->Aliases({"status", "describe"});
-  root.FindChild("suspend")->Aliases({"stop"});
-  root.FindChild("attach")->Aliases({"exec", "shell"});
-  root.Synonyms(
-      {{"kill", "stop"},       {"cancel", "stop"},    {"abort", "stop"},     {"pause", "suspend"},
-       {"scancel", "stop"},    {"terminate", "stop"}, {"rm", "delete"},      {"remove", "delete"},
-       {"del", "delete"},      {"start", "run"},      {"srun", "run"},       {"sbatch", "submit"},
-       {"create", "submit"},   {"queue", "list"},     {"squeue", "list"},    {"jobs", "list"},
-       {"info", "show"},       {"inspect", "show"},   {"sacct", "history"},  {"tail", "logs -f"},
-       {"follow", "logs -f"},  {"ssh", "attach"},     {"restart", "rerun"},  {"retry", "rerun"},
-       {"clean", "prune"},     {"cleanup", "prune"},  {"gc", "prune"},       {"check", "doctor"},
-       {"torchrun", "launch"}, {"secrets", "secret"}, {"config", "cluster"}, {"nodes", "top node"},
-       {"gpus", "top node"},   {"download", "cp"},    {"gpu", "top node"},   {"node", "top node"},
-       {"upload", "data"},     {"tui", "watch"},      {"ui", "dash"},        {"web", "dash"},
-       {"open", "dash"},       {"dashboard", "dash"}, {"view", "show"},      {"cat", "logs"},
-       {"new", "run"},         {"init", "run"},       {"qsub", "submit"},    {"qstat", "list"},
-       {"qdel", "stop"},       {"sinfo", "top node"}, {"login", "cluster"},  {"wait", "logs -f"}});
+constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
+    {"kill", "stop"},       {"cancel", "stop"},    {"abort", "stop"},     {"pause", "suspend"},
+    {"scancel", "stop"},    {"terminate", "stop"}, {"rm", "delete"},      {"remove", "delete"},
+    {"del", "delete"},      {"start", "run"},      {"srun", "run"},       {"sbatch", "submit"},
+    {"create", "submit"},   {"queue", "list"},     {"squeue", "list"},    {"jobs", "list"},
+    {"info", "show"},       {"inspect", "show"},   {"sacct", "history"},  {"tail", "logs -f"},
+    {"follow", "logs -f"},  {"ssh", "attach"},     {"restart", "rerun"},  {"retry", "rerun"},
+    {"clean", "prune"},     {"cleanup", "prune"},  {"gc", "prune"},       {"check", "doctor"},
+    {"torchrun", "launch"}, {"secrets", "secret"}, {"config", "cluster"}, {"nodes", "top node"},
+    {"gpus", "top node"},   {"download", "cp"},    {"gpu", "top node"},   {"node", "top node"},
+    {"upload", "data"},     {"tui", "watch"},      {"ui", "dash"},        {"web", "dash"},
+    {"open", "dash"},       {"dashboard", "dash"}, {"view", "show"},      {"cat", "logs"},
+    {"new", "run"},         {"init", "run"},       {"qsub", "submit"},    {"qstat", "list"},
+    {"qdel", "stop"},       {"sinfo", "top node"}, {"login", "cluster"},  {"wait", "logs -f"}};
+
+void AddTop(cli::Command& root, Context& context) {
+  cli::Command& top = root.Add("top", "Show the GPUs of nodes and jobs");
+  AddTopNode(top, context);
+  AddTopJob(top, context);
 }
+
+struct Verb {
+  std::string_view name;
+  void (*add)(cli::Command& root, Context& context);
+  std::vector<std::string> aliases;  // not under the name `arena`
+};
 
 }  // namespace
 
@@ -116,47 +122,48 @@ void AddVerbs(cli::Command& root, Context& context) {
     base::SetLogLevel(*level);
     return {};
   });
-  if (context.program != "arena") AddRun(root, context);
-  AddSubmit(root, context);
-  AddList(root, context);
-  AddGet(root, context);
-  AddLogs(root, context);
-  AddAttach(root, context);
-  AddPortForward(root, context);
-  AddLogViewer(root, context);
-  AddDelete(root, context);
-  AddPrune(root, context);
-  AddSuspend(root, context);
-  AddResume(root, context);
-  cli::Command& top = root.Add("top", "Show the GPUs of nodes and jobs");
-  AddTopNode(top, context);
-  AddTopJob(top, context);
-  AddTensorboard(root, context);
-  AddData(root, context);
-  if (context.program != "arena") {
-    AddSecret(root, context);
-    AddHistory(root, context);
-    AddShow(root, context);
-    AddReport(root, context);
-    AddExplain(root, context);
-    AddWhatIf(root, context);
-    AddStacks(root, context);
-    AddCompare(root, context);
-    AddRerun(root, context);
-    AddCode(root, context);
-    AddFiles(root, context);
-    AddCp(root, context);
+  const bool is_arena = context.program == "arena";
+  const auto add = [&](const Verb& verb) {
+    root.AddLater(verb.name, [verb, is_arena, &context](cli::Command& parent) {
+      verb.add(parent, context);
+      if (!is_arena && !verb.aliases.empty()) parent.FindChild(verb.name)->Aliases(verb.aliases);
+    });
+  };
+  const Verb both[] = {{"submit", AddSubmit, {}},
+                       {"list", AddList, {"ls", "ps"}},
+                       {"get", AddGet, {"status", "describe"}},
+                       {"logs", AddLogs, {}},
+                       {"attach", AddAttach, {"exec", "shell"}},
+                       {"port-forward", AddPortForward, {}},
+                       {"logviewer", AddLogViewer, {}},
+                       {"delete", AddDelete, {}},
+                       {"prune", AddPrune, {}},
+                       {"suspend", AddSuspend, {"stop"}},
+                       {"resume", AddResume, {}},
+                       {"top", AddTop, {}},
+                       {"tensorboard", AddTensorboard, {}},
+                       {"data", AddData, {}},
+                       {"apply", AddApply, {}},
+                       {"diff", AddDiff, {}},
+                       {"install", AddInstall, {}},
+                       {"uninstall", AddUninstall, {}},
+                       {"version", AddVersion, {}},
+                       {"whoami", AddWhoami, {}}};
+  const Verb ours[] = {
+      {"run", AddRun, {}},        {"secret", AddSecret, {}}, {"history", AddHistory, {}},
+      {"show", AddShow, {}},      {"report", AddReport, {}}, {"explain", AddExplain, {}},
+      {"what-if", AddWhatIf, {}}, {"stacks", AddStacks, {}}, {"compare", AddCompare, {}},
+      {"rerun", AddRerun, {}},    {"code", AddCode, {}},     {"files", AddFiles, {}},
+      {"cp", AddCp, {}}};
+  for (const Verb& verb : both) add(verb);
+  root.AddLater("", AddUnsupportedCommands);
+  if (is_arena) {
+    // Arena's form of it; otherwise Execute adds ours, which knows more shells.
+    AddArenaCompletion(root);
+    return;
   }
-  AddApply(root, context);
-  AddDiff(root, context);
-  AddInstall(root, context);
-  AddUninstall(root, context);
-  AddVersion(root, context);
-  AddWhoami(root, context);
-  AddUnsupportedCommands(root);
-  if (context.program != "arena") AddOtherWords(root);
-  // Arena's form of it; otherwise Execute adds ours, which knows more shells.
-  if (context.program == "arena") AddArenaCompletion(root);
+  for (const Verb& verb : ours) add(verb);
+  root.Synonyms(kSynonyms);
 }
 
 }  // namespace arena

@@ -55,15 +55,15 @@ void Ending::Await(JobWatch& watch, const std::string& job,
   const auto end = context_.clock.Steady() + kPatience;
   SetWake([&watch] { watch.Wake(); });
   size_t count = 0;
-  size_t told = 0;
+  size_t said_count = 0;
   const auto is_over = [&] { return count == 0 || IsLeft(); };
   std::chrono::milliseconds wait = kMoment;
   for (;;) {
     const bool has_news = watch.Wait(wait, [&](const JobWatch::Snapshot& now) {
       count = left(now);
-      return is_over() || (told != 0 && count != told);
+      return is_over() || (said_count != 0 && count != said_count);
     });
-    const bool is_first_word = std::exchange(told, count) == 0;
+    const bool is_first_word = std::exchange(said_count, count) == 0;
     if (is_over() || (!has_news && !is_first_word)) break;
     Say(count, job);
     wait = std::chrono::ceil<std::chrono::milliseconds>(end - context_.clock.Steady());

@@ -71,7 +71,7 @@ TEST_F(RunNoteTest, FilesAreNamedSoThatTheyAreFoundFromAnywhere) {
                                       "--env=A=b"}));
 }
 
-TEST_F(RunNoteTest, DigestsTellValuesApartAndDoNotTellThem) {
+TEST_F(RunNoteTest, DigestsDistinguishValuesAndDoNotShowThem) {
   const auto first = DigestsOf({{"A", "secret"}, {"B", "secret"}}, environment_);
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(*first, DigestsOf({{"A", "secret"}, {"B", "secret"}}, environment_).value());

@@ -1,4 +1,4 @@
-// `code`, `files` and `cp`: what a run was made of, and what it has made.
+// `code`, `files` and `cp`: show the code of a run, and the files that it has written.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -30,18 +30,20 @@ base::Result<RunRecord> RunOf(Context& context, const std::string& name) {
   return FindRun(*client, context, name);
 }
 
-// What the folder had that its commit had not.
+// Prints what the folder contained beyond its commit.
 base::Result<int> RunCodeDiff(const Context& context, const RunRecord& run, cli::Output& out) {
   const std::string& name = run.job.summary.name;
   const auto note = NoteOf(context, run.job.job);
   if (!note || note->commit.empty()) {
-    return Fail(Code::kNotFound,
-                fmt::format("{} was not run in a git work tree, or nothing is kept of that", name));
+    return Fail(
+        Code::kNotFound,
+        fmt::format("{} was not run in a git work tree, or its changes were not kept", name));
   }
   if (!note->changes) {
     return Fail(
         Code::kNotFound,
-        fmt::format("the code of {} is an earlier run's: ask for that one's changes", name));
+        fmt::format("the code of {} is that of an earlier run: ask for the changes of that run",
+                    name));
   }
   TRY(out.Write(note->diff));
   if (note->changes == 0) {
@@ -80,7 +82,7 @@ base::Result<int> RunCode(const Context& context, const RunRecord& run, const st
   return 0;
 }
 
-// MUSTER_RUN_DIR.
+// Returns the run's MUSTER_RUN_DIR.
 base::Result<std::string> FilesOf(const Context& context, const RunRecord& run) {
   std::string files = RunFilesOf(run.job.job, context.environment);
   if (const auto volume = RunVolumeOf(run.job.job); files.empty() && volume) {
@@ -123,7 +125,7 @@ base::Result<int> RunFiles(Context& context, cli::Invocation& call) {
   return 0;
 }
 
-// The path stays below the run's folder, also where links lead elsewhere.
+// The result lies below the run's folder, even if links in `path` lead elsewhere.
 base::Result<std::string> Inside(const std::string& root, const std::string& path) {
   std::error_code failed;
   const fs::path whole = fs::canonical(root + "/" + path, failed);
@@ -135,7 +137,7 @@ base::Result<std::string> Inside(const std::string& root, const std::string& pat
   return whole.string();
 }
 
-// Without sockets and pipes, which have no contents, and what a running job removes meanwhile.
+// Skips sockets and pipes, which have no contents, and files that a running job removes meanwhile.
 base::Status CopyTree(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   const fs::file_status status = fs::symlink_status(from, failed);
@@ -218,7 +220,7 @@ void AddCp(cli::Command& root, Context& context) {
     if (colon != std::string::npos && colon > 0) return {};
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("what is copied is named RUN:PATH: `{} cp base:model.pt .`", context.program));
+        fmt::format("the source is written as RUN:PATH: `{} cp base:model.pt .`", context.program));
   });
   verb.Run([&context](cli::Invocation& call) { return RunCp(context, call); });
 }

@@ -1,4 +1,4 @@
-// `compare`: what differs between runs.
+// `compare`: shows what differs between runs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -20,7 +20,7 @@ class CompareTest : public VerbTest {
         Run({"submit", "pytorch", "--name=" + name, "--image=i", "--env=TOKEN", "c"}, "muster");
     EXPECT_EQ(made.exit_code, 0) << made.log;
   }
-  bool TellsApart(const std::string& a, const std::string& b) {
+  bool ShowsDifference(const std::string& a, const std::string& b) {
     const Ended compared = Run({"compare", a, b, "-o", "json"}, "muster");
     EXPECT_EQ(compared.exit_code, 0) << compared.log;
     EXPECT_EQ(compared.out.find("secret-"), std::string::npos) << compared.out;
@@ -30,12 +30,12 @@ class CompareTest : public VerbTest {
   std::string state_;
 };
 
-TEST_F(CompareTest, TellsValuesApartThatWereNotTyped) {
+TEST_F(CompareTest, DistinguishesValuesThatWereNotTyped) {
   Submit("a", "secret-one");
   Submit("b", "secret-two");
   Submit("c", "secret-one");
-  EXPECT_TRUE(TellsApart("a", "b"));
-  EXPECT_FALSE(TellsApart("a", "c"));
+  EXPECT_TRUE(ShowsDifference("a", "b"));
+  EXPECT_FALSE(ShowsDifference("a", "c"));
 }
 
 }  // namespace

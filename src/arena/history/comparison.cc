@@ -33,7 +33,7 @@ void Comparison::AddOutcome(size_t at, const RunRecord& run) {
   Set(at, "duration", base::ShortDuration(summary.duration));
 }
 
-// From the first source, as `get` shows it.
+// Only the first source counts, as in `get`.
 void Comparison::AddProgress(size_t at, const std::vector<runs::SourceProgress>& sources) {
   if (sources.empty()) return;
   const runs::LineProgress& last = sources.front().progress;
@@ -55,7 +55,7 @@ void Comparison::AddRun(size_t at, const RunRecord& run, const base::Environment
     Set(at, "package " + package.substr(0, blank),
         blank == std::string::npos ? package : package.substr(blank + 1));
   }
-  // Values are told apart, and not told.
+  // A digest shows that values differ without showing the values.
   for (const auto& [name, digest] : facts.digests) {
     Set(at, "variable " + name, "#" + digest.substr(0, 6));
   }

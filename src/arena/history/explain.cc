@@ -1,8 +1,12 @@
-// `explain`: why a job failed.
+// `explain`: says why a job failed.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 
+#include "answers/stall/recorder.h"
+#include "answers/stall/stall.h"
 #include "answers/verdict.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -11,6 +15,7 @@
 #include "arena/folder/run_note.h"
 #include "arena/history/bundle.h"
 #include "arena/history/explained_trial.h"
+#include "arena/history/ranks.h"
 #include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/job_output.h"
@@ -26,11 +31,11 @@ namespace {
 struct ExplainFlags {
   std::string output, bundle;
   std::vector<std::string> logs;
-  int64_t trial = -1;  // -1: the first that failed
+  int64_t trial = -1;  // -1: the first one that failed
   bool has_all = false;
 };
 
-// Nullopt if the run is not a sweep, or has no failed trial.
+// Returns nullopt if the run is not a sweep, or has no failed trial.
 base::Result<std::optional<ExplainedTrial>> TrialToExplain(cluster::Client& client,
                                                            const RunRecord& run,
                                                            const std::string& folder,
@@ -42,7 +47,7 @@ base::Result<std::optional<ExplainedTrial>> TrialToExplain(cluster::Client& clie
                       fmt::format("--trial is for a sweep, and {} is none", name));
   }
   const auto rows = TrialsOf(client, run, folder);
-  if (!rows && flags.trial < 0) return std::nullopt;  // its log tells what it can
+  if (!rows && flags.trial < 0) return std::nullopt;  // the whole log is explained then
   if (!rows) return base::Fail(rows.error());
   const auto trials = base::ParseInt(api::Annotation(run.job.job, api::kTrialsAnnotation));
   return ChooseTrial(*rows, trials.value_or(static_cast<int64_t>(rows->size())),
@@ -64,7 +69,7 @@ base::Result<int> Pack(cluster::Client& client, const Context& context, const Ru
   return 0;
 }
 
-// What there is to show: of a run, or of files.
+// What is shown about a run, or about files.
 struct Explained {
   Judged judged;
   std::string head;  // "" for files
@@ -83,16 +88,63 @@ base::Status Show(const Explained& of, const ExplainFlags& flags, Format format,
   return out.Write(answers::Render(of.judged.verdict, of.judged.evidence, flags.has_all, width));
 }
 
-// `why`: how it is known that nothing has failed.
-base::Status ShowWell(cluster::Client& client, const RunRecord& run, Explained& of,
-                      const std::string& why, const ExplainFlags& flags, Format format,
-                      cli::Output& out) {
+// A running job whose ranks print nothing and do nothing may hang. Without Python nobody can tell
+// who waits for whom, but the kernel says what each of them does.
+void AddSilentRanks(cluster::Client& client, const Context& context, const RunRecord& run,
+                    answers::Verdict& verdict) {
+  constexpr std::chrono::seconds kLongSilence{10};
+  constexpr double kIdle = 0.05;  // processors
+  const TrainingJob& job = run.job;
+  if (!context.cluster_is_this_machine || job.summary.status != "RUNNING") return;
+  const base::Time now = context.clock.Now();
+  if (now - job.summary.start_time.value_or(now) < kLongSilence) return;
+  RankLogs logs;
+  const std::vector<RankState> ranks =
+      RanksOf(client, context, job, logs, {RankLook::kWithoutStacks});
+  std::map<std::string, std::vector<int>> alike;
+  base::Duration quiet = now - *job.summary.start_time;
+  for (const RankState& rank : ranks) {
+    if (!rank.is_native || !rank.cpu || *rank.cpu >= kIdle) return;
+    quiet = std::min(quiet, rank.quiet.value_or(quiet));
+    alike[rank.doing.empty() ? "the kernel does not say where it is" : rank.doing].push_back(
+        rank.rank);
+  }
+  if (alike.empty() || quiet < kLongSilence) return;
+  verdict.evidence.push_back(
+      {std::nullopt, "ranks",
+       fmt::format("none has printed anything for {}, and none uses a processor: they may hang",
+                   base::ShortDuration(quiet))});
+  for (const auto& [doing, which] : alike) {
+    verdict.evidence.push_back(
+        {std::nullopt, "kernel", fmt::format("{}: {}", answers::NameRanks(which), doing)});
+  }
+  verdict.missing.emplace_back(
+      "stacks and collectives: the ranks run no Python that says where it is");
+}
+
+// `why` says how it is known that nothing has failed.
+base::Status ShowWell(cluster::Client& client, const Context& context, const RunRecord& run,
+                      Explained& of, const std::string& why, const ExplainFlags& flags,
+                      Format format, cli::Output& out) {
+  answers::Verdict& verdict = of.judged.verdict;
+  const size_t known = verdict.evidence.size();
+  const size_t lacked = verdict.missing.size();
+  AddSilentRanks(client, context, run, verdict);
+  if (auto recorder = answers::MissingRecorder(why); !recorder.empty()) {
+    verdict.missing.push_back(std::move(recorder));
+  }
   if (IsForMachines(format)) {
-    of.judged.verdict.kind = "none";
-    of.judged.verdict.title = why;
+    verdict.kind = "none";
+    verdict.title = why;
     return Show(of, flags, format, out);
   }
   TRY(out.Write(fmt::format("{}: {}\n", of.head, InLocalTime(why))));
+  for (size_t i = known; i < verdict.evidence.size(); ++i) {
+    TRY(out.Write(fmt::format("{}: {}\n", verdict.evidence[i].source, verdict.evidence[i].text)));
+  }
+  for (size_t i = lacked; i < verdict.missing.size(); ++i) {
+    TRY(out.Write(fmt::format("Missing: {}\n", verdict.missing[i])));
+  }
   const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(client, run);
   if (lost.empty()) return {};
   return out.Write(
@@ -125,7 +177,7 @@ base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format
     return Pack(*client, context, run, of.judged, of.head, flags, call.out);
   }
   if (well && of.judged.verdict.kind == answers::kUnknown) {
-    TRY(ShowWell(*client, run, of, *well, flags, format, call.out));
+    TRY(ShowWell(*client, context, run, of, *well, flags, format, call.out));
   } else {
     if (!IsForMachines(format) && api::IsWaiting(run.job.summary.status)) {
       of.judged.verdict.line = InLocalTime(std::move(of.judged.verdict.line));

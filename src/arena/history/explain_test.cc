@@ -13,7 +13,7 @@ class ExplainTrialTest : public VerbTest {
     cluster_->Put(kJobs, job);
     cluster_->Put(kPods, MakePod("rates", "master", 0, "Failed"));
   }
-  // `last` is the trial's last line, as the sweep's result tells it; its log ends after that.
+  // `last` is the trial's last line according to the sweep's result; its log ends after that.
   std::string Explain(const std::string& last) {
     const std::string results =
         R"(trial ended: {"index": 0, "exitCode": 1, "started": 1, "ended": 2, "lastLine": ")" +
@@ -49,7 +49,7 @@ text::Json NoRoom() {
       {"lastTimestamp", "2026-07-30T09:59:55Z"}};
 }
 
-TEST_F(ExplainEventsTest, AJobThatRunsIsNotToldWhyItWaited) {
+TEST_F(ExplainEventsTest, AJobThatRunsDoesNotShowWhyItWaited) {
   cluster_->Put(kJobs, MakeJob("pt", "Running", std::chrono::seconds(60)));
   text::Json pod = MakePod("pt", "master", 0, "Running");
   text::Set(pod, {"spec", "nodeName"}, "n1");
@@ -60,7 +60,7 @@ TEST_F(ExplainEventsTest, AJobThatRunsIsNotToldWhyItWaited) {
   EXPECT_NE(ended.out.find("nothing has failed yet"), std::string::npos) << ended.out;
 }
 
-TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeIsToldWhyItHadNone) {
+TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
   cluster_->Put(kPods, MakePod("pt", "master", 0, "Pending"));
   cluster_->Put(kEvents, NoRoom());

@@ -51,7 +51,8 @@ void AddTrialEnds(const std::string& folder, answers::Evidence& evidence) {
     if (!row.result) continue;
     const std::string name = FolderOfTrial("files", row.trial.index) + "/log";
     const auto of_trial = [&name](const answers::Rank& rank) { return rank.name == name; };
-    // Trials do not wait for each other: the good ones tell nothing of the others.
+    // Trials do not wait for each other, so that those that succeeded are no evidence about the
+    // others.
     if (row.result->exit_code == 0) {
       std::erase_if(evidence.ranks, of_trial);
       continue;
@@ -73,7 +74,7 @@ std::string Describe(const ExplainedTrial& trial, const std::string& command) {
   const std::vector<int64_t>& failed = trial.failed;
   text += ": ";
   text += failed.size() == 1
-              ? fmt::format("it alone failed, of {}", trial.trials)
+              ? fmt::format("the only one of {} that failed", trial.trials)
               : fmt::format("one of {} that failed, of {}", failed.size(), trial.trials);
   const auto next =
       std::find_if(failed.begin(), failed.end(), [index](int64_t i) { return i > index; });

@@ -26,7 +26,7 @@ std::string ValueOf(const text::Json& variable, const std::string& own_secret) {
   return api::UnescapeReferences(text::GetString(variable, {"value"}));
 }
 
-// Submitted or not, every run has its own of these.
+// This variable differs between runs even if nothing else does.
 bool IsOfEachRun(std::string_view variable) { return variable == "MUSTER_RUN_DIR"; }
 
 RunPython PythonOf(const RunRecord& run, const base::Environment& environment) {

@@ -30,14 +30,15 @@ struct GetFlags {
   bool events = false, gpus = false, ranks = false;
 };
 
-// Arena's page ends with the TensorBoard's address: under its name a problem is told on stderr.
+// Arena's output ends with TensorBoard's address, so that under Arena's name a problem goes to
+// stderr.
 std::string ProblemToShow(const Context& context, std::string problem) {
   if (context.program != "arena" || problem.empty()) return problem;
   base::LogWarn("the tensorboard is not running yet: {}", problem);
   return "";
 }
 
-// What a Kubernetes cluster's data does not contain.
+// Names the columns that a cluster on Kubernetes cannot fill.
 void SayWhatIsMissing(const base::Status& measured, size_t unread) {
   const std::string use =
       measured ? "CPU and MEMORY are from the last minute, as metrics.k8s.io reports them"
@@ -65,7 +66,13 @@ base::Status PrintRanks(cluster::Client& client, const Context& context, const T
   RankLogs logs;
   const std::vector<RankState> ranks = RanksOf(client, context, job, logs, look);
   if (IsForMachines(format)) return out.Write(RenderDocument(RanksToJson(ranks), format));
-  TRY(out.Write(is_distant ? RenderDistantRanks(ranks) : RenderRanks(ranks)));
+  const auto width = static_cast<size_t>(out.Width());
+  const RanksText text = is_distant ? RenderDistantRanks(ranks, width) : RenderRanks(ranks, width);
+  TRY(out.Write(text.table));
+  if (!text.left_out.empty()) {
+    base::LogInfo("{} columns have no room for {}: `-o json` and a pipe have all of it", width,
+                  base::Join(text.left_out, ", "));
+  }
   if (is_distant) SayWhatIsMissing(measured, logs.unread());
   return {};
 }
@@ -97,10 +104,10 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
-  TellReasonApart(context, job.summary);
+  MoveReasonToStderr(context, job.summary);
   const base::Time now = context.clock.Now();
   if (context.program != "arena" && job.summary.status == "PENDING") {
-    // Best effort: the reason stands without it.
+    // The forecast is best effort: the reason is shown without it, too.
     const auto forecast = AskForecast(*client, context, job.summary.namespace_name, name);
     if (forecast) extras.starts = StartsLine(*forecast, now);
   }
@@ -118,7 +125,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     extras.progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, job, 0)));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
-  // In the words of submit; stdout has Arena's format.
+  // The wording is that of `submit`; it goes to stderr because stdout has Arena's format.
   const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
   for (const std::string& line : base::Split(unmet, '\n')) {
     if (!line.empty()) base::LogWarn("{}", line);

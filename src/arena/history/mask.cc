@@ -10,7 +10,7 @@ namespace arena {
 namespace {
 
 constexpr std::string_view kStars = "***";
-constexpr size_t kShortestSecret = 4;  // "1" is in every log
+constexpr size_t kShortestSecret = 4;  // "1" occurs in every log
 
 bool IsTokenPart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
@@ -24,10 +24,10 @@ size_t TokenEnd(std::string_view text, size_t at) {
   return at;
 }
 
-// Tokens that are recognised by their first characters.
+// A token that is recognised by its first characters.
 struct Prefix {
   std::string_view begins;
-  size_t shortest;  // of what follows
+  size_t shortest;  // length of what follows
 };
 constexpr std::array kPrefixes = {
     Prefix{"ghp_", 20}, Prefix{"gho_", 20},    Prefix{"ghs_", 20},    Prefix{"github_pat_", 20},
@@ -35,7 +35,8 @@ constexpr std::array kPrefixes = {
     Prefix{"sk-", 20},  Prefix{"Bearer ", 12}, Prefix{"bearer ", 12}, Prefix{"eyJ", 30},
 };
 
-// The end of the secret that begins at `at`; `keep` of its first characters may be shown.
+// Returns the end of the secret that begins at `at`, or `at` if none does; the first `keep`
+// characters may be shown.
 size_t SecretEnd(std::string_view text, size_t at, size_t& keep) {
   const bool is_in_word = at > 0 && IsTokenPart(text[at - 1]) && text[at - 1] != '=';
   if (is_in_word) return at;
@@ -49,7 +50,7 @@ size_t SecretEnd(std::string_view text, size_t at, size_t& keep) {
   return at;
 }
 
-// "://user:password@": where the password is; empty when there is none.
+// Returns where the password of "://user:password@" begins and ends; both are 0 if there is none.
 std::pair<size_t, size_t> PasswordAfter(std::string_view text, size_t scheme_end) {
   const size_t begin = scheme_end + 3;
   const size_t end = text.find_first_of("/ \t\r\n\"'<>", begin);
@@ -60,8 +61,9 @@ std::pair<size_t, size_t> PasswordAfter(std::string_view text, size_t scheme_end
   return {begin + colon + 1, begin + at};
 }
 
-// Where the value ends that begins at `at`, behind a secret's name and "=": API_TOKEN=x,
-// --password="x y", and the same with JSON's \" (the quotes stay). `at` when none does.
+// Returns where the value that begins at `at` ends, if a secret's name and "=" precede it:
+// API_TOKEN=x, --password="x y", and the same with JSON's \" (the quotes are kept). Otherwise
+// returns `at`.
 size_t ValueEnd(std::string_view text, size_t at) {
   const std::string_view before = text.substr(0, at);
   std::string_view quote;
@@ -73,7 +75,7 @@ size_t ValueEnd(std::string_view text, size_t at) {
   size_t begin = equals;
   while (begin > 0 && (IsWord(text[begin - 1]) || text[begin - 1] == '-')) --begin;
   if (!IsSecretName(text.substr(begin, equals - begin))) return at;
-  if (text.substr(at).starts_with("\\\"")) return at;  // its quote comes first
+  if (text.substr(at).starts_with("\\\"")) return at;  // the value begins after its quote
   const size_t end =
       quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at);
   return end == std::string_view::npos ? text.size() : end;
@@ -95,7 +97,7 @@ void RemoveKeys(std::string& text) {
     text.replace(from, to - from, kStars);
     at = text.find(kBegin, from + kStars.size());
     if (at == std::string::npos) return;
-    at += kBegin.size();  // of the END line
+    at += kBegin.size();  // skips the END line
   }
 }
 
@@ -135,7 +137,7 @@ void Mask::Learn(const text::Json& value) {
 
 std::string Mask::Of(std::string_view text) const {
   std::string known(text);
-  // The longest of several that begin alike is the greater one: it goes first.
+  // Longer values come first, because a value may begin with a shorter one.
   for (const std::string& value : values_) Replace(known, value);
   RemoveKeys(known);
   std::string out;

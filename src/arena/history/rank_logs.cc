@@ -23,8 +23,8 @@
 namespace arena {
 namespace {
 
-constexpr int64_t kLinesOfARank = 200;     // in which its step is looked for
-constexpr size_t kMostLogBytes = 4 << 20;  // of a pod's log
+constexpr int64_t kLinesOfARank = 200;     // searched for the rank's step
+constexpr size_t kMostLogBytes = 4 << 20;  // of one pod's log
 
 std::string ShownLine(std::string_view line) {
   std::string text = answers::WithoutEscapes(line);
@@ -56,13 +56,13 @@ void RankLogs::Read(cluster::Client& client, const TrainingJob& job, const RankM
     const auto rank = RankOf(map, instance, words);
     if (!rank || *rank < 0 || *rank >= map.size()) continue;
     if (map.instances[static_cast<size_t>(*rank / map.processes)] != instance) continue;
-    Told& told = reading.told[*rank];
+    Latest& latest = reading.latest[*rank];
     if (const auto time = base::ParseRfc3339(line.time + "Z"); time) {
-      told.at = *time;
+      latest.at = *time;
       reading.since = base::FormatRfc3339(*time);
     }
-    if (std::string step = StepIn(words); !step.empty()) told.step = std::move(step);
-    if (std::string shown = ShownLine(words); !shown.empty()) told.line = std::move(shown);
+    if (std::string step = StepIn(words); !step.empty()) latest.step = std::move(step);
+    if (std::string shown = ShownLine(words); !shown.empty()) latest.line = std::move(shown);
   }
 }
 
@@ -100,10 +100,10 @@ void RankLogs::Look(cluster::Client& client, const TrainingJob& job, const RankM
                                         [](const auto& entry) { return entry.second.turn == 0; }));
 }
 
-const std::map<int, RankLogs::Told>& RankLogs::Of(const std::string& instance) const {
-  static const std::map<int, Told> kNothing;
+const std::map<int, RankLogs::Latest>& RankLogs::Of(const std::string& instance) const {
+  static const std::map<int, Latest> kNothing;
   const auto found = readings_.find(instance);
-  return found == readings_.end() ? kNothing : found->second.told;
+  return found == readings_.end() ? kNothing : found->second.latest;
 }
 
 bool RankLogs::IsFresh(const std::string& instance) const {

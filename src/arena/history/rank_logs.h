@@ -1,4 +1,4 @@
-// RankLogs: what the logs of a job's instances say last of each rank.
+// RankLogs: what the logs of a job's instances say last about each rank.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace arena {
 // nothing between calls.
 class RankLogs {
  public:
-  struct Told {
+  struct Latest {
     std::optional<base::Time> at;  // of its last line
     std::string step;              // StepIn of the last line that has one
     std::string line;              // its last line, without escapes, at most kLineLength bytes
@@ -30,7 +30,7 @@ class RankLogs {
   void Look(cluster::Client& client, const TrainingJob& job, const RankMap& map, size_t most,
             size_t at_once);
   // By rank.
-  const std::map<int, Told>& Of(const std::string& instance) const;
+  const std::map<int, Latest>& Of(const std::string& instance) const;
   // Whether the last look has read it, or it had ended before: then its ranks' silence is known.
   bool IsFresh(const std::string& instance) const;
   // How many instances with a pod were never read.
@@ -42,7 +42,7 @@ class RankLogs {
     uint64_t turn = 0;      // the look that read it last; 0: none
     bool is_final = false;  // it had ended before it was read
     std::string since;      // RFC 3339: where the next reading begins
-    std::map<int, Told> told;
+    std::map<int, Latest> latest;
   };
   void Read(cluster::Client& client, const TrainingJob& job, const RankMap& map,
             const std::string& instance, Reading& reading) const;

@@ -48,10 +48,10 @@ TEST_F(RankLogsTest, OfAFewInstancesATimeAndThenOnlyWhatIsNew) {
   EXPECT_EQ(logs_.unread(), 0U);
   Look(1);
   EXPECT_EQ(asked_, Asked{"pt-master-0 since 2026-07-30T10:00:02Z"});
-  const RankLogs::Told& told = logs_.Of("pt-worker-0").at(1);
-  EXPECT_EQ(told.step, "step 3");
-  EXPECT_EQ(told.line, "from pt-worker-0 a");
-  EXPECT_EQ(told.at, *base::ParseRfc3339("2026-07-30T10:00:02.5Z"));
+  const RankLogs::Latest& latest = logs_.Of("pt-worker-0").at(1);
+  EXPECT_EQ(latest.step, "step 3");
+  EXPECT_EQ(latest.line, "from pt-worker-0 a");
+  EXPECT_EQ(latest.at, *base::ParseRfc3339("2026-07-30T10:00:02.5Z"));
 }
 
 TEST_F(RankLogsTest, OfOneThatHasEndedOnceMore) {

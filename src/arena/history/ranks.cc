@@ -4,15 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "answers/stall/stack.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "cli/table.h"
 #include "process/procfs.h"
+#include "witness/native.h"
 #include "witness/recorder.h"
 #include "witness/stacks.h"
 
@@ -21,29 +26,41 @@ namespace {
 
 constexpr std::chrono::milliseconds kSample{500};
 constexpr std::chrono::milliseconds kAnswerWithin{1000};
-constexpr size_t kLogsAtOnce = 8;  // of a cluster that is some way off
+constexpr size_t kLogsAtOnce = 8;  // read at the same time if the cluster is not this machine
 
-// A process of the pod that is a rank, with what it used before the sample.
+// A process of a pod that is a rank, with its activity before the sample.
 struct Watched {
   RankState* rank;
   std::string folder;
   pid_t pid;
   answers::Activity before;
+  bool is_native = false;  // it runs no Python that can be asked
 };
 
 std::vector<Watched> ProcessesOf(const Context& context, const TrainingJob& job,
                                  std::vector<RankState>& ranks) {
   std::vector<Watched> watched;
   process::ProcessTree tree;
+  std::set<std::string> silent;
   for (const text::Json& pod : job.pods) {
     const std::string folder = witness::FolderOfPod(context.environment.StateDir(), api::Uid(pod));
+    if (!api::IsPodFinished(pod)) silent.insert(folder);
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(folder))) {
       if (static_cast<size_t>(rank) >= ranks.size()) continue;
       RankState& state = ranks[static_cast<size_t>(rank)];
       state.pid = process.pid;
       watched.push_back(
           {&state, folder, process.pid, witness::ActivityOf(folder, process.pid, tree)});
+      silent.erase(folder);
     }
+  }
+  if (silent.empty() || !context.cluster_is_this_machine) return watched;
+  for (const auto& [folder, rank, pid] : witness::NativeRanksOf(silent)) {
+    if (static_cast<size_t>(rank) >= ranks.size()) continue;
+    RankState& state = ranks[static_cast<size_t>(rank)];
+    state.pid = pid;
+    state.is_native = true;
+    watched.push_back({&state, folder, pid, witness::ActivityOf(folder, pid, tree), true});
   }
   return watched;
 }
@@ -87,14 +104,16 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::map<pid_t, std::string> dumps;
   for (const witness::Question& question : questions) dumps.merge(question.Await(kAnswerWithin));
-  // All at about one time, so that most collectives are known of each.
+  // The recorders are asked at about the same time, so that each still remembers most of the
+  // collectives that the others remember.
   std::vector<witness::RecorderQuestion> recorders;
   for (const auto& [folder, pids] : by_folder) recorders.emplace_back(folder, pids);
-  std::map<pid_t, std::string> told;
-  for (witness::RecorderQuestion& recorder : recorders) told.merge(recorder.Await(kAnswerWithin));
+  std::map<pid_t, std::string> records;
+  for (witness::RecorderQuestion& recorder : recorders)
+    records.merge(recorder.Await(kAnswerWithin));
   std::map<int, answers::Trace> traces;
   for (const Watched& each : watched) {
-    if (auto trace = answers::ReadTrace(told[each.pid]))
+    if (auto trace = answers::ReadTrace(records[each.pid]))
       traces[each.rank->rank] = std::move(*trace);
   }
   const std::map<int, answers::Lateness> late = answers::LatenessOf(traces);
@@ -111,7 +130,11 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
         static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK)) / seconds;
     each.rank->memory = process::ResidentBytes(each.pid);
     if (now.state == 'T') each.rank->state = "Stopped";
-    Describe(dumps[each.pid], *each.rank);
+    if (each.is_native) {
+      each.rank->doing = witness::SayKernelPlace(witness::KernelPlaceOf(each.pid));
+    } else {
+      Describe(dumps[each.pid], *each.rank);
+    }
   }
 }
 
@@ -134,7 +157,7 @@ void AddUse(const std::map<std::string, PodUse>& uses, int processes,
   }
 }
 
-// "12 ms, last 9 of 10"; "-" of a rank that is never the last.
+// Returns "12 ms, last 9 of 10", or "-" for a rank that is never the last.
 std::string LateText(const std::optional<answers::Lateness>& late) {
   if (!late || late->last == 0) return "-";
   const double ms = std::chrono::duration<double, std::milli>(late->median).count();
@@ -170,25 +193,83 @@ std::string GpuText(const RankState& rank) {
                      static_cast<int64_t>(rank.gpu->memory_used) >> 20);
 }
 
-// A job whose GPUs are not measured has no column for them, which stands behind MEMORY.
+// What a narrow terminal does without, in this order. The rest is in every other output.
+constexpr std::array<std::string_view, 8> kDispensable = {"STATE",   "INSTANCE", "MEMORY", "GPU",
+                                                          "LATE BY", "RESTARTS", "CPU",    "QUIET"};
+// Of the last column, before another column is left out for it.
+constexpr size_t kShortestLast = 24;
+
+size_t WidthOf(const std::string& table) {
+  size_t widest = 0;
+  for (const std::string& line : base::Split(table, '\n')) {
+    widest = std::max(widest, cli::TextWidth(line));
+  }
+  return widest;
+}
+
+// The place in the program comes first, so the end is cut.
+std::string CutTo(const std::string& text, size_t width) {
+  if (cli::TextWidth(text) <= width) return text;
+  size_t end = 0;
+  for (size_t columns = 0; columns + 3 < width; ++columns) {
+    end += std::max<size_t>(1, base::Utf8Length(std::string_view(text).substr(end)));
+  }
+  return text.substr(0, end) + "...";
+}
+
+// The column GPU, to the right of MEMORY, exists only if the job's GPUs are measured.
 class RanksTable {
  public:
-  RanksTable(const std::vector<RankState>& ranks, std::vector<std::string> head)
-      : has_gpus_(std::any_of(ranks.begin(), ranks.end(),
-                              [](const RankState& rank) { return rank.gpu.has_value(); })),
-        behind_(std::find(head.begin(), head.end(), "MEMORY") - head.begin() + 1) {
-    Row("GPU", std::move(head));
+  explicit RanksTable(std::vector<std::string> head) : rows_{std::move(head)} {}
+
+  void Row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // In at most `width` columns, if it is above 0; says which columns it left out.
+  RanksText Render(size_t width) {
+    RanksText text;
+    // A job whose GPUs are not measured has no column for them.
+    if (IsAlways("GPU", "-")) Remove("GPU");
+    for (const std::string_view column : kDispensable) {
+      if (width == 0 || WidthOf(Table(kShortestLast)) <= width) break;
+      if (column == "STATE" && !IsAlways("STATE", "Running")) continue;
+      if (Remove(column)) text.left_out.emplace_back(column);
+    }
+    text.table = Table(std::string::npos);
+    const size_t whole = WidthOf(text.table);
+    if (width == 0 || whole <= width) return text;
+    size_t last = 0;
+    for (const auto& row : rows_) last = std::max(last, cli::TextWidth(row.back()));
+    text.table = Table(std::max(kShortestLast, last - std::min(last, whole - width)));
+    return text;
   }
-  void Row(std::string gpu, std::vector<std::string> cells) {
-    if (has_gpus_) cells.insert(cells.begin() + behind_, std::move(gpu));
-    table_.Row(std::move(cells));
-  }
-  std::string Render() const { return table_.Render(); }
 
  private:
-  const bool has_gpus_;
-  const std::ptrdiff_t behind_;
-  cli::Table table_;
+  // With the last column cut.
+  std::string Table(size_t longest_last) const {
+    cli::Table table;
+    for (std::vector<std::string> row : rows_) {
+      row.back() = CutTo(row.back(), longest_last);
+      table.Row(std::move(row));
+    }
+    return table.Render();
+  }
+  std::optional<size_t> Find(std::string_view column) const {
+    const auto at = std::find(rows_[0].begin(), rows_[0].end(), column);
+    if (at == rows_[0].end()) return std::nullopt;
+    return static_cast<size_t>(at - rows_[0].begin());
+  }
+  bool IsAlways(std::string_view column, std::string_view value) const {
+    const auto at = Find(column);
+    return at && std::all_of(rows_.begin() + 1, rows_.end(),
+                             [&](const auto& row) { return row[*at] == value; });
+  }
+  bool Remove(std::string_view column) {
+    const auto at = Find(column);
+    if (!at) return false;
+    for (auto& row : rows_) row.erase(row.begin() + static_cast<std::ptrdiff_t>(*at));
+    return true;
+  }
+
+  std::vector<std::vector<std::string>> rows_;
 };
 
 // "2 (OOMKilled)"
@@ -220,11 +301,11 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
       rank.gpu = UseOfRank(gpus, static_cast<size_t>(i), static_cast<size_t>(map.processes));
       if (known != job.summary.instances.end()) AddInstance(*known, rank);
     }
-    for (const auto& [number, told] : logs.Of(instance)) {
+    for (const auto& [number, latest] : logs.Of(instance)) {
       RankState& rank = ranks[static_cast<size_t>(number)];
-      if (told.at) rank.quiet = std::max(now - *told.at, base::Duration(0));
-      rank.step = told.step;
-      rank.last_line = told.line;
+      if (latest.at) rank.quiet = std::max(now - *latest.at, base::Duration(0));
+      rank.step = latest.step;
+      rank.last_line = latest.line;
     }
   }
   AddUse(look.uses, map.processes, ranks);
@@ -233,38 +314,37 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
   return ranks;
 }
 
-std::string RenderRanks(const std::vector<RankState>& ranks) {
+RanksText RenderRanks(const std::vector<RankState>& ranks, size_t width) {
   RanksTable table(
-      ranks, {"RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE BY", "WHERE"});
+      {"RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "GPU", "LATE BY", "WHERE"});
   for (const RankState& rank : ranks) {
     std::string where = rank.place;
     if (!rank.doing.empty()) where += (where.empty() ? "" : ": ") + rank.doing;
-    table.Row(GpuText(rank), {std::to_string(rank.rank), rank.instance, OrDash(rank.state),
-                              OrDash(rank.step), QuietText(rank), CpuText(rank.cpu),
-                              MemoryText(rank.memory), LateText(rank.late), OrDash(where)});
+    table.Row({std::to_string(rank.rank), rank.instance, OrDash(rank.state), OrDash(rank.step),
+               QuietText(rank), CpuText(rank.cpu), MemoryText(rank.memory), GpuText(rank),
+               LateText(rank.late), OrDash(where)});
   }
-  return table.Render();
+  return table.Render(width);
 }
 
-std::string RenderDistantRanks(const std::vector<RankState>& ranks) {
+RanksText RenderDistantRanks(const std::vector<RankState>& ranks, size_t width) {
   RanksTable table(
-      ranks, {"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "SAYS"});
+      {"RANK", "INSTANCE", "STATE", "RESTARTS", "STEP", "QUIET", "CPU", "MEMORY", "GPU", "SAYS"});
   const std::string* above = nullptr;
   for (const RankState& rank : ranks) {
-    // What several ranks of an instance use together stands beside the first of them.
+    // The use that several ranks of an instance share is in the row of the first of them.
     const bool is_first = above == nullptr || *above != rank.instance;
     above = &rank.instance;
     const bool is_shared = rank.instance_use && !rank.cpu;
     const PodUse use = rank.instance_use.value_or(PodUse());
     table.Row(
-        GpuText(rank),
         {std::to_string(rank.rank), rank.instance, OrDash(rank.state), RestartsText(rank),
          OrDash(rank.step), QuietText(rank),
          is_shared ? (is_first ? CpuText(use.cpu) + " in all" : "") : CpuText(rank.cpu),
          is_shared ? (is_first ? MemoryText(use.memory) + " in all" : "") : MemoryText(rank.memory),
-         OrDash(rank.waits.empty() ? rank.last_line : rank.waits)});
+         GpuText(rank), OrDash(rank.waits.empty() ? rank.last_line : rank.waits)});
   }
-  return table.Render();
+  return table.Render(width);
 }
 
 text::Json RanksToJson(const std::vector<RankState>& ranks) {

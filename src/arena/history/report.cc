@@ -1,4 +1,4 @@
-// `report`: where the time of a run went, or of all runs since a while ago.
+// `report`: shows where the time of a run went, or of all runs since some time ago.
 #include <fmt/format.h>
 
 #include <memory>

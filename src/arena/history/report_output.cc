@@ -20,9 +20,9 @@ using runs::Millis;
 
 constexpr const char* kUserAnnotation = "arena.kubeflow.org/username";
 constexpr std::string_view kByLabel = "label=";
-constexpr size_t kMostSources = 2;  // of a bucket, in the table
+constexpr size_t kMostSources = 2;  // of each bucket in the table
 
-// "1h02m03.004s", unrounded, so that the rows add up.
+// Formats as "1h02m03.004s", unrounded, so that the rows add up.
 std::string Exact(Millis millis) {
   const int64_t hours = millis / 3'600'000;
   const int64_t minutes = millis / 60'000 % 60;
@@ -86,7 +86,7 @@ std::string StepsLine(const RunReport& report) {
         report.run.job.summary.name);
   }
   if (life.steps.empty()) {
-    return "No step was seen: print step numbers, so that steps can be told from the rest.\n";
+    return "No step was seen: print step numbers, so that the time in steps is known.\n";
   }
   const runs::StepFacts facts = FactsOfSteps(life);
   std::string line = fmt::format("Steps: up to {}", facts.last);
@@ -167,7 +167,7 @@ std::string RenderReport(const RunReport& report, const std::string& painted_sta
                       100 * ledger.goodput(), 100 * ledger.effective());
   text += StepsLine(report);
   if (ledger.gpu_millis() > 0) {
-    text += fmt::format("GPU-hours: {:.3f}, {:.3f} of them not in steps that stayed\n",
+    text += fmt::format("GPU-hours: {:.3f}, {:.3f} of them not in steps that were kept\n",
                         Hours(ledger.gpu_millis()), Hours(Wasted(ledger)));
   }
   cli::Table table;

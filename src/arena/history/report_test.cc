@@ -7,7 +7,8 @@ using std::chrono::seconds;
 
 class ReportTest : public VerbTest {
  protected:
-  // Made five minutes ago, and done one minute ago; with steps of ten seconds in its log.
+  // Adds a job that was created five minutes ago and completed one minute ago, with steps of ten
+  // seconds in its log.
   void PutJob() {
     text::Json job = MakeJob("base", "Succeeded", seconds(300), 1);
     text::Set(job, {"status", "completionTime"},
@@ -36,7 +37,7 @@ class ReportTest : public VerbTest {
   }
 };
 
-TEST_F(ReportTest, TellsWhereTheTimeOfARunWent) {
+TEST_F(ReportTest, ReportsWhereTheTimeOfARunWent) {
   PutJob();
   const Ended ended = Run({"report", "base"}, "muster");
   EXPECT_EQ(ended.exit_code, 0) << ended.log;

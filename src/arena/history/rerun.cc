@@ -1,4 +1,4 @@
-// `rerun`: a run once more, with the code that it had.
+// `rerun`: starts a run once more, with the code that it had.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ struct RerunFlags {
   bool is_detached = false, only_failed = false;
 };
 
-// "base" of base, base-2, base-3.
+// Returns "base" for base, base-2 and base-3.
 std::string Stem(const std::string& name) {
   const size_t dash = name.rfind('-');
   if (dash == std::string::npos || dash == 0 || dash + 1 == name.size()) return name;
@@ -65,15 +65,14 @@ base::Result<std::vector<std::string>> WordsOf(const std::vector<std::string>& t
   for (const std::string& text : texts) {
     auto more = base::ShellWords(text);
     if (!more) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--with has a quote without its end: {}", text));
+      return Fail(Code::kInvalidArgument, fmt::format("--with has an unclosed quote: {}", text));
     }
     std::move(more->begin(), more->end(), std::back_inserter(words));
   }
   return words;
 }
 
-// Elsewhere -n is the number of ranks.
+// If nothing is found, -n may have been meant as the number of ranks, as in `run`.
 base::Result<RunRecord> FindEarlier(cluster::Client& client, const Context& context,
                                     const std::string& name) {
   auto run = FindRun(client, context, name);
@@ -88,7 +87,7 @@ base::Result<RunRecord> FindEarlier(cluster::Client& client, const Context& cont
   return run;
 }
 
-// Becomes `run` with the words of then. Returns only when that fails.
+// Replaces this process by `run` with the earlier command line. Returns only if that fails.
 base::Error BecomeRun(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -97,7 +96,7 @@ base::Error BecomeRun(const std::vector<std::string>& words) {
   return base::Errno(errno, "start muster again");
 }
 
-// Where `run` reads the failed trials' values from.
+// Returns the file from which `run` reads the failed trials' values.
 base::Result<std::string> KeepFailed(cluster::Client& client, const Context& context,
                                      const RunRecord& run, const std::string& folder) {
   TRY_ASSIGN(const std::vector<TrialRow> rows, TrialsOf(client, run, folder));
@@ -108,7 +107,8 @@ base::Result<std::string> KeepFailed(cluster::Client& client, const Context& con
   return path;
 }
 
-// `note` is the one in `note_path`. `failed`: the file of KeepFailed; "" for all trials.
+// `note` is the content of `note_path`. `failed` is the file that KeepFailed wrote; "" for all
+// trials.
 base::Result<std::vector<std::string>> RunAgain(const Context& context, const RunNote& note,
                                                 const std::string& note_path,
                                                 const RerunFlags& flags, const std::string& name,
@@ -139,7 +139,7 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
     if (!RunFolder::Snapshots(context.environment).Read(note.snapshot)) {
       return Fail(Code::kNotFound,
                   fmt::format("the code of {} is not kept any more (`{} prune` and local.keep_days "
-                              "let it go): run it anew in {}",
+                              "removed it): run it again in {}",
                               note.name, context.program, note.root));
     }
     words.push_back("--snapshot-of=" + note_path);
@@ -155,7 +155,7 @@ base::Result<std::vector<std::string>> RunAgain(const Context& context, const Ru
       note.args.size() == 1 && note.args[0].find_first_of(" \t\n") != std::string::npos;
   words.insert(words.end(), note.args.begin(), note.args.end());
   for (const std::string& word : more) {
-    if (is_line) {  // one for a shell
+    if (is_line) {  // it is a line for a shell
       words.back() += " " + base::ShellQuote(word);
     } else {
       words.push_back(word);
@@ -174,7 +174,7 @@ void Rename(text::Json& object, const std::string& from, const std::string& to) 
   }
 }
 
-// The object as it was, under another name.
+// Returns the same object under another name.
 text::Json ObjectAgain(const text::Json& job, const std::string& name) {
   const std::string old(api::Name(job));
   text::Object metadata{{"name", name}, {"namespace", api::Namespace(job)}};
@@ -197,11 +197,11 @@ text::Json ObjectAgain(const text::Json& job, const std::string& name) {
   return again;
 }
 
-// Where a pod names a Secret or a ConfigMap.
+// A place where a pod names a Secret or a ConfigMap.
 struct PartUse {
   const api::Resource* resource;
   text::Json* name;
-  std::string key;  // of the variable that a container takes from it; "" for all
+  std::string key;  // the key that a container's variable takes; "" for all keys
   bool is_optional;
 };
 
@@ -213,7 +213,7 @@ void AddUse(std::vector<PartUse>& uses, const api::Resource& resource, text::Jso
                   text::GetBool(*source, {"optional"}).value_or(false)});
 }
 
-// `path` leads to an array.
+// `path` must lead to an array; otherwise nothing is visited.
 void ForEach(text::Json& object, text::Path path, const std::function<void(text::Json&)>& visit) {
   text::Json* const all = text::Find(object, path);
   if (all == nullptr || !all->is_array()) return;
@@ -254,22 +254,23 @@ std::vector<PartUse> PartUsesOf(text::Json& job) {
   return uses;
 }
 
-// `uses` are those of the object of that name.
+// `uses` are those of the object `part`.
 base::Error PartIsGone(const std::string& part, const std::vector<PartUse>& uses,
                        const std::string& job) {
   if (part != EnvironmentSecretName(job)) {
     return {Code::kNotFound,
-            fmt::format("{} needs the {} {}, which went with it: submit {} anew", job,
+            fmt::format("{} needs the {} {}, which was deleted with it: submit {} again", job,
                         uses.front().resource->kind, part, job),
             0};
   }
   std::set<std::string> names;
   for (const PartUse& use : uses) names.insert(use.key.empty() ? "its environment" : use.key);
-  return {Code::kNotFound,
-          fmt::format("the values of {} were in the Secret {}, which is gone: submit {} anew, with "
-                      "--env-file or --env",
-                      fmt::join(names, ", "), part, job),
-          0};
+  return {
+      Code::kNotFound,
+      fmt::format("the values of {} were in the Secret {}, which is gone: submit {} again, with "
+                  "--env-file or --env",
+                  fmt::join(names, ", "), part, job),
+      0};
 }
 
 text::Json Copy(const text::Json& part, const api::Resource& resource, const std::string& old,
@@ -287,8 +288,8 @@ text::Json Copy(const text::Json& part, const api::Resource& resource, const std
   return copy;
 }
 
-// The old job's Secrets and ConfigMaps under the name of the new one, to which the references in
-// `again` then lead: the old ones go with their job.
+// Copies the old job's Secrets and ConfigMaps, which are deleted with it, under the new job's name,
+// and makes the references in `again` lead to the copies.
 base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const RunRecord& run,
                                                  text::Json& again, const std::string& name) {
   const std::string& old = run.job.summary.name;
@@ -301,7 +302,7 @@ base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const 
   for (const auto& [key, own_uses] : uses) {
     const auto& [resource, part] = key;
     const auto kept = client.Get(*resource, api::Namespace(run.job.job), part);
-    // Without the right to read the user's own, the new job refers to it as the old one did.
+    // If this user may not read the object, the new job refers to the same one as the old job did.
     if (!kept && kept.error().code == Code::kPermissionDenied &&
         part != EnvironmentSecretName(old)) {
       continue;
@@ -316,8 +317,8 @@ base::Result<std::vector<text::Json>> PartsAgain(cluster::Client& client, const 
     const text::Json* const owner = kept ? api::ControllerReference(*kept) : nullptr;
     const bool is_of_job =
         owner != nullptr && text::GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind;
-    if (kept && !is_of_job) continue;  // the user's own
-    // A later job of the name has its own.
+    if (kept && !is_of_job) continue;  // it belongs to the user rather than to the job
+    // Another job of that name may have come later, with an object of its own.
     if (!kept || api::ControllerUid(*kept) != api::Uid(run.job.job))
       return Fail(PartIsGone(part, own_uses, old));
     copies.push_back(Copy(*kept, *resource, old, name));
@@ -352,8 +353,8 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   }
   if (!more.empty() || !flags.with.empty() || flags.only_failed) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{} was not made by `{} run` of this machine: it can be run again as "
-                            "it was, without --failed, --with and further words",
+                fmt::format("{} was not created by `{} run` on this machine: it can only be run "
+                            "again as it was, without --failed, --with and further arguments",
                             old, context.program));
   }
   text::Json again = ObjectAgain(run.job.job, name);
@@ -365,7 +366,7 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   } else {
     TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job), again));
   }
-  TRY(call.out.Write(fmt::format("{0} is made, as {1} was: `{2} logs {0} -f` follows it\n", name,
+  TRY(call.out.Write(fmt::format("{0} was created like {1}: `{2} logs {0} -f` follows it\n", name,
                                  old, context.program)));
   return 0;
 }
@@ -376,7 +377,7 @@ void AddRerun(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code it had then")
           .Args(cli::MinArgs(1))
-          .UnknownFlagHint("flags of `run` stand in --with: --with '--cpu 2'")
+          .UnknownFlagHint("pass flags of `run` by --with: --with '--cpu 2'")
           .Help("arena/history/rerun", context.program);
   auto flags = std::make_shared<RerunFlags>();
   verb.flags().StringArray(&flags->with, "with",

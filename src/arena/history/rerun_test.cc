@@ -7,7 +7,7 @@
 namespace arena {
 namespace {
 
-// A job of `submit --env TOKEN`, made where no note of it is kept.
+// A job of `submit --env TOKEN` on a cluster for which no note of it is kept.
 class RerunTest : public VerbTest {
  protected:
   RerunTest() {
@@ -53,7 +53,7 @@ TEST_F(RerunTest, RefusesWhereTheValuesAreGone) {
   const Ended again = Run({"rerun", "base"}, "muster");
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_NE(again.log.find("the values of TOKEN were in the Secret base-environment, which is "
-                           "gone: submit base anew, with --env-file or --env"),
+                           "gone: submit base again, with --env-file or --env"),
             std::string::npos)
       << again.log;
   EXPECT_FALSE(cluster_->Find(kJobs, "base-2"));
@@ -115,8 +115,8 @@ TEST_F(RerunTest, RefusesWhereTheCodesPasswordIsGone) {
   cluster_->Remove(kSecrets, "code-git-sync");
   const Ended again = Run({"rerun", "code"}, "muster");
   EXPECT_EQ(again.exit_code, 1);
-  EXPECT_NE(again.log.find("code needs the Secret code-git-sync, which went with it: submit code "
-                           "anew"),
+  EXPECT_NE(again.log.find("code needs the Secret code-git-sync, which was deleted with it: submit "
+                           "code again"),
             std::string::npos)
       << again.log;
   EXPECT_FALSE(cluster_->Find(kJobs, "code-2"));

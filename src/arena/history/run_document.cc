@@ -16,7 +16,7 @@ void TakeEnd(const api::Terminated& end, Attempt& attempt) {
   if (end.finished) attempt.ended = base::FormatRfc3339(*end.finished);
 }
 
-// `made` counts those of each instance.
+// `made` counts the attempts of each instance.
 void AddAttempts(const text::Json& pod, std::map<std::string, int>& made,
                  std::vector<Attempt>& attempts) {
   Attempt now;

@@ -26,8 +26,8 @@ namespace {
 
 constexpr size_t kMostAttemptLogBytes = 64 << 20;
 
-// Passes the whole lines of a stream with timestamps to a tracker: those of the first rank that
-// prints.
+// Passes the whole lines of a stream with timestamps to a tracker, but only those of the first rank
+// that prints.
 class LogReader {
  public:
   explicit LogReader(runs::Tracker& tracker) : tracker_(tracker) {}
@@ -36,24 +36,24 @@ class LogReader {
     rest_ += bytes;
     const size_t end = rest_.rfind('\n');
     if (end == std::string::npos) return;
-    for (const TimedLine& line : SplitTimedLines(rest_.substr(0, end + 1), last_time_)) Tell(line);
+    for (const TimedLine& line : SplitTimedLines(rest_.substr(0, end + 1), last_time_)) Track(line);
     rest_.erase(0, end + 1);
   }
 
  private:
-  void Tell(const TimedLine& line) {
+  void Track(const TimedLine& line) {
     const auto time = base::ParseRfc3339(line.time + "Z");
     if (!time) return;
     const auto label = api::ReadRankLabel(line.text);
     if (label && rank_.empty()) rank_ = label->name;
-    // If lines have rank labels, those without one are the launcher's.
+    // If lines have rank labels, lines without one come from the launcher.
     if ((label ? label->name : std::string_view()) != rank_) return;
     tracker_.See(runs::ToMillis(*time), label ? label->text : line.text);
   }
 
   runs::Tracker& tracker_;
   std::string rest_, last_time_;
-  std::string rank_;  // as its lines name it
+  std::string rank_;  // as the label names it
 };
 
 runs::Tracker TrackLog(cluster::Client& client, const text::Json& pod, bool is_gone,
@@ -80,7 +80,7 @@ runs::Bucket BucketOfCheckpoint(bool is_load) {
   return is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave;
 }
 
-// Adds what the logs of one instance tell, and the times they cover, to `life`.
+// Adds what the logs of one instance contain, and the times that they cover, to `life`.
 class InstanceLogs {
  public:
   InstanceLogs(cluster::Client& client, const RunRecord& run, std::string instance)
@@ -91,7 +91,7 @@ class InstanceLogs {
     life.step_source = fmt::format("steps in the log of {}", instance_);
   }
 
-  // Its source in what the daemon keeps.
+  // The name of this log as a source in what the daemon keeps.
   std::string kept_source() const { return runs::SourceOfLog(instance_); }
   bool Covers(runs::Millis at) const {
     return std::any_of(covered_.begin(), covered_.end(),
@@ -99,7 +99,7 @@ class InstanceLogs {
   }
 
  private:
-  // The log before the last start of its containers too: older ones are not kept.
+  // Also reads the log before the last start of the containers; older ones are not kept.
   void AddPod(const text::Json& pod, bool is_gone, runs::Life& life) {
     if (api::Name(pod) != instance_) return;
     if (WasStartedAgain(pod)) AddLog(TrackLog(client_, pod, is_gone, true), life);
@@ -140,8 +140,8 @@ std::vector<runs::StepMark> KeptSteps(const text::Json& kept) {
   return marks;
 }
 
-// What the daemon has kept for times without a log: of deleted runs, and of earlier starts of a
-// container. A source other than the log counts its steps in its own way.
+// Adds what the daemon has kept for times without a log: from deleted runs, and from earlier starts
+// of a container. A source other than the log counts its steps in its own way.
 void AddWhatWasKept(const text::Json& kept, const InstanceLogs& logs, runs::Life& life) {
   const std::string_view source = text::GetString(kept, {"steps", "source"});
   if (!life.steps.empty() && source != logs.kept_source()) return;
@@ -170,7 +170,7 @@ std::vector<runs::WaitSpan> KeptWaits(const text::Json& kept) {
   std::vector<runs::WaitSpan> found;
   const text::Array* waits = text::FindArray(kept, {"waits"});
   for (size_t i = 0; waits != nullptr && i < waits->size(); ++i) {
-    const text::Array* values = (*waits)[i].if_array();  // from, to, what for, who tells it
+    const text::Array* values = (*waits)[i].if_array();  // from, to, what for, source
     if (values == nullptr || values->size() < 4 || !(*values)[2].is_string()) continue;
     const auto bucket = runs::BucketOfWait(std::string_view((*values)[2].as_string()));
     const auto source = runs::WaitSourceOf(std::string_view((*values)[3].as_string()));
@@ -192,8 +192,8 @@ const char* SourceOfWait(runs::WaitSpan::Source source) {
   return "looks at the ranks' stacks";
 }
 
-// What ranks and launchers have measured; otherwise what samples of the ranks' stacks have found.
-// For checkpoints, log lines are the better source.
+// Adds the waits that ranks and launchers have measured; where there are none, those found by
+// sampling the ranks' stacks. For checkpoints, log lines are the better source.
 void AddWaits(const text::Json& kept, runs::Life& life) {
   const auto has = [&life](runs::Bucket bucket) {
     return std::any_of(life.spans.begin(), life.spans.end(),
@@ -220,7 +220,7 @@ void AddWaits(const text::Json& kept, runs::Life& life) {
   }
 }
 
-// A sweep's unit of work is the trial: the step numbers in its log are those of many trials.
+// A sweep's unit of work is the trial, because the step numbers in its log come from many trials.
 void AddTrials(const std::vector<TrialRow>& rows, runs::Life& life) {
   for (const TrialRow& row : rows) {
     if (!row.result) continue;

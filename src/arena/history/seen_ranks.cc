@@ -7,7 +7,8 @@ namespace arena {
 
 void SeenRanks::Note(base::Time now, const std::vector<RankState>& ranks) {
   const int64_t at = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
-  // A clock that has gone back waits until it is as late again: a grid needs times in order.
+  // If the clock has gone back, nothing is noted until it has caught up: a grid needs times in
+  // order.
   if (at < looked_ + between_) return;
   looked_ = at;
   std::map<std::string, int64_t> of_instance;

@@ -1,4 +1,4 @@
-// `show`: what a run was and how it went, whether or not its job is still there.
+// `show`: shows what a run was and how it went, even if its job no longer exists.
 #include <fmt/format.h>
 
 #include <map>
@@ -49,7 +49,7 @@ std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
   return text;
 }
 
-// In lines that fit a terminal.
+// Breaks the names into lines that fit a terminal.
 std::string NamesOf(const std::map<std::string, std::string>& variables) {
   constexpr size_t kWidth = 80;
   std::string text;
@@ -80,7 +80,7 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts,
   };
   add("Run", fmt::format("{} ({})", summary.name, run.id()));
   add("Status",
-      painted(summary.status) + (summary.reason.empty() ? "" : ": " + ReasonToTell(summary)));
+      painted(summary.status) + (summary.reason.empty() ? "" : ": " + ReasonToShow(summary)));
   add("By", std::string(api::Annotation(run.job.job, kUserAnnotation)));
   add("Created", LocalTime(summary.created));
   if (summary.start_time) add("Started", LocalTime(*summary.start_time));
@@ -140,7 +140,7 @@ struct ShowFlags {
   bool is_max = false, is_min = false;
 };
 
-// An error only if the caller asked for the best of them.
+// Fails only if the caller asked for the best trials.
 base::Result<std::vector<TrialRow>> KnownTrials(cluster::Client& client, const RunRecord& run,
                                                 const std::string& folder,
                                                 const SweepQuery& query) {
@@ -180,12 +180,12 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
       TRY_ASSIGN(trials, RenderTrials(std::move(rows), query));
     }
   }
-  // A user who asks for the best wants the table.
+  // A user who asks for the best trials wants only the table.
   if (!flags.best.empty()) {
     TRY(call.out.Write(trials));
     return 0;
   }
-  // The lines of many trials do not show the sweep's own progress.
+  // In the lines of many trials the progress of the sweep cannot be seen.
   std::vector<std::string> progress;
   if (!is_sweep) progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, run.job, 0)));
   TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run, kLastLines), context,

@@ -1,4 +1,4 @@
-// `stacks`: where the ranks of a running job stand.
+// `stacks`: shows where the ranks of a running job stand.
 #include "witness/stacks.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ struct StacksFlags {
 };
 
 struct Stander {
-  std::string instance;  // "" of a process that is in no pod
+  std::string instance;  // "" if the process is not in a pod
   std::string folder;
   witness::Asked process;
   std::string dump;
@@ -117,7 +117,7 @@ text::Json FrameToJson(const answers::Frame& frame) {
   return text::Object{{"function", frame.function}, {"file", frame.file}, {"line", frame.line}};
 }
 
-// docs/reference/json.md, "stacks".
+// The format is in docs/reference/json.md, "stacks".
 text::Json StandersToJson(const std::vector<Stander>& standers) {
   text::Array array;
   for (const Stander& each : standers) {

@@ -12,7 +12,7 @@
 namespace arena {
 namespace {
 
-// The lines of the log that are results, a log of any length.
+// Returns those lines of the log that are results; the log may have any length.
 base::Result<std::string> ReadResults(net::BodyStream& log) {
   std::string results;
   std::string line;
@@ -49,8 +49,8 @@ base::Result<std::vector<TrialRow>> TrialsOf(cluster::Client& client, const RunR
   }
   const auto container = ContainerToRead(job, instance, "");
   if (!container) {
-    return base::Fail(container.error().Wrap(
-        fmt::format("no trial of {} has ended, which its log would tell", job.summary.name)));
+    return base::Fail(
+        container.error().Wrap(fmt::format("no trial of {} has ended yet", job.summary.name)));
   }
   cluster::LogOptions options;
   options.container = *container;

@@ -15,8 +15,8 @@ namespace arena {
 // `folder` is the run's on this machine ("" for none).
 bool HasTrials(const RunRecord& run, const std::string& folder);
 
-// On this machine all of them, from the files in `folder`; on another cluster those that have
-// ended, from the log of the sweep's instance. kNotFound when the log is gone. Blocks.
+// On this machine returns all trials, from the files in `folder`; on another cluster those that
+// have ended, from the log of the sweep's instance. kNotFound when the log is gone. Blocks.
 base::Result<std::vector<TrialRow>> TrialsOf(cluster::Client& client, const RunRecord& run,
                                              const std::string& folder);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/room.h"
 #include "net/http/types.h"
 
 namespace arena {
@@ -81,6 +82,7 @@ base::Result<text::Json> AskForecast(cluster::Client& client, const Context& con
 
 base::Result<text::Json> AskForecast(cluster::Client& client, const Context& context,
                                      const WouldBe& job) {
+  if (!context.cluster_is_this_machine) return AskRoom(client, context.Namespace(), job);
   return Ask(client, context,
              fmt::format("{}?gpus={}&nodes={}&deadline={}&priority={}&command={}", kForecastPath,
                          job.gpus, job.nodes, job.deadline, net::PercentEncode(job.priority),
@@ -106,6 +108,7 @@ std::string StartsLine(const text::Json& forecast, base::Time now) {
 }
 
 std::string RenderForecast(const text::Json& forecast, base::Time now) {
+  if (text::Find(forecast, {"nodes"}) != nullptr) return RenderRoom(forecast);
   const std::string_view kind = text::GetString(forecast, {"kind"});
   if (kind == "now") return "It fits, and starts at once.\n";
   if (kind == "never") return "It never starts: this machine has fewer GPUs than it requests.\n";

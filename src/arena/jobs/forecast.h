@@ -20,7 +20,8 @@ struct WouldBe {
   int64_t deadline = 0;  // seconds; 0 for none
 };
 
-// The cluster's document. kNotFound, with a text for the user, on clusters without forecasts.
+// The cluster's document; of a job that does not exist yet, on Kubernetes only whether it would fit
+// (room.h). kNotFound, with a text for the user, where nothing is known.
 base::Result<text::Json> AskForecast(cluster::Client& client, const Context& context,
                                      const std::string& namespace_name, const std::string& name);
 base::Result<text::Json> AskForecast(cluster::Client& client, const Context& context,

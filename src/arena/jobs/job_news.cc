@@ -19,9 +19,9 @@ JobNews::JobNews(cluster::Client& client, const std::string& namespace_name,
     return text::ParsePart(job, kParts);
   };
   cluster::ReflectorHandler handler;
-  handler.replace = [this](const std::vector<text::Json>&) { Tell({}); };
-  handler.apply = [this](const cluster::WatchEvent&) { Tell({}); };
-  handler.refused = [this](const base::Error& error) { Tell(error); };
+  handler.replace = [this](const std::vector<text::Json>&) { Notify({}); };
+  handler.apply = [this](const cluster::WatchEvent&) { Notify({}); };
+  handler.refused = [this](const base::Error& error) { Notify(error); };
   if (on_problem) {
     handler.unreachable = [on_problem](const base::Error& error) { on_problem(error.message); };
     handler.recovered = [on_problem] { on_problem(""); };
@@ -46,7 +46,7 @@ base::Status JobNews::Await(std::chrono::milliseconds at_least,
   return {};
 }
 
-void JobNews::Tell(std::optional<base::Error> refusal) {
+void JobNews::Notify(std::optional<base::Error> refusal) {
   const std::lock_guard lock(mutex_);
   has_news_ = true;
   if (refusal) refusal_ = std::move(refusal);

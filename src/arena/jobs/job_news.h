@@ -29,7 +29,7 @@ class JobNews {
                      std::optional<std::chrono::milliseconds> at_most = std::nullopt);
 
  private:
-  void Tell(std::optional<base::Error> refusal);
+  void Notify(std::optional<base::Error> refusal);
 
   std::mutex mutex_;
   std::condition_variable changed_;

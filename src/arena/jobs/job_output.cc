@@ -65,7 +65,7 @@ void AddHead(cli::Table& table, const TrainingJob& job, const StatePainter& pain
   for (const auto& [title, label] : models) {
     if (!Label(job, label).empty()) table.Row({title, std::string(Label(job, label))});
   }
-  if (!summary.reason.empty()) table.Row({"Reason:", ReasonToTell(summary)});
+  if (!summary.reason.empty()) table.Row({"Reason:", ReasonToShow(summary)});
 }
 
 std::string GpusOfJob(const api::TrainingSummary& summary) {
@@ -201,7 +201,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
                                 painted(summary.status), summary.namespace_name, summary.priority,
                                 base::ShortDuration(summary.duration));
   if (!summary.reason.empty()) {
-    out += fmt::format("REASON: {}\n", ReasonToTell(summary));
+    out += fmt::format("REASON: {}\n", ReasonToShow(summary));
   }
   if (!extras.starts.empty()) out += fmt::format("STARTS: {}\n", extras.starts);
   out += "\n";

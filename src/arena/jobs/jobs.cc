@@ -98,7 +98,7 @@ void UseProgramsWords(const Context& context, api::TrainingSummary& summary) {
             [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
-void TellReasonApart(const Context& context, api::TrainingSummary& summary) {
+void MoveReasonToStderr(const Context& context, api::TrainingSummary& summary) {
   if (context.program != "arena" || summary.reason.empty()) return;
   base::LogInfo("{}: {}", summary.name, std::exchange(summary.reason, ""));
 }
@@ -318,7 +318,7 @@ std::string InLocalTime(std::string words) {
   return words;
 }
 
-std::string ReasonToTell(const api::TrainingSummary& summary) {
+std::string ReasonToShow(const api::TrainingSummary& summary) {
   return api::IsWaiting(summary.status) ? InLocalTime(summary.reason) : summary.reason;
 }
 

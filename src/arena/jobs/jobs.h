@@ -47,7 +47,7 @@ std::string_view ListedJobs(const Context& context);
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary);
 // Arena's pages have no line for why a job waits or has failed: under its name this says it on
 // stderr, and takes it out of the summary.
-void TellReasonApart(const Context& context, api::TrainingSummary& summary);
+void MoveReasonToStderr(const Context& context, api::TrainingSummary& summary);
 // The same, for jobs that `selector` matches.
 base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
                                                         const Context& context,
@@ -93,6 +93,6 @@ std::string LocalTime(base::Time time);
 // Words of the cluster, with their times ("2026-07-30T08:00:00Z") in local time: for people.
 std::string InLocalTime(std::string words);
 // The reason of a job's state for people. What a program raised stays as it was.
-std::string ReasonToTell(const api::TrainingSummary& summary);
+std::string ReasonToShow(const api::TrainingSummary& summary);
 
 }  // namespace arena

@@ -20,10 +20,10 @@ std::string WordsOf(const text::Json& workload) {
   for (const std::string_view type : {"QuotaReserved", "Evicted"}) {
     const text::Json* const condition = api::FindCondition(workload, type);
     if (condition == nullptr) continue;
-    const bool is_told =
+    const bool is_active =
         text::GetString(*condition, {"status"}) == (type == "Evicted" ? "True" : "False");
     const std::string_view message = text::GetString(*condition, {"message"});
-    if (is_told && !message.empty()) return api::OneLine(message);
+    if (is_active && !message.empty()) return api::OneLine(message);
   }
   return "";
 }

@@ -121,7 +121,7 @@ TEST_F(TensorboardTest, SubmitWarnsOfOneThatCouldNotRunHere) {
   EXPECT_EQ(submit("c", "--tensorboard").find(warning), std::string::npos);
 }
 
-TEST_F(TensorboardTest, TellsTroubleFromAStart) {
+TEST_F(TensorboardTest, DistinguishesTroubleFromAStart) {
   EXPECT_TRUE(StateOfTensorboard({Pod(kReady)}).is_running);
   EXPECT_EQ(Problem(kReady), "");
   EXPECT_EQ(Problem(kNotInstalled), "install it");

@@ -121,7 +121,7 @@ const std::vector<TrainingJob>& KeepToTheEnd(std::vector<TrainingJob> jobs) {
 }
 
 // On stderr, because the table on stdout has Arena's columns.
-void TellStalls(const Context& context, const std::vector<ListRow>& rows) {
+void WarnOfStalls(const Context& context, const std::vector<ListRow>& rows) {
   if (context.program == "arena") return;
   for (const ListRow& row : rows) {
     if (!row.stall.empty()) base::LogWarn("{}: {}", row.name, row.stall);
@@ -202,7 +202,7 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
     }
     TRY(Print(context, call,
               RenderList(rows, format, flags.all_namespaces, PainterFor(context, call))));
-    TellStalls(context, rows);
+    WarnOfStalls(context, rows);
     const bool lists_all = ListedJobs(context).empty();
     if (rows.empty() && is_pytorch && !lists_all && call.out.IsTerminal() &&
         call.err.IsTerminal()) {

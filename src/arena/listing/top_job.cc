@@ -35,7 +35,7 @@ base::Status ShowJob(cluster::Client& client, const Context& context, const TopJ
                                   flags.instance, call.args[0], context.program, call.args[0]));
   }
   KeepInstance(job, flags.instance);
-  if (!IsForMachines(format)) TellReasonApart(context, job.summary);
+  if (!IsForMachines(format)) MoveReasonToStderr(context, job.summary);
   const std::vector<TrainingJob> jobs = {std::move(job)};
   if (IsForMachines(format)) {
     return call.out.Write(RenderJobs(client, context, jobs, namespace_name, format));

@@ -25,10 +25,10 @@ using base::Fail;
 constexpr size_t kWrittenAtOnce = 64 << 10;
 constexpr size_t kMostUnsearched = 1 << 20;
 
-// One instance's log, line by line.
+// Reads the log of one instance, line by line.
 class InstanceLog {
  public:
-  // `grep`: other lines are not wanted, but may come; "" for none. `stop` ends a Fill.
+  // Lines without `grep` are not needed, but may come; "" means that all are. `stop` ends a Fill.
   InstanceLog(std::string instance, std::unique_ptr<net::BodyStream> stream, std::string grep,
               std::stop_token stop)
       : instance_(std::move(instance)),
@@ -36,7 +36,7 @@ class InstanceLog {
         grep_(std::move(grep)),
         stop_(std::move(stop)) {}
 
-  // Reads on until there is a line, or no more.
+  // Reads until there is a line, or until the log ends.
   base::Status Fill() {
     while (lines_.empty() && !is_over_) {
       if (stop_.stop_requested()) return Fail(Code::kCancelled, "nobody reads any more");
@@ -56,14 +56,14 @@ class InstanceLog {
   const std::string& instance() const { return instance_; }
 
  private:
-  // Of a large log, most of which is not wanted: the bytes of whole lines, unless none has the
-  // text.
+  // Returns the whole lines among the bytes, or nothing if no line contains `grep_`: most of a
+  // large log need not be split.
   std::string Wanted(std::string bytes) {
     if (grep_.empty()) return bytes;
     unsearched_ += bytes;
     const size_t end = unsearched_.rfind('\n');
     if (end == std::string::npos && unsearched_.size() <= kMostUnsearched) return "";
-    if (end == std::string::npos) {  // a line without an end; then all that follows
+    if (end == std::string::npos) {  // it is a very long line: from here on nothing is searched
       grep_.clear();
       return std::exchange(unsearched_, "");
     }
@@ -87,7 +87,7 @@ class InstanceLog {
   bool is_over_ = false;
 };
 
-// The one whose next line is the oldest; nullptr at the end of all.
+// Returns the log whose next line is the oldest, or nullptr if all have ended.
 InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
   InstanceLog* oldest = nullptr;
   for (const auto& log : logs) {
@@ -97,7 +97,7 @@ InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
   return oldest;
 }
 
-// The lines around the first error of each rank.
+// Finds the lines around the first error of each rank.
 class FirstErrors {
  public:
   explicit FirstErrors(const AllLogsRequest& request) : map_(RankMap::Of(request.job.job)) {}
@@ -111,8 +111,8 @@ class FirstErrors {
     writer.read.push_back({std::nullopt, std::string(text), writer.read.size()});
   }
 
-  // Into `lines`, in the order of their times.
-  void Tell(MergedLines& lines) const {
+  // Adds the lines that were found to `lines`, in the order of their times.
+  void AddTo(MergedLines& lines) const {
     std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> found;
     for (const auto& [who, writer] : writers_) {
       const auto [begin, end] = writer.Around();
@@ -126,7 +126,7 @@ class FirstErrors {
 
  private:
   static constexpr size_t kMostLines = 200'000;
-  static constexpr size_t kBefore = 3, kAfter = 3;  // lines that are shown too
+  static constexpr size_t kBefore = 3, kAfter = 3;  // lines shown around an error
 
   struct Writer {
     std::vector<TimedLine> lines;
@@ -144,7 +144,37 @@ class FirstErrors {
   std::map<std::pair<std::string, std::optional<int>>, Writer> writers_;
 };
 
-// The last init container that runs or has run; "" when none has.
+// The last of the chosen lines of each rank: a server knows only the last of all.
+class LastChosen {
+ public:
+  LastChosen(const AllLogsRequest& request, size_t count)
+      : choice_(request.choice), map_(RankMap::Of(request.job.job)), count_(count) {}
+
+  void Look(const std::string& instance, const TimedLine& line) {
+    if (!choice_.Wants(instance, line.text)) return;
+    std::string_view text = line.text;
+    std::deque<TimedLine>& kept = kept_[{instance, RankOf(map_, instance, text)}];
+    kept.push_back(line);
+    if (kept.size() > count_) kept.pop_front();
+  }
+
+  // Into `lines`, in the order of their times.
+  void AddTo(MergedLines& lines) const {
+    std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> all;
+    for (const auto& [who, kept] : kept_) {
+      for (const TimedLine& line : kept) all.emplace(line.time, std::pair(&who.first, &line));
+    }
+    for (const auto& [time, line] : all) lines.Add(*line.first, *line.second, {});
+  }
+
+ private:
+  const LineChoice& choice_;
+  const RankMap map_;
+  const size_t count_;
+  std::map<std::pair<std::string, std::optional<int>>, std::deque<TimedLine>> kept_;
+};
+
+// Returns the last init container that runs or has run; "" if there is none.
 std::string StartedInitContainer(const text::Json& pod) {
   std::string started;
   for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) {
@@ -231,7 +261,7 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
     }
   }
   if (pod == nullptr || text::GetString(*pod, {"status", "phase"}) == "Pending") {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToTell(job.summary);
+    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToShow(job.summary);
     return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
   }
   return std::string();
@@ -242,11 +272,17 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   std::vector<std::unique_ptr<InstanceLog>> logs;
   MergedLines lines(request);
   FirstErrors errors(request);
+  std::optional<LastChosen> last;
+  const bool chooses = !request.choice.ranks.empty() || !request.choice.grep.empty();
+  if (chooses && request.options.tail_lines && !request.only_errors) {
+    last.emplace(request, static_cast<size_t>(*request.options.tail_lines));
+  }
   std::optional<base::Error> why_not;
   for (const api::InstanceSummary& instance : request.job.summary.instances) {
     lines.Introduce(instance.name);
     cluster::LogOptions options = request.options;
     options.timestamps = true;
+    if (last) options.tail_lines.reset();
     auto container = ContainerToRead(request.job, instance.name, options.container);
     if (!container) {
       if (why_not) base::LogInfo("{}", why_not->message);
@@ -266,13 +302,15 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   }
   if (logs.empty() && why_not) return Fail(std::move(*why_not));
   if (why_not) base::LogInfo("{}", why_not->message);
-  // While existing lines are read, only their own times count, not a clock.
+  // Existing lines are merged by their own times alone; the clock does not matter.
   constexpr MergedLines::Moment kNow{};
   std::string text;
   while (InstanceLog* log = Oldest(logs)) {
     if (request.stop.stop_requested()) return Fail(Code::kCancelled, "nobody reads any more");
     if (request.only_errors) {
       errors.Look(log->instance(), log->front());
+    } else if (last) {
+      last->Look(log->instance(), log->front());
     } else {
       lines.Add(log->instance(), log->front(), kNow);
       text += lines.Take(kNow);
@@ -281,7 +319,8 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
     log->Pop();
     TRY(log->Fill());
   }
-  if (request.only_errors) errors.Tell(lines);
+  if (request.only_errors) errors.AddTo(lines);
+  if (last) last->AddTo(lines);
   return out.Write(text + lines.Take(std::nullopt));
 }
 

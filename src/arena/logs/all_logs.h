@@ -26,7 +26,7 @@ struct AllLogsRequest {
   bool is_raw = true;             // each line after its instance's name; else folded (LogFold)
   LineChoice choice{};            // which lines to print
   bool only_errors = false;       // only the lines around the first error of each rank
-  bool has_reports = true;        // false: leaves out what launchers report of a failed rank
+  bool has_reports = true;        // false: leaves out what launchers report about a failed rank
   std::stop_token stop{};         // ends the wait for more
   const std::atomic<bool>* is_ending = nullptr;  // as FollowRequest's
 };

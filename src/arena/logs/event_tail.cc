@@ -19,13 +19,13 @@ namespace arena {
 namespace {
 
 constexpr size_t kMostTailedFiles = 64;
-constexpr size_t kMostOfLook = 16 << 20;    // bytes, over all commands
-constexpr size_t kMostOfCommand = 4 << 20;  // the script's own limits, with what is above a file's
+constexpr size_t kMostOfLook = 16 << 20;    // bytes of all commands together
+constexpr size_t kMostOfCommand = 4 << 20;  // the script prints up to 3 MiB and one more file
 constexpr size_t kLongestHeader = 4096;
 
-// $1 is the folder. Each line of stdin, up to an empty one, is the offset and the path of a file
-// that is known: a command is a part of a URL, in which so much may have no room. A file that is
-// shorter than it was is another one.
+// $1 is the folder. The lines of stdin, up to an empty one, are the offsets and paths of known
+// files; they are not arguments because these are a part of a URL, whose length is limited. A file
+// that is shorter than it was has been replaced.
 constexpr const char* kScript = R"(cd "$1" 2>/dev/null || exit 0
 set --
 while IFS= read -r line && [ -n "$line" ]; do set -- "$@" "$line"; done
@@ -45,7 +45,7 @@ find . -name 'events.out.tfevents.*' -type f -exec ls -t {} + 2>/dev/null | head
   done
 })";
 
-// The words of flags by which programs are told where to write.
+// Many programs take the folder that they write to by one of these flags.
 constexpr const char* kLogdirFlags[] = {"--logdir", "--log_dir", "--log-dir", "--logging_dir",
                                         "--logging-dir"};
 
@@ -72,7 +72,7 @@ std::string LogdirInWords(const text::Json& container) {
   return "";
 }
 
-// What the command prints, until it ends or `patience` is over.
+// Returns what the command prints until it ends or `patience` is over.
 base::Result<std::string> PrintedBy(cluster::Client& client, const text::Json& pod,
                                     std::vector<std::string> command, const std::string& stdin_text,
                                     std::chrono::steady_clock::duration patience) {
@@ -93,13 +93,13 @@ base::Result<std::string> PrintedBy(cluster::Client& client, const text::Json& p
   while (printed.size() <= kMostOfCommand) {
     auto output = stream->Read();
     if (!output && printed.empty()) return base::Fail(output.error());
-    if (!output || !*output) break;  // what came in time is taken
+    if (!output || !*output) break;  // what has come in time is used
     if (!(*output)->is_stderr) printed += (*output)->bytes;
   }
   return printed;
 }
 
-// Of a pod that was read in part, as lists are, too: its containers have no image then.
+// Lists return pods in part, without the containers' images; such a pod is read again.
 base::Result<std::string> FindLogdir(cluster::Client& client, const text::Json& pod) {
   const text::Array& containers = text::Items(pod, {"spec", "containers"});
   const bool is_whole = !containers.empty() && text::Find(containers.front(), {"image"}) != nullptr;
@@ -120,8 +120,8 @@ std::string LogdirOf(const text::Json& pod) {
   if (const text::Json* const folder = text::ItemNamed(*container, {"env"}, "MUSTER_RUN_DIR")) {
     return std::string(text::GetString(*folder, {"value"}));
   }
-  if (const std::string_view told = api::Annotation(pod, api::kLogdirAnnotation); !told.empty()) {
-    return std::string(told);
+  if (const std::string_view noted = api::Annotation(pod, api::kLogdirAnnotation); !noted.empty()) {
+    return std::string(noted);
   }
   return LogdirInWords(*container);
 }

@@ -37,17 +37,17 @@ using base::Code;
 using base::Fail;
 
 constexpr int64_t kMostLines = 2000;       // of each log
-constexpr int64_t kMostOfSweep = 100'000;  // lines of the log of all trials
+constexpr int64_t kMostOfSweep = 100'000;  // of the log of all trials
 constexpr size_t kMostLogs = 64;           // of pods that failed
 constexpr size_t kMostBytes = 16 << 20;    // of each file
 constexpr size_t kMostFiles = 4096;
 constexpr int kKilled = 128 + SIGKILL;
 
-// How its program ended: a container that failed comes before one that did not.
+// Returns how the pod's program ended; a container that failed counts more than one that did not.
 std::optional<api::Terminated> EndOf(const text::Json& pod) {
   std::optional<api::Terminated> end;
   for (const auto& statuses : {api::InitContainerStatuses(pod), api::ContainerStatuses(pod)}) {
-    end.reset();  // an init container that has ended well says nothing
+    end.reset();  // an init container that succeeded says nothing about the program
     for (const api::ContainerStatus& status : statuses) {
       const auto& ended = status.terminated ? status.terminated : status.last_terminated;
       if (ended && (!end || (end->exit_code == 0 && ended->exit_code != 0))) end = ended;
@@ -57,8 +57,9 @@ std::optional<api::Terminated> EndOf(const text::Json& pod) {
   return end;
 }
 
-// Only a launcher sees that a rank had ended, or stalled, while others waited for it. That a loss
-// is no longer a number, muster says itself.
+// Whether the launcher's lines contain a cause: only a launcher sees that a rank ended early or
+// stalled while others waited for it, and muster's own launcher reports a loss that is no longer a
+// number.
 bool Decides(const answers::Rank& launcher) {
   return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
     const answers::Rule* const rule = answers::RuleForLine(line.text);
@@ -67,7 +68,7 @@ bool Decides(const answers::Rank& launcher) {
   });
 }
 
-// The end of a file.
+// Returns the last kMostBytes of a file.
 base::Result<std::string> ReadEnd(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
@@ -127,7 +128,7 @@ class Gathering {
     } else {
       rank.has_log = log.has_value();
     }
-    // Its own lines are gone, or too far back.
+    // The trial's own lines are gone, or too far back.
     if (!HasWords(read) && !trial.last_line.empty()) {
       rank.has_log = false;
       TakeWitnesses(read, rank);
@@ -172,12 +173,12 @@ class Gathering {
       }
       AddGpus(pod, rank);
     } else if (is_gone && api::Phase(pod) == "Running") {
-      // It was killed and removed at once: nobody noted its end.
+      // The pod was killed and removed at once, and nobody recorded its end.
       rank.exit_code = kKilled;
       rank.was_ended_by_us = true;
     } else if (api::Phase(pod) != "Failed" && rank.reason.empty()) {
       AddWaiting(pod);
-      if (api::Phase(pod) == "Running") {  // it may be the one that held the others up
+      if (api::Phase(pod) == "Running") {  // this rank may have held the others up
         rank.has_log = true;
         evidence_.ranks.push_back(std::move(rank));
       }
@@ -194,7 +195,7 @@ class Gathering {
     }
   }
 
-  // "ErrImagePull" and the like, of a pod that has not failed by itself.
+  // Adds "ErrImagePull" and similar reasons of a pod that has not failed by itself.
   void AddWaiting(const text::Json& pod) {
     for (const auto& statuses : {api::InitContainerStatuses(pod), api::ContainerStatuses(pod)}) {
       for (const api::ContainerStatus& status : statuses) {
@@ -206,7 +207,7 @@ class Gathering {
     }
   }
 
-  // A container of several ranks is told apart by their prefixes.
+  // The lines of a container with several ranks are assigned to them by their prefixes.
   void AddLog(const text::Json& pod, bool is_gone, answers::Rank& rank) {
     if (rank.exit_code == 0 || logs_++ >= kMostLogs) {
       rank.has_log = rank.exit_code == 0;
@@ -215,7 +216,7 @@ class Gathering {
     }
     const auto read_log = EndOfLog(client_, run_, pod, is_gone, kMostLines);
     rank.has_log = read_log.has_value();
-    // The last output of a container whose log is gone.
+    // If the log is gone, the container's message may still contain its last output.
     const std::string log = read_log.value_or(rank.message);
     std::optional<answers::NodeRanks> ranks;
     const bool are_fixed = text::Find(run_.job.job, {"spec", "elasticPolicy"}) == nullptr;
@@ -226,7 +227,7 @@ class Gathering {
     AddLines(answers::ReadLogs({{rank.name, log, ranks}}), std::move(rank));
   }
 
-  // What `read` tells of the container or trial that `rank` describes as a whole.
+  // Adds what `read` contains about the container or trial that `rank` describes as a whole.
   void AddLines(answers::Evidence read, answers::Rank rank) {
     const bool has_ranks = std::any_of(read.ranks.begin(), read.ranks.end(),
                                        [](const answers::Rank& of) { return of.rank.has_value(); });
@@ -236,13 +237,14 @@ class Gathering {
       return;
     }
     if (has_ranks && rank.reason == "OOMKilled") {
-      rank.rank.reset();  // all of them had the memory, and ended by one kill
+      rank.rank.reset();  // the ranks shared the memory, and one kill ended all of them
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
     for (answers::Rank& of : read.ranks) {
       answers::Rank one = rank;
-      // Lines that no rank has printed are the launcher's, which mostly repeats what they said.
+      // Lines that no rank has printed come from the launcher, which mostly repeats the ranks' own
+      // words.
       if (has_ranks && !of.rank && !Decides(of)) continue;
       if (has_ranks) one.rank = of.rank;
       one.attempt += of.attempt;
@@ -257,7 +259,8 @@ class Gathering {
     const std::string_view stall = api::Annotation(run_.job.job, api::kStallAnnotation);
     const auto stalls = api::StallsOf(run_.job.job, base::Time());
     if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
-      evidence_.stall = {stalls.back().begin, "who held the others up", api::TextOfStall(stall)};
+      evidence_.stall = {stalls.back().begin, "the rank that held up the others",
+                         api::TextOfStall(stall)};
     }
     evidence_.search_path = SearchPath();
     if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";
@@ -267,7 +270,8 @@ class Gathering {
     evidence_.job_message = text::GetString(*failed, {"message"});
   }
 
-  // The last calls of a failed rank and of the others, in this attempt.
+  // Adds the last collective calls of each failed rank and of the other ranks, if they are from the
+  // attempt that failed.
   void AddLastCollectives() {
     constexpr std::chrono::minutes kSameAttempt{1};
     const std::vector<api::LastCollective> all =
@@ -282,15 +286,15 @@ class Gathering {
       for (const api::LastCollective& one : all) {
         if (one.rank != own->rank) others[one.text].push_back(one.rank);
       }
-      const auto tell = [&rank, own](std::string who, std::string_view words) {
+      const auto add = [&rank, own](std::string who, std::string_view words) {
         rank.witnesses.push_back({own->time, "flight recorder", fmt::format("{} {}", who, words)});
       };
-      tell(fmt::format("rank {}", own->rank), own->text);
-      for (const auto& [words, ranks] : others) tell(answers::NameRanks(ranks), words);
+      add(fmt::format("rank {}", own->rank), own->text);
+      for (const auto& [words, ranks] : others) add(answers::NameRanks(ranks), words);
     }
   }
 
-  // Where the embedded cluster looks for the job's programs.
+  // Returns the PATH in which the embedded cluster looks for the job's programs.
   std::string SearchPath() const {
     return api::SubmittedEnvironment(run_.job.job).GetOr("PATH", "");
   }
@@ -315,7 +319,7 @@ class Gathering {
                     [](const text::Json& pod) { return !api::NodeName(pod).empty(); });
     for (const text::Json& event : list->items) {
       if (event.is_null()) continue;
-      // What kept it waiting is over.
+      // The pod has a node by now: what kept it waiting is over.
       if (has_place && text::GetString(event, {"reason"}) == "FailedScheduling") continue;
       evidence_.events.push_back(
           {api::GetTime(event, {"lastTimestamp"}),
@@ -364,7 +368,7 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   judged.evidence =
       trial == nullptr ? EvidenceOf(client, run) : Gathering(client, run).Gather(*trial);
   judged.verdict = answers::Explain(judged.evidence);
-  // A copy of the folder that `run` was called in: STATE/runs/NAME/code.
+  // The file may be a copy of one in the folder where `run` was called: STATE/runs/NAME/code.
   std::string& file = judged.verdict.file;
   constexpr std::string_view kCode = "/code/";
   const std::string runs = context.environment.StateDir() + "/runs/";
@@ -403,7 +407,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
     if (path == "-") {
       contents.emplace_back("stdin", ReadStdin());
     } else if (fs::is_directory(path, failed)) {
-      std::set<std::string> files;  // in the order of their names
+      std::set<std::string> files;  // sorted by name
       for (auto each = fs::recursive_directory_iterator(path, failed);
            !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
         std::error_code unreadable;
@@ -411,7 +415,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       }
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
-        // Launchers' reports repeat the logs; error files have the times.
+        // Launchers' reports repeat the logs, but error files also contain times.
         if (file.ends_with(".json") && !answers::IsErrorFile(file)) continue;
         TRY(add(fs::path(file).lexically_relative(path), file));
       }

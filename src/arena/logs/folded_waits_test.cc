@@ -22,7 +22,7 @@ TEST(FoldedWaits, MakesOneLineOfManyInstancesThatWaitForTheSame) {
   EXPECT_EQ(waits.Take(kLater), Lines{});
 }
 
-TEST(FoldedWaits, TellsReasonsApart) {
+TEST(FoldedWaits, DistinguishesReasons) {
   FoldedWaits waits;
   waits.Set("b", "Pending", kBegin);
   waits.Set("a", "Pending", kBegin);

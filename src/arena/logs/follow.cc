@@ -23,10 +23,10 @@ using base::Fail;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A start that takes no longer than this needs no message.
+// A start that takes no longer than this is not reported.
 constexpr milliseconds kUsualStart{1000};
 
-// How long the server may stay away before following ends.
+// Following ends if the server is unreachable for this long.
 constexpr seconds kPatience{30};
 
 enum class Stage {
@@ -56,7 +56,7 @@ bool IsRunning(const text::Json& pod, std::string_view container) {
   return status != nullptr && text::Find(*status, {"state", "running"}) != nullptr;
 }
 
-// The container that training runs in: `pytorch`, or a pod's only one.
+// Returns the container in which the training runs: `pytorch`, or the only one of the pod.
 std::string TrainingContainer(const text::Json& pod) {
   const text::Json* const main = api::MainContainer(pod);
   return std::string(main == nullptr ? api::kContainerName : text::GetString(*main, {"name"}));
@@ -91,20 +91,20 @@ class Follower {
     Stage stage = Stage::kWaiting;
     bool is_running = false;
     std::string container;
-    std::string status;  // kubectl's word
-    std::string reason;  // why it waits, the first time or again; "" when nobody says
+    std::string status;  // as kubectl shows it
+    std::string reason;  // why it waits, before its first start or a later one; "" if unknown
   };
   View ViewOf(const JobWatch::Snapshot& snapshot) const;
   std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) const;
   base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
-  // Returns when there is a log to read, a reason to report why there is none, or the usual start
-  // is over.
+  // Returns as soon as there is a log to read or a reason why there is none, and at the latest
+  // after kUsualStart.
   void AwaitUsualStart();
-  // Reads one stream to its end; kUnavailable when it broke.
+  // Reads one stream to its end; returns kUnavailable if it broke.
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
-  // Stopped: reads what there is by now, and no more.
+  // After a stop: reads what the log contains by now, and no more.
   base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }
   void BeWokenBy(std::function<void()> wake) {
@@ -160,7 +160,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
 base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const View&)>& done) {
   View view;
   for (;;) {
-    // A shared watch also wakes waiters that a change does not concern.
+    // A watch that is shared also wakes up for changes that do not concern this instance.
     std::optional<uint64_t> seen;
     const auto look = [&](const JobWatch::Snapshot& snapshot) {
       if (seen != snapshot.version) view = ViewOf(snapshot);
@@ -192,7 +192,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
   lines_.Begin();
   TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
              client_.Logs(request_.namespace_name, request_.instance, options));
-  // The last read, of what there is, is never cut short.
+  // Only following can be interrupted: the last read of what the log contains is always completed.
   if (follow) BeWokenBy([&stream] { stream->Cancel(); });
   base::Defer sleep_again([this] { BeWokenBy([this] { watch_.Wake(); }); });
   for (;;) {
@@ -202,7 +202,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
     if (request_.on_open_line) request_.on_open_line(lines_.OpenText());
   }
   if (request_.on_open_line) request_.on_open_line("");
-  // An unfinished line comes again, unless this was the last read.
+  // The next read begins with the unfinished line again, unless this was the last read.
   if (!follow) TRY(out_.Write(lines_.End()));
   return {};
 }
@@ -241,30 +241,31 @@ base::Status Follower::PrintRest(const View& view) {
 }
 
 base::Status Follower::Run() {
-  std::optional<std::string> told;  // what it waits for
+  std::optional<std::string> reported;  // what the user was told that it waits for
   AwaitUsualStart();
   for (;;) {
     TRY(watch_.Refusal());
     base::Result<View> view = WaitFor([&](const View& now) {
-      return now.stage != Stage::kWaiting || !told || (!now.reason.empty() && now.reason != *told);
+      return now.stage != Stage::kWaiting || !reported ||
+             (!now.reason.empty() && now.reason != *reported);
     });
     if (!view) return Fail(std::move(view.error()));
     if (IsStopped()) return PrintRest(*view);
     if (view->stage == Stage::kWaiting) {
-      told = view->reason.empty() ? view->status : view->reason;
+      reported = view->reason.empty() ? view->status : view->reason;
       if (IsEnding()) continue;
       if (request_.on_wait) {
-        request_.on_wait(*told);
+        request_.on_wait(*reported);
       } else {
-        base::LogInfo("waiting for instance {} to start: {}", request_.instance, *told);
+        base::LogInfo("waiting for instance {} to start: {}", request_.instance, *reported);
       }
       continue;
     }
-    if (told && request_.on_wait) request_.on_wait("");
+    if (reported && request_.on_wait) request_.on_wait("");
     if (view->stage == Stage::kGone) return {};
     if (view->stage == Stage::kFinished) {
-      // Streams may have ended with the server rather than with the pod: the rest is read once
-      // more.
+      // The streams may have ended because of the server rather than the pod, so that the rest is
+      // read once more.
       if (base::Status status = StreamPatiently(view->container, false); !status) {
         TRY(PrintFailedInit(view->container));
         return status.error().code == Code::kInvalidArgument ||
@@ -281,8 +282,8 @@ base::Status Follower::Run() {
       return Fail(status.error());
     }
     if (lines_.has_progress()) backoff_.Reset();
-    // The stream ended with its container, whose status may say so a little later, or with the
-    // server: then the container runs on, and so does its log.
+    // The stream ended either with its container, whose status may show this a little later, or
+    // because of the server; then the container still runs, and its log continues.
     const auto has_ended = [this](const JobWatch::Snapshot& now) {
       const View after = ViewOf(now);
       return after.stage != Stage::kRunning || !after.is_running || IsStopped();

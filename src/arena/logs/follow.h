@@ -37,7 +37,7 @@ struct FollowRequest {
   std::string container;               // "" for the training container
   cluster::LogOptions options;         // tail, since, timestamps
   std::shared_ptr<FollowStop> stop{};  // may be null
-  // While true, nothing is said of waits: the caller ends the job. May be null; outlives the
+  // While true, waits are not reported: the caller ends the job. May be null; outlives the
   // Follow.
   const std::atomic<bool>* is_ending = nullptr;
   // Called with what the instance waits for, and with "" once it has started after that. Without

@@ -25,7 +25,7 @@ namespace {
 using base::Code;
 using std::chrono::milliseconds;
 
-// What the followers' threads hand to the one that prints.
+// Passes lines from the followers' threads to the thread that prints.
 class Inbox {
  public:
   explicit Inbox(JobWatch& watch) : watch_(watch) {}
@@ -53,12 +53,12 @@ class Inbox {
     Ring();
   }
   base::Guarded<FoldedWaits>& waits() { return waits_; }
-  // Something happened that is to be looked at.
+  // Wakes the thread that prints, because there is something new.
   void Ring() {
     is_rung_ = true;
     watch_.Wake();
   }
-  // Whether it has been rung since the last Take.
+  // Whether Ring was called since the last Take.
   bool IsRung() const { return is_rung_; }
 
   struct Entry {
@@ -72,13 +72,13 @@ class Inbox {
 
  private:
   JobWatch& watch_;
-  std::atomic<bool> is_rung_{false};  // asked under the watch's lock
+  std::atomic<bool> is_rung_{false};  // read under the watch's lock
   base::Guarded<std::vector<Entry>> content_;
   base::Guarded<std::map<std::string, std::string>> open_;  // lines without an end
   base::Guarded<FoldedWaits> waits_;
 };
 
-// Takes what Follow prints of one instance.
+// Receives the lines that Follow prints for one instance.
 class InstanceOutput : public cli::Output {
  public:
   InstanceOutput(Inbox& inbox, std::string instance, std::string printed_to)
@@ -86,7 +86,7 @@ class InstanceOutput : public cli::Output {
 
   base::Status Write(std::string_view text) override {
     std::vector<TimedLine> lines = SplitTimedLines(text, last_time_);
-    // Of an instance that is followed once more: what has been printed.
+    // If the instance is followed once more, some lines were already printed.
     std::erase_if(lines, [&](const TimedLine& line) {
       return !printed_to_.empty() && line.time <= printed_to_;
     });
@@ -102,9 +102,9 @@ class InstanceOutput : public cli::Output {
   std::string last_time_;
 };
 
-// One instance, through as many pods as it has.
+// An instance, which may have several pods one after another.
 struct Instance {
-  std::string uid;  // of the pod that it is, or was, followed for
+  std::string uid;  // of the pod that is followed, or was last
   std::string last_time;
   std::unique_ptr<InstanceOutput> output;
   std::shared_ptr<FollowStop> stop;
@@ -138,8 +138,8 @@ class AllFollower {
 
  private:
   struct View {
-    bool has_ended = false;                   // the job, or it is gone
-    bool leaves_pods = false;                 // its cleanPodPolicy
+    bool has_ended = false;                   // the job has ended or is gone
+    bool leaves_pods = false;                 // according to its cleanPodPolicy
     std::map<std::string, std::string> pods;  // uid by name
     std::set<std::string> ended;              // names
     bool operator==(const View&) const = default;
@@ -165,8 +165,8 @@ class AllFollower {
   LogMerge merge_;
   Inbox inbox_;
   std::optional<View> view_;
-  bool has_told_ = false;                      // that there is nothing yet
-  std::map<std::string, Instance> instances_;  // last: its threads use the rest
+  bool has_reported_ = false;                  // whether the wait for the first pod was reported
+  std::map<std::string, Instance> instances_;  // last, because its threads use the other members
 };
 
 AllFollower::View AllFollower::ViewOf(const JobWatch::Snapshot& snapshot) const {
@@ -232,7 +232,7 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
 void AllFollower::FollowNewPods() {
   for (const auto& [name, uid] : view_->pods) {
     const auto known = instances_.find(name);
-    // One that is followed still goes on with the new pod by itself.
+    // A follower that still runs continues with a new pod by itself.
     const bool is_new =
         known == instances_.end() || (known->second.is_done && known->second.uid != uid);
     if (is_new) Begin(name, uid);
@@ -257,7 +257,7 @@ base::Status AllFollower::Print() {
     lines_.Add(line.instance, std::move(line.line), now);
   }
   const std::string text = lines_.Take(is_over ? std::nullopt : std::optional(now));
-  // First, for a bar that has become a line is not to be drawn below it.
+  // The bars come first: one that has become a line must not be drawn again below it.
   out_.SetBars(is_over ? std::vector<std::string>() : lines_.Bars(inbox_.Open()));
   return text.empty() ? base::Status() : out_.Write(text);
 }
@@ -274,16 +274,16 @@ base::Status AllFollower::Run() {
     TRY(AwaitNews());
     if (request_.stop.stop_requested()) return {};
     if (!view_) continue;
-    if (!has_told_ && view_->pods.empty() && !view_->has_ended) {
+    if (!has_reported_ && view_->pods.empty() && !view_->has_ended) {
       base::LogInfo("waiting for the instances of the job {}", name_);
     }
-    has_told_ = true;
+    has_reported_ = true;
     FollowNewPods();
     StopThoseThatGoOn();
     TRY(Print());
     if (IsOver()) break;
   }
-  TRY(Print());  // what came between the last look and the end
+  TRY(Print());  // prints what came between the last look and the end
   for (const auto& [name, instance] : instances_) {
     if (!instance.status && instance.status.error().code != Code::kCancelled) {
       return base::Fail(instance.status.error().Wrap(name));

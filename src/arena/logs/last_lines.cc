@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostOfLastLines = 16 << 20;
 
-// The last pod of that name.
+// Returns the last pod with that name.
 std::optional<PodOfRun> FindPod(const RunRecord& run, std::string_view name) {
   std::optional<PodOfRun> found;
   for (const PodOfRun& of : PodsOf(run)) {

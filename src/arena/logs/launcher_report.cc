@@ -7,10 +7,10 @@ constexpr std::string_view kException =
     "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:";
 constexpr std::string_view kBorder = "==========";
 constexpr int kBorders = 2;
-// A table has seven lines for each rank; what is longer is something else.
+// A table has seven lines for each rank; anything longer is not a table.
 constexpr int kMostTableLines = 7 * 4096;
 constexpr std::string_view kFailedFirst = " failed first (local rank ";
-// The explanation is a column of labels, "  why       : ".
+// The explanation begins each line with a label in a column: "  why       : ".
 constexpr size_t kLabelWidth = 12;
 
 bool IsLabelled(std::string_view line) {

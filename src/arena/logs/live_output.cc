@@ -25,11 +25,11 @@ using std::chrono::seconds;
 
 constexpr seconds kTick{1};
 constexpr seconds kUntilNews{3600};
-constexpr seconds kJustBefore{10};  // on a busy machine a job is followed so long after it began
+constexpr seconds kJustBefore{10};  // following may begin this late on a busy machine
 constexpr std::chrono::milliseconds kUntilItEnds{500};
 constexpr size_t kMostBars = 8;
 
-// Its programs run: none has ended and waits to be started again.
+// Whether all programs of the pod run: none has ended and waits for its restart.
 bool IsUp(const text::Json& pod) {
   if (text::GetString(pod, {"status", "phase"}) != "Running") return false;
   const auto statuses = api::ContainerStatuses(pod);
@@ -45,7 +45,7 @@ std::vector<const text::Json*> PodsOf(const JobWatch::Snapshot& now, const std::
   return pods;
 }
 
-// Without the times, which change by themselves.
+// The result contains no durations, which change by themselves.
 FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid,
                    const std::vector<const text::Json*>& pods, const RankMap& ranks,
                    base::Time time, std::optional<base::Time>& start) {
@@ -61,7 +61,7 @@ FollowedJob LookAt(const JobWatch::Snapshot& now, const std::string& uid,
   return job;
 }
 
-// The one that draws now; a command follows one job at a time.
+// The output that draws now; a command follows one job at a time.
 base::Guarded<LiveOutput*>& Shown() {
   static auto* const shown = new base::Guarded<LiveOutput*>(nullptr);
   return *shown;
@@ -83,7 +83,7 @@ LiveOutput::LiveOutput(cluster::Client& client, const Context& context, const te
     base::SetLogWriter([this](std::string_view line) { LogAbove(line); });
     *Shown().Lock() = this;
   }
-  // Arena has no such lines.
+  // Under Arena's name there are no such lines.
   if (context.program == "arena") return;
   if (watch == nullptr) {
     own_watch_ = std::make_unique<JobWatch>(client, std::string(api::Namespace(job)),
@@ -124,7 +124,7 @@ base::Status LiveOutput::Write(std::string_view text) {
       lost = std::move(*line);
     }
   }
-  // A pod's own launcher has said it, and ends the job for it.
+  // The pod's own launcher may have said so already; it also ends the job for that reason.
   constexpr std::string_view kSaid = "a loss is not a number any more: ";
   if (!lost.empty() && lost.find(kSaid) == std::string::npos) {
     base::LogWarn("{}{}", kSaid, base::OneLine(lost, 200));
@@ -153,7 +153,7 @@ void LiveOutput::SetBars(std::vector<std::string> bars) {
   DrawLocked();
 }
 
-// The beginning of a line that a program has printed stays as it is.
+// Nothing is drawn while a program has printed only the beginning of a line.
 void LiveOutput::DrawLocked() {
   if (!is_at_line_start_ || is_taken_away_) return;
   std::vector<std::string> lines = bars_;
@@ -168,8 +168,8 @@ void LiveOutput::LogAbove(std::string_view line) {
   DrawLocked();
 }
 
-// Whether a program's end was the job's, because no restart is left: the job's status says so a
-// moment later.
+// Whether the end of a program was the end of the job, because no restart is left. The job's status
+// shows this a moment later.
 bool LiveOutput::EndsSoon() {
   return watch_->Wait(kUntilItEnds, [this](const JobWatch::Snapshot& now) {
     return is_over_ || !now.job || api::IsJobFinished(*now.job);
@@ -209,7 +209,7 @@ LiveLines::LiveLines(cluster::Client& client, const Context& context, const text
                      LineChoice choice, std::string instance, bool has_timestamps, cli::Output& out)
     : live_(client, context, job, out),
       lines_(live_, std::move(choice), std::move(instance), has_timestamps) {
-  lines_.TellBars([this](const RankBar& bar) { TakeBar(bar); });
+  lines_.SetOnBar([this](const RankBar& bar) { TakeBar(bar); });
 }
 
 void LiveLines::TakeBar(const RankBar& bar) {

@@ -12,7 +12,7 @@ namespace arena {
 namespace {
 
 constexpr char kHole = '\x01';
-constexpr size_t kMaxMissing = 3;  // ranks that "all but" names
+constexpr size_t kMaxMissing = 3;  // at most this many ranks follow "all but"
 constexpr uint64_t kFarAhead = 8;  // lines
 constexpr size_t kMostApart = 4096;
 
@@ -24,7 +24,8 @@ size_t DigitsFrom(std::string_view text, size_t at) {
   return at;
 }
 
-// Where the number that begins at `at` ends; `at` when none does. "-3.5e-04", "0x7ffe".
+// Returns where the number that begins at `at` ends, such as "-3.5e-04" or "0x7ffe"; `at` if none
+// does.
 size_t NumberEnd(std::string_view text, size_t at) {
   size_t digits = at;
   const bool is_in_word = at > 0 && IsWordPart(text[at - 1]);
@@ -46,7 +47,8 @@ size_t NumberEnd(std::string_view text, size_t at) {
   return end;
 }
 
-// What would remain on a terminal: the end of "10%\r20%\n".
+// Returns what would remain visible on a terminal: "20%" of "10%\r20%
+// ".
 std::string_view LastState(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   const size_t back = text.rfind('\r');
@@ -143,8 +145,8 @@ bool LogFold::Join(int rank, Line& line) {
   return true;
 }
 
-// The same line, which stands before this rank's last one, follows it if those who said it have
-// said nothing since.
+// If the same line was printed before this rank's last one, it is moved behind it, provided that no
+// rank that printed it has printed anything since.
 void LogFold::MoveHere(int rank, Line& line) {
   const auto open = open_.find(line.key);
   if (open == open_.end()) return;
@@ -154,7 +156,7 @@ void LogFold::MoveHere(int rank, Line& line) {
     const bool is_last_of_all =
         std::all_of(held.ranks->begin(), held.ranks->end(),
                     [&, last = number](int each) { return last_of_[each] == last; });
-    const bool is_said = held.ranks->contains(rank);  // then it is a repetition
+    const bool is_said = held.ranks->contains(rank);  // the rank repeats the line
     if (is_said || !is_last_of_all || held.numbers.size() != line.numbers.size()) continue;
     Widen(line, held);
     line.ranks = held.ranks;
@@ -191,7 +193,8 @@ void LogFold::Add(std::optional<int> rank, const std::string& name, TimedLine ti
   held_.push_back(std::move(line));
 }
 
-// Whether a rank that said what was said before this line, and is not far ahead, may yet say it.
+// Whether a rank that printed the line before this one together with it, and is not far ahead, may
+// still print this one, too.
 bool LogFold::IsAwaited(const Line& line, uint64_t number) const {
   if (!line.before) return false;
   const auto apart = apart_.find(line.key);
@@ -253,7 +256,7 @@ void LogFold::Emit(std::string& out) {
   last_label_ = label;
 }
 
-// Who was awaited in vain, and is not again.
+// Records the ranks that were awaited in vain, so that they are not awaited again.
 void LogFold::NoteApart(const Line& line) {
   if (!line.before) return;
   if (apart_.size() > kMostApart) apart_.clear();

@@ -22,10 +22,10 @@ namespace arena {
 std::string NameRanks(const std::set<int>& ranks, int total);
 
 // A line of one rank waits kWindow for the same line of the others, and kPatience for the ranks
-// that said the line before it, too, and are not far ahead: those are probably just late. Lines are
-// the same if they differ only in numbers, which are shown as a range ("loss 0.51..0.53"). Lines of
-// a rank keep their order. Repetitions of a line are counted, and a progress bar's last state is
-// shown.
+// that printed the line before it, too, and are not far ahead: those are probably just late. Lines
+// are the same if they differ only in numbers, which are shown as a range ("loss 0.51..0.53").
+// Lines of a rank keep their order. Repetitions of a line are counted, and a progress bar's last
+// state is shown.
 class LogFold {
  public:
   using Moment = std::chrono::steady_clock::time_point;
@@ -63,7 +63,7 @@ class LogFold {
     std::string key;  // the text with kHole for each number
     std::vector<Number> numbers;
     Ranks ranks = std::make_shared<std::set<int>>();
-    Ranks before;           // of the line that its first rank had said before; null of none
+    Ranks before;  // the ranks of the line that its first rank printed before; null if none
     bool is_moved = false;  // to a later place: nothing is here
     std::string name, stamp;
     std::optional<base::Time> time;
@@ -87,8 +87,8 @@ class LogFold {
   uint64_t first_ = 1;                                        // number of held_'s first line
   std::unordered_map<std::string, std::set<uint64_t>> open_;  // by key: numbers in held_
   std::map<int, uint64_t> last_of_;                           // by rank: its newest line's number
-  std::map<int, Ranks> with_;                                 // by rank: who said that line
-  std::unordered_map<std::string, std::set<int>> apart_;  // by key: who was awaited and said none
+  std::map<int, Ranks> with_;                                 // by rank: the ranks of that line
+  std::unordered_map<std::string, std::set<int>> apart_;      // by key: ranks awaited in vain
   std::optional<base::Time> newest_;
   std::string last_;  // the last line shown, without its stamp
   std::string last_label_;

@@ -12,7 +12,7 @@ class LogFoldTest : public testing::Test {
  protected:
   static constexpr LogFold::Moment kStart{};
 
-  // `at`: tenths of a second after 10:00, of the line and of the clock.
+  // `at` is the time after 10:00 in tenths of a second, for both the line and the clock.
   void Add(LogFold& fold, std::optional<int> rank, const std::string& text, int at = 0) {
     const std::string time = fmt::format("2026-07-30T10:00:{:02}.{}00000000", at / 10, at % 10);
     fold.Add(rank, "pt-master-0", {time, time + "Z ", text + "\n"},

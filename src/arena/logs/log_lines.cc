@@ -9,8 +9,8 @@ namespace {
 constexpr size_t kSecondsWidth = std::string_view("2026-07-30T10:00:00").size();
 constexpr size_t kNanosecondDigits = 9;
 
-// 2026-07-30T10:00:00.5Z -> 2026-07-30T10:00:00.500000000: UTC timestamps that compare as text. ""
-// for anything else.
+// Turns 2026-07-30T10:00:00.5Z into 2026-07-30T10:00:00.500000000, so that UTC timestamps can be
+// compared as text. Returns "" for anything else.
 std::string Comparable(std::string_view timestamp) {
   if (timestamp.size() < kSecondsWidth + 1 || timestamp[10] != 'T' || timestamp[13] != ':')
     return "";
@@ -168,7 +168,7 @@ void LogLines::Show(std::string_view line, std::string& out) {
 
 void LogLines::AddRest(const std::string& timestamp, std::string_view text,
                        std::string& out) const {
-  // After a stream has broken the line comes again from its beginning.
+  // After a stream has broken, the line comes again from its beginning.
   out += open_line_ == timestamp ? text.substr(std::min(open_printed_, text.size())) : text;
 }
 

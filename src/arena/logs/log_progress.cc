@@ -20,10 +20,10 @@ namespace {
 
 constexpr int64_t kLinesOfCurves = 20'000, kLinesOfLatest = 1000;
 constexpr size_t kMostOfLog = 8 << 20;
-// Of a command that looks once: nobody waits ten seconds for `get`.
+// The time for a command that looks once: nobody wants to wait ten seconds for `get`.
 constexpr std::chrono::seconds kPatienceOfOneLook{3};
 
-// As the embedded cluster's daemon notes it.
+// Reads the log in the same way as the embedded cluster's daemon.
 runs::History HistoryOf(std::string_view log, const std::string& source) {
   runs::History history;
   runs::LogReading reading;
@@ -35,30 +35,32 @@ runs::History HistoryOf(std::string_view log, const std::string& source) {
     text.remove_suffix(text.ends_with('\n') ? 1 : 0);
     const auto label = api::ReadRankLabel(text);
     const runs::Millis at = runs::ToMillis(*time);
-    const auto told = label ? reading.See(at, label->name, label->text) : reading.See(at, "", text);
-    if (told.progress) history.Note(source, at, *told.progress, std::nullopt);
+    const auto found =
+        label ? reading.See(at, label->name, label->text) : reading.See(at, "", text);
+    if (found.progress) history.Note(source, at, *found.progress, std::nullopt);
   }
   return history;
 }
 
-// The instances that may print the progress, most likely first: rank 0's; the last one's, where
-// pipelines know the loss; the second, whatever the others are. Those without a pod are left out.
-std::vector<const text::Json*> Tellers(const TrainingJob& job) {
+// Returns the instances that may print the progress, most likely first: that of rank 0; the last
+// one, which knows the loss of a pipeline; and, as a last attempt, the second one. Instances
+// without a pod are left out.
+std::vector<const text::Json*> ProgressPods(const TrainingJob& job) {
   const RankMap map = RankMap::Of(job.job);
-  std::vector<const text::Json*> tellers;
+  std::vector<const text::Json*> pods;
   const auto add = [&](size_t index) {
     if (index >= map.instances.size()) return;
     const text::Json* const pod = job.Pod(map.instances[index]);
-    const bool is_new = std::find(tellers.begin(), tellers.end(), pod) == tellers.end();
-    if (pod != nullptr && is_new) tellers.push_back(pod);
+    const bool is_new = std::find(pods.begin(), pods.end(), pod) == pods.end();
+    if (pod != nullptr && is_new) pods.push_back(pod);
   };
   add(0);
   if (!map.instances.empty()) add(map.instances.size() - 1);
   add(1);
-  return tellers;
+  return pods;
 }
 
-// Into `tail`, of the first instance.
+// Reads the event files of the first instance into `tail`.
 void ReadEventFiles(cluster::Client& client, const TrainingJob& job, EventTail& tail,
                     std::chrono::seconds longest) {
   const RankMap map = RankMap::Of(job.job);
@@ -80,7 +82,7 @@ text::Json ProgressWithLog(cluster::Client& client, const Context& context, cons
   text::Json known = ProgressJson(client, context, job.job, points, times);
   if (context.cluster_is_this_machine) return known;
   runs::History history;
-  for (const text::Json* const pod : Tellers(job)) {
+  for (const text::Json* const pod : ProgressPods(job)) {
     cluster::LogOptions options;
     options.timestamps = true;
     options.tail_lines = points > 0 ? kLinesOfCurves : kLinesOfLatest;

@@ -28,11 +28,11 @@ struct LogFlags {
   std::string type, since, since_time, instance, container, ranks, grep;
   int64_t tail = -1;
   bool follow = false, timestamps = false, all = false, raw = false, errors = false;
-  LineChoice choice{};        // of --rank and --grep
-  JobWatch* watch = nullptr;  // of what shows the lines, with --follow
+  LineChoice choice{};        // from --rank and --grep
+  JobWatch* watch = nullptr;  // that of the caller who shows the lines, with --follow
 };
 
-// 1h1m1s in seconds; nullopt for anything but digits and h, m, s.
+// Returns the seconds of "1h1m1s"; nullopt if the text contains anything but digits, h, m and s.
 std::optional<int64_t> ParseSince(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
@@ -74,7 +74,7 @@ base::Result<cluster::LogOptions> ToOptions(const LogFlags& flags) {
   return options;
 }
 
-// Whether the job makes, or will make, an instance of that name.
+// Whether the job has, or will have, an instance with that name.
 bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
   for (const auto& [type, spec] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
     const int64_t replicas = text::GetInt(spec, {"replicas"}).value_or(1);
@@ -87,8 +87,8 @@ bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
   return false;
 }
 
-// What failed first (not to Arena), the chief, where an elastic job's ranks meet, or the only
-// instance. "" when that cannot be told.
+// Returns the instance that failed first (but not under Arena's name), otherwise the chief, the
+// instance where an elastic job's ranks meet, or the only one. "" if none of these is known.
 std::string DefaultInstance(const Context& context, const TrainingJob& job) {
   const std::string& failed = job.summary.first_failure.instance;
   if (context.program != "arena" && job.Pod(failed) != nullptr) {
@@ -107,10 +107,11 @@ std::string DefaultInstance(const Context& context, const TrainingJob& job) {
                               : "";
 }
 
-// A server that fails again and again without sending a byte is not asked any more.
+// After so many failures in a row without a single byte, the server is not asked any more.
 constexpr int kMaxBreaks = 5;
 
-// All but the first `printed` bytes of the answer, which it counts on.
+// Prints all but the first `printed` bytes of the answer, and adds the bytes that it prints to
+// `printed`.
 base::Status PrintFrom(cluster::Client& client, const TrainingJob& job, const std::string& instance,
                        const cluster::LogOptions& options, cli::Output& out, size_t& printed) {
   TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
@@ -128,7 +129,7 @@ base::Status PrintFrom(cluster::Client& client, const TrainingJob& job, const st
 base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std::string& instance,
                       cluster::LogOptions options, cli::Output& out) {
   TRY_ASSIGN(options.container, ContainerToRead(job, instance, options.container));
-  // The end of a log, or the part after some time, differs when it is requested again.
+  // The end of a log, or the part after some time, may be different when it is requested again.
   const bool is_whole = !options.tail_lines && !options.since_seconds && options.since_time.empty();
   size_t printed = 0;
   for (int breaks = 0;;) {
@@ -137,7 +138,7 @@ base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std
     if (status || status.error().code != Code::kUnavailable) return status;
     breaks = printed > before ? 1 : breaks + 1;
     if (breaks > kMaxBreaks || (printed > 0 && !is_whole)) return status;
-    base::LogDebug("the log broke after {} bytes, requesting it again: {}", printed,
+    base::LogDebug("the log broke off after {} bytes and is requested again: {}", printed,
                    status.error().message);
   }
 }
@@ -180,8 +181,8 @@ base::Result<int> RunAllLogs(cluster::Client& client, const Context& context,
   return 0;
 }
 
-// The job's pods are gone, and their logs: prints what the operator has kept of the one that failed
-// first (docs/operator.md).
+// Whether the pods and their logs are gone, but the operator has kept the last lines of the
+// instance that failed first (docs/operator.md).
 bool HasKeptLines(const TrainingJob& job, const LogFlags& flags) {
   const std::string& failed = job.summary.first_failure.instance;
   const bool is_asked = flags.instance.empty() || flags.instance == failed;
@@ -194,7 +195,7 @@ base::Status PrintKeptLines(const TrainingJob& job, cli::Output& out) {
   return out.Write(job.summary.last_lines + "\n");
 }
 
-// The deleted pods that belong to the job.
+// Prints the logs of deleted pods that belong to the job.
 base::Result<int> PrintLogsOfPast(cluster::Client& client, const Context& context,
                                   const TrainingJob& job, const LogFlags& flags,
                                   cluster::LogOptions options, cli::Output& out) {
@@ -218,7 +219,7 @@ base::Result<int> PrintLogsOfPast(cluster::Client& client, const Context& contex
   return 0;
 }
 
-// For a run whose job was deleted.
+// Prints the logs of a run whose job was deleted.
 base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
                                 const RunRecord& run, const LogFlags& flags,
                                 const cluster::LogOptions& options, cli::Output& out) {
@@ -229,23 +230,56 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
       return 0;
     }
     return Fail(Code::kNotFound,
-                fmt::format("{} is gone from the cluster, and its logs with it: `{} show {}` tells "
+                fmt::format("{} is gone from the cluster, and its logs with it: `{} show {}` shows "
                             "what this machine saw of it",
                             job.summary.name, context.program, job.summary.name));
   }
   base::LogInfo("{} ({}) was deleted at {}: this is what is remembered of it", job.summary.name,
                 run.id(), LocalTime(*run.deleted));
   if (job.pods.empty()) {
-    return Fail(Code::kNotFound, fmt::format("no instance of {} had started", job.summary.name));
+    return Fail(Code::kNotFound, fmt::format("no instance of {} ever started", job.summary.name));
   }
   return PrintLogsOfPast(client, context, job, flags, options, out);
 }
 
-// Calls `print` with flags, options and an output for the ranks and the text that were asked for.
+// Notes whether anything was written.
+class NotedOutput : public cli::Output {
+ public:
+  explicit NotedOutput(cli::Output& out) : out_(out) {}
+
+  base::Status Write(std::string_view text) override {
+    has_text_ = has_text_ || !text.empty();
+    return out_.Write(text);
+  }
+  bool IsTerminal() const override { return out_.IsTerminal(); }
+  bool HasColour() const override { return out_.HasColour(); }
+  int Width() const override { return out_.Width(); }
+  bool has_text() const { return has_text_; }
+
+ private:
+  cli::Output& out_;
+  bool has_text_ = false;
+};
+
+// Calls `print` with flags, options and an output that select the ranks and the text that the user
+// asked for.
 template <typename Print>
 base::Result<int> WithChoice(cluster::Client& client, const Context& context,
                              const TrainingJob& job, LogFlags flags, cluster::LogOptions options,
-                             cli::Output& out, const Print& print) {
+                             cli::Output& output, const Print& print_lines) {
+  NotedOutput out(output);
+  const auto print = [&](const LogFlags& chosen, const cluster::LogOptions& with,
+                         cli::Output& lines) -> base::Result<int> {
+    TRY_ASSIGN(const int code, print_lines(chosen, with, lines));
+    const bool is_mixed = !chosen.ranks.empty() && chosen.choice.map.processes > 1;
+    if (code == 0 && is_mixed && !out.has_text() && chosen.grep.empty() && !chosen.errors) {
+      base::LogInfo(
+          "no line is marked as one of these ranks': torchrun marks the lines of ranks that share "
+          "an instance only with --tee=3, `{} run -n` always",
+          context.program);
+    }
+    return code;
+  };
   LineChoice& choice = flags.choice;
   if (context.program != "arena") choice = {{}, flags.grep, RankMap::Of(job.job)};
   if (!flags.ranks.empty()) {
@@ -256,7 +290,7 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
                   fmt::format("--rank \"{}\" is invalid: the ranks of {} are 0 to {}", flags.ranks,
                               job.summary.name, choice.map.size() - 1));
     }
-    flags.all = flags.errors || instances.size() > 1;
+    flags.all = flags.errors || choice.map.CountOf(choice.ranks) > 1;
     if (!flags.all) flags.instance = instances.front();
   }
   if (flags.all) return print(flags, options, out);
@@ -275,7 +309,7 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
   }
   ChosenLines lines(out, choice, flags.instance, flags.timestamps);
   const bool chooses = !choice.grep.empty() || (!choice.ranks.empty() && choice.map.processes > 1);
-  if (chooses && options.tail_lines) {  // the last of the chosen lines, not of all
+  if (chooses && options.tail_lines) {  // the limit is on the selected lines
     lines.KeepLast(static_cast<size_t>(*std::exchange(options.tail_lines, std::nullopt)));
   }
   return print_to(lines);
@@ -302,7 +336,7 @@ base::Result<int> PrintLogs(cluster::Client& client, const Context& context, con
     for (const text::Json& pod : job.pods) {
       names += fmt::format("{}\n", text::GetString(pod, {"metadata", "name"}));
     }
-    // Arena says this on stdout (compat/arena.md 2.1).
+    // Arena prints this on stdout (compat/arena.md 2.1).
     TRY(
         out.Write(fmt::format("There is {} instances have been found:\n\n{}\nplease use '-i' "
                               "or '--instance' to filter.\n",
@@ -347,7 +381,7 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
                         });
     }
   }
-  // `logs -- help`, as one of Arena's documents prints it, is not the name of a job
+  // One of Arena's documents prints `logs -- help`, where help is not a job's name
   // (docs/errata.md).
   if (!found && found.error().code == Code::kNotFound && name == "help" && call.dash == 0u) {
     TRY(call.out.Write(call.command.HelpText()));
@@ -426,7 +460,7 @@ void AddLogs(cli::Command& root, Context& context) {
     if (flags->all && !flags->instance.empty()) {
       return Fail(Code::kInvalidArgument, "give either --all or --instance, not both");
     }
-    if (!flags->ranks.empty()) {
+    if (call.command.Changed("rank")) {
       if (!flags->instance.empty()) {
         return Fail(Code::kInvalidArgument, "give either --rank or --instance, not both");
       }

@@ -67,7 +67,7 @@ TEST(LogLines, ShowsALineThatHasNoEndYetAndEachByteOnce) {
   EXPECT_EQ(lines.End(), "");
 }
 
-// "<stamp> " and `pieces` of 3 MiB, each of its own letter.
+// Returns "<stamp> " and `pieces` pieces of 3 MiB, each made of its own letter.
 std::string LongLine(std::string_view stamp, size_t pieces) {
   std::string line(stamp);
   line += ' ';
@@ -126,7 +126,7 @@ class LogsTest : public VerbTest {
     cluster_->Put(kPods, MakePod("pt", "master", 0, phase));
     cluster_->Put(kPods, MakePod("pt", "worker", 0, phase));
   }
-  // Answers with what was asked for.
+  // Each answer is the instance and the query of its request.
   void Echo() {
     cluster_->on_log = [](const net::Target& target) {
       FakeLog log;
@@ -143,7 +143,7 @@ TEST_F(LogsTest, GoOnWhereTheServerWentAway) {
   std::atomic<int> asked = 0;
   cluster_->on_log = [&asked](const net::Target&) {
     FakeLog log;
-    // Amid a line, then before the first byte.
+    // It breaks within a line, and then before the first byte.
     constexpr const char* kBodies[] = {"one\ntw", "", "one\ntwo\nthree\n"};
     log.body = kBodies[asked];
     log.breaks = asked < 2;
@@ -166,7 +166,7 @@ TEST_F(LogsTest, OfAFailedJobAreThoseOfTheRankThatFailedFirst) {
   cluster_->Put(kJobs, job);
   cluster_->Put(kPods, MakePod("pt", "worker", 0, "Failed"));
   Echo();
-  // To Arena the log of a job is its chief's (compat/arena.md 2.5).
+  // For Arena, the log of a job is that of its chief (compat/arena.md 2.5).
   EXPECT_TRUE(Run({"logs", "pt"}).out.starts_with("pt-master-0"));
   const Ended ended = Run({"logs", "pt"}, "muster");
   EXPECT_TRUE(ended.out.starts_with("pt-worker-0")) << ended.out;
@@ -294,7 +294,7 @@ TEST_F(LogsTest, FollowWaitsForAnInstanceThatDoesNotRunYet) {
   std::jthread controller;
   bool has_begun = false;
   cluster_->refuse = [&](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
-    // The reflectors' list of pods: the controller sets to work.
+    // The reflectors list the pods: now the controller starts to work.
     const bool is_list =
         request.method == "GET" && request.target.starts_with(std::string(kPods) + "?");
     if (is_list && !std::exchange(has_begun, true)) {
@@ -331,7 +331,7 @@ TEST_F(LogsTest, FollowShowsWhyTheCodeDidNotCome) {
   EXPECT_EQ(Run({"logs", "-f", "pt"}).out, "fatal: repository not found\n");
 }
 
-// On Kubernetes workers wait for their master in an init container.
+// On Kubernetes, workers wait for their master in an init container.
 TEST_F(LogsTest, WhileAnInitContainerRunsTheLogIsItsOwn) {
   PutJob("Created", "Running");
   text::Json pod = MakePod("pt", "worker", 0, "Pending");
@@ -363,7 +363,7 @@ TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
   EXPECT_EQ(Run({"logs", "help"}).exit_code, 1);
 }
 
-TEST(LogLines, TellsOfTheLineWithoutAnEnd) {
+TEST(LogLines, ReportsTheLineWithoutAnEnd) {
   LogLines lines(true);
   lines.Begin();
   EXPECT_EQ(lines.OpenText(), "");
@@ -388,7 +388,7 @@ TEST(MergedLines, BarsThatLookAlikeAreOne) {
   EXPECT_EQ(lines.Bars({{"a-master-0", " "}}), Bars{});
 }
 
-TEST(MergedLines, BarsThatALauncherTellsOfAreNoLines) {
+TEST(MergedLines, BarsThatALauncherReportsAreNoLines) {
   TrainingJob job;
   job.job = *text::ParseJson(R"({"metadata": {"name": "a"}, "spec": {"nprocPerNode": "2",
       "pytorchReplicaSpecs": {"Master": {"replicas": 1}}}})");
@@ -464,7 +464,7 @@ TEST_F(LogsTest, FollowingAllEndsWithTheJobAndJoinsInstancesThatComeAgain) {
       log.body = Stamp(1, "m");
       log.at_end = [this, &end] {
         end("master", "Failed");
-        // The controller makes it anew.
+        // The controller creates the pod again.
         text::Json pod = MakePod("pt", "master", 0, "Running");
         text::Set(pod, {"metadata", "uid"}, text::Json("uid-again"));
         cluster_->Remove(kPods, "pt-master-0");

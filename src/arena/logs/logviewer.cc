@@ -18,7 +18,7 @@ int64_t FirstPort(const text::Json& service, std::string_view field) {
   return ports.empty() ? 0 : text::GetInt(ports[0], {field}).value_or(0);
 }
 
-// host:port of the service as it can be reached from here; "" when it cannot.
+// Returns host:port where the service can be reached from here; "" if it cannot be.
 std::string AddressOf(cluster::Client& client, const text::Json& service) {
   const std::string_view type = text::GetString(service, {"spec", "type"});
   std::string host;
@@ -36,7 +36,7 @@ std::string AddressOf(cluster::Client& client, const text::Json& service) {
   return host.empty() || port == 0 ? "" : fmt::format("{}:{}", host, port);
 }
 
-// The address of the dashboard in the job's namespace, in Arena's or in the system's.
+// Returns the address of the dashboard in the job's namespace, in Arena's, or in kube-system.
 base::Result<std::string> FindDashboard(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name) {
   for (const std::string& place :

@@ -5,14 +5,14 @@
 namespace arena {
 
 bool ReadPodLog(cluster::Client& client, const text::Json& pod, const cluster::LogOptions& options,
-                size_t most, const std::function<void(std::string_view bytes)>& tell) {
+                size_t most, const std::function<void(std::string_view bytes)>& take) {
   const auto stream = client.Logs(api::Namespace(pod), api::Name(pod), options);
   if (!stream) return false;
   for (size_t read = 0; read < most;) {
     const auto bytes = (*stream)->Read();
     if (!bytes || !*bytes) break;
     read += (*bytes)->size();
-    tell(**bytes);
+    take(**bytes);
   }
   return true;
 }

@@ -19,6 +19,6 @@ std::optional<std::string> ReadPodLog(cluster::Client& client, const text::Json&
 
 // The same piece by piece, as they come; false if there is no log to read.
 bool ReadPodLog(cluster::Client& client, const text::Json& pod, const cluster::LogOptions& options,
-                size_t most, const std::function<void(std::string_view bytes)>& tell);
+                size_t most, const std::function<void(std::string_view bytes)>& take);
 
 }  // namespace arena

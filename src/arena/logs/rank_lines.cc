@@ -28,7 +28,7 @@ std::optional<int> RankOf(const RankMap& map, std::string_view instance,
   return label.is_local ? map.RankAt(instance, label.number) : std::optional(label.number);
 }
 
-// "[rank1]:text" of "[lr=0.1 seed=2] [rank1]:text".
+// Returns "[rank1]:text" of "[lr=0.1 seed=2] [rank1]:text".
 std::string_view BehindTrial(std::string_view line) {
   const size_t end = line.starts_with('[') ? line.find("] [") : std::string_view::npos;
   return end == std::string_view::npos ? line : line.substr(end + 2);
@@ -92,6 +92,12 @@ std::vector<std::string> RankMap::InstancesOf(const Ranks& ranks) const {
   return found;
 }
 
+int RankMap::CountOf(const Ranks& ranks) const {
+  int count = 0;
+  for (int rank = 0; rank < size(); ++rank) count += Contains(ranks, rank) ? 1 : 0;
+  return count;
+}
+
 base::Status ChosenLines::Write(std::string_view text) {
   if (is_plain_) return out_.Write(text);
   std::string chosen;
@@ -127,14 +133,14 @@ std::string ChosenLines::Shown(std::string_view line) {
   const size_t stamp = has_timestamps_ ? std::min(line.find(' ') + 1, line.size()) : 0;
   std::string_view text = line.substr(stamp);
   if (const auto bar = TakeBar(choice_.map, instance_, text)) {
-    if (tell_bar_ && (choice_.ranks.empty() || Contains(choice_.ranks, bar->rank))) tell_bar_(*bar);
+    if (on_bar_ && (choice_.ranks.empty() || Contains(choice_.ranks, bar->rank))) on_bar_(*bar);
     return "";
   }
   if (text.empty() || !choice_.Wants(instance_, text)) return "";
   const bool has_label = text.starts_with('[') && choice_.map.processes > 1;
   const auto rank = has_label ? RankOf(choice_.map, instance_, text) : std::nullopt;
   if (!rank) return std::string(line);
-  if (tell_bar_) tell_bar_({*rank, ""});
+  if (on_bar_) on_bar_({*rank, ""});
   if (!out_.HasColour()) return std::string(line);
   const std::string_view label = line.substr(stamp, line.size() - stamp - text.size());
   return std::string(line.substr(0, stamp)) + ColouredRank(*rank, label) + std::string(text);

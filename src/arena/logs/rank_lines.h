@@ -32,6 +32,8 @@ struct RankMap {
   std::optional<int> RankAt(std::string_view instance, int local) const;
   // The instances that run one of these ranks.
   std::vector<std::string> InstancesOf(const Ranks& ranks) const;
+  // How many of these ranks the job has.
+  int CountOf(const Ranks& ranks) const;
 };
 
 // `label` in the colour of a rank; neighbours differ.
@@ -63,7 +65,7 @@ struct LineChoice {
 // bars separately. If all lines of a single rank are selected, passes everything on as it comes.
 class ChosenLines : public cli::Output {
  public:
-  using TellBar = std::function<void(const RankBar& bar)>;
+  using OnBar = std::function<void(const RankBar& bar)>;
 
   ChosenLines(cli::Output& out, LineChoice choice, std::string instance, bool has_timestamps)
       : out_(out),
@@ -78,7 +80,7 @@ class ChosenLines : public cli::Output {
   // Passes on only the last `count` of the chosen lines, and only when it finishes.
   void KeepLast(size_t count) { keeps_ = count; }
   // Reports the bars; "" for a rank whose bar has become a line.
-  void TellBars(TellBar tell) { tell_bar_ = std::move(tell); }
+  void SetOnBar(OnBar on_bar) { on_bar_ = std::move(on_bar); }
   bool IsTerminal() const override { return out_.IsTerminal(); }
   bool HasColour() const override { return out_.HasColour(); }
   int Width() const override { return out_.Width(); }
@@ -96,7 +98,7 @@ class ChosenLines : public cli::Output {
   std::string rest_;
   std::optional<size_t> keeps_;
   std::deque<std::string> kept_;
-  TellBar tell_bar_;
+  OnBar on_bar_;
 };
 
 }  // namespace arena

@@ -96,11 +96,11 @@ class ColourTerminal : public cli::StringOutput {
   bool HasColour() const override { return true; }
 };
 
-TEST(ChosenLines, ColourRanksAndTellOfBars) {
+TEST(ChosenLines, ColourRanksAndReportBars) {
   ColourTerminal out;
   ChosenLines lines(out, {{}, "", {{"j-master-0"}, 2}}, "j-master-0", false);
   std::string bars;
-  lines.TellBars([&](const RankBar& bar) { bars += fmt::format("{}:{} ", bar.rank, bar.text); });
+  lines.SetOnBar([&](const RankBar& bar) { bars += fmt::format("{}:{} ", bar.rank, bar.text); });
   ASSERT_TRUE(lines.Write("[rank0]:a\n[rank1]> 40%\nlauncher\n[rank1]:b"));
   ASSERT_TRUE(lines.Finish());
   EXPECT_EQ(out.text(), "\x1b[36m[rank0]:\x1b[0ma\nlauncher\n\x1b[33m[rank1]:\x1b[0mb");

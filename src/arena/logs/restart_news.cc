@@ -16,7 +16,7 @@ std::vector<Restart> RestartNews::See(const std::vector<const text::Json*>& pods
       const int64_t starts = status.restart_count + (status.is_waiting ? 1 : 0);
       int64_t& seen = seen_[std::string(api::Uid(*pod)) + std::string(status.name)];
       if (std::exchange(seen, starts) >= starts) continue;
-      // Kubernetes rounds times down to the second.
+      // Kubernetes rounds times down to seconds.
       const auto& ended = status.last_terminated->finished;
       if (ended && *ended + std::chrono::seconds(1) <= since_) continue;
       news.push_back(

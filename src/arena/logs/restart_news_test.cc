@@ -19,20 +19,20 @@ text::Json PodAfter(int restarts, bool is_waiting) {
                       {"status", text::Object{{"containerStatuses", text::Array{status}}}}};
 }
 
-TEST(RestartNews, TellsEachStartOnceHoweverItIsSeen) {
+TEST(RestartNews, ReportsEachStartOnceHoweverItIsSeen) {
   RestartNews news(kEnded + std::chrono::milliseconds(900));
   const auto see = [&news](int restarts, bool is_waiting) {
     const text::Json pod = PodAfter(restarts, is_waiting);
-    std::string told;
+    std::string text;
     for (const Restart& restart : news.See({&pod})) {
       EXPECT_EQ(restart.is_to_come, is_waiting);
-      told += restart.text + ";";
+      text += restart.text + ";";
     }
-    return told;
+    return text;
   };
   EXPECT_EQ(news.See({}).size(), 0u);
   EXPECT_EQ(see(0, false), "");
-  // The first comes at once: nobody sees it wait.
+  // The first restart happens at once: nobody sees the container wait.
   EXPECT_EQ(see(1, false), "pt-master-0 exited with code 3, starts again (restart 1);");
   EXPECT_EQ(see(1, false), "");
   EXPECT_EQ(see(1, true), "pt-master-0 exited with code 3, starts again (restart 2);");

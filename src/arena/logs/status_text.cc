@@ -5,7 +5,7 @@
 namespace arena {
 namespace {
 
-// A rank that has printed nothing for this long is reported.
+// If nothing has been printed for this long, the text says so.
 constexpr std::chrono::seconds kQuiet{5};
 
 std::string Short(base::Duration duration) {

@@ -11,17 +11,17 @@
 namespace arena {
 namespace {
 
-constexpr size_t kMaxBytes = 900 << 10;  // a Secret holds 1 MiB
+constexpr size_t kMaxBytes = 900 << 10;  // a Secret holds at most 1 MiB
 
 constexpr std::array<std::string_view, 43> kLeftOut = {
-    // the terminal's, and its shell's
+    // these describe the caller's terminal and its shell
     "_", "COLORTERM", "COLUMNS", "GPG_TTY", "LINES", "LS_COLORS", "OLDPWD", "PROMPT_COMMAND", "PS1",
     "PS2", "PS4", "PWD", "SHLVL", "STY", "TERM", "TMUX", "TMUX_PANE", "WINDOW", "WINDOWID",
     "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "DBUS_SESSION_BUS_ADDRESS", "XDG_SEAT", "XDG_VTNR",
-    // what a pod takes of the caller otherwise
+    // a pod takes these from the caller in another way
     "CONDA_DEFAULT_ENV", "CONDA_PREFIX", "HOME", "HOSTNAME", "LANG", "LOGNAME", "PATH",
     "PYENV_VERSION", "USER", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT",
-    // a rank's place
+    // these describe a rank's place in a job
     "GROUP_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "RANK",
     "WORLD_SIZE"};
 constexpr std::array<std::string_view, 8> kLeftOutPrefixes = {
@@ -45,7 +45,8 @@ base::Result<std::map<std::string, std::string>> CallersEnvironment(
     bytes += name.size() + value.size();
     inherited[name] = value;
   }
-  // A log that is not a terminal's is seen as it is written.
+  // The output goes to a log rather than a terminal: unbuffered, its lines appear as they are
+  // written.
   inherited.try_emplace("PYTHONUNBUFFERED", "1");
   if (bytes <= kMaxBytes) return inherited;
   return base::Fail(

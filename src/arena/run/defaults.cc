@@ -44,7 +44,7 @@ base::Result<std::string> ScalarText(const text::Json& value) {
   return Fail(Code::kInvalidArgument, "is not a word or a number");
 }
 
-// The values that a flag is set to, one after another.
+// Returns the words to set the flag to, one after another: a list or a map has several.
 base::Result<std::vector<std::string>> ValuesOf(const text::Json& value) {
   std::vector<std::string> values;
   if (const text::Array* const list = value.if_array()) {
@@ -74,7 +74,7 @@ base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagS
   }
   if (flag != nullptr && flag->name() == key && !flag->is_hidden() && !MayBeDefault(*flag)) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("\"{}\" is of one run alone: give it on the command line", key));
+                fmt::format("\"{}\" is for one run only: give it on the command line", key));
   }
   if (flag == nullptr || flag->name() != key || !MayBeDefault(*flag)) {
     return Fail(Code::kInvalidArgument,
@@ -98,7 +98,7 @@ base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagS
 base::Result<Defaults> ReadDefaults(const std::string& folder, cli::FlagSet& flags) {
   const std::string path = folder + "/" + kDefaultsFile;
   const auto content = base::ReadFile(path, kMaxDefaults);
-  // A folder that is none is named when it is looked for.
+  // If the path is not a folder, the later search for the code reports that.
   const bool is_absent =
       !content && (content.error().code == Code::kNotFound || content.error().os_errno == ENOTDIR);
   Defaults defaults{path, {}};

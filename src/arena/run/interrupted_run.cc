@@ -30,7 +30,7 @@ InterruptedRun::InterruptedRun(cluster::Client& client, const Context& context,
 
 InterruptedRun::~InterruptedRun() {
   signals_.reset();
-  // It ends the program, with the exit code of an interrupted one.
+  // The waiting thread ends the program with the exit code of an interrupted one.
   if (waiting_.joinable()) waiting_.join();
 }
 
@@ -48,7 +48,7 @@ void InterruptedRun::Suspend() {
   const std::string name(api::Name(job_));
   base::LogInfo("stopping {}: SIGTERM now, SIGKILL after {} s; Ctrl-C again kills it at once", name,
                 grace_seconds_);
-  // A job that waits for others must not start by itself later.
+  // Without this change, a job that waits for others would start by itself later.
   const text::Json patch = text::Object{
       {"metadata", text::Object{{"annotations", text::Object{{api::kWaitForAnnotation, nullptr}}}}},
       {"spec", text::Object{{"runPolicy", text::Object{{"suspend", true}}}}}};
@@ -81,13 +81,13 @@ void InterruptedRun::AwaitEnd() {
           return api::ControllerUid(entry.second) == uid;
         });
       });
-  if (has_finished) return;  // it was quicker: who follows it tells how it ended
-  // What the replicas said at their end is on its way.
+  if (has_finished) return;  // it was quicker: the follower reports how it ended
+  // The last output of the replicas is still on its way.
   std::this_thread::sleep_for(LogMerge::kWindow);
   TakeAwayLiveLines();
   if (has_ended) {
     base::LogInfo(
-        "{0} is stopped: `{1} resume {0}{2}` begins it again, `{1} delete {0}{2}` removes it", name,
+        "{0} is stopped: `{1} resume {0}{2}` starts it again, `{1} delete {0}{2}` removes it", name,
         context_.program, FlagsOfPlace(context_));
   } else {
     base::LogWarn("{} is still stopping: `{} get {}{}` shows it", name, context_.program, name,

@@ -36,14 +36,15 @@ using base::Fail;
 constexpr std::chrono::minutes kNoticePatience{5};
 constexpr std::chrono::seconds kFirstNoticePause{1};
 constexpr std::chrono::seconds kLongestNoticePause{30};
-// Lines at the end of the log: the last of them may be blank, or progress bars.
+// Several lines are read from the end of the log because the last ones may be blank or progress
+// bars.
 constexpr int64_t kReadLines = 20;
 constexpr const char* kSessionBus = "DBUS_SESSION_BUS_ADDRESS";
 
 struct Notice {
-  text::Json said;                 // a program gets it on its standard input, a URL as the body
-  base::Environment environment;   // of whoever submitted the job
-  std::vector<std::string> buses;  // SessionBuses
+  text::Json said;  // a program reads it on its standard input; a URL receives it as the body
+  base::Environment environment;   // that of the user who submitted the job
+  std::vector<std::string> buses;  // from SessionBuses
 };
 
 bool IsUrl(std::string_view target) {
@@ -72,14 +73,15 @@ text::Json WordsFor(const TrainingJob& job, const std::string& event, const std:
       {"lastLine", last_line},
       {"command", api::CommandOf(job.job)},
       {"host", base::HostName()},
-      // Slack, Mattermost and similar programs show this member.
+      // Slack, Mattermost and similar services display this member.
       {"text", fmt::format("{} {}{}{}", summary.name,
                            event == "hang" ? "hangs" : base::ToLower(summary.status),
                            summary.reason.empty() ? "" : ": ", summary.reason)}};
 }
 
-// Where the user's desktop may be: the session in which the job was submitted, then this process's
-// own, then the one that systemd keeps for the user, which is there when neither had a session.
+// The user's desktop may be on the bus of the session in which the job was submitted, on this
+// process's own, or on the one that systemd keeps for the user, which exists even if the others do
+// not.
 std::vector<std::string> SessionBuses(const text::Json& job, const base::Environment& environment) {
   const std::string users = fmt::format("/run/user/{}/bus", ::geteuid());
   std::vector<std::string> buses;
@@ -91,7 +93,8 @@ std::vector<std::string> SessionBuses(const text::Json& job, const base::Environ
   return buses;
 }
 
-// On another cluster the caller itself is who submitted it, and others may write what the job says.
+// On another cluster, the environment and the bus are the caller's: others may have written what
+// the job says about its submitter.
 Notice NoticeFor(cluster::Client& client, const Context& context, const RunRecord& run,
                  const std::string& event) {
   const text::Json submitted = context.cluster_is_this_machine ? run.job.job : text::Json();
@@ -102,46 +105,47 @@ Notice NoticeFor(cluster::Client& client, const Context& context, const RunRecor
   return notice;
 }
 
-base::Status TellProgram(const std::string& command, const Notice& notice) {
-  base::Environment told = notice.environment;
+base::Status NotifyProgram(const std::string& command, const Notice& notice) {
+  base::Environment environment = notice.environment;
   for (const char* name : {"event", "job", "status", "reason"}) {
-    told.Set("MUSTER_NOTICE_" + base::ToUpper(name),
-             std::string(text::GetString(notice.said, {name})));
+    environment.Set("MUSTER_NOTICE_" + base::ToUpper(name),
+                    std::string(text::GetString(notice.said, {name})));
   }
-  // The notice reaches its input by a variable: a here-document needs no second program.
-  told.Set("MUSTER_NOTICE", text::ToJson(notice.said));
+  // The notice reaches the program's input through a variable and a here-document, which needs no
+  // second program.
+  environment.Set("MUSTER_NOTICE", text::ToJson(notice.said));
   TRY_ASSIGN(
       const process::ProgramOutput output,
       process::OutputOf(
           {"sh", "-c", "{ " + command + "\n} <<EOF_OF_NOTICE\n$MUSTER_NOTICE\nEOF_OF_NOTICE"},
-          told));
+          environment));
   if (output.exit_code == 0) return {};
   const std::string_view said = base::Trim(output.err).substr(0, 200);
   return Fail(Code::kInternal, fmt::format("the program exited with code {}{}{}", output.exit_code,
                                            said.empty() ? "" : ": ", said));
 }
 
-base::Status TellDesktop(const Notice& notice) {
+base::Status NotifyDesktop(const Notice& notice) {
   std::string why = "there is no session: DBUS_SESSION_BUS_ADDRESS was not set";
   for (const std::string& bus : notice.buses) {
-    base::Environment told = notice.environment;
-    told.Set(kSessionBus, bus);
+    base::Environment environment = notice.environment;
+    environment.Set(kSessionBus, bus);
     TRY_ASSIGN(const process::ProgramOutput output,
                process::OutputOf({"notify-send", "--app-name=muster",
                                   std::string(text::GetString(notice.said, {"text"}))},
-                                 told));
+                                 environment));
     if (output.exit_code == 0) return {};
     why = base::Trim(output.err);
   }
   return Fail(Code::kInternal, fmt::format("notify-send: {}", why));
 }
 
-// Called once with what is wrong when a target is to be tried again.
+// It is called once, with the problem, if a target failed and will be tried again.
 using OnTrouble = std::function<void(const std::string& trouble)>;
 
-// Without the URL's path, which is often a secret.
-base::Status TellUrl(const std::string& url, const Notice& notice, Context& context,
-                     const OnTrouble& on_trouble) {
+// Errors name only the URL's host, because its path is often a secret.
+base::Status NotifyUrl(const std::string& url, const Notice& notice, Context& context,
+                       const OnTrouble& on_trouble) {
   TRY_ASSIGN(WebService service, WebService::At(url, notice.environment, {}));
   base::Duration pause = kFirstNoticePause;
   const base::Time begun = context.clock.Now();
@@ -165,26 +169,28 @@ base::Status TellUrl(const std::string& url, const Notice& notice, Context& cont
   }
 }
 
-base::Status Tell(const std::string& target, const Notice& notice, Context& context,
-                  const OnTrouble& on_trouble) {
-  if (target == api::kNotifyDesktop) return TellDesktop(notice);
-  if (IsUrl(target)) return TellUrl(target, notice, context, on_trouble);
-  return TellProgram(target, notice);
+base::Status NotifyTarget(const std::string& target, const Notice& notice, Context& context,
+                          const OnTrouble& on_trouble) {
+  if (target == api::kNotifyDesktop) return NotifyDesktop(notice);
+  if (IsUrl(target)) return NotifyUrl(target, notice, context, on_trouble);
+  return NotifyProgram(target, notice);
 }
 
-// The result, for people. Nobody waits for another: a program may run long, a URL be tried again.
-std::string TellAll(const std::vector<std::string>& targets, const Notice& notice, Context& context,
-                    const OnTrouble& on_trouble) {
-  std::vector<base::Status> told(targets.size());
+// Returns the outcome in words for people. The targets are notified in parallel, because a program
+// may run for a long time and a URL may be retried.
+std::string NotifyAll(const std::vector<std::string>& targets, const Notice& notice,
+                      Context& context, const OnTrouble& on_trouble) {
+  std::vector<base::Status> results(targets.size());
   {
-    std::vector<std::jthread> tellers;
+    std::vector<std::jthread> threads;
     for (size_t i = 0; i < targets.size(); ++i) {
       if (targets[i].empty()) continue;
-      tellers.emplace_back([&, i] { told[i] = Tell(targets[i], notice, context, on_trouble); });
+      threads.emplace_back(
+          [&, i] { results[i] = NotifyTarget(targets[i], notice, context, on_trouble); });
     }
   }
   std::vector<std::string> problems;
-  for (const base::Status& status : told) {
+  for (const base::Status& status : results) {
     if (status) continue;
     base::LogWarn("notice of {}: {}", text::GetString(notice.said, {"job"}),
                   status.error().message);
@@ -198,7 +204,8 @@ std::string OutcomeOf(std::string_view event) {
   return fmt::format("{}-{}", api::kNotifiedAnnotation, event);
 }
 
-// One of its own: a notice with an outcome is not sent again after a restart.
+// Trouble has an annotation of its own, because a notice that has an outcome is not sent again
+// after a restart.
 std::string TroubleOf(std::string_view event) { return OutcomeOf(event) + "-trouble"; }
 
 base::Status Annotate(cluster::Client& client, const TrainingJob& job, text::Object annotations) {
@@ -220,7 +227,7 @@ base::Status NoteOutcome(cluster::Client& client, const TrainingJob& job, const 
   return Annotate(client, job, {{OutcomeOf(event), outcome}, {TroubleOf(event), nullptr}});
 }
 
-// As it is, or as it was when it was deleted.
+// Finds the job as it is or, if it was deleted, as it was then.
 base::Result<RunRecord> RunOfNotice(cluster::Client& client, const Context& context,
                                     const std::string& name, const std::string& uid) {
   RunRecord run;
@@ -235,8 +242,7 @@ base::Result<RunRecord> RunOfNotice(cluster::Client& client, const Context& cont
   return Fail(Code::kNotFound, fmt::format("the job {} is gone, and was not kept", name));
 }
 
-// A command runs where its user wrote it: in the folder that was run, if it still exists, else in
-// the home folder.
+// A command runs in the folder that was run or, if that no longer exists, in the home folder.
 void StandWhereItWasWritten(const text::Json& job, const base::Environment& environment) {
   const auto note = NoteIn(RunFolderOf(job, environment));
   const bool is_there = note && ::chdir((note->root + "/" + note->inside).c_str()) == 0;
@@ -255,20 +261,21 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   TRY(base::MakeDirs(folder, 0700));
   const std::string path = fmt::format("{}/{}.{}", folder, api::Uid(job.job), event);
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(path));
-  if (!lock) return 0;  // another one tells
+  if (!lock) return 0;  // another process sends this notice
   const Notice notice = NoticeFor(*client, context, run, event);
   StandWhereItWasWritten(job.job, context.environment);
-  // Its files are as those of the job's programs; this process makes no other.
+  // Files that the commands create have the same mode as those of the job's programs; this process
+  // creates no others.
   if (const auto mask = api::ParseUmask(api::Annotation(job.job, api::kUmaskAnnotation))) {
     ::umask(*mask);
   }
   const std::string outcome =
-      TellAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice, context,
-              [&](const std::string& trouble) {
-                if (!run.deleted) (void)NoteTrouble(*client, job, event, trouble);
-              });
+      NotifyAll(base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n'), notice,
+                context, [&](const std::string& trouble) {
+                  if (!run.deleted) (void)NoteTrouble(*client, job, event, trouble);
+                });
   ::unlink(path.c_str());
-  if (run.deleted) return 0;  // nobody will ask it
+  if (run.deleted) return 0;  // there is no object to annotate
   TRY(NoteOutcome(*client, job, event, outcome));
   return 0;
 }
@@ -336,8 +343,8 @@ base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, boo
   return {};
 }
 
-void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
-               const std::string& name) {
+void NotifyOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
+                 const std::string& name) {
   if (flags.targets.empty()) return;
   RunRecord run;
   auto found = FindJob(client, context, context.Namespace(), name);
@@ -350,12 +357,12 @@ void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& conte
   if (status != "FAILED" && (status != "SUCCEEDED" || flags.on == "fail")) return;
   const Notice notice = NoticeFor(client, context, run, "end");
   const std::string outcome =
-      TellAll(flags.targets, notice, context, [&](const std::string& trouble) {
+      NotifyAll(flags.targets, notice, context, [&](const std::string& trouble) {
         base::LogWarn("notice of {}: {}", name, trouble);
         (void)NoteTrouble(client, run.job, "end", trouble);
       });
   if (const base::Status noted = NoteOutcome(client, run.job, "end", outcome); !noted) {
-    base::LogWarn("note the notice in {}: {}", name, noted.error().message);
+    base::LogWarn("record the notice in {}: {}", name, noted.error().message);
   }
 }
 

@@ -1,6 +1,6 @@
-// `--notify`: commands and URLs that are told when a job starts, hangs or ends. The embedded
+// `--notify`: commands and URLs to notify when a job starts, hangs or ends. The embedded
 // cluster's daemon notices (local/daemon/notifier.h) and starts `muster __notify`; on another
-// cluster `run` tells at the end.
+// cluster `run` itself notifies at the end.
 #pragma once
 
 #include <string>
@@ -21,15 +21,15 @@ struct NotifyFlags {
 
 void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set);
 base::Status CheckNotify(const NotifyFlags& flags);
-// Marks the job, for the daemon. On another cluster only `run` itself can notify, by TellOfEnd,
+// Marks the job, for the daemon. On another cluster only `run` itself can notify, by NotifyOfEnd,
 // while it follows the job: kInvalidArgument for what it cannot report.
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context, bool is_detached,
                            SubmitOptions& options);
 
 // Notifies the targets of how the job `name` ended, if it has ended, and notes the results in the
 // job. A URL that fails is asked again for five minutes.
-void TellOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
-               const std::string& name);
+void NotifyOfEnd(const NotifyFlags& flags, cluster::Client& client, Context& context,
+                 const std::string& name);
 
 // The hidden verb `__notify NAMESPACE NAME UID start|hang|end`.
 void AddNotify(cli::Command& root, Context& context);

@@ -36,8 +36,9 @@ std::string StemOf(std::string_view name) {
   return std::string(name);
 }
 
-// What follows the interpreter's name: where its script or module stands. The launcher starts
-// Python itself, and unbuffered; any other option of Python's it would not pass on.
+// Returns where the script or module stands behind the interpreter's name. The launcher starts
+// Python itself, always unbuffered, so that -u can be dropped; it would not pass on any other
+// option.
 size_t BehindUnbuffered(const std::vector<std::string>& words) {
   size_t at = 1;
   while (at < words.size() && words[at] == "-u") ++at;

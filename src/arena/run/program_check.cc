@@ -21,7 +21,7 @@ base::Status Misuse(std::string text) {
   return base::Fail(base::Code::kInvalidArgument, std::move(text));
 }
 
-// `file` as the command names it.
+// `file` is the path as it stands in the command.
 base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_live) {
   const snapshot::Folder& folder = code.folder();
   const std::string here = code.Below(folder.root);
@@ -39,7 +39,7 @@ base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_l
                     "folder above it by -C, or run in the folder by --live",
                     file, folder.root));
   }
-  // It may be reached by a link, which goes along as such.
+  // The file may be reached through a link, which is copied as a link.
   const std::string target = fs::canonical(fs::path(here) / file, failed).string();
   const bool goes_along = code.Holds(path) || (target.starts_with(folder.root + "/") &&
                                                code.Holds(target.substr(folder.root.size() + 1)));
@@ -57,14 +57,14 @@ base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_l
                   file, folder.is_git ? ".gitignore" : ".musterignore"));
 }
 
-// A copy is its owner's, and not where the file is: only the owner's bit matters to it.
+// The job runs a copy that belongs to its user, so that only the owner's execute bit matters.
 bool MayRun(const std::string& path, bool is_live) {
   if (is_live) return ::access(path.c_str(), X_OK) == 0;
   struct stat info{};
   return ::stat(path.c_str(), &info) != 0 || (info.st_mode & S_IXUSR) != 0;
 }
 
-// "#!/bin/sh\r": no interpreter is named like that, and the kernel says that the file is not there.
+// No interpreter is named "/bin/sh\r", and the kernel only reports that the file does not exist.
 bool EndsLinesAsOnWindows(const std::string& path) {
   const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char begin[256];
@@ -93,17 +93,18 @@ base::Status CheckProgram(const Program& program, const LocalCode& code, bool is
         !path.empty() && fs::is_regular_file(file, failed) && !process::FindProgram(word, path);
     if (!is_mistaken) return {};
     return Misuse(
-        fmt::format("{0} is a file of this folder, and no program of PATH: run ./{0}", word));
+        fmt::format("{0} is a file in this folder, not a program on PATH: run ./{0}", word));
   }
   TRY(CheckFile(word, code, is_live));
   const std::string quoted = base::ShellQuote(word);
   if (!MayRun(file, is_live)) {
-    return Misuse(fmt::format("{} may not be executed: `chmod +x {}`, or run what reads it: sh {}",
-                              word, quoted, quoted));
+    return Misuse(
+        fmt::format("{} may not be executed: `chmod +x {}`, or name its interpreter: sh {}", word,
+                    quoted, quoted));
   }
   if (!EndsLinesAsOnWindows(file)) return {};
   return Misuse(
-      fmt::format("the lines of {} end as on Windows, so that its interpreter is not "
+      fmt::format("the lines of {} end in CR LF, as on Windows: its interpreter is not "
                   "found: `sed -i 's/\\r$//' {}`",
                   word, quoted));
 }

@@ -23,7 +23,7 @@ struct PruneFlags {
   int64_t keep = 0, size = 0;
   bool has_since = false, has_keep = false, has_size = false;
   bool all_namespaces = false;
-  bool only_gone = false;  // of deleted jobs: what the daemon asks for
+  bool only_gone = false;  // only runs whose jobs were deleted: the daemon asks for this
 };
 
 bool HasEnded(const TrainingJob& job) { return api::IsFinished(job.summary.status); }
@@ -35,7 +35,7 @@ base::Status DeleteWhole(cluster::Client& client, const Context& context,
   return deletion.AwaitEnd(&ending);
 }
 
-// What decides whether a run stays, the newest first.
+// Decides which runs stay; it is asked about the newest first.
 class Budget {
  public:
   Budget(const PruneFlags& flags, base::Time now) : flags_(flags), now_(now) {}
@@ -72,7 +72,7 @@ int64_t SizeOf(const Context& context, const RunRecord& run) {
   return bytes;
 }
 
-// A run whose job is gone, with its logs and its folder.
+// Removes a run whose job is gone, with its logs and its folder.
 base::Status Forget(cluster::Client& client, const Context& context, const RunRecord& run) {
   TRY(ForgetRun(client, context, run.job.job));
   for (const text::Json& pod : run.past_pods) TRY(base::RemoveTree(FolderOfRecord(context, pod)));
@@ -80,7 +80,7 @@ base::Status Forget(cluster::Client& client, const Context& context, const RunRe
   return folder.empty() ? base::Status() : base::RemoveTree(folder);
 }
 
-// Folders of forgotten runs, and copies of code that no run needs.
+// Removes the folders of forgotten runs, and copies of code that no run needs any more.
 base::Status RemoveRunFolders(cluster::Client& client, const Context& context,
                               const PruneFlags& flags, cli::Output& out) {
   TRY_ASSIGN(const KnownRuns left, ListRuns(client, context, "", 0));
@@ -123,7 +123,7 @@ class Pruning {
   }
 
  private:
-  // Arena also deletes jobs that have not begun; here a waiting or suspended job is kept.
+  // Arena also deletes jobs that have not started; here a waiting or suspended job is kept.
   base::Result<int> RunJobsAlone(const std::string& in) {
     TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client_, context_, in));
     Budget budget(flags_, context_.clock.Now());
@@ -154,7 +154,7 @@ class Pruning {
       const int before = exit_code_;
       TRY(Delete(run.job.summary));
       if (exit_code_ != before) return {};
-      // Its pods are remembered now too.
+      // Deleting the job has turned its pods into remembered ones.
       run.past_pods.insert(run.past_pods.end(), run.job.pods.begin(), run.job.pods.end());
     }
     const base::Status forgotten = Forget(client_, context_, run);

@@ -1,4 +1,4 @@
-// `run`: the caller's own folder and environment, as a job that is followed to its end.
+// `run`: runs the caller's folder in the caller's environment, as a job that it follows to its end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,9 +96,9 @@ class RunVerb {
   Program program_;
   std::vector<std::string> args_;
   std::optional<SweepPlan> sweep_;
-  std::optional<LocalCode> code_;  // nullopt where the code comes by --sync-mode
+  std::optional<LocalCode> code_;  // nullopt if the code comes by --sync-mode
   std::optional<RunFolder> run_folder_;
-  std::optional<ClaimFolder> resumed_;  // of --resume-from, on another cluster
+  std::optional<ClaimFolder> resumed_;  // from --resume-from, on another cluster
 };
 
 void RunVerb::Declare() {
@@ -145,7 +145,7 @@ void RunVerb::Declare() {
   }
 }
 
-// Everywhere else -n is the namespace.
+// In all other commands -n is the namespace.
 base::Status CheckRanks(const std::string& nproc) {
   const bool is_word = !nproc.empty() && std::isalpha(static_cast<unsigned char>(nproc[0])) != 0;
   if (!is_word || nproc == "auto" || nproc == "cpu" || nproc == "gpu") return {};
@@ -160,15 +160,16 @@ base::Status RunVerb::CheckTogether() const {
   const auto misuse = [](std::string text) {
     return Fail(Code::kInvalidArgument, std::move(text));
   };
-  if (flags_.running_timeout.count() < 0) return misuse("--timeout is invalid: it is at least 1s");
-  if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
-  if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
+  if (flags_.running_timeout.count() < 0)
+    return misuse("--timeout is invalid: it must be at least 1s");
+  if (flags_.grace < 1) return misuse("--grace is invalid: it must be at least 1 second");
+  if (flags_.workers < 1) return misuse("--nodes is invalid: it must be at least 1");
   TRY(CheckNotify(run_.notify));
   if (!run_.volume.empty() && !api::IsObjectName(run_.volume)) {
     return misuse(
-        fmt::format("--run-volume \"{}\" is invalid: it is the name of a claim", run_.volume));
+        fmt::format("--run-volume \"{}\" is invalid: it must be the name of a claim", run_.volume));
   }
-  if (run_.parallel < 0) return misuse("--parallel is invalid: it is at least 0");
+  if (run_.parallel < 0) return misuse("--parallel is invalid: it must be at least 0");
   if (run_.sweeps.empty() && run_.parallel != 0) return misuse("--parallel is for a --sweep");
   if (!run_.sweeps.empty() && flags_.workers > 1) {
     return misuse("--sweep and --nodes contradict each other: a trial runs on one node");
@@ -184,7 +185,7 @@ base::Status RunVerb::CheckTogether() const {
 }
 
 base::Status RunVerb::FindCode() {
-  if (flags_.sync_mode == "local") {  // as it is without
+  if (flags_.sync_mode == "local") {  // the same as without the flag
     if (!flags_.sync_source.empty()) run_.directory = std::exchange(flags_.sync_source, "");
     flags_.sync_mode.clear();
   }
@@ -196,15 +197,15 @@ base::Status RunVerb::FindCode() {
   return {};
 }
 
-// The job runs the trials, one after another or some at once: on another cluster by a program that
-// travels with it.
+// Returns the job's command. For a sweep it runs the trials; on another cluster, the program that
+// does so travels with the job.
 std::string RunVerb::Command() const {
   if (!sweep_) return program_.command;
   if (context_.cluster_is_this_machine) return RunTrialsCommand(run_.parallel);
   return SweepCommand(kCodeFolder, run_.parallel, flags_.gpus);
 }
 
-// A single word with a blank is a line for a shell, unless it is the name of a script.
+// A single word that contains a blank is a shell line, unless a script has that name.
 void RunVerb::TakeWords(std::vector<std::string> words) {
   args_ = std::move(words);
   const bool is_one = run_.module.empty() && args_.size() == 1;
@@ -234,7 +235,7 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
   TRY(defaults.Name(CheckRanks(flags_.nproc_per_node)));
-  // Else the first failure of rank 0's replica would be the last.
+  // Otherwise the first failure of rank 0's replica would also be the last.
   if (flags_.retry > 0 && flags_.restart_policy.empty()) flags_.restart_policy = "OnFailure";
   TakeWords(call.args);
   const char* const label = flags_.nproc_per_node.empty() ? ""
@@ -253,7 +254,8 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   }
   TRY(FindCode());
   if (code_) {
-    // Where the job's PATH may be another one, it is not known which programs it has.
+    // If the job's PATH may differ from the caller's, it is unknown which programs the job can
+    // find.
     const bool has_callers_path =
         flags_.image.empty() && !run_.has_clean_env && flags_.env_files.empty() &&
         std::none_of(flags_.env.begin(), flags_.env.end(),
@@ -269,13 +271,13 @@ base::Status RunVerb::Check(cli::Invocation& call) {
 
 base::Result<SubmitOptions> RunVerb::Options() const {
   std::string command = Command();
-  if (flags_.sync_mode == "git") {  // it runs in the clone
+  if (flags_.sync_mode == "git") {  // the program runs in the clone
     command = fmt::format("cd {} && {}", base::ShellQuote("code/" + GitProject(flags_.sync_source)),
                           command);
   }
   TRY_ASSIGN(SubmitOptions options, CheckSubmit(flags_, {command}, context_.environment));
-  // A backoffLimit is reached by the restart that equals it, and counts those of all replicas,
-  // which end and are restarted together.
+  // The backoff limit counts the restarts of all replicas, which end and restart together, and is
+  // reached by the restart that equals it.
   if (flags_.retry > 0) {
     options.flags.retry = std::min<int64_t>(flags_.retry * flags_.workers + 1, kMostRestarts);
   }
@@ -284,7 +286,7 @@ base::Result<SubmitOptions> RunVerb::Options() const {
   return options;
 }
 
-// Until no job has it.
+// Tries random names until one is free.
 base::Status RunVerb::FindFreeName(cluster::Client& client) {
   for (size_t i = 0; i < kRandomNames; ++i) {
     const auto standing = client.Get(api::kPyTorchJobs, context_.Namespace(), flags_.name);
@@ -297,7 +299,7 @@ base::Status RunVerb::FindFreeName(cluster::Client& client) {
                           flags_.name, context_.program));
 }
 
-// The command line as it can be given again.
+// Records the command line in a form that can be run again.
 base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
   RunNote note;
   note.name = options.flags.name;
@@ -312,7 +314,7 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
   return note;
 }
 
-// Of the run that is to be resumed.
+// Mounts the files of the run that is to be resumed.
 base::Status RunVerb::MountFilesOf(cluster::Client& client) {
   const auto found = FindRun(client, context_, run_.resume_from);
   if (!found) {
@@ -343,7 +345,7 @@ void RunVerb::AnnotateSweep(SubmitOptions& options) const {
   options.annotations[std::string(api::kCommandAnnotation)] = sweep_->shown;
 }
 
-// For another cluster: the folder travels with the job.
+// On another cluster the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
   if (run_.is_live) {
     return Fail(Code::kInvalidArgument,
@@ -385,7 +387,7 @@ base::Result<snapshot::Snapshot> RunVerb::TakeCode(SubmitOptions& options) const
   return taken;
 }
 
-// The folder is kept, and copied to where the job works.
+// Keeps the folder, and copies it to where the job works.
 base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   if (!context_.cluster_is_this_machine) return PackCode(options);
   if (!run_.volume.empty()) {
@@ -428,14 +430,14 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
   }
   if (run_.is_detached) {
     const std::vector<std::string>& awaited = options.flags.wait_for;
-    const base::Status told = out.Write(fmt::format(
+    const base::Status printed = out.Write(fmt::format(
         "{1} {2}. Next:\n"
         "  {0} logs {1} -f{3}    # follow it\n"
         "  {0} get {1}{3}        # how it is, and why it failed\n"
         "  {0} delete {1}{3}     # end it; its record stays\n",
         context_.program, name, awaited.empty() ? "runs" : "waits for " + base::Join(awaited, ", "),
         FlagsOfPlace(context_)));
-    if (!told) return Fail(AfterCreation(told.error(), context_.program, name));
+    if (!printed) return Fail(AfterCreation(printed.error(), context_.program, name));
     return 0;
   }
   const InterruptedRun interrupted(client, context_, job, options.flags.grace);
@@ -444,14 +446,15 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
     return Fail(AfterCreation(followed.error(), context_.program, name));
   }
   auto ended = AwaitEnd(client, context_, job, FailedCode::kReplicas, is_ending);
-  if (!context_.cluster_is_this_machine) TellOfEnd(run_.notify, client, context_, name);
+  if (!context_.cluster_is_this_machine) NotifyOfEnd(run_.notify, client, context_, name);
   return ended;
 }
 
 base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& options,
                              const text::Json& job, const std::atomic<bool>* is_ending,
                              cli::Output& out) {
-  // The lines of a sweep stand behind their trials: those of different ranks are not alike.
+  // A sweep labels each line with its trial, so that lines of different ranks are never alike and
+  // cannot be folded.
   if (options.flags.workers == 1 && (sweep_ || RankMap::Of(job).processes == 1)) {
     return FollowChief(client, context_, job, ChiefName(options), out, is_ending);
   }
@@ -460,7 +463,7 @@ base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& optio
   AllLogsRequest request{found};
   request.has_colours = out.HasColour();
   request.is_raw = false;
-  request.has_reports = false;  // AwaitEnd says why it failed
+  request.has_reports = false;  // AwaitEnd reports why it failed
   request.is_ending = is_ending;
   return FollowAllLogs(client, context_, request, out);
 }
@@ -468,7 +471,7 @@ base::Status RunVerb::Follow(cluster::Client& client, const SubmitOptions& optio
 base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   const bool is_dry = flags_.dry_run != "none";
   std::optional<cli::InterruptNotice> notice;
-  if (!is_dry) notice.emplace("No job was made", InterruptCode(context_.program));
+  if (!is_dry) notice.emplace("No job was created", InterruptCode(context_.program));
   const bool is_named = !flags_.name.empty();
   if (!is_named) flags_.name = RandomName(program_.stem);
   TRY_ASSIGN(const SubmitOptions checked, Options());
@@ -513,8 +516,9 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
     return 0;
   }
   const std::string& name = options.flags.name;
-  notice->Hold(fmt::format("Whether the job {0} was made is not known, `{1} get {0}` will tell",
-                           name, context_.program));
+  notice->Hold(
+      fmt::format("It is unknown whether the job {0} was created: `{1} get {0}` will show it", name,
+                  context_.program));
   base::Status made = creation.Run();
   if (!made && run_folder_) run_folder_->Remove();
   notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
@@ -535,7 +539,7 @@ void AddRun(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("run [flags] COMMAND...", "Run a program in this folder as a job, and follow it")
           .StopAtFirstArg()
-          .UnknownFlagHint("flags of your program stand behind its name")
+          .UnknownFlagHint("flags of your program go after its name")
           .Help("arena/run/run", context.program);
   auto state = std::make_shared<RunVerb>(context, verb.flags());
   state->Declare();

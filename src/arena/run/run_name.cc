@@ -22,7 +22,7 @@ constexpr std::array kWords = {
     "raven", "reed",  "robin", "sage",  "shell", "slate", "stone", "swan",  "teal",  "thyme",
     "topaz", "tulip", "wren",  "zebra"};
 
-// "train" of "/x/My train.v2.py": what a name may begin with.
+// Returns what a name begins with: "my-train-v2" for the stem "My train.v2".
 std::string NameStem(std::string_view stem) {
   std::string name;
   for (const char c : base::ToLower(stem)) {

@@ -35,7 +35,7 @@ base::Result<std::vector<RunSecret>> ReadRunSecrets(const std::vector<std::strin
     }
     if (has_key && !api::IsVariableName(secret.variable)) {
       return misuse(
-          "a variable is of letters, digits and '_', and does not begin with a digit: "
+          "a variable consists of letters, digits and '_', and does not begin with a digit: "
           "NAME:KEY=VARIABLE");
     }
   }
@@ -52,7 +52,7 @@ base::Status CheckRunSecrets(cluster::Client& client, const Context& context,
     if (!found) {
       return Fail(Code::kNotFound,
                   fmt::format("--secret \"{0}\" is invalid: there is no secret {0}; `{1} secret "
-                              "create {0} KEY=-` makes it, `{1} secret list` lists them",
+                              "create {0} KEY=-` creates it, `{1} secret list` lists them",
                               secret.name, context.program));
     }
     const bool has_key = secret.key.empty() || text::Find(*found, {"data", secret.key}) != nullptr;

@@ -34,7 +34,7 @@ class RunVerbTest : public VerbTest {
     args.insert(args.begin(), {"run", "-C", folder_ + "/code"});
     return Run(args, "muster");
   }
-  // The dry run's job.
+  // Returns the job of a dry run.
   text::Json JobOf(std::vector<std::string> args) {
     args.insert(args.begin(), {"--dry-run=client", "-o", "json"});
     const Ended ended = RunIt(args);
@@ -53,7 +53,7 @@ class RunVerbTest : public VerbTest {
     return std::string(text::FindArray(container, {"command"})->at(2).as_string());
   }
 
-  // So many bytes that no compression makes fewer.
+  // Returns bytes that no compression can shorten.
   static std::string Noise(size_t size) {
     std::string noise;
     uint64_t state = 1;
@@ -74,7 +74,7 @@ TEST_F(RunVerbTest, WhatFollowsTheFirstWordIsTheCommands) {
   EXPECT_EQ(CommandOf(JobOf({"-m", "pkg.train", "--lr", "1"})), "exec python -m pkg.train --lr 1");
   const Ended unknown = RunIt({"--lr", "1", "train.py"});
   EXPECT_EQ(unknown.exit_code, cli::kExitUsage);
-  EXPECT_NE(unknown.log.find("unknown flag: --lr: flags of your program stand behind its name"),
+  EXPECT_NE(unknown.log.find("unknown flag: --lr: flags of your program go after its name"),
             std::string::npos)
       << unknown.log;
 }
@@ -152,7 +152,7 @@ TEST_F(RunVerbTest, AJobIsMadeWithACopyOfTheFolder) {
       text::GetString(*text::ParseJson(*base::ReadFile(run + "/run.json")), {"snapshot"}).size(),
       64U);
   ASSERT_TRUE(cluster_->Find(kSecrets, "one-environment"));
-  // The name is taken: nothing is left of the second one.
+  // The name is taken: nothing remains of the second run.
   EXPECT_EQ(RunIt({"-d", "--name=one", "train.py"}).exit_code, 1);
   EXPECT_FALSE(fs::exists(run + ".2"));
 }
@@ -211,7 +211,7 @@ TEST_F(RunVerbTest, DefaultsComeFromMusterYamlAndTheCommandLineWins) {
   EXPECT_EQ(text::GetString(job, {"metadata", "labels", "team"}), "x");
 }
 
-// The master of a job is otherwise never restarted, as in Arena.
+// Without --retry the master of a job is never restarted, as in Arena.
 TEST_F(RunVerbTest, ARetryIsOfTheMasterToo) {
   const auto policy = [this](std::vector<std::string> args) {
     const text::Json job = JobOf(std::move(args));
@@ -372,7 +372,7 @@ TEST_F(RunVerbTest, OnAnotherClusterItIsRunThatNotifies) {
   environment_["PATH"] = "/usr/bin:/bin";
   Context context = MakeContext();
   NotifyFlags flags{.targets = {"cat >" + folder_ + "/told", "exit 3"}, .on = "fail"};
-  TellOfEnd(flags, *client_, context, "far");
+  NotifyOfEnd(flags, *client_, context, "far");
   const auto notice = text::ParseJson(base::ReadFile(folder_ + "/told").value_or(""));
   ASSERT_TRUE(notice);
   EXPECT_EQ(text::GetString(*notice, {"status"}), "FAILED");

@@ -19,7 +19,7 @@ using base::Fail;
 constexpr size_t kMaxSweepFile = 64 << 20;
 constexpr size_t kMostTrials = 1'000'000;  // with --large
 
-// Variables of the shell and of Python.
+// Whether both the shell and Python accept the text as a variable's name.
 bool IsPlainName(std::string_view name) {
   const bool is_plain =
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
@@ -44,7 +44,7 @@ bool IsNumber(std::string_view text) {
   return read.ec == std::errc() && read.ptr == end;
 }
 
-// "1..3"; nullopt for what is not a range.
+// Reads "1..3"; nullopt if the text is not a range.
 std::optional<std::pair<int64_t, int64_t>> RangeOf(std::string_view text) {
   const size_t dots = text.find("..");
   if (dots == std::string_view::npos) return std::nullopt;
@@ -74,7 +74,7 @@ base::Result<std::vector<std::string>> ValuesOfAxis(std::string_view sweep, std:
     const size_t dots = value.find("..");
     if (dots != std::string::npos && (IsNumber(std::string_view(value).substr(0, dots)) ||
                                       IsNumber(std::string_view(value).substr(dots + 2)))) {
-      return Fail(Bad(sweep, "a range is alone, and of whole numbers, like seed=1..3"));
+      return Fail(Bad(sweep, "a range stands alone and has whole numbers, like seed=1..3"));
     }
   }
   return values;
@@ -236,7 +236,7 @@ base::Result<std::vector<Trial>> ParseTrials(std::string_view text) {
   return trials;
 }
 
-// JSON has no NaN and no infinity: those are words.
+// JSON has neither NaN nor infinity, so that they are written as words.
 std::string ToLine(const TrialResult& result) {
   text::Object metrics;
   for (const auto& [name, value] : result.metrics) {

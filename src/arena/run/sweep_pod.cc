@@ -9,7 +9,7 @@ namespace arena {
 namespace {
 
 constexpr std::string_view kSweepFolder = ".muster-sweep";
-// As python/sweep.py prints it.
+// The same text is in python/sweep.py, which prints it.
 constexpr std::string_view kEnded = "trial ended: ";
 
 }  // namespace

@@ -70,7 +70,7 @@ std::string FreePort() {
   return fmt::to_string(net::LocalPort(socket.get()));
 }
 
-// `stand_in`: what forks a Python from a warm one, where the pod may; "" elsewhere.
+// `stand_in` is the program that forks a warm Python, if the pod may use one; otherwise "".
 std::string Warmed(const std::string& command, const std::string& stand_in) {
   constexpr std::string_view kPython = "exec python ";
   if (stand_in.empty() || !command.starts_with(kPython)) return command;
@@ -114,7 +114,7 @@ class Runner {
     std::string line;
     TrialResult result;
     std::map<std::string, int> printed_by;  // the lowest rank that has printed a metric
-    std::optional<int> status;              // of waitpid
+    std::optional<int> status;              // as waitpid returned it
   };
 
   std::string FolderOf(const Trial& trial) const { return FolderOfTrial(files_, trial.index); }
@@ -133,7 +133,7 @@ class Runner {
     });
   }
 
-  // A line that an earlier runner left incomplete when it was killed.
+  // Ends a line that an earlier runner left incomplete when it was killed.
   base::Status EndTornLine() const {
     char last = '\n';
     const off_t size = ::lseek(results_.get(), 0, SEEK_END);
@@ -151,7 +151,8 @@ class Runner {
     EndIfDone();
   }
 
-  // What keeps trials from being run and noted at all, as a full disk does.
+  // Stops the sweep if trials cannot be run or recorded at all, for example because the disk is
+  // full.
   void Abort(base::Error error) {
     failure_ = Fail(std::move(error));
     waiting_.clear();
@@ -170,9 +171,9 @@ class Runner {
     made.Set("SWEEP_INDEX", fmt::to_string(trial.index));
     for (const auto& [name, value] : trial.values) made.Set("SWEEP_" + base::ToUpper(name), value);
     made.Set("MUSTER_RUN_DIR", folder + "/files");
-    made.Set("MUSTER_BARS", "");  // its lines stand behind the trial's values
+    made.Set("MUSTER_BARS", "");  // they are not recognised behind a label
     const std::string port = FreePort();
-    for (const char* prefix : {"", "PET_"}) {  // the second is torchrun's, of a trial of ranks
+    for (const char* prefix : {"", "PET_"}) {  // torchrun reads PET_*
       made.Set(fmt::format("{}MASTER_ADDR", prefix), "127.0.0.1");
       made.Set(fmt::format("{}MASTER_PORT", prefix), port);
     }
@@ -245,7 +246,7 @@ class Runner {
 
   void TakeLine(Running& running) {
     std::string line = std::exchange(running.line, "");
-    // The last state of a progress bar.
+    // Only the last state of a progress bar is kept.
     if (line.ends_with('\r')) line.pop_back();
     if (const size_t again = line.rfind('\r'); again != std::string::npos) {
       line = line.substr(again + 1);
@@ -257,7 +258,8 @@ class Runner {
     }
   }
 
-  // Of ranks that print the same metric the lowest counts: which one is last is by chance.
+  // If several ranks print the same metric, the lowest rank counts, because it is chance which
+  // prints last.
   void TakeMetricsOfLine(Running& running, std::string_view line) {
     const auto label = api::ReadRankLabel(line);
     const int rank = label ? label->number : 0;
@@ -285,7 +287,7 @@ class Runner {
     if (::waitpid(running->pid, &status, WNOHANG) != running->pid) return;
     loop_->Unwatch(running->process.get());
     running->status = status;
-    // What it left behind may hold its output open.
+    // Processes that the trial left behind may keep its output open.
     ::kill(-running->pid, SIGKILL);
     loop_->After(kDrainTime, [this, running] {
       if (running->output) CloseOutput(running);
@@ -299,7 +301,7 @@ class Runner {
     running->result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     running->result.ended = NowMillis();
     TakeMetrics(*running, LoggedScalars(FolderOf(running->trial) + "/files"));
-    // A trial that was stopped is run again.
+    // A trial that was stopped is not recorded, so that it is run again.
     const bool is_over = !is_stopping_ || running->result.exit_code == 0;
     if (is_over && failure_) {
       const base::Status written =
@@ -347,13 +349,14 @@ std::string Summary(const std::vector<Trial>& trials,
   if (failures.size() > kShownFailures) {
     text += fmt::format("  and {} more\n", failures.size() - kShownFailures);
   }
-  // The job's exit code is its, and the last line is what the job's failure is told with.
+  // The sweep's exit code is that of the first failure, and its last line becomes the reason of the
+  // job's failure.
   if (failures.size() > 1) text += fmt::format("the first of them: {}\n", failures.front());
   return text;
 }
 
-// The trials that have not ended. If all have ended, the job is tried again (--retry): the trials
-// that failed.
+// Returns the trials that have not ended. If all have ended, this is a retry of the job (--retry),
+// and the failed trials are run again.
 std::vector<Trial> TrialsToRun(const std::vector<Trial>& trials,
                                const std::map<int64_t, TrialResult>& results) {
   std::vector<Trial> left, failed;

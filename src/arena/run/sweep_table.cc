@@ -18,7 +18,7 @@ std::string StateOfTrial(const TrialRow& row) {
   return row.result->exit_code == 0 ? "SUCCEEDED" : "FAILED";
 }
 
-// Nullopt for NaN, which is not a measurement.
+// Returns nullopt for NaN, which is not a measurement.
 std::optional<double> MetricOf(const TrialRow& row, const std::string& name) {
   if (!row.result) return std::nullopt;
   const auto found = row.result->metrics.find(name);
@@ -35,7 +35,7 @@ std::set<std::string> MetricsOfAll(const std::vector<TrialRow>& rows) {
   return names;
 }
 
-// The names of the trials' values, in the order in which they are given first.
+// Returns the names of the trials' values, in the order of their first appearance.
 std::vector<std::string> ValuesOfAll(const std::vector<TrialRow>& rows) {
   std::vector<std::string> names;
   std::set<std::string> known;
@@ -77,7 +77,7 @@ base::Result<std::string> RenderTrials(std::vector<TrialRow> unsorted, const Swe
   TRY_ASSIGN(const std::vector<TrialRow> rows, SortedBy(std::move(unsorted), query));
   std::vector<std::string> names;
   for (const std::string& name : MetricsOfAll(rows)) names.push_back(name);
-  // The metric that was asked for comes first.
+  // The metric that the user asked for comes first.
   std::stable_partition(names.begin(), names.end(),
                         [&](const std::string& name) { return name == query.best; });
   cli::Table table;

@@ -45,7 +45,7 @@ class SweepTest : public testing::Test {
     EXPECT_TRUE(base::WriteFileAtomic(folder_ + name, content, 0644, base::Durability::kNone));
     return folder_ + name;
   }
-  // What it ends with; `out_` is what it printed.
+  // Returns the exit code; `out_` is what the sweep printed.
   int RunAll(const std::vector<Trial>& trials, int64_t parallel = 2) {
     Write("/sweep.jsonl", ToText(trials));
     cli::StringOutput out;
@@ -79,8 +79,8 @@ TEST_F(SweepTest, BadSweepsAreNamed) {
       {"lr=", "a value is empty"},
       {"lr=1,,2", "a value is empty"},
       {"seed=3..1", "the range ends before it begins"},
-      {"lr=0.1..0.5", "a range is alone, and of whole numbers"},
-      {"seed=1..3,7", "a range is alone, and of whole numbers"},
+      {"lr=0.1..0.5", "a range stands alone and has whole numbers"},
+      {"seed=1..3,7", "a range stands alone and has whole numbers"},
       {"i=1..10001", "more than 10000 trials"},
       {"i=-9223372036854775808..9223372036854775807", "more than 10000 trials"},
       {"@" + folder_ + "/absent", "No such file"},
@@ -215,7 +215,7 @@ TEST_F(SweepTest, ALineThatACrashCutShortHidesNoLaterResult) {
   EXPECT_EQ(ParseResults(Read("/files/trials.jsonl")).size(), 2u);
 }
 
-// What a trial leaves behind does not hold the sweep up.
+// Processes that a trial leaves behind do not hold up the sweep.
 TEST_F(SweepTest, ADescendantThatKeepsTheOutputOpenIsNotWaitedFor) {
   EXPECT_EQ(RunAll({{0, {{"a", "x"}}, "setsid sleep 30 & echo $! >" + folder_ + "/pid"}}), 0);
   const auto pid = base::ParseInt(base::Trim(Read("/pid")));

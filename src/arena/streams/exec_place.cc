@@ -37,7 +37,7 @@ base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
                             api::Phase(pod)));
   }
   if (api::Phase(pod) == "Pending" && api::NodeName(pod).empty()) {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToTell(job.summary);
+    const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToShow(job.summary);
     return Fail(Code::kInvalidArgument,
                 fmt::format("instance {} is not running{}", api::Name(pod), why));
   }

@@ -25,7 +25,7 @@ using base::Fail;
 constexpr size_t kRelayReadBytes = 32 << 10;
 constexpr size_t kMaxRelays = 256;
 // A client that has sent everything may be waiting for an answer, or be gone; the protocol cannot
-// tell the pod. Silence for this long means gone.
+// notify the pod. Silence for this long means gone.
 constexpr std::chrono::seconds kAnswerWait{10};
 
 // Errors that another connection cannot avoid.

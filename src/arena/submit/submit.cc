@@ -225,16 +225,16 @@ void Submit::RegisterModel(cluster::Client& client) {
 // The job exists, whatever happens here.
 base::Result<int> Submit::Accompany(const text::Json& job, cli::Invocation& call) {
   const SubmitFlags& flags = options_.flags;
-  base::Status told = call.out.Write(CreatedLines(options_, ""));
+  base::Status printed = call.out.Write(CreatedLines(options_, ""));
   if (!flags.model_name.empty()) RegisterModel(*client_);
   WarnOfTensorboard(context_, flags);
   base::LogInfo("The Job {} has been submitted successfully", flags.name);
   base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
                 context_.program, flags.name, submission_.namespace_name);
-  if (told && flags.follow) {
-    told = FollowChief(*client_, context_, job, ChiefName(options_), call.out);
+  if (printed && flags.follow) {
+    printed = FollowChief(*client_, context_, job, ChiefName(options_), call.out);
   }
-  if (!told) return Fail(AfterCreation(told.error(), context_.program, flags.name));
+  if (!printed) return Fail(AfterCreation(printed.error(), context_.program, flags.name));
   if (!flags.wait && !flags.follow) return 0;
   return AwaitEnd(*client_, context_, job);
 }

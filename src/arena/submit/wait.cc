@@ -41,7 +41,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
     if (api::IsPodOfJob(pod, *now.job)) pods.push_back(&pod);
   }
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
-  sight.summary.reason = UseProgramName(context, ReasonToTell(sight.summary));
+  sight.summary.reason = UseProgramName(context, ReasonToShow(sight.summary));
   sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
   // How late a rank is changes again and again while the job goes on: it is said once.
   if (sight.stall.starts_with(api::kSlowed)) sight.stall = api::kSlowed;
@@ -57,18 +57,18 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
   JobWatch watch(client, namespace_name, name, PodSelector(job));
   JobProbe probe(client, namespace_name, name);
   Sight sight;
-  std::string told;
+  std::string reported;
   const auto is_over = [&] { return sight.is_gone || api::IsFinished(sight.summary.status); };
-  std::string told_stall;
+  std::string reported_stall;
   const auto waits = [&] {
     return api::IsWaiting(sight.summary.status) && !sight.summary.reason.empty() &&
-           sight.summary.reason != told;
+           sight.summary.reason != reported;
   };
   const auto restarts = [&] {
     return sight.summary.status == "RUNNING" && sight.stall.empty() &&
-           !sight.summary.reason.empty() && sight.summary.reason != told;
+           !sight.summary.reason.empty() && sight.summary.reason != reported;
   };
-  const auto is_news = [&] { return waits() || restarts() || sight.stall != told_stall; };
+  const auto is_news = [&] { return waits() || restarts() || sight.stall != reported_stall; };
   do {
     const bool has_changed = watch.Wait(kProbeInterval, [&](const JobWatch::Snapshot& now) {
       sight = SightOf(now, uid, context);
@@ -79,15 +79,15 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
     } else if (is_over()) {
       break;
     } else if (waits()) {
-      told = sight.summary.reason;
+      reported = sight.summary.reason;
       if (is_ending != nullptr && *is_ending) continue;
-      base::LogInfo("the job {} waits: {}", name, told);
+      base::LogInfo("the job {} waits: {}", name, reported);
     } else if (restarts()) {
-      told = sight.summary.reason;
-      base::LogWarn("the job {}: {}", name, told);
+      reported = sight.summary.reason;
+      base::LogWarn("the job {}: {}", name, reported);
     } else {
-      const bool was_slowed = std::exchange(told_stall, sight.stall) == api::kSlowed;
-      if (told_stall.empty()) {
+      const bool was_slowed = std::exchange(reported_stall, sight.stall) == api::kSlowed;
+      if (reported_stall.empty()) {
         if (!was_slowed) base::LogInfo("the job {} goes on", name);
       } else {
         base::LogWarn("the job {} is {}", name, sight.summary.reason);

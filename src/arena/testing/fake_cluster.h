@@ -218,7 +218,7 @@ class FakeCluster : public cluster::Transport {
     return {200, {{"Content-Type", "application/json"}}, text::ToJson(body)};
   }
 
-  void Tell(const std::string& collection, const char* type, const text::Json& object) {
+  void Publish(const std::string& collection, const char* type, const text::Json& object) {
     const std::string line = text::ToJson(text::Object{{"type", type}, {"object", object}}) + "\n";
     history_.push_back({version_, collection, line, object});
     for (const auto& queue : queues_) {
@@ -234,7 +234,7 @@ class FakeCluster : public cluster::Transport {
     }
     const bool is_new = !objects_.contains({collection, name});
     text::Json& stored = objects_[{collection, name}] = std::move(object);
-    Tell(collection, is_new ? "ADDED" : "MODIFIED", stored);
+    Publish(collection, is_new ? "ADDED" : "MODIFIED", stored);
     return stored;
   }
   void Erase(const std::string& collection, const std::string& name) {
@@ -243,7 +243,7 @@ class FakeCluster : public cluster::Transport {
     ++version_;
     text::Json object = std::move(it->second);
     objects_.erase(it);
-    Tell(collection, "DELETED", object);
+    Publish(collection, "DELETED", object);
   }
 
   // A collection of one namespace, or the same of all.

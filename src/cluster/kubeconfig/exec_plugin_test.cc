@@ -19,7 +19,7 @@ ExecPlugin Shell(std::string script) {
 
 const base::Environment kEnvironment({{"PATH", "/usr/bin:/bin"}, {"OURS", "1"}});
 
-TEST(ExecPlugin, IsToldOfTheClusterOnlyWhenItAsks) {
+TEST(ExecPlugin, GetsTheClusterOnlyWhenItAsks) {
   ExecPlugin plugin = Shell("");
   KubeCluster cluster;
   cluster.server = "https://x";

@@ -100,7 +100,7 @@ base::Status JobWorker::ApplyPlan(const JobCache::Snapshot& snapshot, reconcile:
   std::vector<reconcile::Event> events;
   std::string refusal;
   const base::Status written = WriteChildren(snapshot, plan, master_port, events, refusal);
-  Tell(*snapshot.job, std::move(events));
+  RecordEvents(*snapshot.job, std::move(events));
   if (!written && written.error().code == base::Code::kCancelled) return written;
   if (written && may_status_wait) {
     plan.status.reset();
@@ -115,7 +115,7 @@ base::Status JobWorker::ApplyPlan(const JobCache::Snapshot& snapshot, reconcile:
     if (!options_.is_operator) TRY(RecordFailure(snapshot, *plan.status));
   }
   if (written || plan.status) CountPlan(snapshot, plan);
-  Tell(*snapshot.job, std::move(plan.events));
+  RecordEvents(*snapshot.job, std::move(plan.events));
   return written;
 }
 
@@ -239,7 +239,7 @@ void JobWorker::CountWrite(const reconcile::Write& write, bool is_success) {
   if (IsPodGroup(*write.resource) && is_deletion) ++metrics.deleted_pod_groups;
 }
 
-void JobWorker::Tell(const text::Json& job, std::vector<reconcile::Event> events) {
+void JobWorker::RecordEvents(const text::Json& job, std::vector<reconcile::Event> events) {
   if (options_.is_operator) events = AggregateEvents(std::move(events));
   for (const reconcile::Event& event : events) events_(job, event);
 }

@@ -15,13 +15,13 @@ namespace {
 constexpr size_t kTailRoom = 24;
 
 // "Created pod: j-worker-0" -> {"Created", "pod", "j-worker-0"}; empty for other messages.
-struct Told {
+struct ChildEvent {
   std::string_view verb;
   std::string_view noun;
   std::string_view name;
 };
 
-Told Read(const reconcile::Event& event) {
+ChildEvent Read(const reconcile::Event& event) {
   const std::string_view text = event.message;
   const size_t blank = text.find(' ');
   const size_t colon = text.find(": ");
@@ -31,7 +31,7 @@ Told Read(const reconcile::Event& event) {
   return {text.substr(0, blank), text.substr(blank + 1, colon - blank - 1), text.substr(colon + 2)};
 }
 
-std::string Tell(const std::vector<Told>& all) {
+std::string DescribeTogether(const std::vector<ChildEvent>& all) {
   std::string text = fmt::format("{} {} {}s: ", all[0].verb, all.size(), all[0].noun);
   for (size_t i = 0; i < all.size(); ++i) {
     if (text.size() + all[i].name.size() + kTailRoom > kMaxEventMessage) {
@@ -46,22 +46,22 @@ std::string Tell(const std::vector<Told>& all) {
 }  // namespace
 
 std::vector<reconcile::Event> AggregateEvents(std::vector<reconcile::Event> events) {
-  std::map<std::pair<std::string_view, std::string_view>, std::vector<Told>> groups;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<ChildEvent>> groups;
   for (const reconcile::Event& event : events) {
-    const Told told = Read(event);
-    if (!told.noun.empty()) groups[{event.reason, told.noun}].push_back(told);
+    const ChildEvent child = Read(event);
+    if (!child.noun.empty()) groups[{event.reason, child.noun}].push_back(child);
   }
   std::vector<reconcile::Event> out;
   out.reserve(events.size());
   for (const reconcile::Event& event : events) {
-    const Told told = Read(event);
-    const auto group = groups.find({event.reason, told.noun});
-    if (told.noun.empty() || group == groups.end() || group->second.size() == 1) {
+    const ChildEvent child = Read(event);
+    const auto group = groups.find({event.reason, child.noun});
+    if (child.noun.empty() || group == groups.end() || group->second.size() == 1) {
       out.push_back(event);
       continue;
     }
-    if (group->second.front().name.data() != told.name.data()) continue;
-    out.push_back({event.is_warning, event.reason, Tell(group->second)});
+    if (group->second.front().name.data() != child.name.data()) continue;
+    out.push_back({event.is_warning, event.reason, DescribeTogether(group->second)});
   }
   return out;
 }

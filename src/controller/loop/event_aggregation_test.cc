@@ -7,14 +7,15 @@ namespace {
 
 using Events = std::vector<reconcile::Event>;
 
-TEST(AggregateEvents, TellsOfChildrenOfOneKindAtOnce) {
-  const Events told = AggregateEvents({{false, "SuccessfulCreatePod", "Created pod: j-master-0"},
-                                       {false, "SuccessfulCreateService", "Created service: j-a"},
-                                       {false, "SuccessfulCreatePod", "Created pod: j-worker-0"},
-                                       {false, "PyTorchJobSucceeded", "PyTorchJob j is done: x"},
-                                       {false, "SuccessfulCreatePod", "Created pod: j-worker-1"}});
+TEST(AggregateEvents, ReportsChildrenOfOneKindAtOnce) {
+  const Events aggregated =
+      AggregateEvents({{false, "SuccessfulCreatePod", "Created pod: j-master-0"},
+                       {false, "SuccessfulCreateService", "Created service: j-a"},
+                       {false, "SuccessfulCreatePod", "Created pod: j-worker-0"},
+                       {false, "PyTorchJobSucceeded", "PyTorchJob j is done: x"},
+                       {false, "SuccessfulCreatePod", "Created pod: j-worker-1"}});
   EXPECT_EQ(
-      told,
+      aggregated,
       (Events{{false, "SuccessfulCreatePod", "Created 3 pods: j-master-0, j-worker-0, j-worker-1"},
               {false, "SuccessfulCreateService", "Created service: j-a"},
               {false, "PyTorchJobSucceeded", "PyTorchJob j is done: x"}}));
@@ -31,11 +32,11 @@ TEST(AggregateEvents, CountsNamesThatDoNotFit) {
   for (int i = 0; i < 1000; ++i) {
     many.push_back({false, "SuccessfulCreatePod", "Created pod: job-worker-" + std::to_string(i)});
   }
-  const Events told = AggregateEvents(many);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_LE(told[0].message.size(), kMaxEventMessage);
-  EXPECT_TRUE(told[0].message.starts_with("Created 1000 pods: job-worker-0, job-worker-1, "));
-  EXPECT_TRUE(told[0].message.ends_with(" more")) << told[0].message;
+  const Events aggregated = AggregateEvents(many);
+  ASSERT_EQ(aggregated.size(), 1U);
+  EXPECT_LE(aggregated[0].message.size(), kMaxEventMessage);
+  EXPECT_TRUE(aggregated[0].message.starts_with("Created 1000 pods: job-worker-0, job-worker-1, "));
+  EXPECT_TRUE(aggregated[0].message.ends_with(" more")) << aggregated[0].message;
 }
 
 TEST(AggregateEvents, FailuresStayApart) {

@@ -102,7 +102,7 @@ class Spoiler {
 
 TEST(HostileObjects, StopNoPass) {
   reconcile::Options options;
-  options.tells_first_failure = true;
+  options.reports_first_failure = true;
   const base::Time now = *base::ParseRfc3339("2026-07-30T10:00:05Z");
   for (int round = 0; round < kHostileRounds; ++round) {
     SCOPED_TRACE(round);

@@ -139,7 +139,7 @@ TEST(JobCache, KnowsAJobAgainThatWasGoneAndHasTheSameVersion) {
   EXPECT_EQ(cache.PutJob(Job("j", "2", 5)), "default/j");
 }
 
-TEST(JobCache, TellsWhichJobsAreGoneWhenANewListLacksThem) {
+TEST(JobCache, ReportsWhichJobsAreGoneWhenANewListLacksThem) {
   JobCache cache;
   cache.PutJob(Job("gone", "1", 1));
   cache.PutJob(Job("settled", "2", 2));

@@ -123,7 +123,7 @@ class JobWorker {
   base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);
   // Logs a line for each condition that has changed.
   void LogConditions(const text::Json& job, const text::Json& status) const;
-  void Tell(const text::Json& job, std::vector<reconcile::Event> events);
+  void RecordEvents(const text::Json& job, std::vector<reconcile::Event> events);
   void CountWrite(const reconcile::Write& write, bool is_success);
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
   // Nullopt when the job does not exist or has no work left.

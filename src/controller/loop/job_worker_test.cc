@@ -227,7 +227,7 @@ TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
   EXPECT_EQ(ports, std::set<std::string>());
 }
 
-TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasToldYet) {
+TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasReportedItYet) {
   server.CreateJob(OneWorkerJob("a"));
   WorkUntilQuiet();
   ASSERT_EQ(Pods(), "a-worker-0 ");
@@ -249,7 +249,7 @@ TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasToldYet)
   EXPECT_EQ(worker.LookAtQueue().waiting, 0U);
 }
 
-TEST_F(JobWorkerTest, NothingIsMadeAgainForANewJobThatIsGoneThoughNobodyHasToldYet) {
+TEST_F(JobWorkerTest, NothingIsMadeAgainForANewJobThatIsGoneThoughNobodyHasReportedItYet) {
   server.CreateJob(OneWorkerJob("a"));
   Hear();
   server.Remove(SimKind::kJob, "a");
@@ -269,7 +269,7 @@ TEST_F(JobWorkerTest, NothingIsMadeAgainForANewJobThatIsGoneThoughNobodyHasToldY
   EXPECT_EQ(Pods(), "");
 }
 
-TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsBeingDeletedThoughNobodyHasToldYet) {
+TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsBeingDeletedThoughNobodyHasReportedItYet) {
   server.CreateJob(OneWorkerJob("a"));
   WorkUntilQuiet();
   ASSERT_EQ(Pods(), "a-worker-0 ");

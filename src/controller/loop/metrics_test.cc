@@ -60,7 +60,7 @@ TEST(Metrics, HaveKubeflowsNamesAndOurs) {
   }
 }
 
-TEST(Metrics, TellOfTheProcessWhatPrometheusLibrariesDo) {
+TEST(Metrics, ReportTheProcessAsPrometheusLibrariesDo) {
   const std::string text = Metrics().Print({});
   const auto value = [&text](const std::string& name) {
     const size_t at = text.find("\n" + name + " ");

@@ -22,7 +22,7 @@ std::string PackedTextOfJob(const text::Json& job);
 void ProjectPod(text::Json& pod);
 // Service: identity, owner, the job's labels.
 void ProjectService(text::Json& service);
-// A projected pod or service that is stored with its job: drops the fields that only tell which job
+// A projected pod or service that is stored with its job: drops the fields that only say which job
 // that is.
 void ProjectFiled(text::Json& child);
 // Parse only those parts of a pod's or a service's text that the projections keep, and its kind.

@@ -180,14 +180,14 @@ class SimulatedOperator {
         base::ParseInt(text::GetString(event.object, {"metadata", "resourceVersion"}));
     if (version && *version < newest_heard_) faults_.Add(Fault::kReorderedKinds);
     newest_heard_ = std::max(newest_heard_, version.value_or(0));
-    Tell(kind, event);
+    Publish(kind, event);
     return true;
   }
   void HearAgain(SimKind kind) {
     const size_t cursor = CursorOf(kind);
     if (cursor == 0) return;
     faults_.Add(Fault::kDoubledEvent);
-    Tell(kind, server_.LogOf(kind)[cursor - 1]);
+    Publish(kind, server_.LogOf(kind)[cursor - 1]);
   }
 
  private:
@@ -200,7 +200,7 @@ class SimulatedOperator {
     if (kind == SimKind::kService) ProjectService(object);
     return object;
   }
-  void Tell(SimKind kind, cluster::WatchEvent event) {
+  void Publish(SimKind kind, cluster::WatchEvent event) {
     event.object = Projected(kind, std::move(event.object));
     if (kind == SimKind::kJob) return worker_.TakeJob(std::move(event));
     worker_.TakeChild(ChildOf(kind), std::move(event));
@@ -222,7 +222,7 @@ class Lifetime {
  public:
   Lifetime(unsigned seed, FaultCounts& faults) : random_(seed), faults_(faults), server_(clock_) {
     options_.is_operator = true;
-    options_.reconcile.tells_first_failure = Chance(50);
+    options_.reconcile.reports_first_failure = Chance(50);
     options_.reconcile.ends_pods_in_place = Chance(30);
     server_.is_graceful = [this] { return Chance(50); };
     const int jobs = 1 + Below(3);

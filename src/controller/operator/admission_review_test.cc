@@ -54,16 +54,16 @@ TEST(AdmissionReview, RefusesWithEveryReason) {
 TEST(AdmissionReview, TheRequestSaysWhatBecomesOfUnknownFields) {
   std::string job(kGood);
   job.insert(job.find("\"image\""), R"("comand":["a"],)");
-  const std::string told =
+  const std::string message =
       R"(unknown field "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].comand": )"
       R"(did you mean "command"?)";
   const text::Json refused =
       ResponseTo(Review(job, R"(,"options":{"kind":"CreateOptions","fieldValidation":"Strict"})"));
   EXPECT_EQ(text::GetBool(refused, {"allowed"}), false);
-  EXPECT_EQ(text::GetString(refused, {"status", "message"}), told);
+  EXPECT_EQ(text::GetString(refused, {"status", "message"}), message);
   const text::Json warned = ResponseTo(Review(job));
   EXPECT_EQ(text::GetBool(warned, {"allowed"}), true);
-  EXPECT_EQ(*text::Find(warned, {"warnings"}), text::Json(text::Array{text::Json(told)}));
+  EXPECT_EQ(*text::Find(warned, {"warnings"}), text::Json(text::Array{text::Json(message)}));
   EXPECT_EQ(text::ToJson(ResponseTo(Review(job, R"(,"options":{"fieldValidation":"Ignore"})"))),
             R"({"uid":"u-1","allowed":true})");
 }

@@ -38,7 +38,7 @@ TEST(OperatorHttp, IsReadyWhenEveryCheckIs) {
   EXPECT_EQ(Ask(handler, "/metrics").status, 404);
 }
 
-TEST(OperatorHttp, ANoteIsToldAndKeepsItReady) {
+TEST(OperatorHttp, ANoteIsShownAndKeepsItReady) {
   Readiness readiness;
   readiness.AddNote("webhook", []() -> base::Status {
     return base::Fail(base::Code::kPermissionDenied, "not watched");

@@ -76,13 +76,13 @@ KubeflowOperatorWatch::KubeflowOperatorWatch(cluster::Client& client,
   handler.replace = [this](const std::vector<text::Json>& pods) {
     running_.clear();
     for (const text::Json& pod : pods) Take(pod, false);
-    Tell();
+    ReportChange();
   };
   handler.apply = [this](const cluster::WatchEvent& event) {
     Take(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
-    Tell();
+    ReportChange();
   };
-  handler.refused = [this](const base::Error&) { Tell(); };
+  handler.refused = [this](const base::Error&) { ReportChange(); };
   cluster::ListOptions list;
   list.namespace_name = namespace_name;
   list.label_selector = kKubeflowSelector;
@@ -102,11 +102,11 @@ void KubeflowOperatorWatch::Take(const text::Json& pod, bool is_gone) {
   }
 }
 
-void KubeflowOperatorWatch::Tell() {
+void KubeflowOperatorWatch::ReportChange() {
   const std::string now = running_.empty() ? "" : *running_.begin();
-  if (std::exchange(has_told_, true) && now == told_) return;
-  told_ = now;
-  changed_(told_);
+  if (std::exchange(has_reported_, true) && now == reported_) return;
+  reported_ = now;
+  changed_(reported_);
 }
 
 }  // namespace controller

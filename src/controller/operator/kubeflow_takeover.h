@@ -29,13 +29,13 @@ class KubeflowOperatorWatch {
 
  private:
   void Take(const text::Json& pod, bool is_gone);
-  void Tell();
+  void ReportChange();
 
   const std::string own_pod_;
   const std::function<void(const std::string&)> changed_;
   std::set<std::string> running_;  // the reflector's thread only
-  std::string told_;
-  bool has_told_ = false;
+  std::string reported_;
+  bool has_reported_ = false;
   std::unique_ptr<cluster::Reflector> reflector_;  // last: its thread uses the members above
 };
 

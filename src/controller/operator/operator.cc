@@ -56,7 +56,7 @@ class WorkState {
   void SetKubeflowPod(std::string pod) {
     Change([&] { kubeflow_pod_ = std::move(pod); });
   }
-  // The certificates by which pods know the status endpoint; "": pods are not told of it.
+  // The certificates by which pods recognise the status endpoint; "": pods do not get its address.
   void SetAuthorities(std::string authorities) {
     Change([&] {
       is_renewed_ = is_renewed_ || authorities_.has_value();

@@ -46,7 +46,7 @@ struct OperatorFlags {
   int64_t qps = 0;
   int64_t burst = 0;
   bool elects_leader = false;
-  bool tells_first_failure = true;
+  bool reports_first_failure = true;
   // Flags in Kubeflow's Deployments: accepted, so that their arguments need not change, and
   // ignored.
   std::string zap_encoder, zap_stacktrace_level, zap_time_encoding, mpi_image;
@@ -79,7 +79,7 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
              "how workers wait for the master: dns (its name resolves), port (its port is open, in "
              "the job's own image) or none; a job's annotation muster.dev/init-step overrides this")
       .Choices({"dns", "port", "none"});
-  set.Bool(&flags.tells_first_failure, "failure-details", true,
+  set.Bool(&flags.reports_first_failure, "failure-details", true,
            "name in the message of Failed the pod that failed first, and how it failed");
   set.Int(&flags.init_tries, "pytorch-init-container-max-tries", 100,
           "how many times, two seconds apart, workers look up the master's name");
@@ -193,7 +193,7 @@ base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const Progra
                                       : flags.lease_namespace;
   options.leader.identity = Identity(options.pod_name);
   controller.reconcile.init_step = flags.init_step;
-  controller.reconcile.tells_first_failure = flags.tells_first_failure;
+  controller.reconcile.reports_first_failure = flags.reports_first_failure;
   auto init_template = base::ReadFile(flags.init_template_file, kMaxTemplateBytes);
   if (init_template) {
     if (!reconcile::IsInitContainerTemplate(*init_template)) {

@@ -13,7 +13,7 @@ constexpr std::string_view kServiceAccount = "system:serviceaccount:";
 constexpr std::string_view kPodName = "authentication.kubernetes.io/pod-name";
 constexpr std::string_view kPodUid = "authentication.kubernetes.io/pod-uid";
 
-// Of user.extra, whose values are lists.
+// Returns a value of user.extra, whose values are lists.
 std::string_view ExtraOf(const text::Json& review, std::string_view key) {
   const text::Array& values = text::Items(review, {"status", "user", "extra", key});
   return values.size() == 1 ? text::GetString(values[0], {}) : "";

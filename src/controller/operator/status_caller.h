@@ -1,4 +1,4 @@
-// Who posts the status of a job: the pod to which the token belongs, and its job. Pure.
+// The caller that posts the status of a job: the pod to which the token belongs, and its job. Pure.
 #pragma once
 
 #include <optional>

@@ -162,7 +162,7 @@ void StatusEndpoint::AnswerOnes() {
 
 void StatusEndpoint::CareForCertificates() {
   base::Backoff backoff(kFirstCare, kLongestCare);
-  bool is_told = false;
+  bool has_tried = false;
   while (true) {
     auto next = Renew();
     auto state = state_.Lock();
@@ -171,11 +171,11 @@ void StatusEndpoint::CareForCertificates() {
     if (next) {
       backoff.Reset();
       rest = std::clamp<base::Duration>(*next - clock_.Now(), kFirstCare, kCareInterval);
-    } else if (!is_told) {
+    } else if (!has_tried) {
       base::LogError("--status-address: {}; jobs run without it", next.error().message);
       on_authorities_("");
     }
-    is_told = true;
+    has_tried = true;
     care_wake_.wait_for(state.lock(), rest, [&] { return state->is_stopping; });
     if (state->is_stopping) return;
   }

@@ -34,7 +34,7 @@ struct StatusOptions {
 void DeclareStatusFlags(cli::FlagSet& set, StatusOptions& options);
 // kInvalidArgument naming the flag.
 base::Status CheckStatusOptions(const StatusOptions& options);
-// "https://muster-operator-status.muster-system.svc:9444": what pods are told.
+// "https://muster-operator-status.muster-system.svc:9444": the URL that pods get.
 base::Result<std::string> StatusBaseUrl(const StatusOptions& options,
                                         const std::string& service_host);
 

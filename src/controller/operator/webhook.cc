@@ -130,7 +130,7 @@ Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions opt
 }
 
 Webhook::~Webhook() {
-  Tell([](State& state) { state.is_stopping = true; });
+  ChangeState([](State& state) { state.is_stopping = true; });
   if (worker_.joinable()) worker_.join();
   configurations_.reset();
   secrets_.reset();
@@ -164,7 +164,7 @@ base::Status Webhook::Listen() {
   return {};
 }
 
-void Webhook::Tell(const std::function<void(State&)>& change) {
+void Webhook::ChangeState(const std::function<void(State&)>& change) {
   auto state = state_.Lock();
   change(*state);
   ++state->changes;
@@ -176,7 +176,7 @@ std::unique_ptr<cluster::Reflector> Webhook::Reflect(const api::Resource& resour
                                                      Member member, bool State::* is_known,
                                                      Refusal refusal) {
   const auto take = [=, this](std::optional<text::Json> object) {
-    Tell([&](State& state) {
+    ChangeState([&](State& state) {
       state.*is_known = true;
       (state.*refusal).reset();
       state.*member = std::move(object);
@@ -186,9 +186,9 @@ std::unique_ptr<cluster::Reflector> Webhook::Reflect(const api::Resource& resour
   handler.replace = [take](std::vector<text::Json> items) { take(OnlyOne(std::move(items))); };
   handler.apply = [take](cluster::WatchEvent event) { take(AfterEvent(std::move(event))); };
   handler.refused = [=, this](const base::Error& error) {
-    Tell([&](State& state) { state.*refusal = error; });
+    ChangeState([&](State& state) { state.*refusal = error; });
   };
-  handler.recovered = [=, this] { Tell([&](State& state) { (state.*refusal).reset(); }); };
+  handler.recovered = [=, this] { ChangeState([&](State& state) { (state.*refusal).reset(); }); };
   return std::make_unique<cluster::Reflector>(client_, resource, list, std::move(handler));
 }
 

@@ -89,7 +89,7 @@ class Webhook {
   base::Status LookAt(const api::Resource& resource, const cluster::ListOptions& list,
                       Member member);
   void TakeIfNewer(Member member, std::optional<text::Json> object);
-  void Tell(const std::function<void(State&)>& change);
+  void ChangeState(const std::function<void(State&)>& change);
   void Work();
   // Takes one step towards the wanted state; returns when to take the next.
   base::Result<base::Time> Advance();

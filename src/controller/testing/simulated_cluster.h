@@ -36,7 +36,7 @@ class SimulatedServer {
   explicit SimulatedServer(base::Clock& clock) : clock_(clock) {}
 
   Objects& Of(SimKind kind) { return objects_[static_cast<size_t>(kind)]; }
-  // Everything that watches were told, from the beginning.
+  // Everything that was sent to watches, from the beginning.
   const std::vector<cluster::WatchEvent>& LogOf(SimKind kind) const {
     return logs_[static_cast<size_t>(kind)];
   }
@@ -51,12 +51,12 @@ class SimulatedServer {
   void Patch(SimKind kind, const std::string& name, const text::Json& patch) {
     text::Json& object = Of(kind).at(name);
     text::MergePatch(object, patch);
-    Tell(kind, cluster::WatchEvent::Type::kModified, object);
+    Publish(kind, cluster::WatchEvent::Type::kModified, object);
   }
   void Remove(SimKind kind, const std::string& name) {
     text::Json object = std::move(Of(kind).at(name));
     Of(kind).erase(name);
-    Tell(kind, cluster::WatchEvent::Type::kDeleted, object);
+    Publish(kind, cluster::WatchEvent::Type::kDeleted, object);
   }
   void SetPhase(const std::string& pod, std::string_view phase, int exit_code) {
     text::Object container{{"name", "pytorch"}};
@@ -113,7 +113,7 @@ class SimulatedServer {
   net::HttpResponse PatchJob(const std::string& name, bool is_status, const text::Json& patch);
   net::HttpResponse PatchPod(const std::string& name, const text::Json& patch);
   const text::Json& Add(SimKind kind, text::Json object);
-  void Tell(SimKind kind, cluster::WatchEvent::Type type, text::Json& object);
+  void Publish(SimKind kind, cluster::WatchEvent::Type type, text::Json& object);
   void CheckPod(const text::Json& pod);
   void CheckJob(const text::Json& job);
 
@@ -125,8 +125,8 @@ class SimulatedServer {
   int writes_ = 0;
 };
 
-inline void SimulatedServer::Tell(SimKind kind, cluster::WatchEvent::Type type,
-                                  text::Json& object) {
+inline void SimulatedServer::Publish(SimKind kind, cluster::WatchEvent::Type type,
+                                     text::Json& object) {
   ++writes_;
   text::Set(object, {"metadata", "resourceVersion"}, text::Json(std::to_string(++version_)));
   if (kind == SimKind::kJob && type != cluster::WatchEvent::Type::kDeleted) CheckJob(object);
@@ -144,7 +144,7 @@ inline const text::Json& SimulatedServer::Add(SimKind kind, text::Json object) {
     text::Set(object, {"status", "phase"}, text::Json("Pending"));
   }
   text::Json& stored = Of(kind)[name] = std::move(object);
-  Tell(kind, cluster::WatchEvent::Type::kAdded, stored);
+  Publish(kind, cluster::WatchEvent::Type::kAdded, stored);
   return stored;
 }
 
@@ -204,7 +204,7 @@ inline net::HttpResponse SimulatedServer::Delete(SimKind kind, const std::string
   if (kind == SimKind::kPod && is_graceful()) {
     text::Set(object, {"metadata", "deletionTimestamp"},
               text::Json(base::FormatRfc3339(clock_.Now())));
-    Tell(kind, cluster::WatchEvent::Type::kModified, object);
+    Publish(kind, cluster::WatchEvent::Type::kModified, object);
     return Answer(200, object);
   }
   Remove(kind, name);
@@ -219,7 +219,7 @@ inline net::HttpResponse SimulatedServer::PatchPod(const std::string& name,
   text::MergePatch(next, patch);
   if (next == pod) return Answer(200, pod);
   pod = std::move(next);
-  Tell(SimKind::kPod, cluster::WatchEvent::Type::kModified, pod);
+  Publish(SimKind::kPod, cluster::WatchEvent::Type::kModified, pod);
   return Answer(200, pod);
 }
 
@@ -241,7 +241,7 @@ inline net::HttpResponse SimulatedServer::PatchJob(const std::string& name, bool
   if (status != nullptr) text::Set(kept, {"status"}, *status);
   if (kept == job) return Answer(200, job);
   job = std::move(kept);
-  Tell(SimKind::kJob, cluster::WatchEvent::Type::kModified, job);
+  Publish(SimKind::kJob, cluster::WatchEvent::Type::kModified, job);
   return Answer(200, job);
 }
 

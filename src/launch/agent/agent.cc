@@ -192,7 +192,7 @@ base::Status Agent::StartAttempt() {
   failures_.clear();
   ended_early_.clear();
   posted_.reset();
-  loop_->Cancel(std::exchange(tell_timer_, 0));
+  loop_->Cancel(std::exchange(failure_timer_, 0));
   loop_->Cancel(std::exchange(stop_timer_, 0));
   workers_.clear();
   workers_.resize(static_cast<size_t>(options_.nproc_per_node));
@@ -262,7 +262,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
                                   {"local_rank", fmt::format("{}", local_rank)},
                                   {"rank", fmt::format("{}", MakeGroup().first_rank + local_rank)},
                                   {"hostname", base::HostName()}});
-    plan.tells_bars = environment_.GetOr("MUSTER_BARS", "") == "lines" && ::isatty(fd) != 1;
+    plan.reports_bars = environment_.GetOr("MUSTER_BARS", "") == "lines" && ::isatty(fd) != 1;
     plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
     plan.filter_file = folder_->AttemptPath(attempt_) +
                        (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");
@@ -325,7 +325,7 @@ void Agent::OnWorkerEnd(const WorkerEnd& end) {
   if (end.exit_code == 0 && group_->running_count() > 0) {
     ended_early_.push_back(MakeGroup().first_rank + end.local_rank);
   }
-  if (end.exit_code != 0 && rendezvous_) TellFailure(end);
+  if (end.exit_code != 0 && rendezvous_) SendFailureLater(end);
   if (end.exit_code != 0) {
     StopGroup(Ending::kFailure, SIGTERM, GraceAfterFailure());
   } else if (group_->running_count() == 0) {

@@ -71,7 +71,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnEnd(const rendezvous::End& end) override;
   void OnLease(std::optional<base::Duration> left) override;
   void OnProgress(const std::string& line) override;
-  void TellFailure(const WorkerEnd& end);
+  void SendFailureLater(const WorkerEnd& end);
   void SendFailure(const WorkerEnd& end, uint64_t generation);
   void OnNodeIdle();
   void FinishWithOthers();
@@ -186,7 +186,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;
   std::vector<int> ended_early_;  // ranks that had ended while others of this node had not
-  process::EventLoop::TimerId tell_timer_ = 0;
+  process::EventLoop::TimerId failure_timer_ = 0;
   process::EventLoop::TimerId stop_timer_ = 0;
   uint64_t kills_before_ = 0;
   process::EventLoop::TimerId wait_timer_ = 0;

@@ -107,17 +107,17 @@ void Agent::OnStart(const rendezvous::Assignment& assignment) {
 }
 
 // Once its last lines have arrived.
-void Agent::TellFailure(const WorkerEnd& end) {
+void Agent::SendFailureLater(const WorkerEnd& end) {
   const uint64_t generation = assignment_->generation;
   const auto& stream = workers_[static_cast<size_t>(end.local_rank)].stderr_stream;
   if (!stream) return SendFailure(end, generation);
-  if (tell_timer_ != 0) return;  // there was one before it
+  if (failure_timer_ != 0) return;  // there was one before it
   const auto send = [this, end, generation] {
-    if (tell_timer_ == 0) return;
-    loop_->Cancel(std::exchange(tell_timer_, 0));
+    if (failure_timer_ == 0) return;
+    loop_->Cancel(std::exchange(failure_timer_, 0));
     SendFailure(end, generation);
   };
-  tell_timer_ = loop_->After(kLongestLastWords, send);
+  failure_timer_ = loop_->After(kLongestLastWords, send);
   output_->WhenEnded(*stream, [this, send] { loop_->Post(send); });
 }
 

@@ -21,10 +21,10 @@ constexpr base::Duration kKeptEvery = std::chrono::seconds(1);
 void Agent::OfferPosts() {
   if (!options_.takes_posts) return;
   const auto& values = environment_.values();
-  const bool is_told =
+  const bool is_configured =
       std::any_of(api::kStatusVariables.begin(), api::kStatusVariables.end(),
                   [&](std::string_view name) { return values.contains(std::string(name)); });
-  if (is_told) return;
+  if (is_configured) return;
   // Best effort: the job does not depend on it.
   if (auto opened = OpenPosts(); !opened) SayDetail(opened.error().Wrap("progress").message);
 }

@@ -45,7 +45,7 @@ base::Status Agent::WriteHook() {
   TRY(WriteStacksHook(folder));
   stacks_folder_ = folder;
   environment_.Set(witness::kStacksVariable, folder);
-  // A forked rank has no interpreter start of its own: its keeper tells it the folder.
+  // A forked rank has no interpreter start of its own: its keeper gives it the folder.
   if (!warm_) environment_.Set("PYTHONPATH", StacksPythonPath(folder, environment_));
   return {};
 }
@@ -108,17 +108,17 @@ void Agent::LookForStalls() {
       }
       return ranks;
     };
-    answers::StallWatch::Testimony told;
-    told.dumps = by_rank(std::move(answers));
-    told.traces = by_rank(recorders->Await(kTake));
-    told.lacks_traces = recorders->LacksAnswers();
+    answers::StallWatch::Testimony testimony;
+    testimony.dumps = by_rank(std::move(answers));
+    testimony.traces = by_rank(recorders->Await(kTake));
+    testimony.lacks_traces = recorders->LacksAnswers();
     for (const pid_t pid : recorders->Mute()) {
       const auto worker = std::find(pids.begin(), pids.end(), pid);
-      told.mute.insert(first + static_cast<int>(worker - pids.begin()));
+      testimony.mute.insert(first + static_cast<int>(worker - pids.begin()));
     }
-    told.with_work = with_work;
-    stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
-    SayStall(told.dumps);
+    testimony.with_work = with_work;
+    stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
+    SayStall(testimony.dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
   });
 }
@@ -144,10 +144,10 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const std::string said = answers::Say(*stall, clock_.Steady());
   const bool is_new =
       !said_stall_ || said_stall_->kind != stall->kind || said_stall_->missing != stall->missing;
-  const bool tells_more = !is_new && said_stall_->is_partial && said_stall_->text != stall->text;
+  const bool says_more = !is_new && said_stall_->is_partial && said_stall_->text != stall->text;
   said_stall_ = stall;
   ShowStatus("running, " + said);
-  if (is_new || tells_more) Say(said);
+  if (is_new || says_more) Say(said);
   if (!is_new) return;
   if (options_.on_stall == OnStall::kReport) return;
   std::vector<answers::RankStack> stacks;

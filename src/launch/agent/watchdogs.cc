@@ -75,7 +75,7 @@ void Agent::AddStuckWorker() {
   failures_.push_back(*stuck_);
 }
 
-// A user who waits for the end is told what delays it, long before the launcher gives up.
+// A user who waits for the end learns what delays it, long before the launcher gives up.
 void Agent::SayWhoSleeps() {
   if (!group_ || !group_->IsStopping()) return;
   const auto pids = group_->Pids();

@@ -225,7 +225,8 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     explanation.advice =
         "every rank has to take part in each collective call: find out why it ended so early "
         "(fewer "
-        "batches than the others, a return on one rank only)";
+        "batches than the others, a return on one rank only, or a smaller tensor in its last "
+        "call: gloo lets that rank go on)";
   }
   if (root.is_elsewhere && root.stderr_tail.empty() &&
       (explanation.kind == "exit-code" || explanation.kind == "exception")) {

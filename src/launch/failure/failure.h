@@ -34,7 +34,7 @@ struct Failure {
   std::string error_file_text;
   std::optional<answers::ErrorReport> report;
   std::string stderr_tail;  // the last whole lines
-  std::string crash;        // where it crashed (answers::Say(Crash)); "" if it has not told
+  std::string crash;        // where it crashed (answers::Say(Crash)); "" if unknown
 
   bool IsSignal() const { return exit_code < 0; }
   // The report's time if it has one.

@@ -180,7 +180,7 @@ base::Status ReadProgram(const CommandLine& line, Options& options) {
   return {};
 }
 
-// Of a pod with this grace period.
+// Returns the grace period of the ranks in a pod with this grace period.
 std::chrono::milliseconds GraceOfRanks(int64_t pods_seconds) {
   const std::chrono::milliseconds all =
       std::chrono::seconds(std::clamp<int64_t>(pods_seconds, 0, INT32_MAX));

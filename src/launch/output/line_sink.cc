@@ -59,16 +59,16 @@ void LineSink::Fail(int error, size_t lost) {
   const bool may_be_better_later = error == ENOSPC || error == EDQUOT;
   has_failed_ = !may_be_better_later;
   lost_ += lost;
-  if (tell_) std::exchange(tell_, nullptr)(error);
+  if (on_failure_) std::exchange(on_failure_, nullptr)(error);
 }
 
 void LineSink::Flush() {
   if (buffer_.empty()) return;
   if (before_) before_();
-  const size_t told = std::exchange(lost_, 0);
+  const size_t lost = std::exchange(lost_, 0);
   const size_t own = buffer_.size();
-  if (told > 0) {
-    buffer_.insert(0, fmt::format("\nmuster-launch: {} bytes are missing here: {}\n", told,
+  if (lost > 0) {
+    buffer_.insert(0, fmt::format("\nmuster-launch: {} bytes are missing here: {}\n", lost,
                                   std::strerror(ENOSPC)));
   }
   std::string_view left = buffer_;
@@ -80,7 +80,7 @@ void LineSink::Flush() {
       pollfd item{fd_, POLLOUT, 0};
       ::poll(&item, 1, -1);
     } else if (errno != EINTR) {
-      Fail(errno, left.size() > own ? told + own : left.size());
+      Fail(errno, left.size() > own ? lost + own : left.size());
       break;
     }
   }

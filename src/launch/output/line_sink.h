@@ -29,7 +29,7 @@ class LineSink {
   }
 
   // Called once, with the error of the first write that fails.
-  void OnFailure(std::function<void(int error)> tell) { tell_ = std::move(tell); }
+  void OnFailure(std::function<void(int error)> on_failure) { on_failure_ = std::move(on_failure); }
 
   // The writer of the unfinished line; 0 if there is none.
   uint64_t open_owner() const { return open_owner_; }
@@ -49,7 +49,7 @@ class LineSink {
   bool is_overwritten_ = false;
   bool has_failed_ = false;
   size_t lost_ = 0;  // bytes, since the disk is full
-  std::function<void(int error)> tell_;
+  std::function<void(int error)> on_failure_;
 };
 
 }  // namespace launch

@@ -115,7 +115,7 @@ base::Result<uint64_t> Output::Add(base::Fd pipe, StreamPlan plan) {
 void Output::WhenDrained(std::function<void()> done) {
   loop_->Post([this, done = std::move(done)] {
     waiting_.push_back(done);
-    TellDrained();
+    NotifyDrained();
   });
 }
 
@@ -226,16 +226,16 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
       stream.timer = 0;
       ShowHeld(stream);
     });
-  } else if (stream.plan.tells_bars && stream.held.find('\r') != std::string::npos) {
+  } else if (stream.plan.reports_bars && stream.held.find('\r') != std::string::npos) {
     stream.timer = loop_->After(kBarPause, [this, &stream] {
       stream.timer = 0;
-      TellBar(stream);
+      ReportBar(stream);
     });
   }
 }
 
 // The line itself is shown when it ends.
-void Output::TellBar(Stream& stream) {
+void Output::ReportBar(Stream& stream) {
   LineSink* const sink = SinkOf(stream);
   if (sink == nullptr || sink->has_open_line()) return;
   std::string_view held = stream.held;
@@ -374,10 +374,10 @@ void Output::End(uint64_t id) {
   // Nobody waits for the end of a line whose writer is gone.
   if (sink != nullptr && sink->open_owner() == id) Resume(*sink);
   if (const auto awaited = awaited_.extract(id)) awaited.mapped()();
-  TellDrained();
+  NotifyDrained();
 }
 
-void Output::TellDrained() {
+void Output::NotifyDrained() {
   if (!streams_.empty()) return;
   for (const auto& done : std::exchange(waiting_, {})) done();
 }

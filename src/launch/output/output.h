@@ -30,7 +30,7 @@ struct StreamPlan {
   std::function<void(std::string)> on_lost_loss{};
   // Shows a progress bar (a line that its writer overwrites) on the console now and then, as
   // "[rank3]> 40%|###" if lines are prefixed by "[rank3]:".
-  bool tells_bars = false;
+  bool reports_bars = false;
 };
 
 // Has a thread of its own, so that a slow console stops the workers that write to it, as without a
@@ -66,12 +66,12 @@ class Output {
   void WriteFiltered(Stream& stream, std::string_view lines);
   void Show(Stream& stream, std::string_view lines);
   void ShowHeld(Stream& stream);
-  void TellBar(Stream& stream);
+  void ReportBar(Stream& stream);
   bool MustWait(const Stream& stream, const LineSink& sink) const;
   void Postpone(Stream& stream, std::string_view lines);
   void Resume(LineSink& sink);
   void End(uint64_t id);
-  void TellDrained();
+  void NotifyDrained();
   void ShowStatusLater();
   void NoteLastLine(Stream& stream, std::string_view bytes);
   LineSink* SinkOf(const Stream& stream);

@@ -20,7 +20,7 @@ net::MessageParser::Message Post(std::string_view body, std::string_view token =
 
 std::string FirstLine(const PostAnswer& answer) { return base::Split(answer.bytes, '\r')[0]; }
 
-TEST(AnswerPost, TellsWhatWasPostedAndEndsTheConnection) {
+TEST(AnswerPost, ReportsWhatWasPostedAndEndsTheConnection) {
   const PostAnswer answer = AnswerPost(
       Post(R"({"trainerStatus": {"progressPercentage": 5, "lastUpdatedTime": "2026-11-24T10:00:00Z",
            "metrics": [{"name": "current_step", "value": "7"}]}})"),

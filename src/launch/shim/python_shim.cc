@@ -141,12 +141,12 @@ base::Status MakePodFolder(const std::string& folder) {
                                base::Durability::kNone);
 }
 
-void Tell(int fd, const std::string& text) {
+void Print(int fd, const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
 
 int RefuseShim(const std::string& message, int code) {
-  Tell(2, fmt::format("muster python-shim: error: {}\n", message));
+  Print(2, fmt::format("muster python-shim: error: {}\n", message));
   return code;
 }
 
@@ -157,7 +157,7 @@ int PythonShimMain(const std::vector<std::string>& args, const base::Environment
   std::vector<std::string> words;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "-h" || args[i] == "--help") {
-      Tell(1, std::string(kHelp));
+      Print(1, std::string(kHelp));
       return 0;
     }
     if (args[i].starts_with("--python=")) {
@@ -181,11 +181,11 @@ int PythonShimMain(const std::vector<std::string>& args, const base::Environment
   const auto done = installs ? InstallShim(*python, environment) : RemoveShim(*python, environment);
   if (!done) return RefuseShim(done.error().message, 1);
   if (installs) {
-    Tell(1, fmt::format("installed {}\nundo with: muster python-shim remove --python {}\n", *done,
-                        *python));
+    Print(1, fmt::format("installed {}\nundo with: muster python-shim remove --python {}\n", *done,
+                         *python));
   } else {
-    Tell(1, done->empty() ? fmt::format("it is not installed in {}\n", *python)
-                          : fmt::format("removed {}\n", *done));
+    Print(1, done->empty() ? fmt::format("it is not installed in {}\n", *python)
+                           : fmt::format("removed {}\n", *done));
   }
   return 0;
 }

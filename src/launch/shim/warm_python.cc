@@ -104,7 +104,7 @@ class StandIn {
     while (const auto info = process::ReadSignal(signals_.get())) {
       const int signal = static_cast<int>(info->ssi_signo);
       if (signal == SIGCHLD) continue;
-      std::set<pid_t> groups;  // of its session: the program tells those outside itself
+      std::set<pid_t> groups;  // of its session: the program notifies those outside itself
       for (const process::ProcessStat& process : process::Descendants(keeper_)) {
         if (process.session == program_) {
           groups.insert(process.group);

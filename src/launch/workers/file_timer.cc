@@ -95,12 +95,12 @@ void FileTimer::Arm() {
   next_ =
       loop_.After(std::chrono::ceil<base::Duration>(std::chrono::duration<double>(wait)), [this] {
         next_ = 0;
-        TellLate();
+        ReportLate();
         Arm();
       });
 }
 
-void FileTimer::TellLate() {
+void FileTimer::ReportLate() {
   // The earliest timer with a signal counts for each process.
   std::map<pid_t, std::pair<std::string, Timer>> late;
   const double now = Now();

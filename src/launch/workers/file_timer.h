@@ -46,7 +46,7 @@ class FileTimer {
   void OnReadable();
   void Take(std::string_view line);
   void Arm();
-  void TellLate();
+  void ReportLate();
   double Now() const;
 
   process::EventLoop& loop_;

@@ -49,7 +49,7 @@ class FileTimerTest : public ::testing::Test {
   std::unique_ptr<FileTimer> timer_;
 };
 
-TEST_F(FileTimerTest, WhoIsLateIsToldOnceByTheEarliestScope) {
+TEST_F(FileTimerTest, WhoIsLateIsReportedOnceByTheEarliestScope) {
   Ask(7, "later", 900);
   Ask(7, "first", 800, 15);
   Ask(7, "silent", 700, 0);

@@ -18,7 +18,7 @@ TEST(BuildId, IsNewerByVersionThenByDate) {
   EXPECT_FALSE(IsNewer({}, kMarch));
 }
 
-TEST(BuildId, IsNotNewerWhereThatCannotBeTold) {
+TEST(BuildId, IsNotNewerWhereThatIsUnknown) {
   const BuildId unknown{"0.1.0", "unknown", "unknown"};
   EXPECT_FALSE(IsNewer(unknown, kMarch));
   EXPECT_FALSE(IsNewer(kMarch, unknown));

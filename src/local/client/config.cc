@@ -19,8 +19,9 @@ constexpr auto kSettings = std::to_array<Setting>({
     {"cluster", "local, in-cluster or a context of the kubeconfig", "",
      "the cluster that commands use unless a flag or MUSTER_CLUSTER names another"},
     {"notify", "a URL, a shell command or desktop, or a list of them", "",
-     "who is told when a job of the embedded cluster has ended that names nobody by --notify"},
-    {"notify_on", "end, fail, hang or start", "end", "when they are told"},
+     "where to notify when a job of the embedded cluster ends, unless the job has its own "
+     "--notify"},
+    {"notify_on", "end, fail, hang or start", "end", "when to notify"},
     {"local.python", "an absolute path", "the caller's python3",
      "the interpreter that pods run as python"},
     {"local.gpus", "auto, strict or optional", "auto",

@@ -25,7 +25,7 @@ struct Keep {
 struct Config {
   std::string path;                    // where it was read, or would be
   std::optional<std::string> cluster;  // "local" or a kubeconfig context
-  // Whom to notify of the end of jobs that name nobody, and when (end, fail, hang, start).
+  // The targets to notify for jobs that name none, and the events (end, fail, hang, start).
   std::vector<std::string> notify;
   std::string notify_on = "end";
   std::optional<std::string> python;  // absolute

@@ -66,7 +66,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
   EXPECT_FALSE(config->takes_status_posts);
 }
 
-TEST_F(ConfigTest, ReadsWhoIsToldOfJobs) {
+TEST_F(ConfigTest, ReadsTheTargetsToNotify) {
   const auto one = Load("notify: https://h/x\nnotify_on: fail\n");
   ASSERT_TRUE(one);
   EXPECT_EQ(one->notify, std::vector<std::string>{"https://h/x"});

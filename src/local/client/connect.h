@@ -68,7 +68,8 @@ base::Result<DaemonRecord> ReviveDaemon(const Caller& caller);
 base::Status StopDaemon(const Paths& paths,
                         std::chrono::milliseconds grace = std::chrono::seconds(20));
 
-// Headers that tell the embedded server the submitter's interpreter and environment (admission.h).
+// Headers that pass the submitter's interpreter and environment to the embedded server
+// (admission.h).
 base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment,
                                             const Config& config);
 

@@ -208,26 +208,16 @@ std::string SettingsTable() {
   return table;
 }
 
-}  // namespace
-
-void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
+void AddUp(cli::Command& root, const ClusterContext& context) {
   cli::Command& up = root.Add("up", "Start the embedded cluster of this machine");
   auto listen = std::make_shared<std::string>();
   AddListenFlag(up.flags(), listen.get());
   up.Help("local/command/up", "muster")
       .Args(cli::NoArgs())
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
-  AddKubeconfigCommand(root, context);
-  AddImageCommands(root, context);
-  AddDoctor(root, context);
-  root.Add("__settings", "")
-      .Hidden()
-      .Args(cli::NoArgs())
-      .Run([](cli::Invocation& call) -> base::Result<int> {
-        TRY(call.out.Write(SettingsTable()));
-        return 0;
-      });
+}
 
+void AddDown(cli::Command& root, const ClusterContext& context) {
   cli::Command& down = root.Add("down", "Stop the embedded cluster of this machine");
   auto force = std::make_shared<bool>(false);
   down.flags().Bool(force.get(), "force", false,
@@ -235,7 +225,9 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   down.Help("local/command/down", "muster")
       .Args(cli::NoArgs())
       .Run([context, force](cli::Invocation& call) { return Down(context, *force, call.out); });
+}
 
+void AddCluster(cli::Command& root, const ClusterContext& context) {
   cli::Command& cluster = root.Add("cluster", "Show which cluster commands use, and why");
   auto restore = std::make_shared<bool>(false);
   auto restore_force = std::make_shared<bool>(false);
@@ -249,6 +241,29 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
         return *restore ? Restore(context, *restore_force, call.out)
                         : ShowCluster(context, call.out);
       });
+}
+
+void AddSettings(cli::Command& root, const ClusterContext&) {
+  root.Add("__settings", "")
+      .Hidden()
+      .Args(cli::NoArgs())
+      .Run([](cli::Invocation& call) -> base::Result<int> {
+        TRY(call.out.Write(SettingsTable()));
+        return 0;
+      });
+}
+
+}  // namespace
+
+void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
+  using Add = void (*)(cli::Command&, const ClusterContext&);
+  const std::pair<std::string_view, Add> commands[] = {
+      {"up", AddUp},          {"kubeconfig", AddKubeconfigCommand}, {"image", AddImageCommands},
+      {"doctor", AddDoctor},  {"__settings", AddSettings},          {"down", AddDown},
+      {"cluster", AddCluster}};
+  for (const auto& [name, add] : commands) {
+    root.AddLater(name, [add = add, &context](cli::Command& parent) { add(parent, context); });
+  }
 }
 
 base::Status ShowState(const ClusterContext& context, cli::Output& out) {

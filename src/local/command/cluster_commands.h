@@ -23,6 +23,7 @@ struct ClusterContext {
   daemon::BuildId build;                      // of this program
 };
 
+// `context` outlives the tree.
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);
 
 // What `muster` shows without arguments: the chosen cluster, whether it runs, what it contains, and

@@ -74,18 +74,18 @@ base::Result<Running> FindRunning(cluster::Client& client) {
 
 // "a job is still running: team/train, and pods: default/a, default/b. ..."
 std::string Refusal(const Running& running) {
-  const auto told = [](std::string_view kind, std::string_view verb,
-                       const std::vector<text::Json>& objects) {
+  const auto describe = [](std::string_view kind, std::string_view verb,
+                           const std::vector<text::Json>& objects) {
     const bool is_one = objects.size() == 1;
     return fmt::format("{}{}{}: {}", is_one ? fmt::format("a {}", kind) : fmt::format("{}s", kind),
                        verb.empty() ? "" : (is_one ? " is" : " are"), verb,
                        fmt::join(NamesOf(objects), ", "));
   };
   constexpr std::string_view kRuns = " still running";
-  std::string text = running.jobs.empty() ? told("pod", kRuns, running.bare_pods)
-                                          : told("job", kRuns, running.jobs);
+  std::string text = running.jobs.empty() ? describe("pod", kRuns, running.bare_pods)
+                                          : describe("job", kRuns, running.jobs);
   const bool has_both = !running.jobs.empty() && !running.bare_pods.empty();
-  if (has_both) text += ", and " + told("pod", "", running.bare_pods);
+  if (has_both) text += ", and " + describe("pod", "", running.bare_pods);
   const bool is_one = running.jobs.size() + running.bare_pods.size() == 1;
   return fmt::format("{}. `muster down --force` ends {} first{}", text, is_one ? "it" : "them",
                      running.jobs.empty() ? ""

@@ -157,7 +157,7 @@ TEST(AdmitCreate, ADeploymentsPodsHaveTheSubmittersInterpreter) {
   EXPECT_EQ(text::Find(deployment, {"metadata"}), nullptr);
 }
 
-TEST(AdmitCreate, WhoMakesAPodIsToldOfFieldsThatAreIgnored) {
+TEST(AdmitCreate, WhoMakesAPodIsWarnedOfFieldsThatAreIgnored) {
   text::Json pod = text::Object();
   text::Set(pod, {"spec", "affinity"}, text::Object());
   text::Json of_controller = pod;

@@ -147,16 +147,16 @@ base::Status MakeLastDir(const std::string& path) {
 }
 
 // Runs the program's own `__notify`, which continues if this daemon ends.
-void TellOf(const std::string& program, const base::Environment& environment,
-            const std::vector<std::string>& what) {
+void StartNotify(const std::string& program, const base::Environment& environment,
+                 const std::vector<std::string>& what) {
   process::SpawnOptions options;
   options.path = program;
   options.argv = {"muster", "--local", "__notify"};
   options.argv.insert(options.argv.end(), what.begin(), what.end());
   options.env = environment.AsList();
   options.is_detached = true;
-  if (const auto told = process::SpawnQuietly(std::move(options)); !told) {
-    base::LogWarn("notification of {}: {}", what[1], told.error().message);
+  if (const auto started = process::SpawnQuietly(std::move(options)); !started) {
+    base::LogWarn("notification of {}: {}", what[1], started.error().message);
   }
 }
 
@@ -347,9 +347,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const Notifier notifier(
       client, clock,
       [&](const text::Json& job, const std::string& event) {
-        TellOf(this_program, environment,
-               {std::string(api::Namespace(job)), std::string(api::Name(job)),
-                std::string(api::Uid(job)), event});
+        StartNotify(this_program, environment,
+                    {std::string(api::Namespace(job)), std::string(api::Name(job)),
+                     std::string(api::Uid(job)), event});
       },
       kFirstNotices);
   StallKeeper stalls(client, clock, paths.state, ranks, progress, last_lines,

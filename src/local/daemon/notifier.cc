@@ -35,10 +35,10 @@ std::optional<std::string> DueNotice(const text::Json& job) {
   return event;
 }
 
-Notifier::Notifier(cluster::Client& client, base::Clock& clock, Tell tell,
+Notifier::Notifier(cluster::Client& client, base::Clock& clock, Notify notify,
                    std::chrono::milliseconds first)
     // Times of the API have whole seconds.
-    : tell_(std::move(tell)),
+    : notify_(std::move(notify)),
       begun_(std::chrono::floor<std::chrono::seconds>(clock.Now())),
       thread_([this, &client, first] {
         std::unique_lock lock(mutex_);
@@ -92,8 +92,8 @@ void Notifier::LookAtDeleted(cluster::Client& client) {
 
 void Notifier::Look(const text::Json& job) {
   const auto event = DueNotice(job);
-  if (!event || !told_.insert(fmt::format("{} {}", api::Uid(job), *event)).second) return;
-  tell_(job, *event);
+  if (!event || !notified_.insert(fmt::format("{} {}", api::Uid(job), *event)).second) return;
+  notify_(job, *event);
 }
 
 }  // namespace local::daemon

@@ -27,10 +27,11 @@ class Notifier {
  public:
   // Called on a thread of its own, at most once for each notice during the life of this object. A
   // notice that is not recorded on the job as sent is due again after a restart.
-  using Tell = std::function<void(const text::Json& job, const std::string& event)>;
+  using Notify = std::function<void(const text::Json& job, const std::string& event)>;
   // Borrows the client. Begins after `first`, because whoever starts the daemon may be waiting for
   // something else.
-  Notifier(cluster::Client& client, base::Clock& clock, Tell tell, std::chrono::milliseconds first);
+  Notifier(cluster::Client& client, base::Clock& clock, Notify notify,
+           std::chrono::milliseconds first);
   ~Notifier();
 
  private:
@@ -38,9 +39,9 @@ class Notifier {
   void LookAtDeleted(cluster::Client& client);
   void Look(const text::Json& job);
 
-  const Tell tell_;
+  const Notify notify_;
   const base::Time begun_;
-  std::set<std::string> told_;  // uid and event; used by the reflector's thread
+  std::set<std::string> notified_;  // uid and event; used by the reflector's thread
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;

@@ -49,9 +49,9 @@ TEST(DueNotice, OfAJobThatIsDeletedTheMomentItHasEnded) {
 }
 
 TEST(DueNotice, IsGivenOnce) {
-  const text::Object told{{"muster.dev/notified-end", "told at 10:00"}};
-  EXPECT_FALSE(DueNotice(Job("end", "Succeeded", told)));
-  EXPECT_TRUE(DueNotice(Job("start", "Succeeded", told)));
+  const text::Object notified{{"muster.dev/notified-end", "told at 10:00"}};
+  EXPECT_FALSE(DueNotice(Job("end", "Succeeded", notified)));
+  EXPECT_TRUE(DueNotice(Job("start", "Succeeded", notified)));
 }
 
 }  // namespace

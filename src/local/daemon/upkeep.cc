@@ -127,7 +127,7 @@ void Upkeep::Run() {
   if (options_.is_to_be_checked) {
     if (const auto checked = CheckStore(options_.paths, lost_, clock_); !checked) {
       base::LogError("{}", checked.error().message);
-      lost_.Tell(checked.error().message);
+      lost_.Report(checked.error().message);
     }
   }
   std::chrono::seconds wait = options_.first;

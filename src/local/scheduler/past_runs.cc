@@ -62,8 +62,8 @@ Expected ExpectedOf(const std::string& command, const std::vector<PastRun>& past
   return expected;
 }
 
-Forecast ForetoldOf(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
-                    const PastRun& run) {
+Forecast ForecastFor(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
+                     const PastRun& run) {
   const base::Time then = run.gang.created;
   std::vector<PastRun> known;
   for (const PastRun& each : past) {
@@ -90,7 +90,7 @@ Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, Gp
   std::vector<base::Duration> errors;
   for (auto run = past.rbegin(); run != past.rend() && errors.size() < most; ++run) {
     if (run->started - run->gang.created < kShortestWait) continue;
-    const Forecast forecast = ForetoldOf(node, past, policy, *run);
+    const Forecast forecast = ForecastFor(node, past, policy, *run);
     if (forecast.kind != Forecast::Kind::kLater && forecast.kind != Forecast::Kind::kNow) continue;
     errors.push_back(std::chrono::abs(forecast.median - run->started));
     if (forecast.late && run->started <= *forecast.late) ++accuracy.by_late;

@@ -48,7 +48,7 @@ Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, Gp
 
 // The forecast that `run`, one of `past`, would have had when it was submitted; for
 // MeasureForecasts and the bench.
-Forecast ForetoldOf(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
-                    const PastRun& run);
+Forecast ForecastFor(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
+                     const PastRun& run);
 
 }  // namespace local::scheduler

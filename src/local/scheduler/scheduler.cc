@@ -248,10 +248,10 @@ class Pass {
 
   // When the first in the queue starts, if all gangs that it waits for have deadlines.
   std::optional<base::Time> SureStart() const {
-    const bool all_told = std::all_of(holders_.begin(), holders_.end(), [](const Holder& holder) {
-      return holder.ends_by.has_value();
-    });
-    return all_told ? reservation_.sure_start : std::nullopt;
+    const bool all_have_deadlines =
+        std::all_of(holders_.begin(), holders_.end(),
+                    [](const Holder& holder) { return holder.ends_by.has_value(); });
+    return all_have_deadlines ? reservation_.sure_start : std::nullopt;
   }
 
   bool IsWaiting(const Gang& gang) const {

@@ -83,7 +83,7 @@ struct Binding {
 struct Waiting {
   std::string gang;
   std::vector<std::string> pod_uids;
-  // In the style of kube-scheduler; "" while there is nothing to tell yet (pods are still being
+  // In the style of kube-scheduler; "" while there is nothing to report yet (pods are still being
   // created, GPUs still being discovered).
   std::string message;
   bool wants_locked_gpu = false;  // may start once a GPU that another program has locked is free

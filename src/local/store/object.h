@@ -42,7 +42,8 @@ struct Event {
   int64_t version = 0;
   // The present state; kDeleted: the last state, with the deletion's resourceVersion.
   std::shared_ptr<const std::string> json;
-  // The same, parsed, until the watchers have been told; null later, unless one of them keeps it.
+  // The same, parsed, until the watchers have been notified; null later, unless one of them keeps
+  // it.
   std::weak_ptr<const text::Json> object;
   // SelectablePart as JSON text: now, and (kModified) before the change.
   std::string selectable;

@@ -82,7 +82,7 @@ class Store {
     // A connection for reading the file, which is there already (upkeep.h: Check): opening one
     // takes as long as a dozen reads.
     std::optional<Database> reader = {};
-    // Called on the writer thread after each commit, before any watcher is told of it.
+    // Called on the writer thread after each commit, before any watcher is notified.
     std::function<void(std::span<const EventPtr> events, int64_t version)> on_commit = {};
   };
   using Done = std::function<void(base::Result<Outcome>)>;

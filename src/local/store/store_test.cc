@@ -120,13 +120,13 @@ class Seen {
   int64_t version_ = 0;
 };
 
-TEST(Store, TellsOfAnObjectWhatAReaderOfItsTextGets) {
+TEST(Store, GivesAnObjectAsAReaderOfItsTextGetsIt) {
   const TempDir dir;
   const auto store = OpenStore(dir.File("db"));
-  std::vector<text::Json> told;
+  std::vector<text::Json> received;
   const auto subscription =
-      store->Watch("pods", "", 1, [&told](std::span<const EventPtr> events, int64_t) {
-        for (const EventPtr& event : events) told.push_back(*event->object.lock());
+      store->Watch("pods", "", 1, [&received](std::span<const EventPtr> events, int64_t) {
+        for (const EventPtr& event : events) received.push_back(*event->object.lock());
       });
   ASSERT_TRUE(subscription);
   for (const text::Json& value :
@@ -146,11 +146,11 @@ TEST(Store, TellsOfAnObjectWhatAReaderOfItsTextGets) {
     EXPECT_EQ(text::Find(*outcome->object, {"value"})->kind(),
               text::Find(*read, {"value"})->kind());
   }
-  // The deletion is told of after its answer; that of the last change has come before it.
+  // Watchers learn of the deletion after its answer, and of the last change before it.
   ASSERT_TRUE(Write(*store, Delete("p")));
-  ASSERT_GE(told.size(), 6U);
-  EXPECT_EQ(text::ToJson(*text::Find(told[0], {"value"})), "1");
-  EXPECT_TRUE(text::Find(told[0], {"value"})->is_int64());
+  ASSERT_GE(received.size(), 6U);
+  EXPECT_EQ(text::ToJson(*text::Find(received[0], {"value"})), "1");
+  EXPECT_TRUE(text::Find(received[0], {"value"})->is_int64());
 }
 
 TEST(Store, RemembersWhichPodsWereDeleted) {

@@ -12,7 +12,7 @@ namespace {
 using HttpClientTest = ServerFixture;
 using ResponderPtr = std::shared_ptr<Responder>;
 
-TEST_F(HttpClientTest, TellsThatNobodyListens) {
+TEST_F(HttpClientTest, ReportsThatNobodyListens) {
   const auto response = client_->Send({"GET", "/", {}, ""});
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, base::Code::kUnavailable);
@@ -226,7 +226,7 @@ TEST_F(HttpClientTest, CancelWakesARead) {
   closed.get_future().get();
 }
 
-TEST_F(HttpClientTest, TellsAStreamThatBreaksOff) {
+TEST_F(HttpClientTest, ReportsAStreamThatBreaksOff) {
   ResponderPtr kept;
   Serve([&](HttpRequest, ResponderPtr responder) {
     responder->Start(200, {});
@@ -277,7 +277,7 @@ TEST_F(HttpClientTest, ReadsOverInterimAnswers) {
   EXPECT_EQ(response->body, "hi");
 }
 
-TEST_F(HttpClientTest, TellsAnAnswerThatBreaksOffAndOneThatIsNone) {
+TEST_F(HttpClientTest, ReportsAnAnswerThatBreaksOffAndOneThatIsNone) {
   {
     const ScriptedServer server(path_, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi");
     const auto response = client_->Send({"GET", "/", {}, ""});

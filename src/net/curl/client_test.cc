@@ -210,7 +210,7 @@ TEST(CurlClient_SendFile, SendsThePieceOfTheFile) {
   EXPECT_TRUE(seen.ends_with("\r\n\r\n" + piece));
 }
 
-TEST(CurlClient_SendFile, TellsOfAFileThatIsTooShort) {
+TEST(CurlClient_SendFile, ReportsAFileThatIsTooShort) {
   const TcpServer server([&](int fd) {
     ReadRequest(fd);
     char rest[64];

@@ -138,9 +138,9 @@ void CurlLoop::EndFinished() {
   }
 }
 
-void CurlLoop::TellReaders() {
+void CurlLoop::WakeReaders() {
   for (const auto& [handle, transfer] : running_) {
-    if (transfer->is_stream()) transfer->TellOfNews();
+    if (transfer->is_stream()) transfer->WakeReader();
   }
 }
 
@@ -193,7 +193,7 @@ void CurlLoop::Run() {
     CarryOut(std::move(orders));
     Perform(is_corked);
     EndFinished();
-    TellReaders();
+    WakeReaders();
     Await();
     Gather();
   }

@@ -62,7 +62,7 @@ class CurlLoop {
   static int OnClose(void* self, curl_socket_t fd);
   void Drop(CURL* handle, base::Status status);
   void EndFinished();
-  void TellReaders();
+  void WakeReaders();
 
   const CurlLibrary& curl_;
   CURLM* const multi_;

@@ -99,7 +99,7 @@ bool CurlTransfer::SeekBody(uint64_t position) {
   return true;
 }
 
-void CurlTransfer::TellOfNews() {
+void CurlTransfer::WakeReader() {
   if (!std::exchange(has_news_, false)) return;
   const std::lock_guard lock(mutex_);
   changed_.notify_all();

@@ -53,7 +53,7 @@ class CurlTransfer {
   size_t TakeBody(std::string_view bytes);
   // Wakes a stream's reader if something has come since the last call, so that pieces that come
   // together wake it once.
-  void TellOfNews();
+  void WakeReader();
   void End(base::Status status);
 
   using TimePoint = std::chrono::steady_clock::time_point;

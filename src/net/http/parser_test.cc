@@ -76,7 +76,7 @@ TEST(MessageParser, ReadsABodyToTheEndOfTheConnection) {
   EXPECT_FALSE(parser.keeps_alive());
 }
 
-TEST(MessageParser, TellsAMessageThatBrokeOff) {
+TEST(MessageParser, ReportsAMessageThatBrokeOff) {
   for (const char* text : {"", "HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"}) {
     MessageParser parser(Kind::kResponse, MessageParser::kNoLimit);

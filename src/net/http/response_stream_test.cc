@@ -85,19 +85,19 @@ TEST_F(ExchangeTest, CutShortDropsWhatIsNotOnItsWay) {
   EXPECT_TRUE(rest.is_cut_short);
 }
 
-TEST_F(ExchangeTest, TellsOfTheCloseOnce) {
-  int told = 0;
-  responder->OnClose([&] { ++told; });
+TEST_F(ExchangeTest, ReportsTheCloseOnce) {
+  int closes = 0;
+  responder->OnClose([&] { ++closes; });
   responder->Start(200, {});
   responder->Write("abc");
   EXPECT_FALSE(responder->IsClosed());
   stream->Close();
   stream->Close();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(closes, 1);
   EXPECT_TRUE(responder->IsClosed());
   EXPECT_EQ(responder->PendingBytes(), 0U);
-  responder->OnClose([&] { told += 10; });
-  EXPECT_EQ(told, 11);
+  responder->OnClose([&] { closes += 10; });
+  EXPECT_EQ(closes, 11);
   responder->Write("dropped");
   EXPECT_TRUE(stream->Take().pieces.empty());
 }

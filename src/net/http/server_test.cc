@@ -247,7 +247,7 @@ TEST_F(HttpServerTest, RefusesWhatIsMalformedOrTooLarge) {
   EXPECT_EQ(response->status, 200);
 }
 
-TEST_F(HttpServerTest, TellsAClientThatSendsTooMuch) {
+TEST_F(HttpServerTest, ReportsAClientThatSendsTooMuch) {
   Serve(Echo);
   const auto response = client_->Send({"PUT", "/", {}, std::string(kMaxBodyBytes + 1, 'x')});
   ASSERT_TRUE(response) << response.error().message;

@@ -26,7 +26,7 @@ std::pair<base::Fd, uint16_t> Listen() {
   return {std::move(fd), ntohs(address.sin_port)};
 }
 
-TEST(TcpSocket, TellsWhyThereIsNoConnection) {
+TEST(TcpSocket, ReportsWhyThereIsNoConnection) {
   uint16_t closed = 0;
   {
     closed = Listen().second;
@@ -90,7 +90,7 @@ TEST(TcpSocket, AnAddressThatDoesNotAnswerIsNotWaitedFor) {
   EXPECT_EQ(ntohs(peer.sin_port), port);
 }
 
-TEST(TcpSocket, TellsWhyNoAddressAnswers) {
+TEST(TcpSocket, ReportsWhyNoAddressAnswers) {
   const BlackHole hole;
   uint16_t closed = 0;
   {

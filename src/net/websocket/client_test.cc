@@ -206,7 +206,7 @@ TEST_F(WebSocketTest, WhatIsNotUsedIsNotReadOn) {
   EXPECT_EQ(received_, expected);
 }
 
-TEST_F(WebSocketTest, TellsWhenItsOutputIsTaken) {
+TEST_F(WebSocketTest, ReportsWhenItsOutputIsTaken) {
   ServeWebSockets();
   const auto socket = Open();
   const auto peer = Peer();

@@ -16,7 +16,7 @@ std::string Frame(unsigned char first, std::string_view payload) {
   return frame.append(payload);
 }
 
-// Of a server's frames.
+// Parses a server's frames.
 base::Result<Pieces> Parse(std::string_view bytes) {
   WebSocketParser parser(Peer::kServer);
   Pieces pieces;

@@ -5,6 +5,7 @@
 #include "reconcile/conditions.h"
 #include "reconcile/limits/backoff_limit.h"
 #include "reconcile/limits/deadline.h"
+#include "reconcile/limits/stall.h"
 
 namespace reconcile {
 namespace {
@@ -19,6 +20,10 @@ std::string DeadlineMessage(const JobState& state) {
                      state.job.name);
 }
 
+std::string StallMessage(const JobState& state) {
+  return fmt::format("Job {} has failed because it was stalled (--on-stall=stop)", state.job.name);
+}
+
 }  // namespace
 
 std::optional<Failure> FindExceededLimit(const JobState& state) {
@@ -29,6 +34,9 @@ std::optional<Failure> FindExceededLimit(const JobState& state) {
   }
   const auto deadline = Deadline(state.job.run_policy, state.status);
   if (deadline && state.now >= *deadline) return Failure{false, DeadlineMessage(state)};
+  if (const std::string stall = StallToEndFor(state); !stall.empty()) {
+    return Failure{false, fmt::format("{}: {}", StallMessage(state), stall)};
+  }
   return std::nullopt;
 }
 
@@ -36,6 +44,7 @@ bool HasEndedByLimit(const JobState& state) {
   const api::Condition* const failed = state.status.Find(kFailed);
   return failed != nullptr && failed->status == "True" &&
          (failed->message.starts_with(BackoffMessage(state)) ||
+          failed->message.starts_with(StallMessage(state)) ||
           failed->message == DeadlineMessage(state));
 }
 

@@ -8,7 +8,8 @@
 
 namespace reconcile {
 
-// Why the job has to end now, by its back-off limit or deadline; nullopt when neither is exceeded.
+// Why the job has to end now, by its back-off limit or deadline, or because it is stalled; nullopt
+// when it need not.
 std::optional<Failure> FindExceededLimit(const JobState& state);
 
 // Whether a limit ended the job. What still runs is then deleted whatever cleanPodPolicy says. This

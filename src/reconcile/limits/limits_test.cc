@@ -205,5 +205,51 @@ TEST(ActiveDeadline, StartsAnewWithTheResumption) {
   EXPECT_EQ(cluster.Types(), "Created=True Suspended=False");
 }
 
+// A job of three pods that run, and of which a note says since when it is stalled.
+FakeCluster StalledJob(std::string_view action, std::string_view note, int workers = 2) {
+  FakeCluster cluster(TestJob{
+      .workers = workers,
+      .pod_template = R"({"spec":{"containers":[{"name":"pytorch","env":[{"name":"PET_ON_STALL",)"
+                      R"("value":")" +
+                      std::string(action) + R"("}]}]}})"});
+  cluster.Settle();
+  cluster.AllRunning();
+  for (auto& [name, pod] : cluster.pods) {
+    text::Json& container = text::Ensure(pod, {"status", "containerStatuses"}).as_array()[0];
+    text::Set(container, {"state", "running", "startedAt"}, text::Json("2026-07-30T10:00:00Z"));
+  }
+  text::Set(cluster.job, {"metadata", "annotations", "muster.dev/stall"}, text::Json(note));
+  cluster.Settle();
+  return cluster;
+}
+
+constexpr const char* kStalledNote =
+    "stalled 2026-07-30T10:00:05Z rank 1 has not entered all_reduce (train.py:8)";
+
+TEST(OnStall, StopFailsTheJobWithTheRankThatHoldsItUp) {
+  FakeCluster cluster = StalledJob("stop", kStalledNote);
+  EXPECT_TRUE(cluster.Conditions().back().ends_with(
+      "Job j has failed because it was stalled (--on-stall=stop): rank 1 has not entered "
+      "all_reduce (train.py:8)"))
+      << cluster.Conditions().back();
+  EXPECT_TRUE(cluster.pods.empty());
+}
+
+TEST(OnStall, AnythingElseLeavesItAlone) {
+  const auto is_left = [](const FakeCluster& cluster) {
+    return cluster.Types().find("Failed=True") == std::string::npos && !cluster.pods.empty();
+  };
+  for (const char* const action : {"report", "restart", "off", "panic", ""}) {
+    EXPECT_TRUE(is_left(StalledJob(action, kStalledNote))) << action;
+  }
+  EXPECT_TRUE(is_left(StalledJob("stop", ""))) << "it goes on";
+  EXPECT_TRUE(is_left(StalledJob("stop", "waiting 2026-07-30T10:00:05Z rank 1 is busy")));
+  EXPECT_TRUE(is_left(StalledJob("stop", "slowed 2026-07-30T10:00:05Z rank 1 is late")));
+  EXPECT_TRUE(is_left(StalledJob("stop", "stalled soon rank 1")));
+  EXPECT_TRUE(is_left(StalledJob("stop", "stalled 2026-07-30T09:59:59Z rank 1 is gone")))
+      << "an earlier attempt was stalled";
+  EXPECT_TRUE(is_left(StalledJob("stop", kStalledNote, -1))) << "the launcher in the pod ends it";
+}
+
 }  // namespace
 }  // namespace reconcile

@@ -53,11 +53,11 @@ text::Object Volume() {
 void AddStatusPosts(const StatusPosts& posts, const api::PyTorchJob& job, text::Json& pod) {
   text::Json* const container = api::MainContainer(pod);
   if (posts.base_url.empty() || container == nullptr || !container->is_object()) return;
-  const bool is_told =
+  const bool is_configured =
       std::any_of(api::kStatusVariables.begin(), api::kStatusVariables.end(),
                   [&](auto name) { return HasEntry(*container, "env", "name", name); });
   text::Json& spec = text::Ensure(pod, {"spec"});
-  if (is_told || HasEntry(spec, "volumes", "name", kVolume) ||
+  if (is_configured || HasEntry(spec, "volumes", "name", kVolume) ||
       HasEntry(*container, "volumeMounts", "mountPath", kFolder)) {
     return;
   }

@@ -27,7 +27,7 @@ text::Json Added(text::Json pod, const StatusPosts& posts = kPosts) {
   return pod;
 }
 
-TEST(AddStatusPosts, TellsWhereAndGivesTokenAndAuthority) {
+TEST(AddStatusPosts, ReportsWhereAndGivesTokenAndAuthority) {
   const text::Json pod = Added(PodWith("{}"));
   const text::Json& container = pod.at("spec").at("containers").at(0);
   EXPECT_EQ(

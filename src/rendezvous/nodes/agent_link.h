@@ -48,7 +48,7 @@ class AgentLink {
   void Refuse(const std::string& why);
   void Close();
   // From now on it sends nothing, reads nothing and calls nobody back, but the connection stays
-  // open: its end would tell the peer that this process is gone.
+  // open: its end would signal to the peer that this process is gone.
   void FallSilent();
   bool is_ready() const { return is_ready_; }
   bool is_open() const { return static_cast<bool>(fd_); }

@@ -75,7 +75,7 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
     peer.node = message.node;
     peer_of_node_[message.node] = peer.id;
     Carry(membership_.Join(message.node, message.request, message.node == config_.host, now));
-    return TellOfStrangers();
+    return ReportStrangers();
   }
   if (peer.node == 0) return Drop(peer.id);
   membership_.Heard(peer.node, now);
@@ -117,7 +117,7 @@ void AuthorityServer::Drop(uint64_t id) {
   if (peer->node != 0) peer_of_node_.erase(peer->node);
   peers_.erase(found);
   loop_.Post([peer] {});
-  TellIfAlone();
+  CallIfAlone();
 }
 
 // Consequences of a decision (such as finding a connection broken) wait until earlier decisions are
@@ -171,10 +171,10 @@ void AuthorityServer::Send(Peer& peer, const Decision& decision) {
 }
 
 // Only once the host's agent is there to show it.
-void AuthorityServer::TellOfStrangers() {
+void AuthorityServer::ReportStrangers() {
   if (Of(config_.host) == nullptr) return;
-  for (auto& [address, is_told] : strangers_) {
-    if (std::exchange(is_told, true)) continue;
+  for (auto& [address, is_reported] : strangers_) {
+    if (std::exchange(is_reported, true)) continue;
     Carry(membership_.Announce(address + " uses the workers' store but is not a worker of this "
                                          "job; is torchrun running there? Start "
                                          "every node with the same launcher"));
@@ -185,7 +185,7 @@ void AuthorityServer::NoteStoreClient(const std::string& address, bool is_torchr
   if (!is_torchrun && membership_.generation() > 0) return;
   if (strangers_.size() == kMostStrangers && !strangers_.contains(address)) return;
   strangers_.try_emplace(address, false);
-  TellOfStrangers();
+  ReportStrangers();
 }
 
 void AuthorityServer::Schedule() {
@@ -197,10 +197,10 @@ void AuthorityServer::Schedule() {
 
 void AuthorityServer::WhenAlone(std::function<void()> callback) {
   when_alone_ = std::move(callback);
-  TellIfAlone();
+  CallIfAlone();
 }
 
-void AuthorityServer::TellIfAlone() {
+void AuthorityServer::CallIfAlone() {
   if (!when_alone_) return;
   for (const auto& [id, peer] : peers_) {
     if (peer->node != 0 && peer->node != config_.host) return;

@@ -52,8 +52,8 @@ class AuthorityServer {
   Peer* Of(NodeId node);
   void Drop(uint64_t id);
   void Schedule();
-  void TellIfAlone();
-  void TellOfStrangers();
+  void CallIfAlone();
+  void ReportStrangers();
 
   process::EventLoop& loop_;
   base::Clock& clock_;
@@ -67,7 +67,7 @@ class AuthorityServer {
   process::EventLoop::TimerId timer_ = 0;
   std::function<void()> when_alone_;
   std::deque<Decision> pending_;
-  std::map<std::string, bool> strangers_;  // by address; whether the user has been told
+  std::map<std::string, bool> strangers_;  // by address; whether it was reported
   bool is_carrying_ = false;
 };
 

@@ -81,7 +81,7 @@ class Membership {
     kWaiting,   // for a generation that it can join
     kRunning,   // its workers run
     kDone,      // they have succeeded
-    kStopping,  // told to stop them
+    kStopping,  // was asked to stop them
     kLost,      // silent; its workers may still run until `fenced_at`
   };
   struct Member {

@@ -65,7 +65,7 @@ struct Agent {
   bool has_ended = false;
   bool waits_for_stop = false;  // the authority is lost: connects again once the workers stopped
   uint64_t running = 0;         // the generation; 0: no workers
-  uint64_t told_to_stop = 0;    // the generation
+  uint64_t asked_to_stop = 0;   // the generation
   uint64_t killed = 0;          // the generation of workers that ended so, unknown to the agent
   Moment lease = kNever;        // the guardian ends the workers then
   Moment heard;
@@ -143,7 +143,7 @@ class Simulation {
     connection.node = id;
     const bool is_slow = is_slow_ && id != kHost && Pick(0, 1) == 0;
     connection.delay = milliseconds(is_slow ? Pick(1, 6000) : Pick(0, 50));
-    Tell(agent, {Report::Kind::kJoin, 0, {}});
+    Send(agent, {Report::Kind::kJoin, 0, {}});
   }
 
   void Disturb() {
@@ -167,7 +167,7 @@ class Simulation {
       case 5:
         if (connection != nullptr && agent->running == 0 && Pick(0, 3) == 0) {
           invariants_.IsLost(requests_[picked_].host);
-          Tell(*agent, {Report::Kind::kLeave, 0, {}});
+          Send(*agent, {Report::Kind::kLeave, 0, {}});
           Close(*agent);
           agent->has_ended = true;
         }
@@ -186,7 +186,7 @@ class Simulation {
     }
   }
 
-  void Tell(Agent& agent, Report report) {
+  void Send(Agent& agent, Report report) {
     const auto found = connections_.find(agent.connection);
     if (found == connections_.end() || found->second.is_over_down) return;
     Connection& connection = found->second;
@@ -197,13 +197,13 @@ class Simulation {
   void Fail(NodeId id, Agent& agent) {
     if (agent.running == 0 || agent.stops_at != kNever || agent.hangs_until > now_) return;
     const int rank = Pick(0, 63);
-    Tell(agent, {Report::Kind::kFailed,
+    Send(agent, {Report::Kind::kFailed,
                  agent.running,
                  {requests_[id].host, rank, 0, 1, fmt::format("generation {}", agent.running)}});
   }
   void Succeed(Agent& agent) {
     if (agent.is_dead || agent.connection == 0 || agent.hangs_until > now_) return;
-    Tell(agent, {Report::Kind::kSucceeded, agent.running, {}});
+    Send(agent, {Report::Kind::kSucceeded, agent.running, {}});
     agent.running = 0;
     agent.lease = kNever;
   }
@@ -211,7 +211,7 @@ class Simulation {
     const auto found = connections_.find(agent.connection);
     if (found == connections_.end()) return;
     found->second.is_over_down = false;
-    Tell(agent, {Report::Kind::kClosed, 0, {}});
+    Send(agent, {Report::Kind::kClosed, 0, {}});
     found->second.is_over_down = true;
     agent.connection = 0;
     agent.next_beat = kNever;
@@ -397,7 +397,7 @@ class Simulation {
     }
     if (!agent.is_dead && agent.hangs_until > now_) return;
     if (const uint64_t killed = std::exchange(agent.killed, 0); killed != 0) {
-      Tell(agent, {Report::Kind::kFailed, killed, {requests_[id].host, 0, 0, -9, "killed"}});
+      Send(agent, {Report::Kind::kFailed, killed, {requests_[id].host, 0, 0, -9, "killed"}});
     }
     if (!agent.is_dead) Hear(agent);
     if (agent.stops_at <= now_) HaveStopped(agent);
@@ -405,7 +405,7 @@ class Simulation {
     if (agent.next_beat <= now_ && agent.connection != 0) {
       if (now_ - agent.heard >= times_.heartbeat_timeout) return LoseAuthority(agent);
       agent.beats.push_back(now_);
-      Tell(agent, {});
+      Send(agent, {});
       agent.next_beat = now_ + kBeat;
     }
     if (agent.connects_at <= now_ && (is_calm_ || Pick(0, 3) != 0)) return Connect(id, agent);
@@ -417,7 +417,7 @@ class Simulation {
     agent.lease = kNever;
     if (agent.is_dead || agent.has_ended) return;
     if (std::exchange(agent.waits_for_stop, false)) return CloseAndRetry(agent);
-    Tell(agent, {Report::Kind::kStopped, agent.told_to_stop, {}});
+    Send(agent, {Report::Kind::kStopped, agent.asked_to_stop, {}});
   }
   void Hear(Agent& agent) {
     while (agent.connection != 0 && !agent.has_ended) {
@@ -448,7 +448,7 @@ class Simulation {
         agent.stops_at = kNever;
         return;
       case Decision::Kind::kStop:
-        agent.told_to_stop = decision.generation;
+        agent.asked_to_stop = decision.generation;
         agent.stops_at = now_ + milliseconds(agent.running == 0 ? 0 : Pick(0, 8000));
         return;
       case Decision::Kind::kEnd:

@@ -304,7 +304,7 @@ TEST(Membership, ANodeThatLeavesShrinksAnElasticJobAndEndsAFixedOne) {
   EXPECT_EQ(host.Leave("a"), "b ends: a has left: SIGTERM\n");
 }
 
-TEST(Membership, NodesThatDisagreeAreToldEverywhereBeforeTheFirstStart) {
+TEST(Membership, NodesThatDisagreeAreReportedEverywhereBeforeTheFirstStart) {
   Job job(2, 2);
   job.Join("a");
   NodeRequest other = job.RequestOf("b");

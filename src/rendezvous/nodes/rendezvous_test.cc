@@ -348,7 +348,7 @@ TEST_F(RendezvousTest, ANameThatIsNotKnownYetIsAskedForAgain) {
   EXPECT_NE(said.find("(--rdzv-endpoint) cannot be reached"), std::string::npos) << said;
 }
 
-TEST_F(RendezvousTest, WhoWaitsIsToldForWhom) {
+TEST_F(RendezvousTest, WhoWaitsLearnsForWhom) {
   config_.node.is_static = true;
   config_.node.node_rank = 0;
   config_.node.min_nodes = 3;
@@ -380,7 +380,7 @@ TEST_F(RendezvousTest, TheSameTokenIsAskedOfAll) {
   EXPECT_EQ(d.log(), "start 1:1/2 ");
 }
 
-TEST_F(RendezvousTest, NodesThatDisagreeAreToldAtEveryNode) {
+TEST_F(RendezvousTest, NodesThatDisagreeAreReportedAtEveryNode) {
   TestNode& a = Join("a");
   config_.node.max_restarts = 3;
   TestNode& b = Join("b");

@@ -89,7 +89,7 @@ void StoreData::Put(StoreClientId client, std::string_view key, std::string&& va
   } else if (!watching_.empty()) {
     old = found->second.view();
   }
-  if (!watching_.empty()) Tell(key, is_new ? kKeyCreated : kKeyUpdated, old, value);
+  if (!watching_.empty()) NotifyWatchers(key, is_new ? kKeyCreated : kKeyUpdated, old, value);
   Value& entry = found->second;
   if (value.size() >= kSharedFrom) {
     entry.text = {};
@@ -262,7 +262,7 @@ void StoreData::Delete(std::string_view key, OutputQueue& out) {
   const auto found = values_.find(key);
   out.AppendNumber(static_cast<int64_t>(found == values_.end() ? 0 : 1));
   if (found == values_.end()) return;
-  if (!watching_.empty()) Tell(key, kKeyDeleted, found->second.view(), {});
+  if (!watching_.empty()) NotifyWatchers(key, kKeyDeleted, found->second.view(), {});
   bytes_ -= found->first.size() + found->second.view().size();
   values_.erase(found);
 }
@@ -338,8 +338,8 @@ base::Status StoreData::Watch(StoreClientId client, std::string_view key, Output
   return {};
 }
 
-void StoreData::Tell(std::string_view key, uint8_t event, std::string_view before,
-                     std::string_view after) {
+void StoreData::NotifyWatchers(std::string_view key, uint8_t event, std::string_view before,
+                               std::string_view after) {
   const auto watchers = watching_.find(key);
   if (watchers == watching_.end()) return;
   for (const StoreClientId client : watchers->second) {

@@ -122,7 +122,8 @@ class StoreData {
   base::Status Store(StoreClientId client, std::string_view key, std::string&& value);
   void Put(StoreClientId client, std::string_view key, std::string&& value);
   static void Remember(Value& value, StoreClientId client);
-  void Tell(std::string_view key, uint8_t event, std::string_view before, std::string_view after);
+  void NotifyWatchers(std::string_view key, uint8_t event, std::string_view before,
+                      std::string_view after);
   // Ends the waits for which this was the last missing key; with `only_one`, at most one of them.
   void Wake(std::string_view key, bool only_one = false);
 

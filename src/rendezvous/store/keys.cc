@@ -61,7 +61,7 @@ StoreKeyName ParseStoreKey(std::string_view key, bool is_polled) {
   // <group>... [<device>] [<context>]: only full meshes have the number of the context.
   const bool has_device = parts.size() > 1 && !IsNumber(parts[parts.size() - 1]);
   if (has_device) {
-    name.kind = StoreKeyName::Kind::kFirstTells;
+    name.kind = StoreKeyName::Kind::kFirstWrites;
   } else if (parts.size() > 1 && IsNumber(parts.back())) {
     name.kind = StoreKeyName::Kind::kFullMesh;
     name.group_rank = static_cast<int>(base::ParseInt(who).value_or(0));

@@ -13,7 +13,7 @@ struct StoreKeyName {
   enum class Kind {
     kOther,        // a user's key, or an unknown one
     kFullMesh,     // gloo: each member of a group writes its address and waits for the others'
-    kFirstTells,   // NCCL and others: the group's first member writes, the others wait
+    kFirstWrites,  // NCCL and others: the group's first member writes, the others wait
     kCounter,      // a store based barrier's counter
     kLastArrived,  // set by the last client that arrives at a store based barrier
   };

@@ -43,7 +43,7 @@ struct StoreOptions {
   std::function<void(base::Fd, const Endpoint&, std::string_view received)> on_other;
 };
 
-// What the user is told when there is no descriptor left for the store's next client.
+// The message when there is no descriptor left for the store's next client.
 std::string NoDescriptorLeft();
 
 // One connection. Torch up to 2.0 opens two for each store object, and the second is silent.

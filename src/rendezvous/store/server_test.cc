@@ -103,7 +103,7 @@ TEST(StoreServer, AnOldClientThatGaveUpWaitingIsNotSentTheLateAnswer) {
   EXPECT_EQ(client.ReceiveNumber<int64_t>(), 8);
 }
 
-TEST(StoreServer, TellsWatchersOfOldTorch) {
+TEST(StoreServer, NotifiesWatchersOfOldTorch) {
   const auto store = StartStore();
   TestSocket watcher(store->port());
   watcher.Send(Byte(7) + Text("k"));

@@ -146,7 +146,7 @@ std::vector<int> MissingOf(const Meeting& meeting, const Joined& joined,
     for (const int group_rank : meeting.awaited_group_ranks) {
       for (const int rank : CandidatesFor(group_rank, joined, ranks, false)) missing.insert(rank);
     }
-  } else if (meeting.name.kind == Kind::kFirstTells) {
+  } else if (meeting.name.kind == Kind::kFirstWrites) {
     const int first_waiting = meeting.waiting.empty() ? 0 : *meeting.waiting.begin();
     for (const RankInfo& info : ranks) {
       if (is_default ? info.rank == 0 : info.rank < first_waiting) missing.insert(info.rank);

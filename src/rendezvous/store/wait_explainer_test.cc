@@ -160,7 +160,7 @@ TEST(RanksOfClients, TakesTheSocketsProcessBeforeThePingAndKeysLast) {
   EXPECT_EQ(RanksOfClients(snapshot, scene.ranks(), {{5001, 100}}), expected);
 }
 
-TEST(RanksOfClients, APidOfTwoHostsTellsNothing) {
+TEST(RanksOfClients, APidOfTwoHostsSaysNothing) {
   Scene scene;
   scene.rank(3).pid = 102;
   const auto found = RanksOfClients(scene.snapshot(), scene.ranks(), {});

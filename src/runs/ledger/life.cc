@@ -69,16 +69,16 @@ void RefineEnd(Life& life) {
   constexpr Millis kResolution = 1000;
   if (!life.ended) return;
   Millis latest = *life.ended;
-  const auto told = [&life, &latest](Millis at) {
+  const auto extend_to = [&life, &latest](Millis at) {
     if (at > latest && at < *life.ended + kResolution) latest = at;
   };
-  for (const StepMark& mark : life.steps) told(mark.at);
+  for (const StepMark& mark : life.steps) extend_to(mark.at);
   // A stall whose end nobody has noted yet lasts until now.
   for (const Span& span : life.spans) {
-    if (span.bucket != Bucket::kStalled) told(span.end);
+    if (span.bucket != Bucket::kStalled) extend_to(span.end);
   }
-  for (const Millis line : life.lines) told(line);
-  for (const ReplicaLife& replica : life.lives) told(replica.ended.value_or(latest));
+  for (const Millis line : life.lines) extend_to(line);
+  for (const ReplicaLife& replica : life.lives) extend_to(replica.ended.value_or(latest));
   life.ended = latest;
   for (ReplicaLife& replica : life.lives) {
     const bool is_rounded = replica.ended && *replica.ended % kResolution == 0;

@@ -86,7 +86,7 @@ TEST(LedgerOf, ASilentProgramsInterpreterHasStartedWhenItMeetsTheOthers) {
   EXPECT_EQ(Of(ledger, Bucket::kUnknown), 29 * kSecond);
 }
 
-// The first step is told at 12 s, and a step takes 4 s: it cannot have begun at 8 s.
+// The first step is printed at 12 s, and a step takes 4 s: it cannot have begun at 8 s.
 TEST(LedgerOf, ARendezvousThatWasMeasuredHidesStepsWhoseBeginIsEstimated) {
   Life life = Finished(40 * kSecond);
   life.lives = {Replica("a", 1000, 40 * kSecond)};
@@ -100,12 +100,12 @@ TEST(LedgerOf, ARendezvousThatWasMeasuredHidesStepsWhoseBeginIsEstimated) {
   EXPECT_EQ(ledger[Bucket::kRendezvous].estimated, 0);
   EXPECT_EQ(ledger[Bucket::kInterpreters].estimated, 0);
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 29 * kSecond);
-  // Of one that looks have found the end is as uncertain.
+  // If only looks have found the wait, its end is uncertain, too.
   life.spans = {{7 * kSecond, 11 * kSecond, Bucket::kRendezvous, false, "looks"}};
   EXPECT_EQ(Of(LedgerOf(life), Bucket::kRendezvous), 1 * kSecond);
 }
 
-TEST(RefineEnd, WhatWasToldWithinTheSecondOfTheEndIsOfTheRun) {
+TEST(RefineEnd, WhatWasReportedWithinTheSecondOfTheEndIsOfTheRun) {
   Life life = Finished(30 * kSecond);
   life.lives = {Replica("a", 1000, 30 * kSecond)};
   AddSteps(life, 10'700, kSecond, 1, 21);  // until 30.7 s
@@ -182,7 +182,7 @@ TEST(LedgerOf, TheSavingOfTheCheckpointThatWasUsedIsNotLost) {
   AddSteps(life, 5 * kSecond, kSecond, 1, 10);
   AddSteps(life, 18 * kSecond, kSecond, 11, 15);
   AddSteps(life, 40 * kSecond, kSecond, 11, 30);
-  // As a line says how long it took, it began a little before the step was told.
+  // Because a line says how long it took, it began a little before the step was printed.
   life.spans = {{14 * kSecond - 1, 17 * kSecond, Bucket::kCheckpointSave, false, "log"}};
   const Ledger ledger = LedgerOf(life);
   EXPECT_EQ(Of(ledger, Bucket::kCheckpointSave), 3 * kSecond + 1);
@@ -193,7 +193,7 @@ TEST(LedgerOf, TheSavingOfTheCheckpointThatWasUsedIsNotLost) {
 TEST(LedgerOf, APodThatWasReplacedWithinASecondKeepsItsLastSteps) {
   Life life = Finished(60 * kSecond);
   life.lives = {Replica("a", 0, 20 * kSecond), Replica("a", 20 * kSecond, 60 * kSecond)};
-  // Known to the second: it began at 20.9 s, and the one before it told until then.
+  // Known to the second: it began at 20.9 s, and the one before it printed until then.
   life.lives[1].created = life.lives[1].scheduled = life.lives[1].accepted = life.lives[1].started =
       20 * kSecond;
   AddSteps(life, 5700, kSecond, 1, 15);  // the last at 19.7 s
@@ -225,7 +225,7 @@ TEST(LedgerOf, BetweenTwoPrintedStepsTheCheckpointIsFoundByTheStepsMadeSince) {
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 20 * kSecond + 40 * kSecond);
 }
 
-TEST(LedgerOf, OfStepsOfWhichOneASecondIsKeptTheFirstTwoTellHowManyWereLost) {
+TEST(LedgerOf, OfStepsOfWhichOneASecondIsKeptTheFirstTwoShowHowManyWereLost) {
   Life life = Finished(60 * kSecond);
   life.lives = {Replica("a", 0, 9 * kSecond), Replica("a", 10 * kSecond, 60 * kSecond)};
   // Of steps of 0.3 s from 5 s on: the first two, the last of each second, and the last of all.
@@ -252,7 +252,7 @@ TEST(LedgerOf, ProgramsThatBeganAgainWithinTheirPodsAreSeenByTheirNumbers) {
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 15 * kSecond + 24 * kSecond);
 }
 
-TEST(LedgerOf, OfALifeWhoseEndNothingTellsTheStepsTellIt) {
+TEST(LedgerOf, OfALifeWhoseEndNothingShowsTheStepsShowIt) {
   Life life = Finished(60 * kSecond);
   life.lives = {Replica("a", 0, std::nullopt), Replica("a", 30 * kSecond, 60 * kSecond)};
   life.lives[1].created = life.lives[1].scheduled = life.lives[1].started;

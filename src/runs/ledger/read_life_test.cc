@@ -54,7 +54,7 @@ TEST(LifeOf, ReadsTheTimesOfJobAndPods) {
   EXPECT_EQ(ledger.gpu_millis(), 2 * 588'000);
 }
 
-TEST(LifeOf, OfARestartThatNoStatusTellsTheStepsTell) {
+TEST(LifeOf, OfARestartThatNoStatusShowsTheStepsShowIt) {
   std::string third(kPod);
   third.replace(third.find("\"restartCount\": 1"), 17, "\"restartCount\": 3");
   const text::Json job = Json(kJob), pod = Json(third);

@@ -73,14 +73,14 @@ std::optional<CheckpointSpan> Checkpoints::See(Millis at, std::string_view line)
     if (at >= open_->begin && at - open_->begin <= kLongestCheckpoint) span = open_;
     open_.reset();
   }
-  const auto told = CheckpointIn(line);
-  if (!told) return span;
-  const bool is_load = told->kind == Kind::kLoads || told->kind == Kind::kLoaded;
-  const bool is_done = told->kind == Kind::kSaved || told->kind == Kind::kLoaded;
+  const auto found = CheckpointIn(line);
+  if (!found) return span;
+  const bool is_load = found->kind == Kind::kLoads || found->kind == Kind::kLoaded;
+  const bool is_done = found->kind == Kind::kSaved || found->kind == Kind::kLoaded;
   if (!is_done) {
     open_ = CheckpointSpan{at, at, is_load};
-  } else if (told->seconds) {
-    span = CheckpointSpan{at - std::llround(*told->seconds * 1000), at, is_load};
+  } else if (found->seconds) {
+    span = CheckpointSpan{at - std::llround(*found->seconds * 1000), at, is_load};
   }
   return span;
 }

@@ -154,15 +154,15 @@ void History::Keep(Sample sample) {
   latest.progress.scalars = std::move(scalars);
   if (sample.percent) latest.percent = sample.percent;
   for (size_t i = samples_.size(); i > written_ && i + kMostSources > samples_.size(); --i) {
-    Sample& told = samples_[i - 1];
-    if (told.source != sample.source) continue;
-    if (begins_again || told.is_pinned || told.at / kSecond != sample.at / kSecond) break;
-    for (const auto& value : told.values) {
-      const bool is_told = std::any_of(sample.values.begin(), sample.values.end(),
-                                       [&](const auto& one) { return one.first == value.first; });
-      if (!is_told && sample.values.size() < kMostValues) sample.values.push_back(value);
+    Sample& earlier = samples_[i - 1];
+    if (earlier.source != sample.source) continue;
+    if (begins_again || earlier.is_pinned || earlier.at / kSecond != sample.at / kSecond) break;
+    for (const auto& value : earlier.values) {
+      const bool is_known = std::any_of(sample.values.begin(), sample.values.end(),
+                                        [&](const auto& one) { return one.first == value.first; });
+      if (!is_known && sample.values.size() < kMostValues) sample.values.push_back(value);
     }
-    told = std::move(sample);
+    earlier = std::move(sample);
     return;
   }
   if (bytes_of_hour_ + new_bytes_ >= kMostBytesOfAnHour) return;

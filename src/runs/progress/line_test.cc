@@ -61,7 +61,7 @@ TEST(ProgressIn, ReadsWhatTrainingsPrint) {
       {"  0%|          | 0/100 [00:00<?, ?it/s]", "step 0/100 bar="},
       {"loss 0.5", "loss=0.5"},
       {"[2026-07-30 10:00:00] INFO step=12 loss=0.25", "step 12 loss=0.25"},
-      // What tells nothing.
+      // Lines without progress.
       {"", "-"},
       {"Using 4 workers, batch size 32", "-"},
       {"accuracy 0.9", "-"},
@@ -74,7 +74,7 @@ TEST(ProgressIn, ReadsWhatTrainingsPrint) {
   for (const Case& one : cases) EXPECT_EQ(Read(one.line), one.read) << one.line;
 }
 
-TEST(ProgressIn, ALineThatIsTooLongTellsNothing) {
+TEST(ProgressIn, ALineThatIsTooLongSaysNothing) {
   EXPECT_EQ(Read("step 1 " + std::string(70'000, 'x')), "-");
 }
 

@@ -13,19 +13,19 @@ bool IsLowerRank(std::string_view label, std::string_view than) {
 
 }  // namespace
 
-LogReading::Told LogReading::See(Millis at, std::string_view rank, std::string_view text) {
-  Told told;
+LogReading::Found LogReading::See(Millis at, std::string_view rank, std::string_view text) {
+  Found found;
   while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
   if (const size_t over = text.rfind('\r'); over != std::string_view::npos) {
     text.remove_prefix(over + 1);
   }
-  if (IsSource(rank, text)) return told;
-  if (!rank_ || *rank_ == rank) told.checkpoint = checkpoints_.See(at, text);
+  if (IsSource(rank, text)) return found;
+  if (!rank_ || *rank_ == rank) found.checkpoint = checkpoints_.See(at, text);
   auto progress = ProgressIn(text);
-  if (!progress || !IsOfTraining(*progress)) return told;
+  if (!progress || !IsOfTraining(*progress)) return found;
   if (!rank_ || IsLowerRank(rank, *rank_)) rank_ = rank;
-  if (*rank_ == rank) told.progress = std::move(progress);
-  return told;
+  if (*rank_ == rank) found.progress = std::move(progress);
+  return found;
 }
 
 bool LogReading::IsSource(std::string_view rank, std::string_view text) {

@@ -16,13 +16,13 @@ namespace runs {
 // From the lowest rank that reports progress, because the ranks of a pod may share its log.
 class LogReading {
  public:
-  struct Told {
+  struct Found {
     std::optional<LineProgress> progress;
     std::optional<CheckpointSpan> checkpoint;  // that ends with this line
   };
   // `rank`: the line's label, "rank3"; "" without one. `text`: the whole line without it; if it has
   // several states of a progress bar, separated by carriage returns, the last one counts.
-  Told See(Millis at, std::string_view rank, std::string_view text);
+  Found See(Millis at, std::string_view rank, std::string_view text);
 
  private:
   bool IsSource(std::string_view rank, std::string_view text);

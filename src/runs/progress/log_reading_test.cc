@@ -5,7 +5,7 @@
 namespace runs {
 namespace {
 
-TEST(LogReading, TellsOfTheLowestRankThatSpeaks) {
+TEST(LogReading, ReportsTheLowestRankThatSpeaks) {
   LogReading log;
   EXPECT_FALSE(log.See(1, "", "begins").progress);
   EXPECT_EQ(log.See(2, "rank11", "step 1 loss 2").progress->step, 1);
@@ -21,7 +21,7 @@ TEST(LogReading, OfABarTheLastThatWasDrawnCounts) {
   EXPECT_FALSE(log.See(2, "", "Downloading:  10%|#  | 1/10 [00:01<00:09, 1.0it/s]").progress);
 }
 
-TEST(LogReading, TheSourceInATracebackTellsNothing) {
+TEST(LogReading, TheSourceInATracebackSaysNothing) {
   LogReading log;
   EXPECT_EQ(log.See(1, "rank0", "step 2 loss 0.3").progress->step, 2);
   EXPECT_FALSE(log.See(2, "rank0", "  File \"/x/train.py\", line 4, in <module>").progress);

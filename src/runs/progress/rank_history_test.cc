@@ -96,7 +96,7 @@ TEST(RankHistory, AGridHasARowForEachRankAndGapsWhereNothingRan) {
             "[2202009600,null,null,null,null,null,null,null]");
 }
 
-TEST(RankHistory, ALookThatComesLateTellsOfTheTimeSinceTheOneBefore) {
+TEST(RankHistory, ALookThatComesLateCoversTheTimeSinceTheOneBefore) {
   const text::Json grid =
       RankGrid({Look(kStart, 0, 50), Look(kStart + 3, 0, 100), Look(kStart + 9, 0, 100)}, 240);
   EXPECT_EQ(text::ToJson(*text::Find(text::FindArray(grid, {"ranks"})->front(), {"cpu"})),
@@ -127,7 +127,7 @@ TEST(RankHistory, TheMeanUseIsOfTheRanksThatShowIt) {
   EXPECT_EQ(MeanOf({}), MeanUse());
 }
 
-TEST(RankHistory, WhatALookDidNotTellIsNull) {
+TEST(RankHistory, WhatALookDidNotReportIsNull) {
   RankSample sample;
   sample.at = 1000;
   sample.quiet = 7;

@@ -19,7 +19,7 @@ std::string WithStatus(std::string_view fields) {
   return fmt::format(R"({{"trainerStatus": {{{}, {}}}}})", fields, kTime);
 }
 
-TEST(ReadStatusPost, OfTransformersTellsStepsEpochAndScalars) {
+TEST(ReadStatusPost, OfTransformersReportsStepsEpochAndScalars) {
   const auto post = ReadStatusPost(WithStatus(
       R"("progressPercentage": 12, "estimatedRemainingSeconds": 90, "metrics": [
         {"name": "loss", "value": "0.51"}, {"name": "learning_rate", "value": "5e-05"},
@@ -78,7 +78,7 @@ TEST(ReadStatusPost, WhatTheDefinitionForbidsIsNamed) {
             "status.trainerStatus.metrics: Invalid value: 257: must have at most 256 items");
 }
 
-TEST(ReadStatusPost, NumbersThatAreNoCountTellNoStep) {
+TEST(ReadStatusPost, NumbersThatAreNoCountAreNoStep) {
   for (const char* value : {"-1", "nan", "inf", "1e300"}) {
     const auto post = ReadStatusPost(
         WithStatus(fmt::format(R"("metrics": [{{"name": "current_step", "value": "{}"}}, {{"name":

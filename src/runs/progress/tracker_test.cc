@@ -8,7 +8,7 @@
 namespace runs {
 namespace {
 
-TEST(Tracker, KeepsTheStepsOfTheLinesThatTellTheMost) {
+TEST(Tracker, KeepsTheStepsOfTheLinesThatSayTheMost) {
   Tracker tracker;
   tracker.See(1000, "starting");
   for (int step = 1; step <= 100; ++step) {
@@ -57,7 +57,7 @@ TEST(Tracker, OfVeryManyStepsItKeepsSomeAndTheLastBeforeEachStart) {
   EXPECT_EQ((back + 1)->step, 1);
 }
 
-TEST(Tracker, EpochsAreStepsWhereNothingElseIsToldAndPartsOfThemCount) {
+TEST(Tracker, EpochsAreStepsWhereNothingElseIsReportedAndPartsOfThemCount) {
   Tracker tracker;
   tracker.See(1, "{'loss': '0.5', 'epoch': '0.1'}");
   tracker.See(2, "{'loss': '0.4', 'epoch': '0.2'}");

@@ -10,7 +10,7 @@ CAPABILITY_VERSION_3 = 0x20080522
 
 
 def place():
-    """As PlaceInside of warm/key.cc tells it."""
+    """The same answer as PlaceInside of warm/key.cc."""
     links = [os.readlink("/proc/self/ns/" + name) for name in NAMESPACES]
     with open("/proc/self/status") as file:
         lines = [line for line in file if line.startswith(("Groups:", "Cap"))]

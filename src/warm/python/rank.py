@@ -21,7 +21,7 @@ libc.sbrk.restype = ctypes.c_void_p
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 
-# Modules whose import records the rank, and how each is told again.
+# Modules whose import records the rank, and how to inform each of them again.
 LIGHTNING_RANK = lambda module: module._get_rank() or 0
 RANK_READERS = {
     "lightning.fabric.utilities.rank_zero": LIGHTNING_RANK,
@@ -138,7 +138,7 @@ def memory_layout():
 
 
 def show_words(layout, words, entries):
-    """What ps and /proc/PID/environ tell, as after an exec. A kernel may forbid it."""
+    """What ps and /proc/PID/environ show, as after an exec. A kernel may forbid it."""
     arguments = b"".join(os.fsencode(word) + b"\0" for word in words)
     variables = b"".join(os.fsencode(entry) + b"\0" for entry in entries)
     size = len(arguments) + len(variables)

@@ -24,7 +24,7 @@ MAX_METRICS = 100
 SHOWN_FAILURES = 20
 # `muster show` finds the results by it. Every line of a trial stands behind a bracket.
 ENDED = "trial ended: "
-# A kubelet keeps the last 10 MiB of a log: results further back are told again in the end.
+# A kubelet keeps the last 10 MiB of a log: results further back are printed again at the end.
 RETELL_AFTER = 4 << 20
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -316,7 +316,7 @@ class Runner:
         self.tell((ENDED + json.dumps(result) + "\n").encode())
 
     def end(self):
-        """Tells how it went; the exit code."""
+        """Prints how the trials went; returns the exit code."""
         if self.told > RETELL_AFTER:
             self.tell_results()
         ended = [self.results.by_index[trial["index"]] for trial in self.trials if trial["index"] in self.results.by_index]
@@ -330,7 +330,7 @@ class Runner:
         lines += ["  " + failure for failure in told]
         if len(failed) > SHOWN_FAILURES:
             lines.append("  and %d more" % (len(failed) - SHOWN_FAILURES))
-        # The job's exit code is its, and the last line is what the job's failure is told with.
+        # The sweep's exit code is that of the first failure, and the last line becomes the reason of the job's failure.
         if len(failed) > 1:
             lines.append("the first of them: " + told[0])
         self.tell(("\n".join(lines) + "\n").encode())

@@ -8,6 +8,7 @@
 
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
+#include "api/on_stall.h"
 #include "api/stop_on_nan.h"
 #include "arena/app/app.h"
 #include "arena/submit/job/files.h"
@@ -97,6 +98,12 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   if (!flags.restart_policy.empty()) {
     TRY(CheckChoice("--restart-policy", flags.restart_policy,
                     {api::kRestartPolicies.begin(), api::kRestartPolicies.end()}));
+  }
+  TRY(CheckChoice("--on-stall", flags.on_stall,
+                  {api::kOnStallChoices.begin(), api::kOnStallChoices.end()}));
+  if (flags.stall_after < 1 || flags.stall_after > api::kLongestStallAfter.count()) {
+    return Refuse(fmt::format("--stall-after is invalid: give 1 to {} seconds",
+                              api::kLongestStallAfter.count()));
   }
   if (flags.shell.empty()) return Refuse("--shell is invalid: it names the program, as sh or bash");
   if (!flags.working_dir.starts_with('/')) {
@@ -252,7 +259,19 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
   TRY_ASSIGN(options.env, ParseEnv(entries));
   std::erase_if(options.private_env,
                 [](const auto& variable) { return IsSetting(variable.first); });
-  if (options.flags.stop_on_nan) options.env[std::string(api::kStopOnNanVariable)] = "1";
+  const SubmitFlags& flags = options.flags;
+  if (flags.stop_on_nan) options.env[std::string(api::kStopOnNanVariable)] = "1";
+  if (flags.on_stall != "report") {
+    options.env[std::string(api::kOnStallVariable)] = flags.on_stall;
+  }
+  if (flags.on_stall == "restart" && flags.retry == 0 &&
+      !options.env.contains("PET_MAX_RESTARTS")) {
+    options.warnings.emplace_back(
+        "--on-stall=restart without --retry: the job fails at its first stall");
+  }
+  if (flags.stall_after != api::kUsualStallAfter.count()) {
+    options.env[std::string(api::kStallAfterVariable)] = std::to_string(flags.stall_after);
+  }
   return {};
 }
 

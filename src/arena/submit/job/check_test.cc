@@ -271,6 +271,27 @@ TEST_F(CheckTest, TorchrunsVariablesSayWhatTheFlagDoes) {
   EXPECT_EQ(Error(), "--env=PET_NPROC_PER_NODE is invalid: auto, cpu, gpu or a number");
 }
 
+TEST_F(CheckTest, WhatToDoOnAStallReachesTheRanksAsVariables) {
+  EXPECT_FALSE(CheckSubmit(flags_, {"c"}, environment_)->env.contains("PET_ON_STALL"));
+  flags_.on_stall = "stop";
+  flags_.stall_after = 20;
+  const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
+  EXPECT_EQ(options.env.at("PET_ON_STALL"), "stop");
+  EXPECT_EQ(options.env.at("PET_STALL_AFTER"), "20");
+  EXPECT_TRUE(options.warnings.empty());
+  flags_.on_stall = "restart";
+  EXPECT_EQ(CheckSubmit(flags_, {"c"}, environment_)->warnings.size(), 1u);
+  flags_.retry = 3;
+  EXPECT_TRUE(CheckSubmit(flags_, {"c"}, environment_)->warnings.empty());
+  flags_.on_stall = "panic";
+  EXPECT_EQ(Error(), "--on-stall is invalid: off, report, stacks, restart, stop, not \"panic\"");
+  flags_.on_stall = "off";
+  for (const int64_t after : {-1, 0, 604801}) {
+    flags_.stall_after = after;
+    EXPECT_EQ(Error(), "--stall-after is invalid: give 1 to 604800 seconds") << after;
+  }
+}
+
 TEST_F(CheckTest, AModelsSourceWithoutItsNameIsSaidToBeLeftOut) {
   flags_.model_source = "s";
   const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);

@@ -31,7 +31,7 @@ bool IsHttp(std::string_view source) {
   return scheme == "http" || scheme == "https";
 }
 
-// A path, as git and rsync tell one from host:path, host::module and URLs.
+// A path, as git and rsync distinguish it from host:path, host::module and URLs.
 bool IsPath(std::string_view source) {
   return !source.empty() && source.find(':') >= source.find('/');
 }

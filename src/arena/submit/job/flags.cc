@@ -1,4 +1,5 @@
 #include "api/job/pytorch_job.h"
+#include "api/on_stall.h"
 #include "arena/submit/job/options.h"
 
 namespace arena {
@@ -123,6 +124,13 @@ void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
       .Choices({api::kRestartPolicies.begin(), api::kRestartPolicies.end()});
   set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
                "stop the job after it has been active for this long: 90s, 2h30m");
+  set.String(&flags.on_stall, "on-stall", "report",
+             "what to do when a rank holds the others up: off, report, stacks (also print all\n"
+             "stacks, where a pod runs several ranks), restart (kill that rank, which then\n"
+             "restarts as after any failure) or stop (the job fails)")
+      .Choices({api::kOnStallChoices.begin(), api::kOnStallChoices.end()});
+  set.Int(&flags.stall_after, "stall-after", api::kUsualStallAfter.count(),
+          "how many `SECONDS` a rank has to stand still before it is examined");
   set.Bool(&flags.stop_on_nan, "stop-on-nan", false,
            "stop the job when a rank prints a loss that is NaN or infinite");
   set.String(&flags.clean_task_policy, "clean-task-policy", "Running",

@@ -28,11 +28,13 @@ struct SubmitFlags {
   std::string nproc_per_node, tensorboard_image, logdir, sync_mode, sync_source, sync_image;
   std::string git_branch, git_revision, git_credentials, git_ssh_key, git_known_hosts;
   std::string dry_run, output;
+  std::string on_stall = "report";
   std::vector<std::string> devices, env, env_files, secret_env, data, data_dirs, annotations,
       labels;
   std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets, wait_for;
   int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
-  int64_t grace = 0;  // seconds between SIGTERM and SIGKILL; 0 for Kubernetes' 30. `run` only
+  int64_t stall_after = 3;  // seconds
+  int64_t grace = 0;        // seconds between SIGTERM and SIGKILL; 0 for Kubernetes' 30. `run` only
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
   bool stop_on_nan = false;
   bool follow = false, host_network = false, host_ipc = false, host_pid = false;

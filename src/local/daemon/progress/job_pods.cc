@@ -48,11 +48,11 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
   options.read = [](const text::Document& document) {
     return ReadJobPod(document, [](std::string_view) { return true; });
   };
-  // Each pod is told as it comes: of eighty thousand only the uids are in memory together.
+  // Each pod is announced as it comes: of eighty thousand only the uids are in memory together.
   options.read_listed = [this](const text::Document& document) -> base::Result<text::Json> {
     TRY_ASSIGN(const text::Json pod,
                ReadJobPod(document, [this](std::string_view uid) { return known_.contains(uid); }));
-    Tell(api::Uid(pod), &pod);
+    Announce(api::Uid(pod), &pod);
     return text::Json(api::Uid(pod));
   };
   cluster::ReflectorHandler handler;
@@ -65,15 +65,15 @@ JobPods::JobPods(cluster::Client& client, std::vector<Listener> listeners)
 void JobPods::Keep(const std::vector<text::Json>& uids) {
   std::set<std::string, std::less<>> gone = known_;
   for (const text::Json& uid : uids) gone.erase(std::string(uid.get_string()));
-  for (const std::string& uid : gone) Tell(uid, nullptr);
+  for (const std::string& uid : gone) Announce(uid, nullptr);
 }
 
 void JobPods::Apply(const cluster::WatchEvent& event) {
   const bool is_gone = event.type == cluster::WatchEvent::Type::kDeleted;
-  Tell(api::Uid(event.object), is_gone ? nullptr : &event.object);
+  Announce(api::Uid(event.object), is_gone ? nullptr : &event.object);
 }
 
-void JobPods::Tell(std::string_view uid, const text::Json* pod) {
+void JobPods::Announce(std::string_view uid, const text::Json* pod) {
   if (pod != nullptr && api::IsDeleting(*pod)) pod = nullptr;
   if (pod != nullptr) {
     known_.emplace(uid);

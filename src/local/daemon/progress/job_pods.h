@@ -27,7 +27,7 @@ class JobPods {
   // Reports the end of all known pods but these.
   void Keep(const std::vector<text::Json>& uids);
   void Apply(const cluster::WatchEvent& event);
-  void Tell(std::string_view uid, const text::Json* pod);
+  void Announce(std::string_view uid, const text::Json* pod);
 
   const std::vector<Listener> listeners_;
   std::set<std::string, std::less<>> known_;  // uids; used by the reflector's thread only

@@ -33,22 +33,22 @@ class JobPodsTest : public testing::Test {
   JobPods::Listener NoteAs(const std::string& who) {
     return [this, who](std::string_view uid, const text::Json* pod) {
       const std::lock_guard lock(mutex_);
-      told_.push_back(who + (pod == nullptr ? " -" : " +") + std::string(uid));
+      announced_.push_back(who + (pod == nullptr ? " -" : " +") + std::string(uid));
       changed_.notify_one();
     };
   }
-  // Waits until so much was told.
-  std::vector<std::string> Told(size_t count) {
+  // Waits until `count` announcements were made, and returns all of them.
+  std::vector<std::string> Announced(size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return told_.size() >= count; });
-    return told_;
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return announced_.size() >= count; });
+    return announced_;
   }
 
   node::FakeCluster cluster_;
   cluster::Client client_{cluster_.Connect()};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::string> told_;
+  std::vector<std::string> announced_;
 };
 
 using Words = std::vector<std::string>;
@@ -56,19 +56,20 @@ using Words = std::vector<std::string>;
 TEST_F(JobPodsTest, EachListenerHearsOfEachPodAndOfItsEndOnce) {
   cluster_.Put(api::kPods, JobPod("a"));
   const JobPods pods(client_, {NoteAs("first"), NoteAs("second")});
-  EXPECT_EQ(Told(2), (Words{"first +uid-a", "second +uid-a"}));
+  EXPECT_EQ(Announced(2), (Words{"first +uid-a", "second +uid-a"}));
   cluster_.Put(api::kPods, JobPod("a", true));
-  EXPECT_EQ(Told(4), (Words{"first +uid-a", "second +uid-a", "first -uid-a", "second -uid-a"}));
+  EXPECT_EQ(Announced(4),
+            (Words{"first +uid-a", "second +uid-a", "first -uid-a", "second -uid-a"}));
   cluster_.Remove(api::kPods, "ns", "a");
   cluster_.Put(api::kPods, JobPod("b"));
-  EXPECT_EQ(Told(6).at(4), "first +uid-b");
+  EXPECT_EQ(Announced(6).at(4), "first +uid-b");
 }
 
 TEST_F(JobPodsTest, APodThatIsDeletedFromTheBeginningIsNoNews) {
   cluster_.Put(api::kPods, JobPod("old", true));
   cluster_.Put(api::kPods, JobPod("young"));
   const JobPods pods(client_, {NoteAs("one")});
-  EXPECT_EQ(Told(1), Words{"one +uid-young"});
+  EXPECT_EQ(Announced(1), Words{"one +uid-young"});
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class ProgressFilesTest : public testing::Test {
   std::string state_;
 };
 
-TEST_F(ProgressFilesTest, WhatWasToldIsThereForTheNextDaemon) {
+TEST_F(ProgressFilesTest, WhatWasReportedIsThereForTheNextDaemon) {
   {
     ProgressFiles files(state_);
     files.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
@@ -141,7 +141,7 @@ class ProgressNewsTest : public ProgressFilesTest {
   ProgressNews news_{files_, ranks_, clock_};
 };
 
-TEST_F(ProgressNewsTest, AWatchBeginsWithAllAndIsToldWhatChanges) {
+TEST_F(ProgressNewsTest, AWatchBeginsWithAllAndGetsWhatChanges) {
   files_.Note("job-1", "log of a", 5000, Step(7), std::nullopt);
   const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
   const auto first = watcher->Take();
@@ -166,7 +166,7 @@ TEST_F(ProgressNewsTest, AWatchBeginsWithAllAndIsToldWhatChanges) {
   EXPECT_EQ(text::GetString(last[0], {"type"}), "DELETED");
 }
 
-TEST_F(ProgressNewsTest, NewLooksAtRanksAreToldWithoutThem) {
+TEST_F(ProgressNewsTest, NewLooksAtRanksAreAnnouncedWithoutThem) {
   const auto watcher = Ask("/apis/muster.dev/v1/progress?watch=true");
   ranks_.Note("job-1", {runs::RankSample()});
   news_.Publish();
@@ -202,7 +202,7 @@ TEST_F(ProgressNewsTest, VersionsGrowAndAListHasTheLast) {
   EXPECT_GT(version_of(*text::Find(watcher->Take().at(0), {"object"})), listed);
 }
 
-TEST_F(ProgressNewsTest, AWatchFromBeforeAnEndThatNobodyWasToldIsExpired) {
+TEST_F(ProgressNewsTest, AWatchFromBeforeAnEndThatNobodyWasSentIsExpired) {
   const auto watch_from = [this](const text::Json& list) {
     const std::string version(text::GetString(list, {"metadata", "resourceVersion"}));
     return Ask("/apis/muster.dev/v1/progress?watch=true&resourceVersion=" + version)->Take();

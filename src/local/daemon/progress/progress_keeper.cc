@@ -96,9 +96,9 @@ class ProgressKeeper::Reading {
     }
     if (read) line = read->text;
     const runs::Millis at = runs::ToMillis(*time);
-    const auto told = log_.See(at, label, line);
-    if (told.checkpoint) files_.NoteCheckpoint(job_, *told.checkpoint);
-    if (told.progress) files_.Note(job_, source_, at, *told.progress, std::nullopt);
+    const auto found = log_.See(at, label, line);
+    if (found.checkpoint) files_.NoteCheckpoint(job_, *found.checkpoint);
+    if (found.progress) files_.Note(job_, source_, at, *found.progress, std::nullopt);
   }
 
   ProgressFiles& files_;
@@ -168,8 +168,8 @@ void ProgressKeeper::OnPod(std::string_view pod_uid, const text::Json* pod) {
         wake_.notify_one();
         return;
       }
-      // A short one, whose end was told together with its start, or one that ended while no daemon
-      // ran.
+      // A short one, whose end was reported together with its start, or one that ended while no
+      // daemon ran.
       if (!was_waiting && !(read && IsUnread(uid, *pod))) return;
       done_.insert(uid);
       ended_[read->job_uid] = 0;

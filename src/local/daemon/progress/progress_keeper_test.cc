@@ -101,7 +101,7 @@ class ProgressKeeperTest : public testing::Test {
   std::shared_ptr<Reader> reader_ = std::make_shared<Reader>();
 };
 
-TEST_F(ProgressKeeperTest, APodWhoseEndIsToldTogetherWithItsStartIsRead) {
+TEST_F(ProgressKeeperTest, APodWhoseEndIsReportedTogetherWithItsStartIsRead) {
   Start(0);
   const text::Json waits = PodIn("Pending"), over = PodIn("Succeeded");
   keeper_->OnPod("pod-1", &waits);

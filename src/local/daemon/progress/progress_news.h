@@ -35,7 +35,7 @@ class ProgressNews {
 
   // Answers the request if it is for this path; false otherwise.
   bool Handle(const net::HttpRequest& request, const std::shared_ptr<net::Responder>& responder);
-  // Tells the watches what was noted since the last call.
+  // Sends to the watches what was noted since the last call.
   void Publish();
 
  private:

@@ -75,7 +75,7 @@ TEST_F(RankFilesTest, UnknownRunsAreForgotten) {
   EXPECT_EQ(ColumnsOf(files.Of("job-2", 240)), 1u);
 }
 
-TEST_F(RankFilesTest, AMeterTellsWhatAProcessUsedBetweenTwoLooks) {
+TEST_F(RankFilesTest, AMeterReportsWhatAProcessUsedBetweenTwoLooks) {
   RankFiles files(state_);
   LastLines lines;
   lines.Note("pod", "", kStart - 4);
@@ -88,13 +88,13 @@ TEST_F(RankFilesTest, AMeterTellsWhatAProcessUsedBetweenTwoLooks) {
   rank.role = runs::StallRole::kLate;
   meter.See("job-1", {rank}, begin + std::chrono::seconds(2));
   const text::Json grid = files.Of("job-1", 240);
-  const text::Json& told = text::FindArray(grid, {"ranks"})->front();
-  EXPECT_EQ(text::GetInt(told, {"rank"}), 3);
-  EXPECT_EQ(text::FindArray(told, {"cpu"})->front(), text::Json(0.5));
-  EXPECT_EQ(text::FindArray(told, {"quietSeconds"})->front(), text::Json(6));
-  EXPECT_EQ(text::FindArray(told, {"stall"})->front(), text::Json("late"));
-  EXPECT_GT(text::FindArray(told, {"memoryBytes"})->front().as_int64(), 0);
-  EXPECT_TRUE(text::FindArray(told, {"gpu"})->front().is_null());
+  const text::Json& of_rank = text::FindArray(grid, {"ranks"})->front();
+  EXPECT_EQ(text::GetInt(of_rank, {"rank"}), 3);
+  EXPECT_EQ(text::FindArray(of_rank, {"cpu"})->front(), text::Json(0.5));
+  EXPECT_EQ(text::FindArray(of_rank, {"quietSeconds"})->front(), text::Json(6));
+  EXPECT_EQ(text::FindArray(of_rank, {"stall"})->front(), text::Json("late"));
+  EXPECT_GT(text::FindArray(of_rank, {"memoryBytes"})->front().as_int64(), 0);
+  EXPECT_TRUE(text::FindArray(of_rank, {"gpu"})->front().is_null());
   // Another process has its own count.
   rank.pid = ::getppid();
   rank.ticks = 5;
@@ -102,7 +102,7 @@ TEST_F(RankFilesTest, AMeterTellsWhatAProcessUsedBetweenTwoLooks) {
   EXPECT_EQ(ColumnsOf(files.Of("job-1", 240)), 1u);
 }
 
-TEST_F(RankFilesTest, AMeterTellsHowBusyARanksOwnGpusAre) {
+TEST_F(RankFilesTest, AMeterReportsHowBusyARanksOwnGpusAre) {
   RankFiles files(state_);
   LastLines lines;
   RankMeter meter(files, lines);
@@ -115,12 +115,12 @@ TEST_F(RankFilesTest, AMeterTellsHowBusyARanksOwnGpusAre) {
   meter.See("job-1", ranks, begin + std::chrono::seconds(1), {10, 20, std::nullopt, 60});
   files.KeepOpen({});
   const text::Json grid = files.Of("job-1", 240);
-  const text::Array& told = *text::FindArray(grid, {"ranks"});
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(text::FindArray(told[0], {"gpu"})->front(), text::Json(0.2));
-  EXPECT_EQ(text::FindArray(told[1], {"gpu"})->front(), text::Json(0.6));
-  EXPECT_EQ(text::FindArray(told[1], {"stall"})->front(), text::Json("late"));
-  EXPECT_EQ(text::FindArray(told[2], {"gpu"})->front(), text::Json(0.1));
+  const text::Array& of_ranks = *text::FindArray(grid, {"ranks"});
+  ASSERT_EQ(of_ranks.size(), 3u);
+  EXPECT_EQ(text::FindArray(of_ranks[0], {"gpu"})->front(), text::Json(0.2));
+  EXPECT_EQ(text::FindArray(of_ranks[1], {"gpu"})->front(), text::Json(0.6));
+  EXPECT_EQ(text::FindArray(of_ranks[1], {"stall"})->front(), text::Json("late"));
+  EXPECT_EQ(text::FindArray(of_ranks[2], {"gpu"})->front(), text::Json(0.1));
 }
 
 }  // namespace

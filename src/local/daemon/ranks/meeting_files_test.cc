@@ -54,7 +54,7 @@ TEST_F(MeetingFilesTest, ADaemonThatReadsItAgainKnowsIt) {
 }
 
 // Its pod's end is heard of after the job's progress was closed.
-TEST_F(MeetingFilesTest, WhatAnEndedJobTellsDoesNotMakeItRun) {
+TEST_F(MeetingFilesTest, WhatAnEndedJobReportsDoesNotMakeItRun) {
   ProgressFiles progress(state_);
   Append("ranks 2500 4000\n");
   MeetingFiles(progress).SeeLast(kUid, state_ + "/pod");

@@ -93,9 +93,9 @@ void RankSampler::JudgeLate(Instant now, base::Time wall) {
     return;
   }
   const bool is_new = std::exchange(late_rank_, straggler->rank) != straggler->rank || !late_;
-  if (!is_new && now - told_ < kTextHolds) return;
+  if (!is_new && now - text_made_ < kTextHolds) return;
   if (is_new) late_ = Late{wall, ""};
-  told_ = now;
+  text_made_ = now;
   late_->text = answers::Say(*straggler);
   const std::string place = places_[straggler->rank].Say();
   if (!place.empty()) late_->text += "; it is " + place;

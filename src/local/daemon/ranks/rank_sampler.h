@@ -59,7 +59,7 @@ class RankSampler {
   std::map<int, answers::Places> places_;
   std::optional<Late> late_;
   int late_rank_ = -1;
-  Instant told_{};  // when the text was made
+  Instant text_made_{};  // when the text was made
 };
 
 }  // namespace local::daemon

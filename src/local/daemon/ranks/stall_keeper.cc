@@ -1,6 +1,7 @@
 #include "local/daemon/ranks/stall_keeper.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +21,6 @@ namespace {
 
 constexpr std::chrono::seconds kLook{1};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
-constexpr std::chrono::seconds kStandstill{3};
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
 using Testimony = answers::StallWatch::Testimony;
@@ -28,8 +28,8 @@ using Testimony = answers::StallWatch::Testimony;
 // All at once. `asked`: pids by folder.
 Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
               const std::vector<answers::RankLook>& looks, process::ProcessTree& tree) {
-  Testimony told;
-  told.with_work = witness::RanksWithWork(looks, tree);
+  Testimony testimony;
+  testimony.with_work = witness::RanksWithWork(looks, tree);
   std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
   for (const auto& [folder, pids] : asked) {
     questions.emplace_back(witness::Question(folder, pids),
@@ -44,15 +44,16 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
     }
   };
   for (auto& [stacks, recorders] : questions) {
-    put(stacks.Await(kLongestAnswer), told.dumps);
-    put(recorders.Await(kLongestAnswer), told.traces);
-    told.lacks_traces = told.lacks_traces || recorders.LacksAnswers();
+    put(stacks.Await(kLongestAnswer), testimony.dumps);
+    put(recorders.Await(kLongestAnswer), testimony.traces);
+    testimony.lacks_traces = testimony.lacks_traces || recorders.LacksAnswers();
     const std::vector<pid_t> mute = recorders.Mute();
     for (const answers::RankLook& look : looks) {
-      if (std::find(mute.begin(), mute.end(), look.pid) != mute.end()) told.mute.insert(look.rank);
+      if (std::find(mute.begin(), mute.end(), look.pid) != mute.end())
+        testimony.mute.insert(look.rank);
     }
   }
-  return told;
+  return testimony;
 }
 
 }  // namespace
@@ -74,6 +75,7 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
       read.began = *container.running_since;
     }
   }
+  read.policy = api::StallPolicyOf(pod);
   read.gpu_units = node::ParseUnits(api::Annotation(pod, api::kGpusAnnotation));
   return read;
 }
@@ -83,6 +85,7 @@ StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::strin
                          gpu::Places gpus)
     : client_(client),
       clock_(clock),
+      events_(client, clock, "muster-stalls"),
       state_directory_(std::move(state_directory)),
       progress_(progress),
       meetings_(progress),
@@ -109,7 +112,7 @@ void StallKeeper::OnPod(std::string_view uid, const text::Json* pod) {
   const std::lock_guard lock(mutex_);
   const bool was_of_running = Remove(uid);
   const bool is_of_running = read && Add(*std::move(read));
-  // Who asks why a job has failed, asks at once: its ranks' last calls are noted at once, too.
+  // Users ask right away why a job has failed, so that its ranks' last calls are noted at once.
   has_end_ = has_end_ || (was_of_running && !is_of_running);
   if (was_of_running || is_of_running) wake_.notify_one();
 }
@@ -182,6 +185,8 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       job.past = api::Annotation(*stored, api::kStallsAnnotation);
     }
   }
+  job.policy = pods[0].policy;
+  job.may_kill = pods.size() > 1;
   std::vector<answers::RankLook> looks;
   std::map<std::string, std::vector<pid_t>> asked;
   std::map<std::string, bool> has_succeeded;
@@ -212,7 +217,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   meter_.See(uid, metered, clock_.Now(), has_gpus ? gpus_.Look() : gpu::BusyUnits());
   Sample(uid, job, sampled);
   // A single rank waits for nobody.
-  if (job.world < 2 || now.empty()) return;
+  if (job.world < 2 || now.empty() || job.policy.action == api::StallPolicy::Action::kOff) return;
   const auto failed = std::find_if(job.ranks.begin(), job.ranks.end(), [&](const auto& known) {
     return !now.contains(known.first) && !has_succeeded.contains(known.second.first);
   });
@@ -232,13 +237,13 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     now[rank] = place;
   }
   job.ranks = std::move(now);
-  if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
+  if (!job.watch) job.watch.emplace(job.policy.after, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
-    Testimony told = Ask(asked, looks, tree);
-    told.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
+    Testimony testimony = Ask(asked, looks, tree);
+    testimony.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
       return !pod.has_succeeded && !busy.contains(pod.folder);
     });
-    job.watch->Judge(clock_.Steady(), told, witness::SourceLine);
+    job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
   }
   Note(job);
 }
@@ -327,6 +332,27 @@ void StallKeeper::Note(Job& job) {
   job.noted_since.reset();
   if (stall) job.noted_since = stall->since;
   job.past = std::move(past);
+  if (stall && stall->kind == answers::Stall::Kind::kStalled && !is_same) KillMissing(job);
+}
+
+// With --on-stall=restart: the job goes on as after any other failure of that rank.
+void StallKeeper::KillMissing(const Job& job) {
+  if (job.policy.action != api::StallPolicy::Action::kRestart || !job.may_kill) return;
+  const answers::Stall& stall = *job.watch->stall();
+  // Where nobody is missing they wait for each other: one of them has to end.
+  for (const std::vector<int>* const ranks : {&stall.missing, &stall.waiting}) {
+    for (const int rank : *ranks) {
+      const auto place = job.ranks.find(rank);
+      if (place == job.ranks.end()) continue;
+      const auto& [folder, pid] = place->second;
+      if (witness::FolderOf(pid) != folder || ::kill(pid, SIGKILL) != 0) continue;
+      const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
+      if (!stored) return;
+      return events_.Record(
+          *stored, {true, "Stalled",
+                    fmt::format("rank {} is killed (--on-stall=restart): {}", rank, stall.text)});
+    }
+  }
 }
 
 }  // namespace local::daemon

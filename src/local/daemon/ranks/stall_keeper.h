@@ -1,5 +1,6 @@
 // Watches the ranks of this machine's pods. When a job is stalled, or slowed by one rank, its
-// annotation says which rank holds it up, and where in the program.
+// annotation says which rank holds it up, and where in the program; with --on-stall=restart that
+// rank is killed.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +14,10 @@
 #include <vector>
 
 #include "answers/stall/stall.h"
+#include "api/on_stall.h"
 #include "base/clock.h"
 #include "cluster/client.h"
+#include "controller/loop/event_recorder.h"
 #include "gpu/meter.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/rank_meter.h"
@@ -33,6 +36,7 @@ struct StallPod {
   bool has_succeeded = false;
   std::vector<int> gpu_units{};
   base::Time began{};  // its program, at its last restart
+  api::StallPolicy policy{};
 };
 
 // Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.
@@ -56,13 +60,15 @@ class StallKeeper {
   struct Job {
     std::string name, namespace_name;
     int world = 0;
+    api::StallPolicy policy{};
     std::optional<answers::StallWatch> watch;
     std::optional<RankSampler> sampler;
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
                                                          // found
     std::string noted;                                   // the text in its annotation
     std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it describes
-    std::string past;                                         // in that of earlier stalls
+    bool may_kill = false;  // who restarts a rank in a single pod is the launcher there
+    std::string past;       // in that of earlier stalls
   };
 
   // The pods of one job.
@@ -80,11 +86,13 @@ class StallKeeper {
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
+  void KillMissing(const Job& job);
   void NoteLast(const Job& job);
   void Forget(const std::set<std::string>& jobs, const std::set<std::string>& succeeded);
 
   cluster::Client& client_;
   base::Clock& clock_;
+  controller::EventRecorder events_;
   const std::string state_directory_;
   ProgressFiles& progress_;
   MeetingFiles meetings_;

@@ -36,6 +36,11 @@ TEST(ReadStallPod, IsOfAJobAndRunsOrHasSucceeded) {
       again, {"status", "containerStatuses"},
       text::Array{since("side", "2026-07-30T10:00:09Z"), since("pytorch", "2026-07-30T10:00:00Z")});
   EXPECT_EQ(ReadStallPod(again, "/state")->began, base::ParseRfc3339("2026-07-30T10:00:00Z"));
+  text::Set(again, {"spec", "containers"},
+            text::Array{text::Object{
+                {"name", "pytorch"},
+                {"env", text::Array{text::Object{{"name", "PET_ON_STALL"}, {"value", "off"}}}}}});
+  EXPECT_EQ(ReadStallPod(again, "/state")->policy.action, api::StallPolicy::Action::kOff);
   EXPECT_TRUE(ReadStallPod(Pod("Succeeded"), "/state")->has_succeeded);
   EXPECT_FALSE(ReadStallPod(Pod("Pending"), "/state"));
   EXPECT_FALSE(ReadStallPod(Pod("Failed"), "/state"));

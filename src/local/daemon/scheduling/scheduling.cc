@@ -232,7 +232,7 @@ void Scheduling::Run() {
     wants_locked_gpu = round.wants_locked_gpu;
     lock.unlock();
     const bool has_failed = Write(round);
-    Tell(round);
+    RecordEvents(round);
     lock.lock();
     if (!has_failed) {
       backoff_.Reset();
@@ -366,7 +366,7 @@ bool Scheduling::Write(Round& round) {
   return has_failed;
 }
 
-void Scheduling::Tell(const Round& round) {
+void Scheduling::RecordEvents(const Round& round) {
   for (const Round::Event& event : round.events) events_.Record(event.involved, event.event);
 }
 

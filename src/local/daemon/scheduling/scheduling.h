@@ -68,7 +68,7 @@ class Scheduling {
   void AddMessages(const scheduler::Decision& decision, Round& round);
   // Called without the lock. Returns whether to try again soon.
   bool Write(Round& round);
-  void Tell(const Round& round);
+  void RecordEvents(const Round& round);
 
   void Reflect(const api::Resource& resource, List list);
   // Whether the change matters to the scheduler.

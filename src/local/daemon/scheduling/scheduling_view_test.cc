@@ -225,7 +225,7 @@ TEST(SchedulingView, AnOldEventDoesNotUndoABinding) {
   EXPECT_FALSE(view.Gangs()[0].pods[0].is_bound);
 }
 
-TEST(SchedulingView, TellsWhatIsOfNoInterest) {
+TEST(SchedulingView, ReportsWhatIsOfNoInterest) {
   SchedulingView view("here");
   text::Json pod = PodBuilder("p");
   EXPECT_TRUE(view.PutPod(pod));

@@ -113,18 +113,18 @@ void Agent::ReflectPods() {
 void Agent::ReflectObjects(const api::Resource& resource) {
   auto& reflector = object_reflectors_[&resource];
   if (reflector) return;
-  const auto tell = [this, &resource](const text::Json& object) {
+  const auto report = [this, &resource](const text::Json& object) {
     Reference reference{&resource, std::string(api::Name(object))};
     loop_->Post([this, reference, in = std::string(api::Namespace(object))] {
       keeper_.ObjectAppeared(reference, in);
     });
   };
   cluster::ReflectorHandler handler;
-  handler.replace = [tell](std::vector<text::Json> items) {
-    for (const text::Json& item : items) tell(item);
+  handler.replace = [report](std::vector<text::Json> items) {
+    for (const text::Json& item : items) report(item);
   };
-  handler.apply = [tell](cluster::WatchEvent event) {
-    if (event.type != cluster::WatchEvent::Type::kDeleted) tell(event.object);
+  handler.apply = [report](cluster::WatchEvent event) {
+    if (event.type != cluster::WatchEvent::Type::kDeleted) report(event.object);
   };
   reflector = std::make_unique<cluster::Reflector>(client_, resource, cluster::ListOptions(),
                                                    std::move(handler));

@@ -387,7 +387,7 @@ TEST_F(AgentTest, APodThatWaitsCanBeDeleted) {
   EXPECT_EQ(shims_.Starts(uid), 0);
 }
 
-TEST_F(AgentTest, AStartThatFailsIsToldAndNotTakenForAStart) {
+TEST_F(AgentTest, AStartThatFailsIsReportedAndNotTakenForAStart) {
   shims_.start_error = base::Error{base::Code::kExhausted, "fork: out of processes", 0};
   StartAgent();
   const std::string uid = Put(PodBuilder("p"));

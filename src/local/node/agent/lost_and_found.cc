@@ -37,13 +37,13 @@ void LostAndFound::Runs(const std::string& pod_uid, pid_t shim, const std::strin
 
 void LostAndFound::HasEnded(const std::string& pod_uid) { notices_.Lock()->erase(pod_uid); }
 
-void LostAndFound::Tell(std::string notice) { (*notices_.Lock())[""] = std::move(notice); }
+void LostAndFound::Report(std::string notice) { (*notices_.Lock())[""] = std::move(notice); }
 
 std::vector<std::string> LostAndFound::Notices() {
   std::vector<std::string> notices;
   {
-    auto told = notices_.Lock();
-    for (const auto& [uid, notice] : *told) notices.push_back(notice);
+    auto known = notices_.Lock();
+    for (const auto& [uid, notice] : *known) notices.push_back(notice);
   }
   if (const size_t count = base::EntriesOf(directory_).size(); count != 0) {
     notices.push_back(fmt::format(

@@ -34,7 +34,7 @@ class LostAndFound {
   void HasEnded(const std::string& pod_uid);
 
   // Reports any other problem that the user has to look at, for the life of this object.
-  void Tell(std::string notice);
+  void Report(std::string notice);
 
   // One line for each problem, shown with every list of jobs; empty when there is none.
   std::vector<std::string> Notices();

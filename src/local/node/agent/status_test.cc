@@ -143,7 +143,7 @@ TEST(MakeStatus, TheEndIsDecidedWhenTheShimIsGone) {
   EXPECT_EQ(ended->finished, kStart + seconds(5));
 }
 
-TEST(MakeStatus, AFailureTellsCodeSignalAndWords) {
+TEST(MakeStatus, AFailureNamesCodeSignalAndWords) {
   PodReport report;
   ContainerState killed = Ended(137, "OOMKilled", 9);
   killed.message = "last words";

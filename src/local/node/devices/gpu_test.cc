@@ -36,7 +36,7 @@ std::vector<bool> AreElsewhere(const GpuAllocator& allocator) {
   return are;
 }
 
-TEST(GpuDiscovery, TellsOnce) {
+TEST(GpuDiscovery, ReportsOnce) {
   std::promise<size_t> units;
   GpuDiscovery discovery(
       {.nvml_folder = "/nonexistent", .root = "/nonexistent"},

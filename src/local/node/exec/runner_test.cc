@@ -184,7 +184,7 @@ TEST_F(ExecRunnerTest, SeesTheViewOfThePod) {
   EXPECT_EQ(client_.out(), "in the volume\npod-of-the-test\n");
 }
 
-TEST_F(ExecRunnerTest, TellsASignal) {
+TEST_F(ExecRunnerTest, ReportsASignal) {
   const auto end = RunScript(StartPod(), "kill -TERM $$");
   ASSERT_TRUE(end);
   EXPECT_EQ(*end, 128 + SIGTERM);

@@ -23,13 +23,13 @@ constexpr size_t kMaxConnections = 2 * kMaxExecs;
 // Signals every process of the session, wherever in the tree below the shim it is. A killed process
 // has no new children, so the last round finds no new process.
 void SignalSession(pid_t session, int signal) {
-  std::set<pid_t> told;
+  std::set<pid_t> signalled;
   bool is_anybody_new = true;
   while (is_anybody_new) {
     is_anybody_new = false;
     for (const process::ProcessStat& process : process::Descendants(::getpid())) {
       if (process.session != session || process.state == 'Z') continue;
-      if (!told.insert(process.pid).second) continue;
+      if (!signalled.insert(process.pid).second) continue;
       ::kill(process.pid, signal);
       is_anybody_new = signal == SIGKILL;
     }

@@ -44,7 +44,7 @@ class LogWriter {
   // "log truncated: the disk is nearly full, 4096 bytes lost"; "" when there was no loss.
   std::string LossNote() const;
   // The same, as long as the log itself does not contain it.
-  std::string UntoldLoss() const { return is_loss_noted_ ? "" : LossNote(); }
+  std::string UnreportedLoss() const { return is_loss_noted_ ? "" : LossNote(); }
 
  private:
   struct StreamState {

@@ -204,8 +204,8 @@ void ContainerRun::OnReadable(LogStream stream) {
         loop_.After(kPartialLineWait, [this, stream] { log_.FlushPartial(stream, clock_.Now()); });
   }
   // At the first loss, and whenever it has doubled: each report has a cost.
-  if (log_.lost_bytes() > 2 * told_loss_) {
-    told_loss_ = log_.lost_bytes();
+  if (log_.lost_bytes() > 2 * reported_loss_) {
+    reported_loss_ = log_.lost_bytes();
     callbacks_.on_loss();
   }
   if (is_closed) EndIfDrained();

@@ -57,7 +57,7 @@ class ContainerRun {
   const ContainerState& state() const { return state_; }
   bool HasLostLoss() const { return has_lost_loss_; }
   // LogWriter's.
-  std::string UntoldLoss() const { return log_.UntoldLoss(); }
+  std::string UnreportedLoss() const { return log_.UnreportedLoss(); }
 
  private:
   struct Output {
@@ -92,7 +92,7 @@ class ContainerRun {
   bool has_lost_loss_ = false;
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
-  uint64_t told_loss_ = 0;
+  uint64_t reported_loss_ = 0;
   bool is_stood_in_for_ = false;  // the program is not a child of the shim
   bool is_killed_by_us_ = false;
   bool has_exited_ = false;

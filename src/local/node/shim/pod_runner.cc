@@ -110,7 +110,7 @@ void PodRunner::StartSlot(Slot& slot) {
       loop_, clock_, spec_, slot.spec, slot.report.restart_count,
       ContainerRun::Callbacks{[this, &slot] { OnSlotEnd(slot); },
                               [this, &slot] {
-                                slot.report.log_loss = slot.run->UntoldLoss();
+                                slot.report.log_loss = slot.run->UnreportedLoss();
                                 UpdateReport(false);
                               },
                               [this, &slot] {
@@ -135,7 +135,7 @@ void PodRunner::StartSlot(Slot& slot) {
 
 void PodRunner::OnSlotEnd(Slot& slot) {
   slot.is_active = false;
-  slot.report.log_loss = slot.run->UntoldLoss();
+  slot.report.log_loss = slot.run->UnreportedLoss();
   slot.report.state = slot.run->state();
   const bool is_init = next_init_ < init_slots_.size();
   if (ShouldRestart(slot)) {

@@ -107,7 +107,7 @@ TEST_F(ShimTest, SaysWhyAProgramCannotBeStarted) {
   EXPECT_EQ(state.message, "exec: \"no-such-program-here\": executable file not found in $PATH");
 }
 
-TEST_F(ShimTest, AProgramThatIsNotFoundIsToldThatItsImageIsNoneHere) {
+TEST_F(ShimTest, AProgramThatIsNotFoundSaysThatItsImageIsNotHere) {
   const std::string hint = "the image mnist is not used";
   const struct {
     std::vector<std::string> argv;
@@ -524,7 +524,7 @@ std::string MakeMemoryLimit(const std::string& name) {
   return "";
 }
 
-TEST_F(ShimTest, TellsAnOutOfMemoryKillFromOthers) {
+TEST_F(ShimTest, DistinguishesAnOutOfMemoryKillFromOthers) {
   const std::string group = MakeMemoryLimit("muster-test-" + std::to_string(::getpid()));
   if (group.empty()) GTEST_SKIP() << "no memory cgroup can be made here";
   // tail buffers the last line of its input, which never ends.
@@ -604,13 +604,13 @@ TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
     if (!report || !report->is_finished) ::_exit(3);
     const ContainerState& state = report->containers[0].state;
     const std::string log = Log(spec, "pytorch");
-    const bool is_told =
+    const bool is_reported =
         state.exit_code == 3 &&
         state.message.find("log truncated: the disk is nearly full, ") != std::string::npos &&
         log.starts_with("yyy") && log.ends_with("after\n") &&
         log.find("muster: log truncated: the disk is nearly full, ") != std::string::npos;
-    if (!is_told) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
-    ::_exit(is_told ? 0 : 4);
+    if (!is_reported) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
+    ::_exit(is_reported ? 0 : 4);
   }
   int status = 1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

@@ -12,7 +12,7 @@ const net::Headers kAggregated = {
      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
      "application/json"}};
 
-TEST(Discovery, TellsEverythingInTwoAnswers) {
+TEST(Discovery, ReportsEverythingInTwoAnswers) {
   TestServer server;
   const auto response = server.Send("GET", "/apis", "", kAggregated);
   EXPECT_EQ(net::FindHeader(response.headers, "Content-Type"),

@@ -225,7 +225,7 @@ TEST(Table, EveryKindHasOne) {
   EXPECT_EQ(Row(server.Table("/api/v1/namespaces"), 0, 0), "default | Active | 0s");
 }
 
-TEST(Table, TellsFormsApart) {
+TEST(Table, DistinguishesForms) {
   EXPECT_EQ(FormOf(""), Form::kObject);
   EXPECT_EQ(FormOf("*/*"), Form::kObject);
   EXPECT_EQ(FormOf("application/json"), Form::kObject);

@@ -100,12 +100,12 @@ std::optional<int64_t> CountLeft(Backend& backend, const RestRequest& rest,
 
 std::string ListMetadata(Backend& backend, const RestRequest& rest, const Selection& selection,
                          const Page& page, const Listed& listed, int64_t version) {
-  const std::string told = page.version.empty() ? std::to_string(version) : page.version;
-  text::Object metadata{{"resourceVersion", told}};
+  const std::string shown_version = page.version.empty() ? std::to_string(version) : page.version;
+  text::Object metadata{{"resourceVersion", shown_version}};
   if (listed.has_more) {
     std::optional<int64_t> left;
     if (selection.IsAll()) left = CountLeft(backend, rest, selection, page, listed);
-    metadata["continue"] = ContinueToken(told, listed.last, left);
+    metadata["continue"] = ContinueToken(shown_version, listed.last, left);
     if (left) metadata["remainingItemCount"] = *left;
   }
   return text::ToJson(metadata);

@@ -60,7 +60,7 @@ class WatchStream : public InitialLists::Watcher,
   void Arrive(int64_t version, bool has_rows) override {
     {
       const std::lock_guard lock(write_mutex_);
-      seen_ = told_ = version;
+      seen_ = sent_ = version;
       if (has_rows) lines_.ColumnsAreSent();
     }
     SetTimer(timeout_, &WatchStream::TimeOut);
@@ -119,11 +119,11 @@ class WatchStream : public InitialLists::Watcher,
   }
 
   void Deliver(std::span<const EventPtr> events, int64_t version) {
-    const size_t written = Tell(events, version);
+    const size_t written = Send(events, version);
     if (written > 0) backend_.watch_budget->Count(written);
   }
 
-  size_t Tell(std::span<const EventPtr> events, int64_t version) {
+  size_t Send(std::span<const EventPtr> events, int64_t version) {
     std::string lines;
     std::vector<net::ParsedLine> parsed;
     for (const EventPtr& event : events) {
@@ -143,10 +143,10 @@ class WatchStream : public InitialLists::Watcher,
     if (is_over_) return 0;
     seen_ = version;
     if (bytes > 0) {
-      told_ = events.back()->version;
+      sent_ = events.back()->version;
       responder_->WriteLines(std::move(lines), std::move(parsed));
     }
-    if (wants_bookmarks_ && seen_ > told_ && !is_bookmark_due_) {
+    if (wants_bookmarks_ && seen_ > sent_ && !is_bookmark_due_) {
       is_bookmark_due_ = true;
       SetTimer(kBookmarkDelay, &WatchStream::SendBookmark);
     }
@@ -161,8 +161,8 @@ class WatchStream : public InitialLists::Watcher,
 
   // The caller holds the write lock.
   void WriteBookmark() {
-    if (is_over_ || seen_ == told_) return;
-    told_ = seen_;
+    if (is_over_ || seen_ == sent_) return;
+    sent_ = seen_;
     responder_->Write(lines_.Bookmark(seen_, false));
   }
 
@@ -218,7 +218,7 @@ class WatchStream : public InitialLists::Watcher,
   std::mutex write_mutex_;  // orders the output, and guards the members below
   bool is_bookmark_due_ = false;
   int64_t seen_ = 0;  // nothing up to this version is missing
-  int64_t told_ = 0;  // the version that the client knows
+  int64_t sent_ = 0;  // the version that the client knows
 
   std::mutex end_mutex_;  // guards the members below; no function is called under it
   std::vector<Timers::Id> timer_ids_;

@@ -88,7 +88,7 @@ TEST(Watch, ObjectsEnterAndLeaveASelection) {
   watch->Close();
 }
 
-TEST(Watch, TellsHowFarItIsWhenOthersChange) {
+TEST(Watch, ReportsHowFarItIsWhenOthersChange) {
   TestServer server;
   const auto watch =
       server.Open("GET", Under(kPodsPath, "?watch=1&allowWatchBookmarks=true&resourceVersion=0"));
@@ -188,7 +188,7 @@ TEST(Watch, RendersTableRows) {
   server.Expect(201, "POST", kJobsPath, JobObject("j"));
   const auto watch = server.Open("GET", Under(kJobsPath, "?watch=1"), "",
                                  {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
-  watch->Lines(1);  // a job that is gone by then would not be told of
+  watch->Lines(1);  // a job that is gone by then would not be reported
   server.Expect(200, "DELETE", Under(kJobsPath, "/j"));
   const auto lines = watch->Lines(2);
   EXPECT_EQ(GetString(lines[0], {"object", "kind"}), "Table");

@@ -42,7 +42,7 @@ class ApiServer {
     std::shared_ptr<Timers> timers = {};  // nullptr: a thread of its own
     int64_t max_store_bytes = 0;          // 0: no limit
     std::string store_reserve = {};       // store.h; "": none
-    std::string user = "admin";           // the user name that clients are told
+    std::string user = "admin";           // the user name that clients see
     // Warnings for every client that requests a table of jobs; called from any thread.
     std::function<std::vector<std::string>()> notices = {};
   };

@@ -284,7 +284,7 @@ TEST(ApiServer, SelectsByLabelFieldAndPage) {
   EXPECT_EQ(all, "abcde");
 }
 
-TEST(ApiServer, TellsOnEachPageHowManyAreLeft) {
+TEST(ApiServer, ReportsOnEachPageHowManyAreLeft) {
   TestServer server;
   for (const char* name : {"a", "b", "c", "d"}) {
     server.Expect(201, "POST", kPodsPath, PodObject(name));

@@ -68,7 +68,7 @@ TEST_F(ArenaClient, FindsWhatJobsThereMayBe) {
   const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
   const text::Json definition = Get(200, path + "pytorchjobs.kubeflow.org");
   EXPECT_EQ(GetString(definition, {"spec", "names", "kind"}), "PyTorchJob");
-  // This tells it where to put the clean-up policy and time limits.
+  // This shows it where to put the clean-up policy and time limits.
   const text::Json& version = text::FindArray(definition, {"spec", "versions"})->front();
   EXPECT_NE(text::Find(version, {"schema", "openAPIV3Schema", "properties", "spec", "properties",
                                  "runPolicy", "properties", "cleanPodPolicy"}),

@@ -124,7 +124,7 @@ TEST(FieldValidationTest, ATypoInAPodTemplateIsAnsweredAsByTheWebhook) {
       text::Find(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec", "containers"})
           ->get_array()[0],
       {"comand"}, text::Array());
-  const std::string told =
+  const std::string warning =
       "unknown field \"spec.pytorchReplicaSpecs.Master.template.spec.containers[0].comand\": did "
       "you mean \"command\"?";
   const text::Json refusal =
@@ -132,10 +132,10 @@ TEST(FieldValidationTest, ATypoInAPodTemplateIsAnsweredAsByTheWebhook) {
   EXPECT_EQ(text::GetString(refusal, {"message"}),
             "admission webhook \"validator.pytorchjob.training-operator.kubeflow.org\" denied the "
             "request: " +
-                told);
+                warning);
   const auto made = server.Send("POST", kJobsPath, text::ToJson(job));
   EXPECT_EQ(made.status, 201);
-  EXPECT_EQ(WarningsOf(made), FieldPaths{WarningHeader(told)});
+  EXPECT_EQ(WarningsOf(made), FieldPaths{WarningHeader(warning)});
   // It is kept, and not reported again.
   EXPECT_NE(made.body.find("comand"), std::string::npos);
   const auto changed = server.Send("PATCH", Path(kJobsPath, "j?fieldValidation=Strict"),

@@ -208,8 +208,8 @@ TEST(Deletion, ForegroundWaitsForTheLastDependant) {
   EXPECT_FALSE(IsThere(server, Path(kJobsPath, "alone")));
 }
 
-// Else the deletion of a job of 10,000 pods, which end one by one, takes the square of their
-// number.
+// Otherwise, deleting a job of 10,000 pods, which end one by one, would take time that grows with
+// the square of their number.
 TEST(Deletion, APodsEndListsNoneOfTheOthers) {
   CountingView view;
   text::Json owner = JobObject("j");

@@ -174,9 +174,9 @@ void HandleDelete(Backend& backend, Call call) {
       // An object that is only marked still exists, and is the answer.
       [raw = pending.get(), uid](const Outcome& outcome) {
         // For pods and services clients get the last state, as in Kubernetes.
-        const bool tells_object =
+        const bool returns_object =
             &raw->resource() == &api::kPods || &raw->resource() == &api::kServices;
-        if (outcome.json && (tells_object || outcome.action != Next::Action::kDelete)) {
+        if (outcome.json && (returns_object || outcome.action != Next::Action::kDelete)) {
           return *outcome.json;
         }
         if (uid->empty() && outcome.json) {

@@ -1,0 +1,110 @@
+#include "witness/native.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "process/procfs.h"
+#include "witness/stacks.h"
+
+namespace witness {
+namespace {
+
+constexpr size_t kLongestStart = 8 << 20;  // of an environment
+
+struct Variables {
+  std::string folder, rank;
+  bool is_worker = false;  // a launcher has started it; the launcher has its pod's RANK
+};
+
+Variables VariablesOf(pid_t pid) {
+  Variables read;
+  const auto environ = base::ReadFile(fmt::format("/proc/{}/environ", pid), kLongestStart);
+  const std::string stacks = fmt::format("{}=", kStacksVariable);
+  for (const std::string& entry : base::Split(environ ? *environ : std::string(), '\0')) {
+    if (entry.starts_with(stacks)) read.folder = entry.substr(stacks.size());
+    if (entry.starts_with("RANK=")) read.rank = entry.substr(5);
+    if (entry.starts_with("LOCAL_RANK=")) read.is_worker = true;
+  }
+  return read;
+}
+
+struct Candidate {
+  int rank = 0;
+  pid_t pid = 0;
+  bool is_worker = false;
+  std::pair<uint64_t, uint64_t> busy;  // CPU time, and when it began
+};
+
+}  // namespace
+
+std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders) {
+  std::map<std::string, std::vector<Candidate>> by_folder;
+  for (const pid_t pid : process::AllPids()) {
+    const Variables variables = VariablesOf(pid);
+    const auto rank = base::ParseInt(variables.rank);
+    if (!rank || *rank < 0 || *rank > INT32_MAX || !folders.contains(variables.folder)) continue;
+    const auto stat = process::ReadStat(pid);
+    if (!stat || stat->state == 'Z') continue;
+    by_folder[variables.folder].push_back(
+        {static_cast<int>(*rank), pid, variables.is_worker, {stat->ticks, stat->start_ticks}});
+  }
+  std::vector<NativeRank> found;
+  for (const auto& [folder, candidates] : by_folder) {
+    const bool has_launcher = std::any_of(candidates.begin(), candidates.end(),
+                                          [](const Candidate& each) { return each.is_worker; });
+    std::map<int, const Candidate*> ranks;
+    for (const Candidate& each : candidates) {
+      if (has_launcher && !each.is_worker) continue;
+      const Candidate*& chosen = ranks[each.rank];
+      if (chosen == nullptr || chosen->busy < each.busy) chosen = &each;
+    }
+    for (const auto& [rank, chosen] : ranks) found.push_back({folder, rank, chosen->pid});
+  }
+  return found;
+}
+
+std::string KernelPlaceOf(pid_t pid) {
+  const auto place = base::ReadFile(fmt::format("/proc/{0}/task/{0}/wchan", pid), 256);
+  const std::string name(place ? base::Trim(*place) : "");
+  return name == "0" ? "" : name;
+}
+
+std::string SayKernelPlace(std::string_view place) {
+  if (place.empty()) return "";
+  // Functions of Linux 5.4 to 6.12: the first that begins the name decides.
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKnown = {{
+      {"futex_", "waits for another thread"},
+      {"hrtimer_nanosleep", "sleeps"},
+      {"do_nanosleep", "sleeps"},
+      {"do_wait", "waits for a process that it started"},
+      {"kernel_wait", "waits for a process that it started"},
+      {"do_sigtimedwait", "waits for a signal"},
+      {"do_sys_poll", "waits for sockets or pipes"},
+      {"do_poll", "waits for sockets or pipes"},
+      {"do_select", "waits for sockets or pipes"},
+      {"ep_poll", "waits for sockets or pipes"},
+      {"poll_schedule", "waits for sockets or pipes"},
+      {"inet_csk_", "waits for a connection"},
+      {"wait_woken", "waits for a socket"},
+      {"sk_", "waits for a socket"},
+      {"unix_", "waits for a socket of this machine"},
+      {"nfs", "waits for a file server"},
+      {"rpc_", "waits for a file server"},
+  }};
+  const auto known = std::find_if(kKnown.begin(), kKnown.end(), [place](const auto& each) {
+    return place.starts_with(each.first);
+  });
+  if (known != kKnown.end()) return fmt::format("{} ({})", known->second, place);
+  if (place.find("pipe") != std::string_view::npos)
+    return fmt::format("waits for a pipe ({})", place);
+  return fmt::format("is in the kernel's {}", place);
+}
+
+}  // namespace witness

@@ -1,0 +1,79 @@
+#include "witness/native.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace witness {
+namespace {
+
+// A program that waits until it is killed. Returns once it has been executed.
+pid_t StartCat(std::vector<std::string> environment, base::Fd& input) {
+  std::array<int, 2> ends{};
+  std::array<int, 2> executed{};
+  EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  EXPECT_EQ(::pipe2(executed.data(), O_CLOEXEC), 0);
+  std::vector<char*> entries;
+  for (std::string& entry : environment) entries.push_back(entry.data());
+  entries.push_back(nullptr);
+  std::string program = "/bin/cat";
+  std::array<char*, 2> argv = {program.data(), nullptr};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[0], 0);
+    ::execve(program.c_str(), argv.data(), entries.data());
+    ::_exit(127);
+  }
+  ::close(ends[0]);
+  ::close(executed[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(executed[0], &byte, 1), 0);  // closed by the exec
+  ::close(executed[0]);
+  input.Reset(ends[1]);
+  return child;
+}
+
+TEST(NativeRanks, AreFoundByTheirEnvironment) {
+  const std::string folder = "/nowhere/pods/native-" + std::to_string(::getpid()) + "/stacks";
+  const std::string stacks = "MUSTER_STACKS=" + folder;
+  std::vector<base::Fd> inputs(4);
+  const std::vector<pid_t> pids = {
+      StartCat({stacks, "RANK=0"}, inputs[0]),  // the launcher
+      StartCat({stacks, "RANK=0", "LOCAL_RANK=0"}, inputs[1]),
+      StartCat({stacks, "RANK=1", "LOCAL_RANK=1"}, inputs[2]),
+      StartCat({stacks, "RANK=many"}, inputs[3]),
+  };
+  const std::vector<NativeRank> found = NativeRanksOf({folder, "/other"});
+  EXPECT_TRUE(NativeRanksOf({"/other"}).empty());
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(std::pair(found[0].rank, found[0].pid), std::pair(0, pids[1]));
+  EXPECT_EQ(std::pair(found[1].rank, found[1].pid), std::pair(1, pids[2]));
+  EXPECT_EQ(found[0].folder, folder);
+  inputs.clear();
+  for (const pid_t pid : pids) ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(KernelPlaceOf(pids[0]), "") << "it has gone";
+}
+
+TEST(SayKernelPlace, WhatAProgramWaitsFor) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", ""},
+      {"futex_wait_queue_me", "waits for another thread (futex_wait_queue_me)"},
+      {"pipe_read", "waits for a pipe (pipe_read)"},
+      {"anon_pipe_read", "waits for a pipe (anon_pipe_read)"},
+      {"do_epoll_wait", "is in the kernel's do_epoll_wait"},
+      {"ep_poll", "waits for sockets or pipes (ep_poll)"},
+      {"nfs4_proc_lock", "waits for a file server (nfs4_proc_lock)"},
+  };
+  for (const auto& [place, said] : cases) EXPECT_EQ(SayKernelPlace(place), said) << place;
+}
+
+}  // namespace
+}  // namespace witness

@@ -1,0 +1,88 @@
+"""A webhook of the cluster that denies the pods of a job, or the job itself: `get`, `explain` and `submit` say which and why."""
+import base64
+import http.server
+import json
+import ssl
+import threading
+
+import pytest
+
+from running_operator import job, wait_until
+from test_operator import Started
+
+WHY = "image registry.local/train:1 is not signed"
+
+
+class Denies(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {
+            "uid": review["request"]["uid"], "allowed": False, "status": {"message": WHY, "code": 403}}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def webhook(real_cluster, namespace):
+    """webhook(resource, is_there): whatever is created of that kind in the namespace is denied."""
+    made = []
+
+    def make(group, resource, is_there=True):
+        cert, key = real_cluster.authority.issue(f"denies-{namespace}", "denies", names=("IP:127.0.0.1",))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Denies)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        if is_there:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        else:
+            server.server_close()
+        with open(real_cluster.authority.cert, "rb") as file:
+            bundle = base64.b64encode(file.read()).decode()
+        name = f"denies-{namespace}"
+        real_cluster.apply({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": name},
+            "webhooks": [{
+                "name": "signed.policy.example.org", "sideEffects": "None", "admissionReviewVersions": ["v1"], "timeoutSeconds": 5,
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                "clientConfig": {"url": f"https://127.0.0.1:{server.server_address[1]}/", "caBundle": bundle},
+                "rules": [{"apiGroups": [group], "apiVersions": ["v1"], "resources": [resource], "operations": ["CREATE"]}]}]})
+        made.append((name, server if is_there else None))
+
+    yield make
+    for name, server in made:
+        real_cluster.kubectl("delete", "validatingwebhookconfiguration", name)
+        if server:
+            server.shutdown()
+            server.server_close()
+
+
+@pytest.mark.parametrize("is_there, words, advice", [
+    (True, f'admission webhook "signed.policy.example.org" denied the request: {WHY}', "fix-first"),
+    (False, 'failed calling webhook "signed.policy.example.org"', "retry")])
+def test_pods_that_a_webhook_denies(real_cluster, muster, api, namespace, webhook, is_there, words, advice):
+    webhook("", "pods", is_there)
+    # The API server reads the configuration a moment later.
+    wait_until("the webhook is asked", lambda: words.split(":")[0] in real_cluster.kubectl(
+        "run", "probe", "--image=x", "--dry-run=server", "-n", namespace, code=None).stderr)
+    Started(api, namespace, job(), [])
+    verdict = wait_until("the reason is known", lambda: (
+        lambda told: told if words in told["title"] + told["line"] else None)(
+            json.loads(muster.run("explain", "j", "-n", namespace, "-o", "json").stdout)))
+    shown = muster.run("get", "j", "-n", namespace).stdout
+    assert words in shown, shown
+    assert (verdict["class"], verdict["advice"]) == ("admission", advice), verdict
+
+
+def test_a_job_that_a_webhook_denies(real_cluster, muster, api, namespace, webhook):
+    webhook("kubeflow.org", "pytorchjobs")
+    done = wait_until("the webhook is asked", lambda: (lambda done: done if "denied" in done.stderr else None)(muster.run(
+        "submit", "pytorch", "--name=x", "--image=registry.local/train:1", "-n", namespace, "--dry-run=server", "true", code=None)))
+    assert f'admission webhook "signed.policy.example.org" denied the request: {WHY}' in done.stderr, done.stderr
+    assert done.returncode == 1
