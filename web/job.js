@@ -87,11 +87,11 @@ export function jobScreen(app, kind, namespace, run) {
     clearTimeout(nextStart);
     const row = jobs.rows.get(key);
     if (!isJob || !row || !isWaiting(row)) return;
-    const told = await startsOf([key]);
+    const predicted = await startsOf([key]);
     if (isClosed) return;
-    start = told.starts[key];
+    start = predicted.starts[key];
     showHead();
-    if (told.again) nextStart = setTimeout(loadStart, told.again);
+    if (predicted.again) nextStart = setTimeout(loadStart, predicted.again);
   }
 
   function showHead() {

@@ -121,9 +121,9 @@ const COLUMNS = [
     width: "70px",
     className: "number phone-none",
     draw: (cell, row) => {
-      const told = row.status === "RUNNING" ? progressOf(row) : null;
-      setText(cell, lossOf(told));
-      cell.title = sourcesOf(told);
+      const progress = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, lossOf(progress));
+      cell.title = sourcesOf(progress);
     }
   },
   {

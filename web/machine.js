@@ -138,11 +138,11 @@ export function machineScreen(app) {
   let next = 0;
   async function loadStarts() {
     clearTimeout(next);
-    const told = await startsOf(waitingJobs().map((row) => row.key));
+    const predicted = await startsOf(waitingJobs().map((row) => row.key));
     if (isClosed) return;
-    starts = told.starts;
+    starts = predicted.starts;
     showQueue();
-    if (told.again) next = setTimeout(loadStarts, told.again);
+    if (predicted.again) next = setTimeout(loadStarts, predicted.again);
   }
 
   let waiting = 0;

@@ -68,7 +68,7 @@ class Jobs extends EventTarget {
   }
 
   takeBusy(event) {
-    for (const [uid, told] of Object.entries(event)) this.busy.set(uid, told);
+    for (const [uid, busy] of Object.entries(event)) this.busy.set(uid, busy);
     this.dispatchEvent(new Event("busy"));
   }
 }

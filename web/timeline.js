@@ -6,7 +6,7 @@ const WIDTH = 1000;
 const MOST_ROWS = 64;
 const SIGTERM = 128 + 15;
 
-// attempts: [{instance, status, exitCode, started, ended}]; times are RFC 3339 or "".
+// attempts: [{instance, attempt, status, exitCode, started, ended}]; times are RFC 3339 or "".
 export function timeline(attempts, createdAt, endedAt, now) {
   const begin = Date.parse(createdAt) || now;
   const times = attempts.flatMap((each) => [Date.parse(each.started), Date.parse(each.ended)])
@@ -39,6 +39,7 @@ export function timeline(attempts, createdAt, endedAt, now) {
 function draw(bars, scale, begin, end, endedAt, now) {
   const picture = svg("svg", {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none"});
   let from = begin;
+  let last = 0;  // the number of the attempt before
   for (const bar of bars) {
     const started = Date.parse(bar.started);
     const ended = Date.parse(bar.ended) || (Date.parse(endedAt) || now);
@@ -46,9 +47,14 @@ function draw(bars, scale, begin, end, endedAt, now) {
       picture.append(box(scale(from), scale(ended), "waiting", `waits ${duration(ended - from)}`));
       break;
     }
-    if (started > from)
+    if (started > from && bar.attempt > last + 1) {
+      picture.append(
+          box(scale(from), scale(started), "off", "earlier attempts, whose times are not known"));
+    } else if (started > from) {
       picture.append(
           box(scale(from), scale(started), "waiting", `waits ${duration(started - from)}`));
+    }
+    last = bar.attempt;
     const kind = kindOfEnd(bar.exitCode);
     const how = kind === "running" ? bar.status : `${bar.status}, exit code ${bar.exitCode}`;
     picture.append(

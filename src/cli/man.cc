@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/file.h"
 #include "base/strings.h"
@@ -121,7 +122,9 @@ base::Status WriteReference(Command& root, const std::string& folder) {
       "{}# Commands\n\nEach page is what `--help` prints.\n\n| command | what it does |\n"
       "|---|---|\n",
       kGenerated);
-  for (const auto& child : root.children()) {
+  std::map<std::string, Command*> by_name;
+  for (const auto& child : root.children()) by_name[child->name()] = child.get();
+  for (const auto& [name, child] : by_name) {
     if (child->is_hidden()) continue;
     index += fmt::format("| [{0}]({0}.md) | {1} |\n", child->name(), child->summary());
     const std::string page = fmt::format("{}# {}\n{}", kGenerated, child->Path(), Sections(*child));

@@ -22,20 +22,20 @@ constexpr size_t kLogsOfLook = 16;
 // The most jobs whose ranks over time are kept, also while no tab shows them.
 constexpr size_t kMostSeenJobs = 32;
 
-// The steps in which a tab is told what ranks use: more would change each second.
+// What ranks use is sent in these steps of one: finer ones would change each second.
 constexpr double kBusySteps = 20;
 
 // {"cpu", "gpu"} in steps.
 text::Json InSteps(const text::Json& busy) {
-  text::Object told;
+  text::Object rounded;
   for (const char* const name : {"cpu", "gpu"}) {
     const text::Json* const value = text::Find(busy, {name});
     const bool is_known = value != nullptr && value->is_number();
-    told[name] = is_known
-                     ? text::Json(std::round(value->to_number<double>() * kBusySteps) / kBusySteps)
-                     : text::Json(nullptr);
+    rounded[name] =
+        is_known ? text::Json(std::round(value->to_number<double>() * kBusySteps) / kBusySteps)
+                 : text::Json(nullptr);
   }
-  return told;
+  return rounded;
 }
 
 // {"set": [rows...], "gone": [keys...]}
@@ -223,7 +223,7 @@ std::unique_ptr<cluster::Reflector> Live::WatchProgress() {
       text::Array list(std::make_move_iterator(items.begin()),
                        std::make_move_iterator(items.end()));
       busy_ = {};  // the next looks tell it
-      if (!progress_.Note(progress_.told.Take(text::Object{{"items", std::move(list)}}))) return;
+      if (!progress_.Note(progress_.latest.Take(text::Object{{"items", std::move(list)}}))) return;
     }
     HasNews();
   };
@@ -242,13 +242,14 @@ void Live::TakeProgress(const text::Json& progress, bool is_gone) {
   {
     const std::lock_guard lock(mutex_);
     if (is_gone) {
-      progress_.told.Change({{uid, {}}});
-      busy_.told.Change({{uid, {}}});
+      progress_.latest.Change({{uid, {}}});
+      busy_.latest.Change({{uid, {}}});
     } else if (sources != nullptr) {
-      is_news = progress_.Note(progress_.told.Change({{uid, *sources}}));
+      is_news = progress_.Note(progress_.latest.Change({{uid, *sources}}));
     }
-    if (const text::Json* const busy = text::Find(progress, {"busy"}); busy != nullptr && !is_gone) {
-      is_news |= busy_.Note(busy_.told.Change({{uid, {InSteps(*busy)}}}));
+    if (const text::Json* const busy = text::Find(progress, {"busy"});
+        busy != nullptr && !is_gone) {
+      is_news |= busy_.Note(busy_.latest.Change({{uid, {InSteps(*busy)}}}));
     }
     if (text::GetBool(progress, {"hasLooks"}).value_or(false)) {
       for (auto& [key, shown] : shown_) {
@@ -268,9 +269,9 @@ void Live::HasQuestion() {
   asking_.notify_all();
 }
 
-bool Live::Told::Note(std::string changes) {
+bool Live::Tracked::Note(std::string changes) {
   if (changes.empty()) return false;
-  news = news.empty() ? std::move(changes) : told.All();
+  unsent = unsent.empty() ? std::move(changes) : latest.All();
   return true;
 }
 
@@ -383,7 +384,7 @@ void Live::TakeLog(const std::string& key, const std::string& uid, bool has_ende
     known->second.is_final = has_ended;
     const text::Array* sources = text::FindArray(progress, {"sources"});
     if (sources == nullptr || sources->empty()) return;
-    if (!progress_.Note(progress_.told.Change({{uid, *sources}}))) return;
+    if (!progress_.Note(progress_.latest.Change({{uid, *sources}}))) return;
   }
   HasNews();
 }
@@ -409,7 +410,7 @@ void Live::SendAll() {
   const Board::Changes changes = board_.Take(context_.clock.Now());
   if (!changes.empty()) HasQuestion();
   // On Kubernetes there is nobody to ask.
-  if (!context_.cluster_is_this_machine) progress_.Note(progress_.told.Change(changes.annotated));
+  if (!context_.cluster_is_this_machine) progress_.Note(progress_.latest.Change(changes.annotated));
   News news;
   if (!changes.empty()) {
     news.rows = RowsEvent(false, {changes.set.begin(), changes.set.end()}, changes.gone);
@@ -421,8 +422,8 @@ void Live::SendAll() {
     for (const auto& [key, row] : board_.rows()) rows.emplace_back(row);
     news.all_rows = RowsEvent(true, rows, {});
   }
-  news.progress = std::exchange(progress_.news, "");
-  news.busy = std::exchange(busy_.news, "");
+  news.progress = std::exchange(progress_.unsent, "");
+  news.busy = std::exchange(busy_.unsent, "");
   for (const auto& tab : tabs_) Send(*tab, news);
 }
 
@@ -441,8 +442,8 @@ void Live::Send(Tab& tab, const News& news) {
   }
   if (!tab.has_all && !news.all_rows.empty()) {
     stream.Send("rows", news.all_rows);
-    stream.Send("progress", progress_.told.All());
-    stream.Send("busy", busy_.told.All());
+    stream.Send("progress", progress_.latest.All());
+    stream.Send("busy", busy_.latest.All());
     tab.has_all = true;
   } else if (tab.has_all && !news.rows.empty()) {
     stream.Send("rows", news.rows);

@@ -97,12 +97,12 @@ class Live {
   void TakeStrip(const std::string& key, const std::string& uid, bool has_ended, text::Json grid);
   void TakeLog(const std::string& key, const std::string& uid, bool has_ended,
                const text::Json& progress);
-  // Changes of `told` that the tabs do not have yet; "" for none.
-  struct Told {
-    Progress told;
-    std::string news;
+  // What the tabs know, and the changes that were not sent to them yet; "" for none.
+  struct Tracked {
+    Progress latest;
+    std::string unsent;
 
-    // Takes what `told` says of its changes. Returns whether it is news.
+    // Adds changes that `latest` has returned. Returns whether there are any.
     bool Note(std::string changes);
   };
   void SetHasTabs(bool has_tabs);
@@ -128,8 +128,8 @@ class Live {
   bool are_jobs_known_ = false, are_pods_known_ = false;
   std::string problem_;  // why the cluster does not answer; "" if it does
   std::list<std::shared_ptr<Tab>> tabs_;
-  Told progress_;
-  Told busy_;  // what the ranks of each job use, as its only source
+  Tracked progress_;
+  Tracked busy_;  // what the ranks of each job use, as its only source
   // A job that a tab shows.
   struct ShownJob {
     std::string uid;

@@ -21,7 +21,8 @@ TEST(KernelLog, RecordsThatReportFailures) {
       {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,"
        "task_memcg=/a,task=python3,pid=42,uid=0",
        KernelTopic::kMemory},
-      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB", KernelTopic::kMemory},
+      {"Memory cgroup out of memory: Killed process 42 (python3) total-vm:1kB",
+       KernelTopic::kMemory},
       {"cgroup: fork rejected by pids controller in /user.slice", KernelTopic::kPrograms},
       {"python3[42]: segfault at 0 ip 00007f sp 00007f error 4 in x.so", KernelTopic::kPrograms},
       {"blk_update_request: I/O error, dev sda, sector 8", KernelTopic::kDisks},

@@ -35,7 +35,7 @@ constexpr std::string_view kAnsweringThread = "pt_workerserver";
 // How long the other threads of a process must have slept before it is asked for their stacks.
 constexpr std::chrono::milliseconds kAtRest{50};
 
-// The signals of the hook: SIGRTMAX as Python defines it, minus two, and minus three.
+// The hook handles SIGRTMAX, as Python defines it, minus two and minus three.
 int StacksSignal() { return SIGRTMAX - 2; }
 int AllStacksSignal() { return SIGRTMAX - 3; }
 

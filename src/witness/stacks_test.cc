@@ -27,8 +27,8 @@ class StacksTest : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
-  // Forks a process that keeps its file open, as the hook does, and answers if `answers` is set.
-  // If `is_busy` is set, another thread of it is at work.
+  // Forks a process that keeps its file open, as the hook does, and answers if `answers` is set. If
+  // `is_busy`, another thread of it is at work.
   pid_t Fork(bool has_file, bool answers, bool is_busy = false) {
     int ready[2];
     EXPECT_EQ(::pipe(ready), 0);

@@ -648,6 +648,17 @@ def test_the_machine_and_who_holds_it(cluster, page):
     page.wait("return document.querySelector('dialog[open]')?.innerText.includes('Jobs, History, Machine')")
 
 
+def test_an_attempt_of_which_only_the_number_is_known_did_not_wait(cluster, page):
+    """Of restarts in place, the cluster knows how the last one ended."""
+    cluster.submit("again", f"echo x >>{cluster.path('home', 'starts')}; sleep 1; [ $(wc -l <{cluster.path('home', 'starts')}) -ge 3 ]",
+                   "--retry=5", "--restart-policy=OnFailure")
+    cluster.wait("again", "SUCCEEDED", timeout=120)
+    show(page, "job/default/again")
+    page.wait("return document.querySelector('[aria-label=Attempts] svg rect')")
+    kinds = page.evaluate("return [...document.querySelectorAll('[aria-label=Attempts] svg rect')].map((each) => each.dataset.kind)")
+    assert kinds == ["off", "bad", "waiting", "good"]
+
+
 def test_when_a_waiting_job_will_start(chromium):
     """In the queue of the machine, and on the screen of the job, as `get` says it."""
     cluster = Cluster()
