@@ -164,7 +164,8 @@ TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
   const Verdict verdict = Explain(read);
   EXPECT_EQ(verdict.kind, "collective-mismatch");
   // Whose tensor is the wrong one, the message does not say.
-  EXPECT_TRUE(verdict.title.starts_with("two ranks gave tensors of different sizes")) << verdict.title;
+  EXPECT_TRUE(verdict.title.starts_with("two ranks gave tensors of different sizes"))
+      << verdict.title;
   EXPECT_EQ(verdict.file, "/w/train.py");
   EXPECT_EQ(verdict.file_line, 8);
   EXPECT_EQ(verdict.function, "step");

@@ -137,7 +137,8 @@ TEST_F(CommandTest, ACallMakesOnlyTheCommandThatItNames) {
 
 TEST_F(CommandTest, HelpAndSuggestionsKnowTheCommandsThatWereNotMade) {
   root_.AddLater("late", [](Command& parent) { parent.Add("late", "comes late"); });
-  EXPECT_EQ(ErrorOf({"latest"}, 2), "unknown command \"latest\" for \"muster\" (did you mean late?)");
+  EXPECT_EQ(ErrorOf({"latest"}, 2),
+            "unknown command \"latest\" for \"muster\" (did you mean late?)");
   root_.FindChild("submit")->AddLater("", [](Command& parent) { parent.Add("tfjob", "as ever"); });
   EXPECT_EQ(Do({"submit", "--help"}).exit_code, 0);
   EXPECT_NE(out_.text().find("as ever"), std::string::npos);
