@@ -284,7 +284,9 @@ export function jobScreen(app, kind, namespace, run) {
         h("header", null, h("h2", null, "What it is"), h("span", {class: "spring"}),
           command(`muster show ${isJob ? of.name : of.id}`)),
         h("dl", null, rows),
-        of.commit && of.changes ? codeDiff(`muster code ${isJob ? of.name : of.id} --diff`) : null,
+        of.commit && of.changes ?
+            codeDiff(of.uid, `muster code ${isJob ? of.name : of.id} --diff`) :
+            null,
         variables.length ?
             h("details", null, h("summary", null, plural(variables.length, "variable")),
               h("ul", {class: "lines"},
@@ -301,26 +303,34 @@ export function jobScreen(app, kind, namespace, run) {
             null);
   }
 
-  // What the commit has not: read once, when it is opened first.
+  // What the commit of this run does not have: read when it is opened, and again after an error.
   let diffPart = null;
-  function codeDiff(line) {
-    if (diffPart) return diffPart;
+  let diffOf = null;
+  function codeDiff(uid, line) {
+    if (diffOf === uid) return diffPart;
     const title = "Code that the commit does not have";
-    const body = h("div", {class: "muted"}, "Reading…");
+    const body = h("div", {class: "muted"});
+    let isRead = false;
     const read = async () => {
+      if (isRead) return;
+      isRead = true;
+      setText(body, "Reading…");
       try {
-        const {diff} = await get(`/api/diff/${path}`);
+        const {diff, isMasked} = await get(`/api/diff/${path}`);
         fill(
             body,
             diff ? h("pre", {class: "diff"}, diff.trimEnd().split("\n").map(lineOfDiff)) :
                    h("p", null, "Only new files, which the commit does not have."),
+            isMasked ? h("p", null, "What looks like a secret is shown as ***.") : null,
             command(line));
       } catch (error) {
+        isRead = false;
         fill(body, h("p", null, error.message));
       }
     };
+    diffOf = uid;
     diffPart = h("details", {"aria-label": title}, h("summary", null, title), body);
-    diffPart.addEventListener("toggle", read, {once: true});
+    diffPart.addEventListener("toggle", read);
     return diffPart;
   }
 
@@ -513,7 +523,9 @@ export function jobScreen(app, kind, namespace, run) {
     try {
       const loaded = await get(`/api/run/${path}`);
       if (isClosed) return;
+      const isAnother = page !== null && page.run.uid !== loaded.run.uid;
       page = loaded;
+      if (isAnother) loadCurves();  // a new job of this name
       state.hidden = body.hidden = false;
       showHead();
       loadLedger();

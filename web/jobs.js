@@ -130,7 +130,11 @@ const COLUMNS = [
     name: "busy",
     title: "Busy",
     width: "86px",
-    sort: (row) => shareOf(busyNow(row)) ?? -1,
+    // Of processors a rank may use several, so that GPUs go before them.
+    sort: (row) => {
+      const busy = busyNow(row);
+      return (busy?.gpu ?? null) === null ? shareOf(busy) ?? -1 : 1000 + busy.gpu;
+    },
     descends: true,
     className: "number phone-none",
     draw: (cell, row) => {

@@ -18,7 +18,7 @@ export async function startsOf(keys) {
     const soonest = Math.max(SOONEST, Math.min(LATEST, ...known));
     return {starts, again: known.length ? soonest : 0};
   } catch {
-    return {starts: {}, again: 0};  // the rest of the page says what is wrong
+    return {starts: {}, again: LATEST / 10};  // the rest of the page says what is wrong
   }
 }
 

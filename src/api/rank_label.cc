@@ -35,7 +35,8 @@ std::optional<RankLabel> ReadRankLabel(std::string_view line) {
   label.number = *number;
   label.name = line.substr(1, end - 1);
   label.text = line.substr(end + 1);
-  if (label.text.find_first_of(":> ") != 0) return std::nullopt;
+  const bool is_torchs = line.starts_with(kLocal.back());  // "[default0]:"
+  if (label.text.find_first_of(is_torchs ? ":" : ":> ") != 0) return std::nullopt;
   label.is_bar = label.text.front() == '>';
   if (label.text.front() != ' ') label.text.remove_prefix(1);
   // PyTorch's label ends with a blank, a launcher's does not, and the text itself may be indented,

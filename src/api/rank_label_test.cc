@@ -41,8 +41,8 @@ TEST(ReadRankLabel, LeavesTheTextIndentedAsItWas) {
 TEST(ReadRankLabel, OtherLinesHaveNone) {
   for (const char* line :
        {"", "step 1", "[rank]: x", "[rank3]", "[rank3", "[rank3]x", "[ranks3]: x", "[rankle] a",
-        "[rank-3]: x", "[rank 3]: x", "[defaults1]: x", "[default]: x", "[rank1000000]: x",
-        "[INFO]: x", "[rank00000000000000000000000000]: x"}) {
+        "[rank-3]: x", "[rank 3]: x", "[defaults1]: x", "[default]: x", "[default0] x",
+        "[rank1000000]: x", "[INFO]: x", "[rank00000000000000000000000000]: x"}) {
     EXPECT_FALSE(ReadRankLabel(line)) << line;
   }
 }

@@ -86,6 +86,8 @@ base::Result<text::Json> DiffPage(cluster::Client& client, const arena::Context&
   text::Json json =
       text::Object{{"commit", note->commit}, {"changes", *note->changes}, {"diff", note->diff}};
   MaskSecrets(found.job.job, json);
+  const bool is_masked = text::GetString(json, {"diff"}) != note->diff;
+  json.as_object()["isMasked"] = is_masked;
   return json;
 }
 
@@ -188,9 +190,12 @@ base::Result<text::Json> StartsPage(cluster::Client& client, const arena::Contex
     if (slash == std::string::npos) {
       return Fail(Code::kInvalidArgument, "job is invalid: give NAMESPACE/NAME");
     }
-    // One that has started meanwhile has none.
     auto forecast =
         arena::AskForecast(client, context, key.substr(0, slash), key.substr(slash + 1));
+    // One that has started meanwhile has none.
+    if (!forecast && forecast.error().code == Code::kUnavailable) {
+      return Fail(std::move(forecast.error()));
+    }
     if (forecast) starts[key] = *std::move(forecast);
   }
   return text::Object{{"starts", std::move(starts)}};

@@ -34,6 +34,7 @@ constexpr std::string_view kAnsweringThread = "pt_workerserver";
 
 // How long the other threads of a process must have slept before it is asked for their stacks.
 constexpr std::chrono::milliseconds kAtRest{50};
+constexpr std::chrono::milliseconds kLongestUnrest{500};  // then the main thread must do
 
 // The hook handles SIGRTMAX, as Python defines it, minus two and minus three.
 int StacksSignal() { return SIGRTMAX - 2; }
@@ -168,28 +169,35 @@ std::vector<Asked> ProcessesIn(const std::string& folder) {
 
 Question::Question(std::string folder, const std::vector<pid_t>& pids, Threads threads)
     : folder_(std::move(folder)) {
-  std::map<pid_t, Sleeps> before;
-  if (threads == Threads::kAll) {
-    for (const pid_t pid : pids) before[pid] = SleepsOfOthers(pid);
-    std::this_thread::sleep_for(kAtRest);
-  }
+  std::set<pid_t> left;
   for (const pid_t pid : pids) {
-    if (!CanBeAsked(folder_, pid)) continue;
-    bool is_at_rest = false;
-    if (threads == Threads::kAll) {
-      const Sleeps now = SleepsOfOthers(pid);
-      is_at_rest = now && now == before[pid] && Catches(pid, AllStacksSignal());
-      if (!is_at_rest) busy_.insert(pid);
-    }
-    const std::string path = FileOf(folder_, pid);
-    // The first line, which identifies the process, is read from the beginning of the file, so that
-    // it must stay.
-    if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
-    sizes_[pid] = SizeOf(path);
-    // The signal goes to the main thread, because it runs the user's code.
-    const int signal = is_at_rest ? AllStacksSignal() : StacksSignal();
-    if (::syscall(SYS_tgkill, pid, pid, signal) != 0) sizes_.erase(pid);
+    if (CanBeAsked(folder_, pid)) left.insert(pid);
   }
+  // Threads that poll sleep for most of the time.
+  for (std::chrono::milliseconds waited{0};
+       threads == Threads::kAll && !left.empty() && waited < kLongestUnrest; waited += kAtRest) {
+    std::map<pid_t, Sleeps> before;
+    for (const pid_t pid : left) before[pid] = SleepsOfOthers(pid);
+    std::this_thread::sleep_for(kAtRest);
+    std::erase_if(left, [this, &before](pid_t pid) {
+      const Sleeps now = SleepsOfOthers(pid);
+      if (!now || now != before[pid] || !Catches(pid, AllStacksSignal())) return false;
+      Ask(pid, AllStacksSignal());
+      return true;
+    });
+  }
+  for (const pid_t pid : left) Ask(pid, StacksSignal());
+  if (threads == Threads::kAll) busy_ = std::move(left);
+}
+
+void Question::Ask(pid_t pid, int signal) {
+  const std::string path = FileOf(folder_, pid);
+  // The first line, which identifies the process, is read from the beginning of the file, so that
+  // it must stay.
+  if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
+  sizes_[pid] = SizeOf(path);
+  // The signal goes to the main thread, because it runs the user's code.
+  if (::syscall(SYS_tgkill, pid, pid, signal) != 0) sizes_.erase(pid);
 }
 
 std::map<pid_t, std::string> Question::Answers() const {

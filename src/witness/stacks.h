@@ -52,8 +52,8 @@ enum class Threads { kMain, kAll };
 // Asks several processes at once. One thread.
 class Question {
  public:
-  // Processes outside of `folder`, or that cannot be signalled, will not answer. Blocks for some
-  // milliseconds with kAll.
+  // Processes outside of `folder`, or that cannot be signalled, will not answer. Blocks for
+  // up to half a second with kAll.
   Question(std::string folder, const std::vector<pid_t>& pids, Threads threads = Threads::kMain);
 
   // Of kAll: the processes in which another thread was at work.
@@ -65,6 +65,8 @@ class Question {
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit) const;
 
  private:
+  void Ask(pid_t pid, int signal);
+
   std::string folder_;
   std::map<pid_t, uint64_t> sizes_;  // of the files, before the processes were asked
   std::set<pid_t> busy_;

@@ -43,12 +43,12 @@ class StacksTest : public testing::Test {
         ::signal(SIGRTMAX - 2, [](int) { (void)!::write(file_, "here I am\n", 10); });
         ::signal(SIGRTMAX - 3, [](int) { (void)!::write(file_, "all of us\n", 10); });
       }
-      std::thread([is_busy] {
+      std::thread([is_busy, ready = ready[1]] {
+        (void)!::write(ready, "r", 1);
         while (is_busy) {
         }
         ::pause();
       }).detach();
-      (void)!::write(ready[1], "r", 1);
       while (true) ::pause();
     }
     char byte = 0;

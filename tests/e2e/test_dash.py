@@ -459,6 +459,15 @@ def test_the_code_that_a_commit_does_not_have(cluster, page):
     assert page.evaluate("return [...document.querySelectorAll('.diff [data-kind=more]')].map((each) => each.textContent)") == [
         f"+print('step 2')  # {MARKUP}\n"]
     assert page.evaluate("return window.pwned === undefined && !document.querySelector('.diff img')")
+    # A new job of its name has its own, in which a secret is not shown.
+    with open(os.path.join(folder, "train.py"), "w") as file:
+        file.write('DB_PASSWORD = "hunter2"\n')
+    cluster.run("delete", "changed")
+    cluster.run("run", "--name=changed", "train.py", cwd=folder)
+    page.wait("""
+      const part = document.querySelector('[aria-label="Code that the commit does not have"]');
+      if (part && !part.open) part.querySelector('summary').click();
+      return part?.innerText.includes('+DB_PASSWORD = "***"') && part.innerText.includes('is shown as ***');""")
     show(page, "job/default/clean")
     page.wait("return document.querySelector('.screen[aria-label=\"Job clean\"] dl')?.innerText.includes('commit ')")
     assert not page.evaluate("return document.body.innerText.includes('Code that the commit does not have')")

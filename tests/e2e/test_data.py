@@ -65,8 +65,11 @@ def test_a_volume_that_may_only_be_read(any_cluster, how):
     mode = "ReadOnlyMany" if how == "volume" else "ReadWriteMany"
     assert mode in cluster.run("data", "list").stdout
     suffix = ":ro" if how == "flag" else ""
-    cluster.submit("reader", "exec 2>&1; cat /d/digits; touch /d/x || echo refused; rm -f /d/digits || true",
-                   f"--data=training-data:/d{suffix}", "--workers=2")
+    cluster.run("data", "create", "scratch", "--path", folder(cluster, "scratch"))
+    # A master that ends before its worker has started ends the job.
+    cluster.submit("reader", "exec 2>&1; cat /d/digits; touch /d/x || echo refused; rm -f /d/digits || true; touch /s/$RANK; "
+                             "until [ -e /s/0 ] && [ -e /s/1 ]; do sleep 0.05; done",
+                   f"--data=training-data:/d{suffix}", "--data=scratch:/s", "--workers=2")
     cluster.wait_for_all("reader", "SUCCEEDED", "FAILED")
     for instance in ("master-0", "worker-0"):
         text = log(cluster, "reader", instance)

@@ -43,6 +43,7 @@ def test_the_log_of_a_rank_of_several_in_a_pod(cluster):
     assert lines(cluster, "one", "--all", "--grep=hello", "--tail=1") == ["[0-1] hello from 0..1"]
     assert lines(cluster, "one", "--rank=0,1", "--since=1h", "--errors") == []
     assert lines(cluster, "one", "--rank=0", "--tail=1") == ["[rank0]:loss 0"]
+    assert "no line is marked" not in cluster.run("logs", "one", "--rank=0", "--tail=1").stderr
     assert lines(cluster, "one", "--rank=1", "--grep=hello", "--tail=9") == ["[rank1]:hello from 1"]
     stamped = lines(cluster, "one", "--rank=0", "--grep=loss", "--timestamps")
     assert len(stamped) == 1 and stamped[0].endswith("Z [rank0]:loss 0")

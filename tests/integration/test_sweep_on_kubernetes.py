@@ -124,7 +124,7 @@ def test_a_sweep_is_a_sweep_for_who_did_not_submit_it(real_cluster, kubelet, nam
                   'trial ended: {"index": 0, "values": {"lr": "1"}, "exitCode": 0, "metrics": {"loss": 1}, "started": 0, "ended": 1}')
     assert table(colleague, namespace, "ours", "--best=loss")[1][:3] == ["0", "1", "SUCCEEDED"]
     assert "there are loss" in colleague.run("show", "ours", "--best=acc", "-n", namespace, code=1).stderr
-    assert "was not made by `muster run` of this machine" in colleague.run(
+    assert "was not created by `muster run` on this machine" in colleague.run(
         "rerun", "ours", "--failed", "-n", namespace, code=1).stderr
 
 

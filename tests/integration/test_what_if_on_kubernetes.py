@@ -25,7 +25,7 @@ def test_a_job_fits_or_it_is_said_who_holds_what(real_cluster, muster, muster_as
         "name": "bert-master-0", "namespace": namespace, "labels": {"training.kubeflow.org/job-name": "bert"}},
         "spec": {"nodeName": node, "containers": [{"name": "pytorch", "image": "x", "resources": limits}]}})
     assert f"  {node}: 5 of 8 GPUs free; held by {namespace}/bert (3)\n" in muster.run("what-if", "--gpus=5", "-n", namespace).stdout
-    assert muster.run("what-if", "--gpus=5", "-n", namespace).stdout.startswith("It fits now: ")
+    assert muster.run("what-if", "--gpus=5", "-n", namespace).stdout.startswith("Its GPUs are free now: ")
     said = muster.run("submit", "pytorch", "--name=x", "--image=x", "-n", namespace, "--gpus=6", "--dry-run=schedule", "true").stdout
     assert said.startswith("It does not fit now: it needs a node with 6 GPUs free.\n") and "When it starts is not known" in said
     assert json.loads(muster.run("what-if", "--gpus=9", "-n", namespace, "-o", "json").stdout)["kind"] == "never"

@@ -252,8 +252,7 @@ std::string MissingRecorder(std::string_view stall) {
   // Before the ranks have met nothing is recorded; the last names the recorder that is silent.
   if (!is_of_call || has_number || has("init_process_group") || has("flight recorder")) return "";
   return "the number of the collective: no rank has a flight recorder (its torch has none, or it "
-         "is "
-         "off)";
+         "is off)";
 }
 
 StallWatch::StallWatch(milliseconds after, bool is_whole, int world)

@@ -61,24 +61,73 @@ std::pair<size_t, size_t> PasswordAfter(std::string_view text, size_t scheme_end
   return {begin + colon + 1, begin + at};
 }
 
-// Returns where the value that begins at `at` ends, if a secret's name and "=" precede it:
-// API_TOKEN=x, --password="x y", and the same with JSON's \" (the quotes are kept). Otherwise
-// returns `at`.
-size_t ValueEnd(std::string_view text, size_t at) {
-  const std::string_view before = text.substr(0, at);
-  std::string_view quote;
-  for (const std::string_view each : {"\\\"", "\"", "'"}) {
-    if (quote.empty() && before.ends_with(each)) quote = each;
+// Trainings speak of tokens that are no secrets: max_tokens=512, tokenizer="gpt2",
+// pad_token="<pad>".
+bool IsTokenOfText(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kSpecial = {"pad", "eos", "bos", "unk",
+                                                        "cls", "sep", "mask"};
+  std::string lower = base::ToLower(name);
+  const size_t token = lower.find("token");
+  if (token == std::string::npos || IsSecretName(lower.erase(token, 5))) return false;
+  if (token != lower.size()) return true;
+  const std::string_view of = std::string_view(lower).substr(0, lower.find_last_not_of("_-") + 1);
+  return std::any_of(kSpecial.begin(), kSpecial.end(),
+                     [of](std::string_view each) { return of.ends_with(each); });
+}
+
+// The type in a declaration of Python or TypeScript: "token: str".
+bool IsTypeName(std::string_view value) {
+  constexpr std::array<std::string_view, 9> kTypes = {"str",    "bytes",  "int",    "bool", "None",
+                                                      "string", "number", "object", "Any"};
+  return value.find('[') != std::string_view::npos ||
+         std::find(kTypes.begin(), kTypes.end(), value) != kTypes.end();
+}
+
+std::string_view QuoteAtEnd(std::string_view text) {
+  for (const std::string_view quote : {"\\\"", "\"", "'"}) {
+    if (text.ends_with(quote)) return quote;
   }
-  if (before.size() <= quote.size() + 1 || before[at - quote.size() - 1] != '=') return at;
-  const size_t equals = at - quote.size() - 1;
-  size_t begin = equals;
-  while (begin > 0 && (IsWord(text[begin - 1]) || text[begin - 1] == '-')) --begin;
-  if (!IsSecretName(text.substr(begin, equals - begin))) return at;
+  return "";
+}
+
+// Removes a few blanks. Returns whether there were any.
+bool TrimFewBlanks(std::string_view& text) {
+  constexpr size_t kMost = 8;  // a page of blanks is not looked through at each of them
+  const size_t size = text.size();
+  while (size - text.size() < kMost && text.ends_with(' ')) text.remove_suffix(1);
+  return text.size() < size;
+}
+
+// Returns where the value that begins at `at` ends, if a secret's name and "=" or ":" precede it:
+// API_TOKEN=x, --password="x y", api_key: x, "api_key": "x", and the same with JSON's \" (the
+// quotes are kept). Otherwise returns `at`.
+size_t ValueEnd(std::string_view text, size_t at) {
+  std::string_view before = text.substr(0, at);
+  const std::string_view quote = QuoteAtEnd(before);
+  before.remove_suffix(quote.size());
+  bool has_blanks = TrimFewBlanks(before);
+  const bool is_assigned = before.ends_with('=');
+  if (!is_assigned && !before.ends_with(':')) return at;
+  before.remove_suffix(1);
+  has_blanks |= TrimFewBlanks(before);
+  before.remove_suffix(QuoteAtEnd(before).size());
+  size_t begin = before.size();
+  while (begin > 0 && (IsWord(before[begin - 1]) || before[begin - 1] == '-')) --begin;
+  const std::string_view name = before.substr(begin);
+  if (!IsSecretName(name) || IsTokenOfText(name)) return at;
   if (text.substr(at).starts_with("\\\"")) return at;  // the value begins after its quote
   const size_t end =
-      quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at);
-  return end == std::string_view::npos ? text.size() : end;
+      std::min(quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at),
+               text.size());
+  if (!quote.empty()) return end;
+  const std::string_view value = text.substr(at, end - at);
+  const bool is_last = end == text.size() || text[end] == '\n' || text[end] == '\r';
+  const bool is_code = value.find_first_of("([") != std::string_view::npos || IsTypeName(value);
+  // Without a quote, `token = read()` is code, "token: str" a declaration, and "secret:x" a label.
+  if (is_assigned ? has_blanks && (!is_last || is_code) : !has_blanks || !is_last || is_code) {
+    return at;
+  }
+  return end;
 }
 
 void Replace(std::string& text, std::string_view what) {

@@ -127,7 +127,10 @@ std::string RenderRoom(const text::Json& room) {
                                 ? fmt::format("a node with {} free", Gpus(gpus))
                                 : fmt::format("{} times {} on one node", replicas, Gpus(gpus));
   const text::Array& nodes = text::Items(room, {"nodes"});
-  std::string text = kind == "now" ? fmt::format("It fits now: it needs {}.\n", needs)
+  std::string text = kind == "now" ? fmt::format(
+                                         "Its GPUs are free now: it needs {}. Taints, processors, "
+                                         "memory and node selectors are not looked at.\n",
+                                         needs)
                      : kind == "never"
                          ? fmt::format(
                                "It does not fit on the present nodes, even if they were "
@@ -167,7 +170,7 @@ base::Result<text::Json> AskRoom(cluster::Client& client, const std::string& nam
   cluster::ListOptions options;
   options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
   auto pods = client.List(api::kPods, options);
-  const bool sees_all = pods.has_value();
+  const bool sees_all = pods || pods.error().code != base::Code::kPermissionDenied;
   if (!sees_all) {
     options.namespace_name = namespace_name;
     pods = client.List(api::kPods, options);

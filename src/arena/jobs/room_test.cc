@@ -33,11 +33,13 @@ TEST(Room, IsWhatTheNodesHaveLessWhatPodsRequest) {
                                       Node("off", 8, R"({"unschedulable":true})")};
   const std::vector<text::Json> pods{PodOn("n1", "bert", 4), PodOn("n1", "bert", 2),
                                      PodOn("n2", "gpt", 5)};
-  EXPECT_EQ(RenderRoom(JudgeRoom(Of(3), nodes, pods, {}, true)),
-            "It fits now: it needs a node with 3 GPUs free.\n"
-            "  n1: 2 of 8 GPUs free; held by team/bert (6)\n"
-            "  n2: 3 of 8 GPUs free; held by team/gpt (5)\n"
-            "When it starts is not known: Kubernetes' schedulers and queues do not say.\n");
+  EXPECT_EQ(
+      RenderRoom(JudgeRoom(Of(3), nodes, pods, {}, true)),
+      "Its GPUs are free now: it needs a node with 3 GPUs free. Taints, processors, memory and "
+      "node selectors are not looked at.\n"
+      "  n1: 2 of 8 GPUs free; held by team/bert (6)\n"
+      "  n2: 3 of 8 GPUs free; held by team/gpt (5)\n"
+      "When it starts is not known: Kubernetes' schedulers and queues do not say.\n");
   // Two replicas may be on one node, but none on two.
   EXPECT_EQ(text::GetString(JudgeRoom(Of(2, 2), nodes, pods, {}, true), {"kind"}), "now");
   EXPECT_EQ(text::GetString(JudgeRoom(Of(5), nodes, pods, {}, true), {"kind"}), "unknown");

@@ -47,8 +47,7 @@ size_t NumberEnd(std::string_view text, size_t at) {
   return end;
 }
 
-// Returns what would remain visible on a terminal: "20%" of "10%\r20%
-// ".
+// Returns what would remain visible on a terminal: "20%" of "10%\r20%\n".
 std::string_view LastState(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   const size_t back = text.rfind('\r');

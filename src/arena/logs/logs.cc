@@ -266,13 +266,11 @@ class NotedOutput : public cli::Output {
 template <typename Print>
 base::Result<int> WithChoice(cluster::Client& client, const Context& context,
                              const TrainingJob& job, LogFlags flags, cluster::LogOptions options,
-                             cli::Output& output, const Print& print_lines) {
+                             cli::Output& output, const Print& print) {
   NotedOutput out(output);
-  const auto print = [&](const LogFlags& chosen, const cluster::LogOptions& with,
-                         cli::Output& lines) -> base::Result<int> {
-    TRY_ASSIGN(const int code, print_lines(chosen, with, lines));
-    const bool is_mixed = !chosen.ranks.empty() && chosen.choice.map.processes > 1;
-    if (code == 0 && is_mixed && !out.has_text() && chosen.grep.empty() && !chosen.errors) {
+  const auto end = [&](int code) {
+    const bool is_mixed = !flags.ranks.empty() && flags.choice.map.processes > 1;
+    if (code == 0 && is_mixed && !out.has_text() && flags.grep.empty() && !flags.errors) {
       base::LogInfo(
           "no line is marked as one of these ranks': torchrun marks the lines of ranks that share "
           "an instance only with --tee=3, `{} run -n` always",
@@ -293,14 +291,17 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
     flags.all = flags.errors || choice.map.CountOf(choice.ranks) > 1;
     if (!flags.all) flags.instance = instances.front();
   }
-  if (flags.all) return print(flags, options, out);
+  if (flags.all) {
+    TRY_ASSIGN(const int code, print(flags, options, out));
+    return end(code);
+  }
   const bool needs_instance =
       !flags.ranks.empty() || !flags.grep.empty() || choice.map.processes > 1;
   if (needs_instance && flags.instance.empty()) flags.instance = DefaultInstance(context, job);
   const auto print_to = [&](auto& lines) -> base::Result<int> {
     TRY_ASSIGN(const int code, print(flags, options, lines));
     TRY(lines.Finish());
-    return code;
+    return end(code);
   };
   if (flags.follow) {
     LiveLines lines(client, context, job.job, choice, flags.instance, flags.timestamps, out);

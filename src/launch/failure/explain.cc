@@ -224,8 +224,8 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
                     fmt::join(context.ended_early, ", "), root.rank, explanation.cause);
     explanation.advice =
         "every rank has to take part in each collective call: find out why it ended so early "
-        "(fewer "
-        "batches than the others, a return on one rank only, or a smaller tensor in its last "
+        "(fewer batches than the others, a return on one rank only, or a smaller tensor in its "
+        "last "
         "call: gloo lets that rank go on)";
   }
   if (root.is_elsewhere && root.stderr_tail.empty() &&

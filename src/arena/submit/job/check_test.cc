@@ -81,12 +81,10 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        "--env \"a-secret-that-lo...\" is invalid, should like key=value"},
       {[](auto& f) { f.labels = {"a b=c"}; },
        "--label \"a b\" is invalid: the key must be letters, digits, '-', '_' and '.', at most 63 "
-       "of "
-       "them, with or without a domain/ before them"},
+       "of them, with or without a domain/ before them"},
       {[](auto& f) { f.labels = {"a=b c"}; },
        "--label \"a\" is invalid: the value must be letters, digits, '-', '_' and '.', at most 63 "
-       "of "
-       "them (an --annotation may hold any text)"},
+       "of them (an --annotation may hold any text)"},
       {[](auto& f) { f.secret_env = {"A=b"}; },
        "--env-from-secret \"A=b\" is invalid, should like NAME=SECRET:KEY or SECRET"},
       {[](auto& f) { f.secret_env = {"Not_A_Secret"}; },
