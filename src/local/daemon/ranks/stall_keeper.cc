@@ -63,9 +63,9 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
 
 // Kills a rank of the pod that writes to that folder, unless another process has its pid by now.
 base::Status KillRank(const std::string& folder, pid_t pid) {
-  TRY_ASSIGN(const base::Fd process, process::OpenPidfd(pid));
+  TRY_ASSIGN(const base::Fd pidfd, process::OpenPidfd(pid));
   if (witness::FolderOf(pid) != folder) return base::Fail(base::Code::kNotFound, "it has ended");
-  return process::SendSignal(process.get(), SIGKILL);
+  return process::SendSignal(pidfd.get(), SIGKILL);
 }
 
 }  // namespace
