@@ -194,18 +194,25 @@ void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vect
 }
 
 // "rank 1 is killed (--on-stall=restart): rank 1 has not entered all_reduce ...": the embedded
-// cluster's event, if the rank of the claim ended by that.
+// cluster's event, if the rank of the claim ended by that. It says more than "OOMKilled", which any
+// out-of-memory kill on the machine may have caused, and which is said of the pod rather than of a
+// rank.
 std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) {
   constexpr std::chrono::seconds kAtOnce{10};
   if (!root.rank) return std::nullopt;
   const Rank& rank = evidence.ranks[*root.rank];
-  if (!rank.rank || rank.exit_code != kSignalBase + SIGKILL || !rank.ended) return std::nullopt;
-  const std::string killed = fmt::format("rank {} is killed (--on-stall=restart): ", *rank.rank);
+  if (rank.exit_code != kSignalBase + SIGKILL || !rank.ended) return std::nullopt;
+  if (!rank.rank && rank.reason != "OOMKilled") return std::nullopt;
+  const std::string who = rank.rank ? fmt::format("rank {}", *rank.rank) : "rank ";
+  constexpr std::string_view kKilled = " is killed (--on-stall=restart): ";
   for (const Event& event : evidence.events) {
-    if (event.reason != "Stalled" || !event.message.starts_with(killed) || !event.time) continue;
+    const size_t end = event.message.find(kKilled);
+    if (event.reason != "Stalled" || end == std::string::npos || !event.time) continue;
+    const std::string_view killed = std::string_view(event.message).substr(0, end);
+    if (rank.rank ? killed != who : !killed.starts_with(who)) continue;
     if (std::chrono::abs(*rank.ended - *event.time) > kAtOnce) continue;
     return Fact{event.time, "the rank that held up the others",
-                "stalled " + event.message.substr(killed.size())};
+                "stalled " + event.message.substr(end + kKilled.size())};
   }
   return std::nullopt;
 }

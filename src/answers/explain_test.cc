@@ -956,6 +956,14 @@ TEST(Explain, ARankThatWasKilledForItsStallDidNotFailByAnUnknownSignal) {
   EXPECT_EQ(verdict.kind, "hang");
   EXPECT_EQ(verdict.rank, 1u);
   EXPECT_EQ(verdict.line, kStall.text);
+  // Another program of the machine ran out of memory meanwhile.
+  Evidence with_oom = evidence;
+  with_oom.ranks[1].reason = "OOMKilled";
+  EXPECT_EQ(Explain(with_oom).kind, "hang");
+  with_oom.ranks[1].rank.reset();
+  EXPECT_EQ(Explain(with_oom).kind, "hang") << "it is said of the whole pod";
+  with_oom.events[0].time = At(20);
+  EXPECT_EQ(Explain(with_oom).kind, "host-out-of-memory");
   evidence.events[0].time = At(20);  // of an earlier attempt
   EXPECT_EQ(Explain(evidence).kind, kUnknown);
 }

@@ -29,13 +29,13 @@ def said_of(tmp_path, text, *flags, **variables):
         return launch.await_line(r"muster-launch: stalled \d+ s: .* #\d.*", 120).group(0)
 
 
-def submit(cluster, name, text, file=None):
+def submit(cluster, name, text, *flags, file=None):
     """A job of two instances that run the program."""
     path = cluster.path("home", file or f"{name}.py")
     with open(path, "w") as program:
         program.write(text)
     os.chmod(path, 0o644)
-    cluster.submit(name, f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    cluster.submit(name, f"{NEWEST} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1", *flags)
 
 
 @needs_newest
@@ -182,7 +182,7 @@ def test_a_rank_that_is_always_late_is_told_by_get_and_list_and_none_that_is_lat
 @needs_newest
 def test_in_pods_the_number_is_told_by_get_and_list(cluster):
     text, fault, wait = faults.program("late-rank")
-    submit(cluster, "held", text, "train.py")
+    submit(cluster, "held", text, file="train.py")
     reason = ""
     end = time.monotonic() + 90
     while "stalled" not in reason and time.monotonic() < end:
@@ -283,8 +283,9 @@ DIES = LATE.replace("STEPS", "10000") + """\
 
 
 @needs_newest
-def test_who_comes_late_is_told_by_get_ranks_and_of_one_that_has_died_the_last_collective_is_evidence(cluster):
-    submit(cluster, "dies", DIES)
+@pytest.mark.parametrize("flags", [(), pytest.param(("--on-stall=off",), marks=pytest.mark.soak)])
+def test_who_comes_late_is_told_by_get_ranks_and_of_one_that_has_died_the_last_collective_is_evidence(cluster, flags):
+    submit(cluster, "dies", DIES, *flags)
     ranks = []
     end = time.monotonic() + 90
     while not ranks or not all(rank["late"] and rank["late"]["collectives"] >= 20 for rank in ranks):

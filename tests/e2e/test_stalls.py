@@ -252,6 +252,87 @@ def test_a_job_that_may_not_restart_fails_by_its_stall(cluster):
     verdict = json.loads(cluster.run("explain", "held", "-o", "json").stdout)
     assert (verdict["class"], verdict["who"]["rank"]) == ("hang", 1), verdict
     assert f"it is at train.py:{fault}" in verdict["line"]
+    why = "rank 1 held up the others (--on-stall=restart)"
+    assert cluster.get("held")["reason"].endswith(f"was killed by SIGKILL (exit code 137): container pytorch was killed: {why}")
+    assert why in cluster.run("logs", "held", "--rank", "1").stdout
+
+
+def test_a_rank_that_was_busy_before_it_stalled_is_restarted_too(cluster):
+    with open(cluster.path("home", "train.py"), "w") as file:
+        file.write(faults.program("late-rank")[0].replace("if ODD:", """\
+if ODD and not os.path.exists('late'):
+    open('late', 'w').close()
+    begin = time.monotonic()
+    while time.monotonic() - begin < 15: pass
+"""))
+    cluster.submit("held", f"exec {PYTHON} train.py", "--workers=2", "--env=OMP_NUM_THREADS=1", f"--working-dir={cluster.path('home')}",
+                   "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9")
+    end = time.monotonic() + 60
+    while not cluster.get("held").get("reason", "").startswith("waiting"):
+        assert time.monotonic() < end, cluster.run("get", "held").stdout
+        time.sleep(0.2)
+    cluster.wait("held", "SUCCEEDED")
+    assert "rank 1 is killed (--on-stall=restart): " in cluster.run("get", "held", "-e").stdout
+
+
+MEETS = """\
+import os
+import torch.distributed as dist
+if os.environ["RANK"] == os.environ.get("GOES"):
+    raise SystemExit
+dist.init_process_group("gloo")
+"""
+
+LATE_POD = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: late}
+spec:
+  pytorchReplicaSpecs:
+    Master: {replicas: 1, restartPolicy: OnFailure, template: {spec: {containers: [&program
+      {name: pytorch, image: host, workingDir: HOME, command: [PYTHON, meets.py],
+       env: [{name: PET_ON_STALL, value: ACTION}, {name: OMP_NUM_THREADS, value: "1"}]}]}}}
+    Worker: {replicas: 1, restartPolicy: OnFailure, template: {spec: {containers: [*program], initContainers: [
+      {name: fetch, image: host, workingDir: HOME, command: [sh, -c, "while ! test -e fetched; do sleep 0.1; done"]}]}}}
+"""
+
+
+@pytest.mark.parametrize("action", ["stop", "restart"])
+def test_ranks_that_wait_for_a_pod_that_is_still_to_start_are_left_alone(cluster, action):
+    with open(cluster.path("home", "meets.py"), "w") as file:
+        file.write(MEETS)
+    with open(cluster.path("home", "job.yaml"), "w") as file:
+        file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", action))
+    cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
+    api = Api(cluster)
+    end = time.monotonic() + 60
+    note = ""
+    while not note:
+        assert time.monotonic() < end, cluster.run("get", "late").stdout
+        time.sleep(0.2)
+        metadata = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/late")["metadata"]
+        note = metadata.get("annotations", {}).get("muster.dev/stall", "")
+        assert cluster.get("late")["status"] in ("PENDING", "RUNNING"), note
+    assert re.fullmatch(r"waiting \S+ rank 1 has not entered init_process_group \(meets.py:5\); it has not started", note)
+    open(cluster.path("home", "fetched"), "w").close()
+    cluster.wait_for_all("late", "SUCCEEDED")
+    assert "is killed" not in cluster.run("get", "late", "-e").stdout
+
+
+def test_no_rank_is_killed_where_the_missing_one_has_ended(cluster):
+    with open(cluster.path("home", "meets.py"), "w") as file:
+        file.write(MEETS)
+    cluster.submit("left", f"exec {PYTHON} meets.py", "--workers=2", "--env=OMP_NUM_THREADS=1", "--env=GOES=1",
+                   f"--working-dir={cluster.path('home')}", "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9")
+    end = time.monotonic() + 60
+    events = ""
+    while "because one that is missing does not run (--on-stall=restart): rank 1 has not entered" not in events:
+        assert time.monotonic() < end, events
+        time.sleep(0.2)
+        events = cluster.run("get", "left", "-e").stdout
+    job = cluster.get("left")
+    assert job["status"] == "RUNNING" and "is killed (" not in events, job
+    assert all(one.get("restarts", 0) == 0 for one in job["instances"]), job
 
 
 def test_a_check_that_is_off_says_nothing(cluster):

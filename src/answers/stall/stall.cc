@@ -50,6 +50,7 @@ struct Found {
   bool has_ended = false;
   bool has_started = true;
   bool is_unseen = false;  // it may run without a Python that says where it is
+  bool may_come = false;   // its pod may not have started yet
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
@@ -98,7 +99,7 @@ std::string Describe(const Found& found) {
 
 // Whether this can only mean that the rank does not go on.
 bool IsHung(const Found& found) {
-  if (found.is_unseen) return false;
+  if (found.is_unseen || found.may_come) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
   if (found.state == 'D' || found.state == 't') return false;
   return found.is_idle &&
@@ -237,6 +238,16 @@ std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
                      duration_cast<seconds>(now - stall.since).count(), stall.text);
 }
 
+std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& looks) {
+  const std::vector<int>& ranks = stall.missing.empty() ? stall.waiting : stall.missing;
+  const bool all_run = std::all_of(ranks.begin(), ranks.end(), [&looks](int rank) {
+    return std::any_of(looks.begin(), looks.end(), [rank](const RankLook& look) {
+      return look.rank == rank && !look.has_ended;
+    });
+  });
+  return ranks.empty() || !all_run ? std::nullopt : std::optional(ranks.front());
+}
+
 std::string MissingRecorder(std::string_view stall) {
   const auto has = [stall](std::string_view words) {
     return stall.find(words) != std::string_view::npos;
@@ -372,7 +383,8 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     Found& found = missing.emplace_back();
     found.rank = rank;
     found.has_started = false;
-    found.is_unseen = testimony.has_silent_pods;
+    found.may_come = testimony.awaits_pods;
+    found.is_unseen = testimony.has_silent_pods && !testimony.awaits_pods;
   }
   std::sort(missing.begin(), missing.end(),
             [](const Found& a, const Found& b) { return a.rank < b.rank; });

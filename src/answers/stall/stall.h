@@ -56,6 +56,11 @@ std::string_view NameOf(Stall::Kind kind);
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
 
+// The rank whose end lets a stalled job start again: a missing one, or where nobody is missing one
+// of those that wait for each other. Nullopt if a missing rank does not run: then the end of
+// another would not help. `looks`: StallWatch::looks. Pure.
+std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& looks);
+
 // Which witness is missing when the text of a stall names a collective without its number; "" for
 // any other. Pure.
 std::string MissingRecorder(std::string_view stall);
@@ -84,6 +89,8 @@ class StallWatch {
     bool has_silent_pods = false;
     // Ranks with other threads or processes that wait for a processor or a disk: slow, not hung.
     std::set<int> with_work{};
+    // Pods of the job have not started yet: a rank that nobody has seen will come with them.
+    bool awaits_pods = false;
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);

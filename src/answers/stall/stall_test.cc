@@ -47,6 +47,7 @@ class Story {
   // Ranks whose recorder gives no usable answer.
   std::set<int>& mute() { return mute_; }
   bool& has_silent_pods() { return has_silent_pods_; }
+  bool& awaits_pods() { return awaits_pods_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
@@ -59,8 +60,9 @@ class Story {
       for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
       if (!watch_.See(now_, looks_)) continue;
       ++asked;
-      watch_.Judge(now_, {dumps, traces_, lacks_traces_, mute_, has_silent_pods_, with_work_},
-                   Source);
+      watch_.Judge(
+          now_, {dumps, traces_, lacks_traces_, mute_, has_silent_pods_, with_work_, awaits_pods_},
+          Source);
     }
     return asked;
   }
@@ -74,6 +76,7 @@ class Story {
   std::set<int> with_work_;
   std::set<int> mute_;
   bool has_silent_pods_ = false;
+  bool awaits_pods_ = false;
   std::vector<RankLook> looks_;
   StallWatch::Instant now_{};
 };
@@ -211,6 +214,37 @@ TEST(Stall, ARankThatIsNoPythonNeedNotHaveFailedToStart) {
   EXPECT_EQ(
       story.Said().substr(story.Said().find(": ") + 2),
       "rank 2 has not entered barrier (train.py:12); it runs no Python that says where it is");
+}
+
+TEST(Stall, ARankWhosePodIsStillToStartIsNotHung) {
+  for (const bool has_silent_pods : {false, true}) {
+    Story story(3);
+    story.looks().pop_back();
+    story.awaits_pods() = true;
+    story.has_silent_pods() = has_silent_pods;
+    story.Pass(15, {}, {{0, kInBarrier}, {1, kInBarrier}});
+    EXPECT_TRUE(story.Said().starts_with("waiting ")) << story.Said();
+    EXPECT_TRUE(story.Said().ends_with(
+        ": rank 2 has not entered barrier (train.py:12); it has not started"))
+        << story.Said();
+  }
+}
+
+TEST(RankToKill, IsAMissingOneThatRuns) {
+  const std::vector<RankLook> looks = {{0, 100}, {1, 101}, {2, 102, true}, {3, 103}};
+  const auto kill = [&looks](std::vector<int> waiting, std::vector<int> missing) {
+    Stall stall;
+    stall.waiting = std::move(waiting);
+    stall.missing = std::move(missing);
+    return RankToKill(stall, looks);
+  };
+  EXPECT_EQ(kill({0, 3}, {1}), 1);
+  EXPECT_EQ(kill({0}, {1, 3}), 1);
+  EXPECT_EQ(kill({0, 1}, {}), 0) << "they wait for each other";
+  EXPECT_EQ(kill({0, 1}, {2}), std::nullopt) << "it has ended";
+  EXPECT_EQ(kill({0, 1}, {4}), std::nullopt) << "it has not started";
+  EXPECT_EQ(kill({0}, {1, 2}), std::nullopt) << "the end of rank 1 would not bring rank 2 back";
+  EXPECT_EQ(kill({}, {}), std::nullopt);
 }
 
 TEST(Stall, WhoPollsForTheOthersBeforeTheyHaveMetWaits) {

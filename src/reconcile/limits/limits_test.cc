@@ -235,6 +235,23 @@ TEST(OnStall, StopFailsTheJobWithTheRankThatHoldsItUp) {
   EXPECT_TRUE(cluster.pods.empty());
 }
 
+TEST(OnStall, AJobOfWhichAPodIsStillToStartGoesOn) {
+  const auto has_ended = [](void (*change)(FakeCluster&)) {
+    FakeCluster cluster = StalledJob("stop", "");
+    change(cluster);
+    text::Set(cluster.job, {"metadata", "annotations", "muster.dev/stall"},
+              text::Json(kStalledNote));
+    cluster.Step();
+    return cluster.Types().find("Failed=True") != std::string::npos;
+  };
+  EXPECT_FALSE(has_ended([](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Pending"); }))
+      << "its code or its image is being fetched";
+  EXPECT_FALSE(has_ended([](FakeCluster& cluster) { cluster.pods.erase("j-worker-1"); }))
+      << "it is to be created again";
+  EXPECT_TRUE(has_ended([](FakeCluster&) {}));
+  EXPECT_TRUE(has_ended([](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Succeeded", 0); }));
+}
+
 TEST(OnStall, AnythingElseLeavesItAlone) {
   const auto is_left = [](const FakeCluster& cluster) {
     return cluster.Types().find("Failed=True") == std::string::npos && !cluster.pods.empty();

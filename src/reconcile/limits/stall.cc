@@ -35,15 +35,20 @@ std::string StallToEndFor(const JobState& state) {
     return EndsWhenStalled(*replicas);
   });
   if (wanted < 2 || !is_to_end) return "";
-  bool is_running = false;
+  int32_t running = 0;
+  int32_t succeeded = 0;
   for (const Replicas* const replicas : types) {
     for (const Pod& pod : replicas->pods) {
-      if (!replicas->IsWanted(pod) || pod.phase != Phase::kRunning) continue;
+      if (!replicas->IsWanted(pod) || pod.is_terminating) continue;
+      if (pod.phase == Phase::kSucceeded) ++succeeded;
+      if (pod.phase != Phase::kRunning) continue;
       if (HasBegunAfter(pod, stall->since)) return "";  // the note is of an earlier attempt
-      is_running = true;
+      ++running;
     }
   }
-  return is_running ? stall->text : "";
+  // Ranks that wait for a pod that is still to start, such as one that fetches its code, are
+  // healthy.
+  return running > 0 && running + succeeded == wanted ? stall->text : "";
 }
 
 }  // namespace reconcile

@@ -238,6 +238,21 @@ bool IsSetting(std::string_view variable) {
   return variable.starts_with("PET_") || variable.starts_with("MUSTER_");
 }
 
+// The ranks of other pods usually fail with the one that is killed, and each restart counts.
+void WarnOfFewRetries(SubmitOptions& options) {
+  const SubmitFlags& flags = options.flags;
+  if (flags.on_stall != "restart" || options.env.contains("PET_MAX_RESTARTS")) return;
+  if (flags.retry == 0) {
+    options.warnings.emplace_back(
+        "--on-stall=restart without --retry: the job fails at its first stall");
+  } else if (flags.retry <= flags.workers) {
+    options.warnings.push_back(fmt::format(
+        "--on-stall=restart with --retry={}: the job may fail at its first stall, because the "
+        "restart of each pod counts; --retry={} is enough for one stall",
+        flags.retry, flags.workers + 1));
+  }
+}
+
 // The files first, so that what was typed wins.
 base::Status ParseVariables(SubmitOptions& options, const base::Environment& environment) {
   std::vector<std::string> entries;
@@ -261,14 +276,11 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
                 [](const auto& variable) { return IsSetting(variable.first); });
   const SubmitFlags& flags = options.flags;
   if (flags.stop_on_nan) options.env[std::string(api::kStopOnNanVariable)] = "1";
-  if (flags.on_stall != "report") {
+  // A variable of --env says so, too, unless the flag contradicts it.
+  if (flags.on_stall != "report" || flags.is_on_stall_given) {
     options.env[std::string(api::kOnStallVariable)] = flags.on_stall;
   }
-  if (flags.on_stall == "restart" && flags.retry == 0 &&
-      !options.env.contains("PET_MAX_RESTARTS")) {
-    options.warnings.emplace_back(
-        "--on-stall=restart without --retry: the job fails at its first stall");
-  }
+  WarnOfFewRetries(options);
   if (flags.stall_after != api::kUsualStallAfter.count()) {
     options.env[std::string(api::kStallAfterVariable)] = std::to_string(flags.stall_after);
   }

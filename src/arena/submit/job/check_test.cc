@@ -279,8 +279,18 @@ TEST_F(CheckTest, WhatToDoOnAStallReachesTheRanksAsVariables) {
   EXPECT_TRUE(options.warnings.empty());
   flags_.on_stall = "restart";
   EXPECT_EQ(CheckSubmit(flags_, {"c"}, environment_)->warnings.size(), 1u);
-  flags_.retry = 3;
-  EXPECT_TRUE(CheckSubmit(flags_, {"c"}, environment_)->warnings.empty());
+  const auto retries = [this](int64_t retry, int64_t workers) {
+    flags_.retry = retry;
+    flags_.workers = workers;
+    return CheckSubmit(flags_, {"c"}, environment_)->warnings;
+  };
+  EXPECT_TRUE(retries(3, 2).empty());
+  EXPECT_TRUE(retries(2, 1).empty());
+  EXPECT_EQ(retries(1, 1).size(), 1u);
+  EXPECT_EQ(retries(2, 2),
+            (std::vector<std::string>{
+                "--on-stall=restart with --retry=2: the job may fail at its first stall, because "
+                "the restart of each pod counts; --retry=3 is enough for one stall"}));
   flags_.on_stall = "panic";
   EXPECT_EQ(Error(), "--on-stall is invalid: off, report, stacks, restart, stop, not \"panic\"");
   flags_.on_stall = "off";
@@ -288,6 +298,16 @@ TEST_F(CheckTest, WhatToDoOnAStallReachesTheRanksAsVariables) {
     flags_.stall_after = after;
     EXPECT_EQ(Error(), "--stall-after is invalid: give 1 to 604800 seconds") << after;
   }
+}
+
+TEST_F(CheckTest, TheFlagForAStallWinsOverTheVariable) {
+  flags_.env = {"PET_ON_STALL=stop"};
+  const auto action = [this] {
+    return CheckSubmit(flags_, {"c"}, environment_)->env.at("PET_ON_STALL");
+  };
+  EXPECT_EQ(action(), "stop");
+  flags_.NoteGiven([](std::string_view name) { return name == "on-stall"; });
+  EXPECT_EQ(action(), "report");
 }
 
 TEST_F(CheckTest, AModelsSourceWithoutItsNameIsSaidToBeLeftOut) {

@@ -187,6 +187,7 @@ void SubmitFlags::Declare(cli::FlagSet& set) {
 void SubmitFlags::NoteGiven(const std::function<bool(std::string_view)>& was_given) {
   are_workers_given = was_given("workers");
   is_output_given = was_given("output");
+  is_on_stall_given = was_given("on-stall");
 }
 
 }  // namespace arena

@@ -41,7 +41,7 @@ struct SubmitFlags {
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
   LocalCodeFlags code;  // for --sync-mode=local, and `run`
   // Whether flags were given whose default differs from the same value typed.
-  bool are_workers_given = false, is_output_given = false;
+  bool are_workers_given = false, is_output_given = false, is_on_stall_given = false;
 
   void Declare(cli::FlagSet& set);
   // `was_given` takes a flag's name. Call it after parsing.

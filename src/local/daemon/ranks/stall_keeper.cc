@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "api/last_collectives.h"
@@ -12,8 +13,11 @@
 #include "api/pod.h"
 #include "api/resources.h"
 #include "api/stall.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "local/node/devices/gpu.h"
+#include "local/node/pod/shim_files.h"
+#include "process/pidfd.h"
 #include "witness/recorder.h"
 
 namespace local::daemon {
@@ -23,6 +27,7 @@ constexpr std::chrono::seconds kLook{1};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
+using Phase = StallPod::Phase;
 using Testimony = answers::StallWatch::Testimony;
 
 // All at once. `asked`: pids by folder.
@@ -56,14 +61,23 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
   return testimony;
 }
 
+// Kills a rank of the pod that writes to that folder, unless another process has its pid by now.
+base::Status KillRank(const std::string& folder, pid_t pid) {
+  TRY_ASSIGN(const base::Fd pidfd, process::OpenPidfd(pid));
+  if (witness::FolderOf(pid) != folder) return base::Fail(base::Code::kNotFound, "it has ended");
+  return process::SendSignal(pidfd.get(), SIGKILL);
+}
+
 }  // namespace
 
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory) {
   const std::string_view phase = text::GetString(pod, {"status", "phase"});
   const std::string_view name = api::Label(pod, api::kJobNameLabel);
   StallPod read;
-  read.has_succeeded = phase == "Succeeded";
-  if (name.empty() || (phase != "Running" && !read.has_succeeded)) return std::nullopt;
+  if (name.empty() || phase == "Failed") return std::nullopt;
+  read.phase = phase == "Running"     ? Phase::kRunning
+               : phase == "Succeeded" ? Phase::kSucceeded
+                                      : Phase::kPending;
   read.uid = api::Uid(pod);
   read.job_uid = api::ControllerUid(pod);
   read.job_name = name;
@@ -122,7 +136,7 @@ bool StallKeeper::Add(StallPod pod) {
   const StallPod& kept = pods_.insert_or_assign(std::move(uid), std::move(pod)).first->second;
   Peers& peers = peers_[kept.job_uid];
   peers.pods.push_back(&kept);
-  if (!kept.has_succeeded && ++peers.running == 1) running_.insert(kept.job_uid);
+  if (kept.phase == Phase::kRunning && ++peers.running == 1) running_.insert(kept.job_uid);
   return peers.running > 0;
 }
 
@@ -132,7 +146,9 @@ bool StallKeeper::Remove(std::string_view uid) {
   const auto peers = peers_.find(pod->second.job_uid);
   const bool was_running = peers->second.running > 0;
   std::erase(peers->second.pods, &pod->second);
-  if (!pod->second.has_succeeded && --peers->second.running == 0) running_.erase(peers->first);
+  if (pod->second.phase == Phase::kRunning && --peers->second.running == 0) {
+    running_.erase(peers->first);
+  }
   if (peers->second.pods.empty()) peers_.erase(peers);
   pods_.erase(pod);
   return was_running;
@@ -151,7 +167,7 @@ void StallKeeper::Run() {
       const auto peers = peers_.find(uid);
       if (running.contains(uid) || peers == peers_.end()) continue;
       for (const StallPod* const pod : peers->second.pods) {
-        if (pod->has_succeeded) succeeded.insert(pod->folder);
+        if (pod->phase == Phase::kSucceeded) succeeded.insert(pod->folder);
       }
     }
     if (jobs.empty() && jobs_.empty()) {
@@ -186,7 +202,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     }
   }
   job.policy = pods[0].policy;
-  job.may_kill = pods.size() > 1;
+  job.most_pods = std::max(job.most_pods, pods.size());
   std::vector<answers::RankLook> looks;
   std::map<std::string, std::vector<pid_t>> asked;
   std::map<std::string, bool> has_succeeded;
@@ -195,8 +211,9 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   std::vector<MeteredRank> metered;
   std::vector<SampledRank> sampled;
   for (const StallPod& pod : pods) {
-    has_succeeded[pod.folder] = pod.has_succeeded;
-    if (pod.has_succeeded) continue;
+    if (pod.phase == Phase::kPending) continue;
+    has_succeeded[pod.folder] = pod.phase == Phase::kSucceeded;
+    if (pod.phase == Phase::kSucceeded) continue;
     meetings_.See(uid, pod.folder);
     const bool has_met = witness::HasMet(pod.folder, pod.began);
     for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(pod.folder))) {
@@ -212,12 +229,12 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     }
   }
   const bool has_gpus = std::any_of(pods.begin(), pods.end(), [](const StallPod& pod) {
-    return !pod.has_succeeded && !pod.gpu_units.empty();
+    return pod.phase == Phase::kRunning && !pod.gpu_units.empty();
   });
   meter_.See(uid, metered, clock_.Now(), has_gpus ? gpus_.Look() : gpu::BusyUnits());
   Sample(uid, job, sampled);
   // A single rank waits for nobody.
-  if (job.world < 2 || now.empty() || job.policy.action == api::StallPolicy::Action::kOff) return;
+  if (job.world < 2 || now.empty()) return;
   const auto failed = std::find_if(job.ranks.begin(), job.ranks.end(), [&](const auto& known) {
     return !now.contains(known.first) && !has_succeeded.contains(known.second.first);
   });
@@ -237,15 +254,23 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     now[rank] = place;
   }
   job.ranks = std::move(now);
+  if (job.policy.action == api::StallPolicy::Action::kOff) return;
   if (!job.watch) job.watch.emplace(job.policy.after, true, job.world);
-  if (job.watch->See(clock_.Steady(), looks)) {
+  const bool is_judged = job.watch->See(clock_.Steady(), looks);
+  if (is_judged) {
     Testimony testimony = Ask(asked, looks, tree);
     testimony.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
-      return !pod.has_succeeded && !busy.contains(pod.folder);
+      return pod.phase == Phase::kRunning && !busy.contains(pod.folder);
     });
+    // One that has failed is missing until it is created again.
+    testimony.awaits_pods = pods.size() < job.most_pods ||
+                            std::any_of(
+                                pods.begin(), pods.end(),
+                                [](const StallPod& pod) { return pod.phase == Phase::kPending; });
     job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
   }
   Note(job);
+  if (is_judged) KillMissing(job);
 }
 
 runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
@@ -332,27 +357,44 @@ void StallKeeper::Note(Job& job) {
   job.noted_since.reset();
   if (stall) job.noted_since = stall->since;
   job.past = std::move(past);
-  if (stall && stall->kind == answers::Stall::Kind::kStalled && !is_same) KillMissing(job);
 }
 
-// With --on-stall=restart: the job goes on as after any other failure of that rank.
-void StallKeeper::KillMissing(const Job& job) {
-  if (job.policy.action != api::StallPolicy::Action::kRestart || !job.may_kill) return;
-  const answers::Stall& stall = *job.watch->stall();
-  // Where nobody is missing they wait for each other: one of them has to end.
-  for (const std::vector<int>* const ranks : {&stall.missing, &stall.waiting}) {
-    for (const int rank : *ranks) {
-      const auto place = job.ranks.find(rank);
-      if (place == job.ranks.end()) continue;
-      const auto& [folder, pid] = place->second;
-      if (witness::FolderOf(pid) != folder || ::kill(pid, SIGKILL) != 0) continue;
-      const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
-      if (!stored) return;
-      return events_.Record(
-          *stored, {true, "Stalled",
-                    fmt::format("rank {} is killed (--on-stall=restart): {}", rank, stall.text)});
-    }
+// With --on-stall=restart: the job goes on as after any other failure of that rank. Once in a
+// stall, which may have been "waiting" before; and not without the job that the event is about, or
+// nobody would know who has killed the rank.
+void StallKeeper::KillMissing(Job& job) {
+  const auto& stall = job.watch->stall();
+  if (job.policy.action != api::StallPolicy::Action::kRestart || job.most_pods < 2) return;
+  if (!stall || stall->kind != answers::Stall::Kind::kStalled) return;
+  if (job.acted_on == stall->since) return;
+  const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
+  if (!stored) return base::LogWarn("job {}: {}", job.name, stored.error().message);
+  job.acted_on = stall->since;
+  const auto say = [&](const std::string& who) {
+    events_.Record(*stored,
+                   {true, "Stalled", fmt::format("{} (--on-stall=restart): {}", who, stall->text)});
+  };
+  const auto rank = answers::RankToKill(*stall, job.watch->looks());
+  if (!rank) return say("no rank is killed, because one that is missing does not run");
+  const auto& [folder, pid] = job.ranks.at(*rank);
+  // Where several ranks share a pod, its launcher outlives the kill.
+  const bool is_alone = std::count_if(job.ranks.begin(), job.ranks.end(), [&](const auto& other) {
+                          return other.second.first == folder;
+                        }) == 1;
+  const std::string note = std::filesystem::path(folder).parent_path() / node::kStallKillFile;
+  if (is_alone) {
+    const auto written = base::WriteFileAtomic(
+        note, fmt::format("rank {} held up the others (--on-stall=restart)", *rank), 0600,
+        base::Durability::kNone);
+    if (!written) base::LogWarn("job {}: {}", job.name, written.error().message);
   }
+  if (const auto killed = KillRank(folder, pid); !killed) {
+    std::error_code ignored;
+    std::filesystem::remove(note, ignored);
+    return base::LogWarn("job {}: kill rank {}: {}", job.name, *rank, killed.error().message);
+  }
+  base::LogInfo("job {}: rank {} is killed (--on-stall=restart)", job.name, *rank);
+  say(fmt::format("rank {} is killed", *rank));
 }
 
 }  // namespace local::daemon

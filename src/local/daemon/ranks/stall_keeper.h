@@ -29,17 +29,18 @@
 
 namespace local::daemon {
 
-// A pod that runs a part of a job.
+// A pod that is to run, runs or has run a part of a job.
 struct StallPod {
+  enum class Phase { kPending, kRunning, kSucceeded };
   std::string uid, job_uid, job_name, namespace_name;
   std::string folder;  // where its processes write their stacks
-  bool has_succeeded = false;
+  Phase phase = Phase::kRunning;
   std::vector<int> gpu_units{};
   base::Time began{};  // its program, at its last restart
   api::StallPolicy policy{};
 };
 
-// Nullopt for a pod that has no job, or that neither runs nor has succeeded. Pure.
+// Nullopt for a pod that has no job, or that has failed. Pure.
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
 // A thread that sleeps while no job runs. Since it samples each rank once a second, it also feeds
@@ -67,8 +68,9 @@ class StallKeeper {
                                                          // found
     std::string noted;                                   // the text in its annotation
     std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it describes
-    bool may_kill = false;  // who restarts a rank in a single pod is the launcher there
-    std::string past;       // in that of earlier stalls
+    std::optional<answers::StallWatch::Instant> acted_on;  // the stall for which a rank was killed
+    size_t most_pods = 0;  // at a time; more than one, or the launcher in the pod restarts ranks
+    std::string past;      // in that of earlier stalls
   };
 
   // The pods of one job.
@@ -86,7 +88,7 @@ class StallKeeper {
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
-  void KillMissing(const Job& job);
+  void KillMissing(Job& job);
   void NoteLast(const Job& job);
   void Forget(const std::set<std::string>& jobs, const std::set<std::string>& succeeded);
 

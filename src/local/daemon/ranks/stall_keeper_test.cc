@@ -18,14 +18,14 @@ text::Json Pod(const std::string& phase, const std::string& owner = "job-1") {
                       {"status", text::Object{{"phase", phase}}}};
 }
 
-TEST(ReadStallPod, IsOfAJobAndRunsOrHasSucceeded) {
+TEST(ReadStallPod, IsOfAJobAndHasNotFailed) {
   const auto running = ReadStallPod(Pod("Running"), "/state");
   ASSERT_TRUE(running);
   EXPECT_EQ(running->job_uid, "job-1");
   EXPECT_EQ(running->job_name, "a");
   EXPECT_EQ(running->namespace_name, "team");
   EXPECT_EQ(running->folder, "/state/pods/pod-1/stacks");
-  EXPECT_FALSE(running->has_succeeded);
+  EXPECT_EQ(running->phase, StallPod::Phase::kRunning);
   EXPECT_EQ(running->began, base::Time{});
   text::Json again = Pod("Running");
   const auto since = [](const char* name, const char* time) {
@@ -41,8 +41,9 @@ TEST(ReadStallPod, IsOfAJobAndRunsOrHasSucceeded) {
                 {"name", "pytorch"},
                 {"env", text::Array{text::Object{{"name", "PET_ON_STALL"}, {"value", "off"}}}}}});
   EXPECT_EQ(ReadStallPod(again, "/state")->policy.action, api::StallPolicy::Action::kOff);
-  EXPECT_TRUE(ReadStallPod(Pod("Succeeded"), "/state")->has_succeeded);
-  EXPECT_FALSE(ReadStallPod(Pod("Pending"), "/state"));
+  EXPECT_EQ(ReadStallPod(Pod("Succeeded"), "/state")->phase, StallPod::Phase::kSucceeded);
+  EXPECT_EQ(ReadStallPod(Pod("Pending"), "/state")->phase, StallPod::Phase::kPending);
+  EXPECT_EQ(ReadStallPod(Pod(""), "/state")->phase, StallPod::Phase::kPending);
   EXPECT_FALSE(ReadStallPod(Pod("Failed"), "/state"));
   EXPECT_FALSE(ReadStallPod(Pod("Running", ""), "/state"));
 }

@@ -13,6 +13,8 @@ namespace local::node {
 
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kIdentityFile = "shim.json";
+// Why a program that is about to be killed for a stall is killed, in the words of its note.
+inline constexpr const char* kStallKillFile = "stall-kill";
 inline constexpr const char* kDiagnosticsFile = "shim.log";  // the shim's stderr
 
 // Descriptors of `<executable> shim`; locks follow from kReadyFd + 1.

@@ -14,12 +14,15 @@
 #include <cerrno>
 #include <string_view>
 
+#include "api/names.h"
 #include "api/stop_on_nan.h"
+#include "base/file.h"
 #include "base/strings.h"
 #include "local/node/code/code_sync.h"
 #include "local/node/pod/cgroup.h"
 #include "local/node/pod/container_process.h"
 #include "local/node/pod/pod_processes.h"
+#include "local/node/pod/shim_files.h"
 #include "local/node/programs/warm_command.h"
 #include "local/node/shim/memory_use.h"
 #include "process/child_command.h"
@@ -60,6 +63,15 @@ std::string LogPath(const ContainerSpec& spec, int restart) {
   // Relative to the pod's directory, which is the shim's current one, so that it is reachable in
   // any view.
   return fmt::format("logs/{}/{}.log", spec.name, restart);
+}
+
+// Removes the file, which says nothing about the next end.
+std::string TakeStallKill(const ContainerSpec& spec) {
+  constexpr size_t kLongest = 4096;
+  if (spec.name != api::kContainerName) return "";
+  const auto note = base::ReadFile(kStallKillFile, kLongest);
+  ::unlink(kStallKillFile);
+  return note ? *note : "";
 }
 
 }  // namespace
@@ -225,10 +237,13 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
   is_killed_by_us_ = is_killed_by_us;
   const bool is_sigkill = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGKILL
                                                    : WEXITSTATUS(wait_status) == 128 + SIGKILL;
+  const std::string stall_kill = TakeStallKill(spec_);
+  const bool is_for_stall = is_sigkill && kill_note_.empty() && !stall_kill.empty();
+  if (is_for_stall) kill_note_ = stall_kill;
   // A shell that waited for the killed process exits with 137 too, and a stand-in dies as its
   // program did: another process was killed then.
   const bool is_oom =
-      is_sigkill && !is_killed_by_us &&
+      is_sigkill && !is_killed_by_us && !is_for_stall &&
       oom_watch_.HasKilled(WIFSIGNALED(wait_status) && !is_stood_in_for_ ? std::optional(pid_)
                                                                          : std::nullopt);
   if (is_sigkill && kill_note_.empty() && OomKillsOf(spec_.cgroup) > oom_kills_before_) {
@@ -236,8 +251,8 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
                              FormatMemory(spec_.memory_limit.value_or(0)));
   }
   const auto started_at = state_.started_at;
-  state_ =
-      DescribeEnd(wait_status, is_oom || (is_sigkill && !kill_note_.empty() && !has_lost_loss_));
+  const bool is_for_memory = is_sigkill && !kill_note_.empty() && !has_lost_loss_ && !is_for_stall;
+  state_ = DescribeEnd(wait_status, is_oom || is_for_memory);
   state_.started_at = started_at;
   state_.finished_at = clock_.Now();
   EndIfDrained();

@@ -87,7 +87,8 @@ class ContainerRun {
   OomWatch oom_watch_;
   Witnesses witnesses_;
   const uint64_t oom_kills_before_;  // of its own cgroup
-  std::string kill_note_;            // why it was killed: it took too much memory, or lost its loss
+  std::string kill_note_;  // why it was killed: it took too much memory, lost its loss, or held
+                           // up other ranks
   bool stops_on_nan_ = false;
   bool has_lost_loss_ = false;
   std::array<Output, 2> outputs_;

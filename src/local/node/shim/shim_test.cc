@@ -539,6 +539,22 @@ TEST_F(ShimTest, DistinguishesAnOutOfMemoryKillFromOthers) {
   EXPECT_EQ(behind_a_shell.containers[0].state.exit_code, 137);
 }
 
+TEST_F(ShimTest, ARankThatIsKilledForAStallSaysSo) {
+  const auto end = [this](const std::string& last) {
+    PodSpec spec = Pod({});
+    const std::string note = fmt::format("{}/{}", spec.directory, kStallKillFile);
+    spec.containers = {Shell(fmt::format("echo -n it held up the others > {}; {}", note, last))};
+    const ContainerState state = Run(spec).containers[0].state;
+    EXPECT_NE(::access(note.c_str(), F_OK), 0) << "it is about one end only";
+    return state;
+  };
+  const ContainerState killed = end("kill -KILL $$");
+  EXPECT_EQ(killed.reason, "Error");
+  EXPECT_EQ(killed.signal, SIGKILL);
+  EXPECT_EQ(killed.message, "container pytorch was killed: it held up the others");
+  EXPECT_EQ(end("echo boom; exit 3").message, "boom") << "it was quicker";
+}
+
 TEST_F(ShimTest, AContainerThatUsesMoreMemoryThanItsLimitIsKilledAndSaysSo) {
   // tail buffers the last line of its input, which never ends.
   PodSpec spec = Pod({Shell("echo begins; (setsid tail -n1 /dev/zero) & wait"),
