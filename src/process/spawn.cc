@@ -122,7 +122,10 @@ MUSTER_UNSANITIZED void PlaceFds(Prepared& prepared) {
     if (prepared.sources[i] < 0) Abandon(prepared.report, Step::kFds);
   }
   for (size_t i = 0; i < mappings.size(); ++i) {
-    if (::dup2(prepared.sources[i], mappings[i].to) < 0) Abandon(prepared.report, Step::kFds);
+    // dup2 of the C library would tell the thread sanitizer of a descriptor of the parent.
+    if (::syscall(SYS_dup3, prepared.sources[i], mappings[i].to, 0) < 0) {
+      Abandon(prepared.report, Step::kFds);
+    }
   }
   // Best effort in addition to O_CLOEXEC, against libraries that forget it.
   ::syscall(SYS_close_range, static_cast<unsigned>(prepared.last_target + 1), ~0U,
