@@ -122,13 +122,13 @@ export function targetOf(row) {
   return {name: row.name, namespace: row.namespace, run: row.name, uid: row.uuid, id: row.id};
 }
 
-export function isWaiting({status}) {
+export function isWaiting(status) {
   return ["PENDING", "QUEUING"].includes(status);
 }
 
 // It neither runs nor has it ended.
 export function isResting(status) {
-  return isWaiting({status}) || status === "SUSPENDED";
+  return isWaiting(status) || status === "SUSPENDED";
 }
 
 export function isOver(status) {

@@ -86,7 +86,7 @@ export function jobScreen(app, kind, namespace, run) {
   async function loadStart() {
     clearTimeout(nextStart);
     const row = jobs.rows.get(key);
-    if (!isJob || !row || !isWaiting(row)) return;
+    if (!isJob || !row || !isWaiting(row.status)) return;
     const predicted = await startsOf([key]);
     if (isClosed) return;
     start = predicted.starts[key];
@@ -100,7 +100,7 @@ export function jobScreen(app, kind, namespace, run) {
     if (!row && !of) return;
     const status = row ? row.status : of.status;
     showState(state, row?.ending ? "ENDING" : status);
-    const when = row && isWaiting(row) ? describeStart(start, Date.now()) : "";
+    const when = row && isWaiting(row.status) ? describeStart(start, Date.now()) : "";
     const reason = reasonOf(row ?? of, Date.now());
     setText(why, when ? `${reason}${reason ? "; " : ""}starts ${when}` : reason);
     const created = row ? row.created : Date.parse(of.created);
@@ -109,8 +109,8 @@ export function jobScreen(app, kind, namespace, run) {
     const words = isResting(status) ? null : ended ? "ran" : "runs";
     const lasted = started && words ?
         ` · ${words} for ${duration((ended || Date.now()) - started)}` :
-        isWaiting({status}) ? ` · waits for ${duration(Date.now() - created)}` :
-                              "";
+        isWaiting(status) ? ` · waits for ${duration(Date.now() - created)}` :
+                            "";
     const deleted = of?.deleted ? ` · deleted ${moment(Date.parse(of.deleted))}` : "";
     setText(times, moment(created) + lasted + deleted);
     if (!page) return;

@@ -9,7 +9,7 @@ import {busyOf, jobs, progressOf} from "./server.js";
 const GROUPS = [
   {name: "all", title: "All", has: () => true},
   {name: "running", title: "Running", has: (row) => row.status === "RUNNING"},
-  {name: "waiting", title: "Waiting", has: isWaiting},
+  {name: "waiting", title: "Waiting", has: (row) => isWaiting(row.status)},
   {name: "suspended", title: "Suspended", has: (row) => row.status === "SUSPENDED"},
   {name: "failed", title: "Failed", has: (row) => row.status === "FAILED"},
   {name: "succeeded", title: "Succeeded", has: (row) => row.status === "SUCCEEDED"},

@@ -92,8 +92,9 @@ export function machineScreen(app) {
 
   let starts = {};  // by the key of a waiting job
 
-  const waitingJobs =
-      () => [...jobs.rows.values()].filter(isWaiting).sort((a, b) => a.created - b.created);
+  const waitingJobs = () => [...jobs.rows.values()]
+                                .filter((row) => isWaiting(row.status))
+                                .sort((a, b) => a.created - b.created);
 
   function showQueue() {
     const waiting = waitingJobs();

@@ -58,6 +58,11 @@ std::unordered_multimap<pid_t, ProcessStat> AllByParent() {
   return by_parent;
 }
 
+// Empty for a zombie, not permitted for other users' processes.
+std::string Environ(pid_t pid) {
+  return base::ReadFile(fmt::format("/proc/{}/environ", pid), kEnvironLimit).value_or("");
+}
+
 }  // namespace
 
 base::Result<ProcessStat> ParseStat(std::string_view text) {
@@ -142,11 +147,12 @@ std::vector<ProcessStat> ProcessTree::DescendantsOf(pid_t root) {
 
 std::vector<ProcessStat> Descendants(pid_t root) { return ProcessTree().DescendantsOf(root); }
 
+std::vector<std::string> EnvironmentOf(pid_t pid) { return base::Split(Environ(pid), '\0'); }
+
 bool HasInEnvironment(pid_t pid, std::string_view entry) {
-  // Empty for a zombie, not permitted for other users' processes.
-  const auto text = base::ReadFile(fmt::format("/proc/{}/environ", pid), kEnvironLimit);
-  if (!text || text->empty()) return false;
-  const std::string framed = fmt::format("{0}{1}{0}", '\0', *text);
+  const std::string text = Environ(pid);
+  if (text.empty()) return false;
+  const std::string framed = fmt::format("{0}{1}{0}", '\0', text);
   return framed.find(fmt::format("{0}{1}{0}", '\0', entry)) != std::string::npos;
 }
 

@@ -55,6 +55,9 @@ class ProcessTree {
 // For a single root.
 std::vector<ProcessStat> Descendants(pid_t root);
 
+// The entries ("NAME=value") of the process's initial environment; empty for a zombie, and for a
+// process of another user.
+std::vector<std::string> EnvironmentOf(pid_t pid);
 // Processes whose initial environment contains `entry` ("NAME=value"), except for zombies and those
 // of other users.
 std::vector<pid_t> FindByEnvironment(std::string_view entry);

@@ -16,8 +16,6 @@
 namespace witness {
 namespace {
 
-constexpr size_t kLongestStart = 8 << 20;  // of an environment
-
 struct Variables {
   std::string folder, rank;
   bool is_worker = false;  // a launcher has started it; the launcher has its pod's RANK
@@ -25,9 +23,8 @@ struct Variables {
 
 Variables VariablesOf(pid_t pid) {
   Variables read;
-  const auto environ = base::ReadFile(fmt::format("/proc/{}/environ", pid), kLongestStart);
   const std::string stacks = fmt::format("{}=", kStacksVariable);
-  for (const std::string& entry : base::Split(environ ? *environ : std::string(), '\0')) {
+  for (const std::string& entry : process::EnvironmentOf(pid)) {
     if (entry.starts_with(stacks)) read.folder = entry.substr(stacks.size());
     if (entry.starts_with("RANK=")) read.rank = entry.substr(5);
     if (entry.starts_with("LOCAL_RANK=")) read.is_worker = true;

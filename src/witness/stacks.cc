@@ -25,7 +25,6 @@ namespace {
 constexpr size_t kLongestDump = 1 << 20;
 constexpr uint64_t kLongestFile = 4 << 20;
 constexpr uint64_t kLongestSource = 4 << 20;
-constexpr size_t kLongestEnvironment = 8 << 20;
 constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
 constexpr std::chrono::milliseconds kPoll{5};
@@ -86,6 +85,14 @@ bool CanBeAsked(const std::string& folder, pid_t pid) {
   return Catches(pid, StacksSignal()) && HasOpen(pid, FileOf(folder, pid));
 }
 
+// How often a thread of the process has slept; nullopt if it is gone.
+std::optional<uint64_t> SwitchesOf(pid_t pid, pid_t thread) {
+  const auto status = base::ReadFile(fmt::format("/proc/{}/task/{}/status", pid, thread), 1 << 16);
+  if (!status) return std::nullopt;
+  return std::strtoull(std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(),
+                       nullptr, 10);
+}
+
 // How often each of the threads has slept, without the main one; nullopt if one of them does not
 // sleep now.
 using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
@@ -93,11 +100,9 @@ Sleeps SleepsOfOthers(pid_t pid) {
   std::map<pid_t, uint64_t> sleeps;
   for (const process::ProcessStat& thread : process::ThreadsOf(pid)) {
     if (thread.pid == pid) continue;
-    const auto status =
-        base::ReadFile(fmt::format("/proc/{}/task/{}/status", pid, thread.pid), 1 << 16);
-    if (thread.state != 'S' || !status) return std::nullopt;
-    sleeps[thread.pid] = std::strtoull(
-        std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(), nullptr, 10);
+    const auto switches = SwitchesOf(pid, thread.pid);
+    if (thread.state != 'S' || !switches) return std::nullopt;
+    sleeps[thread.pid] = *switches;
   }
   return sleeps;
 }
@@ -148,9 +153,8 @@ std::string FolderOfPod(const std::string& state_directory, std::string_view pod
 }
 
 std::string FolderOf(pid_t pid) {
-  const auto environ = base::ReadFile(fmt::format("/proc/{}/environ", pid), kLongestEnvironment);
   const std::string begin = fmt::format("{}=", kStacksVariable);
-  for (const std::string& entry : base::Split(environ ? *environ : std::string(), '\0')) {
+  for (const std::string& entry : process::EnvironmentOf(pid)) {
     if (entry.starts_with(begin)) return entry.substr(begin.size());
   }
   return "";
@@ -224,14 +228,13 @@ std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) co
 answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree) {
   answers::Activity activity;
   const auto stat = process::ReadStat(pid);
-  const auto status = base::ReadFile(fmt::format("/proc/{0}/task/{0}/status", pid), 1 << 16);
-  if (!stat || !status) return activity;
+  const auto switches = SwitchesOf(pid, pid);
+  if (!stat || !switches) return activity;
   activity.state = stat->state;
   activity.dumped = SizeOf(FileOf(folder, pid));
   activity.ticks = stat->ticks;
   for (const process::ProcessStat& child : tree.DescendantsOf(pid)) activity.ticks += child.ticks;
-  activity.switches = std::strtoull(
-      std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(), nullptr, 10);
+  activity.switches = *switches;
   if (const auto io = base::ReadFile(fmt::format("/proc/{0}/task/{0}/io", pid), 4096)) {
     for (const std::string_view name : {"syscr: ", "syscw: "}) {
       activity.transfers += std::strtoull(std::string(FieldOf(*io, name)).c_str(), nullptr, 10);

@@ -439,11 +439,17 @@ def test_how_busy_the_ranks_of_a_job_are(cluster, page):
     page.wait("return !document.querySelector('tbody').innerText.includes('CPU ')")
 
 
-def test_the_code_that_a_commit_does_not_have(cluster, page):
+def code_folder(cluster, name, text):
+    """A folder with a program."""
     folder = cluster.path("home", "code")
     os.makedirs(folder)
-    with open(os.path.join(folder, "train.py"), "w") as file:
-        file.write("print('step 1')\n")
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(text)
+    return folder
+
+
+def test_the_code_that_a_commit_does_not_have(cluster, page):
+    folder = code_folder(cluster, "train.py", "print('step 1')\n")
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
         subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words], cwd=folder, check=True)
     cluster.run("run", "--name=clean", "train.py", cwd=folder)
@@ -558,10 +564,7 @@ def test_the_ledger_of_all_runs_by_user_and_label(cluster, page):
 
 
 def test_the_trials_of_sweeps_are_parallel_lines(cluster, page):
-    folder = cluster.path("home", "code")
-    os.makedirs(folder)
-    with open(os.path.join(folder, "trial.py"), "w") as file:
-        file.write("import sys\nprint('step 1 loss', float(sys.argv[1]) * float(sys.argv[2]))\n")
+    folder = code_folder(cluster, "trial.py", "import sys\nprint('step 1 loss', float(sys.argv[1]) * float(sys.argv[2]))\n")
     for name, scale in (("small", 1), ("large", 10)):
         cluster.run("run", f"--name={name}", "--sweep=lr=0.1,0.01,0.001", "--sweep=act=relu,gelu", "trial.py", "{lr}", str(scale),
                     cwd=folder)

@@ -68,8 +68,7 @@ base::Result<std::vector<Stander>> OfJob(cluster::Client& client, const Context&
         fmt::format(
             "no process of {0} reports its stack: Python processes that this machine started do; "
             "of other programs `{1} get {0} --ranks` says what the kernel knows; in a pod "
-            "elsewhere, "
-            "use py-spy if the image has it: `{1} attach {0} -- py-spy dump --pid 1`",
+            "elsewhere, use py-spy if the image has it: `{1} attach {0} -- py-spy dump --pid 1`",
             name, context.program));
   }
   return found;

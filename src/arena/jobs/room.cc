@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -17,7 +18,6 @@
 namespace arena {
 namespace {
 
-constexpr std::string_view kGpu = "nvidia.com/gpu";
 constexpr size_t kMostNodes = 8;    // in words; all are in the document
 constexpr size_t kMostHolders = 3;  // of a node, in words
 
@@ -26,12 +26,8 @@ int64_t CountAt(const text::Json& object, std::string_view group, std::string_vi
 }
 
 bool TakesPods(const text::Json& node) {
-  const auto& conditions = text::Items(node, {"status", "conditions"});
-  return !text::GetBool(node, {"spec", "unschedulable"}).value_or(false) &&
-         std::none_of(conditions.begin(), conditions.end(), [](const text::Json& condition) {
-           return text::GetString(condition, {"type"}) == "Ready" &&
-                  text::GetString(condition, {"status"}) != "True";
-         });
+  const bool is_said = api::FindCondition(node, "Ready") != nullptr;
+  return !api::IsNodeUnschedulable(node) && (!is_said || api::IsNodeReady(node));
 }
 
 // "default/bert" of a job's pod, else the pod's own name.
@@ -72,7 +68,7 @@ text::Json JudgeRoom(const WouldBe& job, const std::vector<text::Json>& nodes,
                      bool sees_all) {
   std::map<std::string, NodeRoom, std::less<>> rooms;
   for (const text::Json& node : nodes) {
-    const int64_t gpus = CountAt(node, "allocatable", kGpu);
+    const int64_t gpus = CountAt(node, "allocatable", api::kGpuResource);
     if (gpus > 0 && TakesPods(node)) rooms[std::string(api::Name(node))] = {gpus, gpus, {}};
   }
   for (const text::Json& pod : pods) {
@@ -100,7 +96,7 @@ text::Json JudgeRoom(const WouldBe& job, const std::vector<text::Json>& nodes,
   text::Json quota(nullptr);
   for (const text::Json& each : quotas) {
     for (const std::string_view prefix : {"requests.", "limits."}) {
-      const std::string resource = fmt::format("{}{}", prefix, kGpu);
+      const std::string resource = fmt::format("{}{}", prefix, api::kGpuResource);
       if (text::Find(each, {"status", "hard", resource}) == nullptr) continue;
       const int64_t hard = CountAt(each, "hard", resource);
       const int64_t left = std::max<int64_t>(0, hard - CountAt(each, "used", resource));

@@ -97,6 +97,13 @@ InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
   return oldest;
 }
 
+// Lines and their instances, by time.
+using LinesByTime = std::multimap<std::string, std::pair<const std::string*, const TimedLine*>>;
+
+void AddAll(const LinesByTime& found, MergedLines& lines) {
+  for (const auto& [time, line] : found) lines.Add(*line.first, *line.second, {});
+}
+
 // Finds the lines around the first error of each rank.
 class FirstErrors {
  public:
@@ -116,7 +123,7 @@ class FirstErrors {
 
   // Adds the lines that were found to `lines`, in the order of their times.
   void AddTo(MergedLines& lines) const {
-    std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> found;
+    LinesByTime found;
     for (const auto& [who, writer] : writers_) {
       const auto [begin, end] = writer.Around();
       for (size_t i = begin; i < end; ++i) {
@@ -124,7 +131,7 @@ class FirstErrors {
       }
     }
     if (found.empty()) base::LogInfo("there is no error in these logs");
-    for (const auto& [time, line] : found) lines.Add(*line.first, *line.second, {});
+    AddAll(found, lines);
   }
 
  private:
@@ -164,11 +171,11 @@ class LastChosen {
 
   // Into `lines`, in the order of their times.
   void AddTo(MergedLines& lines) const {
-    std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> all;
+    LinesByTime all;
     for (const auto& [who, kept] : kept_) {
       for (const TimedLine& line : kept) all.emplace(line.time, std::pair(&who.first, &line));
     }
-    for (const auto& [time, line] : all) lines.Add(*line.first, *line.second, {});
+    AddAll(all, lines);
   }
 
  private:

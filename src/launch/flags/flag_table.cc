@@ -1,3 +1,4 @@
+#include "api/on_stall.h"
 #include "base/strings.h"
 #include "launch/flags/flags.h"
 
@@ -252,7 +253,7 @@ std::vector<FlagSpec> OwnFlags() {
       {.name = "on-stall",
        .value = "WHAT",
        .otherwise = "report",
-       .choices = {"off", "report", "stacks", "restart", "stop"},
+       .choices = {api::kOnStallChoices.begin(), api::kOnStallChoices.end()},
        .is_ours = true,
        .group = kOurs,
        .help = "what to do when a rank holds the others up"},
