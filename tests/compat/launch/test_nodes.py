@@ -240,7 +240,8 @@ def test_a_node_that_is_asked_to_end_leaves_the_others_running(launch, nodes):
     assert ended(first)[0] == 0
 
 
-def test_a_node_of_the_same_machine_takes_the_place_of_a_host_that_is_killed(launch, port):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_node_of_the_same_machine_takes_the_place_of_a_host_that_is_gone(launch, port, number):
     """Case 76, whichever of the two it is: with torchrun the store is lost with its host."""
     command = ["--nnodes=1:2", "--rdzv-backend=c10d", f"--rdzv-endpoint=localhost:{port}",
                f"--rdzv-conf={QUICK}", "-t3", "--log-dir", launch.path("logs"), launch.script(WAIT)]
@@ -250,7 +251,7 @@ def test_a_node_of_the_same_machine_takes_the_place_of_a_host_that_is_killed(lau
     for rank in range(2):
         launch.await_file(f"up{rank}_2_0")
     os.remove(launch.path("up0_1_0"))
-    host.kill()
+    host.send_signal(number)
     ended(host)
     launch.await_file("up0_1_0")
     go(launch, 0)
