@@ -254,7 +254,9 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   auto prepared = PrepareSubmission(context_, options_);
   if (!prepared) {
     base::Error& why = prepared.error().error;
-    if (makes_one) why.message += fmt::format("; the job {} was not created", name);
+    // A refused value is said in Arena's words, here as by Check.
+    const bool is_refusal = why.message.starts_with(kRefused);
+    if (makes_one && !is_refusal) why.message += fmt::format("; the job {} was not created", name);
     if (!prepared.error().is_misuse) return Fail(std::move(why));
     base::LogError("{}", why.message);
     return cli::kExitUsage;
@@ -303,6 +305,7 @@ void AddSubmit(cli::Command& root, Context& context) {
           .Help("arena/submit/submit", context.program);
   auto state = std::make_shared<Submit>(context, verb.flags());
   state->flags().Declare(verb.flags());
+  state->flags().ignores_malformed = context.program == "arena";
   verb.flags().Find("data")->Complete(
       [&context](std::string_view) { return CompleteDataNames(context); });
   verb.flags().Find("priority")->Complete([&context](std::string_view) {
