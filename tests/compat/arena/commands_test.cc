@@ -367,6 +367,15 @@ TEST_F(CommandsCompat, E10_TheTensorboardsAddressIsTheLoadBalancersElseANodes) {
       text::Object{{"loadBalancer", {{"ingress", text::Array{text::Object{{"ip", "47.0.0.1"}}}}}}});
   cluster_->Put(kServices, service);
   EXPECT_EQ(url(), "http://47.0.0.1:6006");
+  // As AWS's load balancers have it; while one is being made, there is a node's port.
+  const std::pair<const char*, const char*> others[] = {
+      {R"([{"hostname": "lb.example.com"}])", "http://lb.example.com:6006"},
+      {R"([{}])", "http://10.0.0.9:31234"}};
+  for (const auto& [ingress, expected] : others) {
+    text::Set(service, {"status", "loadBalancer", "ingress"}, Json(ingress));
+    cluster_->Put(kServices, service);
+    EXPECT_EQ(url(), expected);
+  }
 }
 
 // Tables and JSON on stdout alone, talk on stderr alone: Java's SDK reads both as one.
