@@ -84,6 +84,16 @@ def test_main_and_workers_run_here(cluster, opctl):
     assert "File info.yaml already exists. Overwrite the file? [yN]: " in kept.stdout
 
 
+@pytest.mark.parametrize("path", ["/code/train.py", "/code/below/train.py"])
+def test_the_entry_point_of_an_image_is_found_here(cluster, opctl, path):
+    os.makedirs(cluster.path("home", "below"))
+    for name in ("train.py", "below/train.py"):
+        opctl.write(name, f"print('RAN {name}')\n")
+    opctl.write("train.yaml", TRAIN.replace("entryPoint: train.py", f"entryPoint: {path}"))
+    out = opctl("run", "-f", "train.yaml", "-b", "local").stdout
+    assert out.count(f"] RAN {path.removeprefix('/code/')}\n") == 3
+
+
 def test_what_it_writes_has_the_umask_of_who_ran_it(cluster, opctl):
     opctl.write("train.yaml", TRAIN)
     opctl.write("train.py", "import os\nopen('result-' + os.environ['RANK'], 'w').close()\n")

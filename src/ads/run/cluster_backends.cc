@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <climits>
+#include <optional>
 
 #include "ads/run/info.h"
 #include "ads/run/pytorch_job.h"
@@ -17,10 +18,13 @@ namespace {
 
 constexpr size_t kSuffixLength = 5;
 
-base::Result<std::string> AbsolutePath(const std::string& path, std::string_view what) {
+base::Result<std::string> SourceFolder(const std::string& path) {
   char resolved[PATH_MAX];
   if (::realpath(path.c_str(), resolved) != nullptr) return std::string(resolved);
-  return base::Fail(base::Errno(errno, fmt::format("{} \"{}\"", what, path)));
+  return base::Fail(base::Errno(
+      errno,
+      fmt::format("the source folder \"{}\" (source_folder of ./config.ini; -s names another)",
+                  path)));
 }
 
 // The job as the cluster created it, and what `run` reports about it.
@@ -57,6 +61,18 @@ base::Result<int64_t> GpusHere(const Cluster& cluster, const RunRequest& request
     here += count.empty() ? 0 : std::strtoll(std::string(count).c_str(), nullptr, 10);
   }
   return std::min(wanted, here / static_cast<int64_t>(request.job.runs.size()));
+}
+
+// The entry point below the folder that the code has in an image, where it is named with that
+// folder: train.py for /code/train.py.
+std::optional<std::string> ScriptBelowCode(const RunRequest& request) {
+  const RuntimeConfig& runtime = request.config.runtime;
+  const bool has_own = !runtime.type.empty() && !runtime.code_dir.empty();
+  std::string folder = has_own ? runtime.code_dir : "/code";
+  if (!folder.ends_with('/')) folder += '/';
+  const std::string* const script = request.job.env.Find("OCI__ENTRY_SCRIPT");
+  if (script == nullptr || !script->starts_with(folder)) return std::nullopt;
+  return script->substr(folder.size());
 }
 
 class LocalBackend : public Backend {
@@ -103,9 +119,10 @@ base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
   env.Set("OCI__LOCAL_FOLDER", folder);
   env.Set("OCI__NODE_IP", "127.0.0.1");
   if (request.config.runtime.type.empty()) {
-    TRY_ASSIGN(std::string code, AbsolutePath(request.code_dir, "the source folder"));
+    TRY_ASSIGN(std::string code, SourceFolder(request.code_dir));
     env.Set("OCI__CODE_DIR", std::move(code));
   }
+  if (auto script = ScriptBelowCode(request)) env.Set("OCI__ENTRY_SCRIPT", std::move(*script));
   return env;
 }
 
