@@ -108,3 +108,7 @@ def test_show_config_without_and_before_a_cluster(opctl):
     assert opctl.run(*command, "-f", "info.yaml").stdout == (
         f"MAIN_config file not found at location file://{opctl.path('meet')}/j. If you just started the cluster "
         "please wait until the main node is in `inprogress` state\n")
+    os.makedirs(opctl.path("meet", "j"))
+    opctl.write(opctl.path("meet", "j", "MAIN_config.json"), "half")
+    refused = opctl.run(*command, "-f", "info.yaml", code=1)
+    assert refused.stdout == "" and "j/MAIN_config.json: it is not a JSON object" in refused.stderr

@@ -189,6 +189,14 @@ def test_cancel_of_a_cluster(user, runs):
     assert len(out) == 5
 
 
+def test_cancel_of_a_cluster_that_has_ended(user, runs):
+    for run in runs:
+        user.mock.move(run, "SUCCEEDED")
+    job = next(iter(user.mock.jobs))
+    assert user.run("distributed-training", "cancel", "-j", job).stdout == (
+        f"All job runs of {job} have ended already\n")
+
+
 def test_cancel_of_a_cluster_without_runs(user, runs):
     user.mock.runs.clear()
     job = next(iter(user.mock.jobs))
