@@ -30,6 +30,8 @@ namespace {
 
 // How long the others wait for the end of a failed node, which may still copy its artifacts.
 constexpr std::chrono::seconds kFailedNodeEnds{30};
+// And how long until the cluster, on a busy machine, has been told of it.
+constexpr std::chrono::milliseconds kUntilSeen{200};
 
 // One node of a job, from its environment to the end of its processes (compat/opctl.md 3.4). The
 // lines on stdout are the original's.
@@ -135,6 +137,9 @@ base::Status Entry::Prepare() {
 
 base::Status Entry::StartSync() {
   Say("sync_artifacts - {}", settings_.is_synced ? 1 : 0);
+  // Programs write there whether or not it is copied; the images have it.
+  base::Status made;
+  if (!settings_.sync_dir.empty()) made = base::MakeDirs(settings_.sync_dir, 0755);
   if (!settings_.is_synced) return {};
   const std::optional<std::string> uri = SyncUri(settings_);
   if (!uri || settings_.sync_dir.empty()) {
@@ -143,7 +148,7 @@ base::Status Entry::StartSync() {
     return {};
   }
   TRY_ASSIGN(auto storage, OpenStorage(*uri, services_.get()));
-  TRY(base::MakeDirs(settings_.sync_dir, 0755));
+  TRY(std::move(made));
   Say("syncing {} to {}", settings_.sync_dir, *uri);
   sync_ = std::make_unique<ArtifactSync>(settings_.sync_dir, std::move(storage),
                                          SyncRhythm{settings_.sync_interval}, context_.clock, err_);
@@ -285,7 +290,11 @@ void Entry::LetEndFirst(int64_t rank) {
     const auto nodes = nodes_->Look();
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - context_.clock.Steady());
-    if (!nodes || !nodes->living.contains(rank) || left.count() <= 0) return;
+    if (!nodes || left.count() <= 0) return;
+    if (!nodes->living.contains(rank)) {
+      (void)process::WaitReadable(signals->get(), kUntilSeen);
+      return;
+    }
     pollfd waited[] = {{nodes_->fd(), POLLIN, 0}, {signals->get(), POLLIN, 0}};
     if (::poll(waited, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) return;
     if (waited[1].revents != 0) return;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include <climits>
+#include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "ads/run/info.h"
 #include "ads/run/pytorch_job.h"
@@ -105,10 +107,25 @@ class LocalBackend : public Backend {
 
  private:
   base::Result<OrderedEnv> LocalEnv(const RunRequest& request, const std::string& folder) const;
+  void AddLogin(const RunRequest& request, OrderedEnv& env) const;
 
   const Context& context_;
   Context::ClusterFlags flags_;
 };
+
+// The nodes, whose JOB_RUN_OCID otherwise means a resource principal, sign in as this user, where
+// the YAML does not say how.
+void LocalBackend::AddLogin(const RunRequest& request, OrderedEnv& env) const {
+  const auto login = ChooseLogin(request.login, context_.environment);
+  if (!login) return;  // a malformed configuration, which most trainings do not need
+  // The nodes run in other folders.
+  const std::string config = std::filesystem::absolute(login->config_path).string();
+  for (const auto& [name, value] :
+       {std::pair("OCI_IAM_TYPE", login->auth), std::pair("OCI_CONFIG_LOCATION", config),
+        std::pair("OCI_CONFIG_PROFILE", login->profile)}) {
+    if (request.job.env.Find(name) == nullptr) env.Set(name, value);
+  }
+}
 
 base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
                                                 const std::string& folder) const {
@@ -122,6 +139,7 @@ base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
     TRY_ASSIGN(std::string code, SourceFolder(request.code_dir));
     env.Set("OCI__CODE_DIR", std::move(code));
   }
+  AddLogin(request, env);
   if (auto script = ScriptBelowCode(request)) env.Set("OCI__ENTRY_SCRIPT", std::move(*script));
   return env;
 }

@@ -239,6 +239,12 @@ def test_code_from_git_and_from_storage(nodes):
     assert "nothing at file:///nowhere/at/all" in err
 
 
+def test_the_folder_of_artifacts_is_there_without_a_sync(local_nodes):
+    local_nodes.write("train.py", "import os\nopen(os.environ['OCI__SYNC_DIR'] + '/model.pt', 'w').close()\n")
+    end(local_nodes.start_node(0, OCI__WORKER_COUNT="0"))
+    assert os.path.exists(local_nodes.path("local", "node-0", "artifacts", "model.pt"))
+
+
 def test_artifacts_are_synced(nodes):
     nodes.write("train.py", "import os\nos.makedirs(os.environ['OCI__SYNC_DIR'] + '/logs')\n"
                             "open(os.environ['OCI__SYNC_DIR'] + '/logs/a', 'w').write('kept')\n")
