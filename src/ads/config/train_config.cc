@@ -273,12 +273,11 @@ base::Status TrainReader::ReadRuntime(const PyValue& spec) {
   TRY_ASSIGN(const PyValue* inner, NeedMap(*runtime, "spec", "spec.runtime."));
   RuntimeConfig& read = config_.runtime;
   read.type = TextOrNothing(*runtime, "type");
-  if (is_strict_ && !read.type.empty() && read.type != "git" && read.type != "remote") {
-    return FailAt(
-        runtime->Find("type")->line,
-        fmt::format("spec.runtime.type \"{}\" is not supported: git or remote, or nothing "
-                    "for the code in the image",
-                    read.type));
+  if (!read.IsKnown()) {
+    config_.warnings.push_back(fmt::format(
+        "{} line {}: spec.runtime.type \"{}\" is not supported: git or remote, or nothing for the "
+        "code in the image",
+        path_, runtime->Find("type")->line, read.type));
   }
   read.entry_point = OptionalText(*inner, "entryPoint");
   TRY_ASSIGN(read.args, ReadArgs(inner->Find("args")));

@@ -135,11 +135,21 @@ TEST(TrainConfig_WhatIsMissing, IsNamed) {
             std::string::npos);
   EXPECT_NE(refusal(&TrainYaml::cluster_kind, "").find("spec.cluster.kind is missing"),
             std::string::npos);
-  EXPECT_NE(refusal(&TrainYaml::runtime_type, "zzz").find("spec.runtime.type \"zzz\""),
-            std::string::npos);
   TrainYaml yaml;
   yaml.cluster += "      config: {env: [{name: A}]}\n";
   EXPECT_NE(RefusalOf(yaml).find("the entry \"A\" of spec.cluster.spec.config.env has no value"),
+            std::string::npos);
+}
+
+TEST(TrainConfig_Runtime, AnUnknownTypeIsPassedOnWithAWarning) {
+  TrainYaml yaml;
+  yaml.runtime_type = "zzz";
+  const auto config = ReadYaml(yaml);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->runtime.type, "zzz");
+  EXPECT_FALSE(config->runtime.IsKnown());
+  ASSERT_EQ(config->warnings.size(), 1U);
+  EXPECT_NE(config->warnings[0].find("spec.runtime.type \"zzz\" is not supported"),
             std::string::npos);
 }
 

@@ -153,8 +153,14 @@ base::Status CheckArguments(const TrainConfig& config, const JobSpec& job) {
 }
 
 // Without a script, or without the place of its code, every node would start and fail.
-base::Status CheckRuntime(const TrainConfig& config) {
+base::Status CheckRuntime(const TrainConfig& config, bool is_strict) {
   const RuntimeConfig& runtime = config.runtime;
+  if (is_strict && !runtime.IsKnown()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("ValueError: Runtime type {} is not supported. ({}: "
+                                  "spec.runtime.type; --no-strict ignores it)",
+                                  runtime.type, config.path));
+  }
   if (!runtime.entry_point && runtime.env.Find("OCI__ENTRY_SCRIPT") == nullptr) {
     return base::Fail(
         base::Code::kInvalidArgument,
@@ -228,7 +234,7 @@ base::Status RunVerb::CheckSubmittable() const {
                                  *config_.work_dir)));
     }
   }
-  TRY(CheckRuntime(config_));
+  TRY(CheckRuntime(config_, !flags_.is_not_strict));
   const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
   TRY(CheckArguments(config_, job));
   const bool is_clustered = !is_service;

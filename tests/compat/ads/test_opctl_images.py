@@ -186,6 +186,15 @@ def test_a_quote_without_end_is_refused_before_anything_is_done(opctl, backend):
     opctl.dry()
 
 
+def test_code_of_an_unknown_type_is_shown_and_not_run(opctl):
+    opctl.train(spec__infrastructure__spec={}, spec__runtime__type="zzz")
+    done = opctl.dry()
+    assert "- name: OCI__RUNTIME_TYPE\n        value: zzz\n" in done.stdout
+    assert 'spec.runtime.type "zzz" is not supported: git or remote' in done.stderr
+    refused = opctl.run("run", "-f", "train.yaml", "-b", "local", code=1)
+    assert refused.stderr.splitlines()[-1].startswith("ValueError: Runtime type zzz is not supported.")
+
+
 def test_init_writes_files_that_build(opctl):
     out = opctl.run(DT, "init", "--framework", "pytorch", "--version", "v1").stdout
     assert out.endswith("Check oci_dist_training_artifacts/pytorch/v1/README.md for build instructions \n")
