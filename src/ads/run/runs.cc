@@ -207,6 +207,9 @@ void AddDelete(cli::Command& parent, Context& context) {
   verb.flags().Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunDelete(context, flags->login, call); });
+}
+
+void AddModelVerbs(cli::Command& parent) {
   AddModelVerb(parent, "activate");
   AddModelVerb(parent, "deactivate");
 }
