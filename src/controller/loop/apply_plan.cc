@@ -240,7 +240,11 @@ void JobWorker::CountWrite(const reconcile::Write& write, bool is_success) {
 }
 
 void JobWorker::RecordEvents(const text::Json& job, std::vector<reconcile::Event> events) {
-  if (options_.is_operator) events = AggregateEvents(std::move(events));
+  if (options_.is_operator) {
+    // While other jobs wait for their pods, requests are scarce.
+    const size_t most_apart = queue_.Depth() > 0 ? 1 : kMostEventsApart;
+    events = AggregateEvents(std::move(events), most_apart);
+  }
   for (const reconcile::Event& event : events) events_(job, event);
 }
 

@@ -138,7 +138,11 @@ struct JobWorkerTest : testing::Test {
   cluster::Client client{
       std::make_unique<DirectLink>(server, autoscaler, autoscaler_requests, refusal)};
   Options options;
-  JobWorker worker{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
+  std::vector<std::string> events;
+  JobWorker worker{client, clock, options,
+                   [this](const text::Json&, const reconcile::Event& event) {
+                     events.push_back(event.message);
+                   }};
 };
 
 TEST_F(JobWorkerTest, PodsOfJobsThatWaitComeBeforeTheStatusOfThoseThatHaveTheirs) {
@@ -164,6 +168,25 @@ TEST_F(JobWorkerTest, ABigJobIsMadeInOneGoThoughOthersWait) {
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 100U);
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 101U);
+}
+
+TEST_F(JobWorkerTest, EachChildHasAnEventUnlessOtherJobsWait) {
+  for (const char* name : {"a", "b"}) {
+    text::Json job = OneWorkerJob(name);
+    text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, text::Json(2));
+    server.CreateJob(std::move(job));
+  }
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(events, (std::vector<std::string>{"Created 2 pods: a-worker-0, a-worker-1",
+                                              "Created 2 services: a-worker-0, a-worker-1"}));
+  WorkUntilQuiet();
+  events.clear();
+  server.Remove(SimKind::kPod, "b-worker-0");
+  server.Remove(SimKind::kPod, "b-worker-1");
+  WorkUntilQuiet();
+  EXPECT_EQ(events,
+            (std::vector<std::string>{"Created pod: b-worker-0", "Created pod: b-worker-1"}));
 }
 
 TEST_F(JobWorkerTest, AJobThatWaitsStartsWhenTheOtherHasSucceeded) {
