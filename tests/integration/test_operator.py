@@ -565,6 +565,22 @@ def test_events_and_counters_tell_of_pods(operator, start):
     assert log.count(f"job={j.namespace}/j ") == 1, log  # one line for Created, none for the passes
 
 
+def test_each_pod_in_trouble_has_its_event(start):
+    j = start(job())
+    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes fit",
+                 "lastTransitionTime": "2026-07-30T10:00:00Z"}
+    for pod in ALL:  # one after another, with the same date
+        j.api.patch("pods", j.namespace, pod, {"status": {"conditions": [scheduled]}}, "/status")
+        told = ("Unschedulable", f"Error pod {pod} condition message: 0/3 nodes fit")
+        wait_until(told, lambda: told in j.api.messages(j.namespace))
+    for reason in ("ErrImagePull", "ImagePullBackOff"):
+        waits = [{"name": "pytorch", "image": "x", "imageID": "", "ready": False, "restartCount": 0,
+                  "state": {"waiting": {"reason": reason, "message": "no such image"}}}]
+        j.api.patch("pods", j.namespace, ALL[0], {"status": {"containerStatuses": waits}}, "/status")
+        told = (reason, f"Error pod {ALL[0]} container pytorch waiting message: no such image")
+        wait_until(told, lambda: told in j.api.messages(j.namespace))
+
+
 def test_ends_cleanly_on_interrupt(real_cluster, namespace):
     interrupted = Operator(real_cluster.kubeconfig, f"--namespace={namespace}")
     assert interrupted.stop(signal.SIGINT) == 0, interrupted.log()

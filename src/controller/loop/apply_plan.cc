@@ -22,6 +22,8 @@ using Verb = reconcile::Write::Verb;
 
 // The most writes sent at once: their answers, which are whole objects, are in memory together.
 constexpr size_t kWritesAtOnce = 64;
+// Of one job; when there are more, old ones may be announced once again.
+constexpr size_t kMaxTroublesRemembered = 4096;
 
 bool IsPodGroup(const api::Resource& resource) {
   return &resource == &api::kVolcanoPodGroups || &resource == &api::kSchedulerPluginsPodGroups;
@@ -116,7 +118,16 @@ base::Status JobWorker::ApplyPlan(const JobCache::Snapshot& snapshot, reconcile:
   }
   if (written || plan.status) CountPlan(snapshot, plan);
   RecordEvents(*snapshot.job, std::move(plan.events));
+  RememberTroubles(std::string(api::Uid(*snapshot.job)), plan.troubles);
   return written;
+}
+
+void JobWorker::RememberTroubles(const std::string& job_uid, const std::set<size_t>& troubles) {
+  if (troubles.empty()) return;
+  auto by_job = announced_.Lock();
+  std::set<size_t>& announced = (*by_job)[job_uid];
+  if (announced.size() + troubles.size() > kMaxTroublesRemembered) announced.clear();
+  announced.insert(troubles.begin(), troubles.end());
 }
 
 void JobWorker::RecordRefusal(const text::Json& job, const std::string& refusal,

@@ -136,6 +136,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (plan.is_settled) {
     const std::string uid(api::Uid(*snapshot->job));
     if (options_.release_master_port) options_.release_master_port(uid);
+    announced_.Lock()->erase(uid);
     cache_.Settle(key, *snapshot->job);
   }
   return {};
@@ -202,6 +203,15 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
     observed.priority_values = *priorities_.Lock();
   }
   observed.master_port = master_port;
+  std::set<size_t> announced;
+  {
+    auto by_job = announced_.Lock();
+    const auto found = by_job->find(std::string(api::Uid(*snapshot.job)));
+    if (found != by_job->end()) {
+      announced = found->second;
+      observed.announced = &announced;
+    }
+  }
   // The plans of the other workers are in memory at the same time.
   if (options_.is_operator && queue_.Depth() > 0) observed.max_creations = kCreationsBesideOthers;
   if (options_.needs_nodes && reconcile::NodePatience(*snapshot.job)) {

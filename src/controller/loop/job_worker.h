@@ -124,6 +124,7 @@ class JobWorker {
   // Logs a line for each condition that has changed.
   void LogConditions(const text::Json& job, const text::Json& status) const;
   void RecordEvents(const text::Json& job, std::vector<reconcile::Event> events);
+  void RememberTroubles(const std::string& job_uid, const std::set<size_t>& troubles);
   void CountWrite(const reconcile::Write& write, bool is_success);
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
   // Nullopt when the job does not exist or has no work left.
@@ -156,7 +157,9 @@ class JobWorker {
   WorkQueue queue_;
   base::Guarded<std::map<std::string, int32_t>> priorities_;     // of PriorityClasses, by name
   base::Guarded<std::map<std::string, base::Time>> lost_nodes_;  // since when, by node
-  base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
+  // By the job's uid: troubles of its pods that have been announced (Observed::announced).
+  base::Guarded<std::map<std::string, std::set<size_t>>> announced_;
+  base::Guarded<std::set<std::string>> autoscaled_;  // uids of jobs that have one
   // Since when a change of counts has waited, by key.
   base::Guarded<std::map<std::string, std::chrono::steady_clock::time_point>> counts_wait_;
   // Keys of the jobs that wait, by the key of the one that they wait for.
