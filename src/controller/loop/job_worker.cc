@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "reconcile/node_loss.h"
+#include "reconcile/pod/pod_template.h"
 
 namespace controller {
 namespace {
@@ -32,6 +33,15 @@ constexpr int kCreationsBesideOthers = 32;
 constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
 constexpr seconds kCountsRest{1};
+
+std::optional<int> DeclaredPortOfRank0(const text::Json& job) {
+  for (const std::string_view type : {api::kMaster, api::kWorker}) {
+    const text::Json* const pod_template =
+        text::Find(job, {"spec", "pytorchReplicaSpecs", type, "template"});
+    if (pod_template != nullptr) return reconcile::DeclaredPort(*pod_template);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -230,7 +240,8 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
     if (port) existing = static_cast<int>(*port);
   }
   TRY_ASSIGN(const int port,
-             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), existing));
+             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), existing,
+                                         DeclaredPortOfRank0(*snapshot.job)));
   return std::optional<int>(port);
 }
 

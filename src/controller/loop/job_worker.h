@@ -31,8 +31,10 @@ struct Options {
   bool is_operator = false;
   Metrics* metrics = nullptr;  // borrowed; null: nothing is counted
   // Assigns the port of a job's rank 0 where the cluster assigns one for each job; `existing` is
-  // the port that the job's pods carry already. Called from worker threads before pods are created.
-  std::function<base::Result<int>(const std::string& job_uid, std::optional<int> existing)>
+  // the port that the job's pods carry already, and `wanted` the one that its template declares.
+  // Called from worker threads before pods are created.
+  std::function<base::Result<int>(const std::string& job_uid, std::optional<int> existing,
+                                  std::optional<int> wanted)>
       assign_master_port;
   // The job no longer needs its port (finished or deleted).
   std::function<void(const std::string& job_uid)> release_master_port;

@@ -237,7 +237,7 @@ TEST_F(JobWorkerTest, AJobThatANewListLacksIsLetGoAsADeletedOne) {
 TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
   std::set<std::string> ports;
   options.release_master_port = [&](const std::string& uid) { ports.erase(uid); };
-  options.assign_master_port = [&](const std::string& uid, std::optional<int>) {
+  options.assign_master_port = [&](const std::string& uid, std::optional<int>, std::optional<int>) {
     const text::Json job = server.Of(SimKind::kJob).at("a");
     server.Remove(SimKind::kJob, "a");
     worker.TakeJob({cluster::WatchEvent::Type::kDeleted, job});
@@ -248,6 +248,26 @@ TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
   Hear();
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_EQ(ports, std::set<std::string>());
+}
+
+TEST_F(JobWorkerTest, ThePortThatTheTemplateOfRank0DeclaresIsAskedFor) {
+  std::vector<std::optional<int>> asked;
+  options.assign_master_port = [&](const std::string&, std::optional<int> existing,
+                                   std::optional<int> wanted) {
+    if (!existing) asked.push_back(wanted);
+    return 20'000;
+  };
+  text::Json job = OneWorkerJob("a");
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers"},
+            *text::ParseJson(R"([{"name": "side", "image": "i", "ports": [{"containerPort": 1}]},
+                {"name": "pytorch", "image": "i", "ports": [{"name": "http", "containerPort": 80},
+                {"name": "pytorchjob-port", "containerPort": 8080}]}])"));
+  server.CreateJob(std::move(job));
+  server.CreateJob(OneWorkerJob("b"));
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(asked, (std::vector<std::optional<int>>{8080, std::nullopt}));
 }
 
 TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasReportedItYet) {
