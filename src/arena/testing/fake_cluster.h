@@ -282,7 +282,7 @@ class FakeCluster : public cluster::Transport {
     static const char* const kPlurals[] = {
         "pods",   "services", "configmaps",  "secrets",     "persistentvolumeclaims",
         "nodes",  "events",   "pytorchjobs", "deployments", "priorityclasses",
-        "tfjobs", "mpijobs"};
+        "tfjobs", "mpijobs",  "namespaces"};
     const std::string last = path.substr(path.rfind('/') + 1);
     for (const char* plural : kPlurals) {
       if (last == plural) return true;

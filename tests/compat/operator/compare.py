@@ -93,7 +93,7 @@ def differences(path, ours, theirs):
 def observe(bench, folder, only=""):
     """What the scenarios (all, or those whose names match) saw of MUSTER_BINARY."""
     binary = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
-    etcd, server, metrics, probes, webhook = free_ports(5)
+    etcd, _, server, metrics, probes, webhook = free_ports(6)  # etcd's peers take the next one
     out = os.path.join(folder, "observed.json")
     hook = f"validator.training-operator.kubeflow.org:/validate-kubeflow-org-v1-pytorchjob:{webhook}"
     environment = {
