@@ -297,6 +297,11 @@ spec:
 """
 
 
+def note_of(cluster, name):
+    metadata = Api(cluster).call("GET", f"/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/{name}")["metadata"]
+    return metadata.get("annotations", {}).get("muster.dev/stall", "")
+
+
 @pytest.mark.parametrize("action", ["stop", "restart"])
 def test_ranks_that_wait_for_a_pod_that_is_still_to_start_are_left_alone(cluster, action):
     with open(cluster.path("home", "meets.py"), "w") as file:
@@ -304,19 +309,32 @@ def test_ranks_that_wait_for_a_pod_that_is_still_to_start_are_left_alone(cluster
     with open(cluster.path("home", "job.yaml"), "w") as file:
         file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", action))
     cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
-    api = Api(cluster)
     end = time.monotonic() + 60
     note = ""
     while not note:
         assert time.monotonic() < end, cluster.run("get", "late").stdout
         time.sleep(0.2)
-        metadata = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/late")["metadata"]
-        note = metadata.get("annotations", {}).get("muster.dev/stall", "")
+        note = note_of(cluster, "late")
         assert cluster.get("late")["status"] in ("PENDING", "RUNNING"), note
     assert re.fullmatch(r"waiting \S+ rank 1 has not entered init_process_group \(meets.py:5\); it has not started", note)
     open(cluster.path("home", "fetched"), "w").close()
     cluster.wait_for_all("late", "SUCCEEDED")
     assert "is killed" not in cluster.run("get", "late", "-e").stdout
+
+
+def test_a_job_is_stopped_although_its_ranks_waited_before_its_last_pod_began(cluster):
+    with open(cluster.path("home", "meets.py"), "w") as file:
+        file.write("import os, time\nif os.environ['RANK'] == '1': time.sleep(600)\n" + MEETS)
+    with open(cluster.path("home", "job.yaml"), "w") as file:
+        file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", "stop"))
+    cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
+    end = time.monotonic() + 60
+    while "it has not started" not in note_of(cluster, "late"):
+        assert time.monotonic() < end, cluster.run("get", "late").stdout
+        time.sleep(0.2)
+    open(cluster.path("home", "fetched"), "w").close()
+    cluster.wait("late", "FAILED")
+    assert "it was stalled (--on-stall=stop): rank 1 has not entered init_process_group" in cluster.run("get", "late").stdout
 
 
 def test_no_rank_is_killed_where_the_missing_one_has_ended(cluster):

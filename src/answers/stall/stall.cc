@@ -271,9 +271,14 @@ StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
 
 bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   std::map<int, Known> seen;
+  bool has_new = false;
   for (const RankLook& look : looks) {
     const auto before = ranks_.find(look.rank);
-    Known known{look, now, now, now};
+    Known known{look, now, now, now, now};
+    const bool is_same =
+        before != ranks_.end() && (before->second.look.pid == look.pid || look.has_ended);
+    if (is_same) known.began = before->second.began;
+    has_new = has_new || !is_same;
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
@@ -298,6 +303,12 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   }
   ranks_ = std::move(seen);
 
+  if (has_new) {
+    // What was known about the process before it does not hold for it.
+    stall_.reset();
+    asked_.reset();
+    next_ask_ = after_;
+  }
   if (stall_) {
     const bool go_on = std::any_of(stall_->waiting.begin(), stall_->waiting.end(), [&](int rank) {
       const auto known = ranks_.find(rank);
@@ -341,7 +352,9 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
+  Instant all_began{};
   for (const auto& [rank, known] : ranks_) {
+    all_began = std::max(all_began, known.began);
     Found found;
     found.rank = rank;
     found.pid = known.look.pid;
@@ -393,7 +406,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   if (waiting.empty() || (missing.empty() && !is_whole_)) return;
 
   Stall stall;
-  stall.since = since;
+  stall.since = std::max(since, all_began);
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
   stall.is_partial = lacks_answers_;
@@ -426,7 +439,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   }
   // An answer that may only be late is not mentioned yet.
   if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(testimony, missing);
-  if (!was_said && stall.kind == Stall::Kind::kWaiting && now - since < kSlow) return;
+  if (!was_said && stall.kind == Stall::Kind::kWaiting && now - stall.since < kSlow) return;
   stall_ = std::move(stall);
 }
 

@@ -41,6 +41,7 @@ struct Stall {
     kWaiting,  // the missing ranks are working: slow, not hung
   };
   Kind kind = Kind::kStalled;
+  // Not before all processes that are known had begun: who has not begun holds up nobody.
   std::chrono::steady_clock::time_point since;
   std::vector<int> waiting, missing;  // ranks, ascending
   // "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: time.sleep(60)"
@@ -105,6 +106,7 @@ class StallWatch {
   struct Known {
     RankLook look;
     Instant seen;
+    Instant began;        // the first look at this process
     Instant still_since;  // no counter has changed since
     Instant idle_since;   // it has only polled since
     int disturbed = 0;    // for so many looks only work counts, because our question woke it up

@@ -230,6 +230,24 @@ TEST(Stall, ARankWhosePodIsStillToStartIsNotHung) {
   }
 }
 
+TEST(Stall, BeginsWhenTheLastProcessHasBegun) {
+  Story story(2);
+  story.awaits_pods() = true;
+  const RankLook late = story.looks().back();
+  story.looks().pop_back();
+  story.Pass(40, {}, {{0, kInAllReduce}});
+  EXPECT_TRUE(story.Said().starts_with("waiting 39 s: rank 1 has not entered")) << story.Said();
+  story.awaits_pods() = false;
+  story.looks().push_back(late);
+  story.Pass(1, {1}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "") << "it has just begun";
+  story.Pass(6, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_TRUE(story.Said().starts_with("stalled 6 s: rank 1 has not entered")) << story.Said();
+  story[1].pid = 300;
+  story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "") << "its process is another one";
+}
+
 TEST(RankToKill, IsAMissingOneThatRuns) {
   const std::vector<RankLook> looks = {{0, 100}, {1, 101}, {2, 102, true}, {3, 103}};
   const auto kill = [&looks](std::vector<int> waiting, std::vector<int> missing) {

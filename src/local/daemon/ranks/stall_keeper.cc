@@ -210,6 +210,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   std::map<int, std::pair<std::string, pid_t>> now;
   std::vector<MeteredRank> metered;
   std::vector<SampledRank> sampled;
+  const int world_before = std::exchange(job.world, 0);
   for (const StallPod& pod : pods) {
     if (pod.phase == Phase::kPending) continue;
     has_succeeded[pod.folder] = pod.phase == Phase::kSucceeded;
@@ -228,6 +229,9 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
     }
   }
+  if (job.world == 0) job.world = world_before;
+  // An elastic job has begun again with fewer or more ranks.
+  if (job.world != world_before) job.watch.reset();
   const bool has_gpus = std::any_of(pods.begin(), pods.end(), [](const StallPod& pod) {
     return pod.phase == Phase::kRunning && !pod.gpu_units.empty();
   });
