@@ -239,6 +239,21 @@ def test_a_job_of_several_pods_is_stopped_when_it_is_stalled(cluster):
     cluster.wait_for_all("held", "FAILED")
 
 
+def test_the_stacks_of_several_pods_are_in_the_log(cluster):
+    fault, wait = submit_late_rank(cluster, "held", "--on-stall=stacks")
+    end = time.monotonic() + 60
+    log = ""
+    while "stacks, the rarest first:" not in log:
+        assert time.monotonic() < end, cluster.run("get", "held").stdout
+        time.sleep(0.2)
+        log = cluster.run("logs", "held").stdout
+    path = cluster.path("home", "train.py")
+    assert re.search(r"^muster: stalled \d+ s: rank 1 has not entered all_reduce", log, re.MULTILINE), log
+    assert f"> <module>  {path}:{fault}\n" in log and f"> <module>  {path}:{wait}\n" in log, log
+    assert cluster.get("held")["status"] == "RUNNING"
+    cluster.run("delete", "held")
+
+
 def test_the_rank_that_stalls_several_pods_is_restarted(cluster):
     submit_late_rank(cluster, "held", "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9", only_once=True)
     cluster.wait("held", "SUCCEEDED")

@@ -238,6 +238,18 @@ std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
                      duration_cast<seconds>(now - stall.since).count(), stall.text);
 }
 
+std::string RenderStacks(const std::vector<RankLook>& looks,
+                         const std::map<int, std::string>& dumps) {
+  std::vector<RankStack> stacks;
+  for (const RankLook& look : looks) {
+    const auto dump = dumps.find(look.rank);
+    stacks.push_back({fmt::format("rank {} (pid {})", look.rank, look.pid),
+                      dump == dumps.end() ? "" : dump->second,
+                      look.has_ended ? "has ended with exit code 0" : "gave no stack"});
+  }
+  return "stacks, the rarest first:\n" + RenderStacks(stacks, false);
+}
+
 std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& looks) {
   const std::vector<int>& ranks = stall.missing.empty() ? stall.waiting : stall.missing;
   const bool all_run = std::all_of(ranks.begin(), ranks.end(), [&looks](int rank) {

@@ -57,6 +57,11 @@ std::string_view NameOf(Stall::Kind kind);
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
 
+// The stacks of all ranks, the rarest first (RenderStacks). `looks`: StallWatch::looks; `dumps`: by
+// rank. Pure.
+std::string RenderStacks(const std::vector<RankLook>& looks,
+                         const std::map<int, std::string>& dumps);
+
 // The rank whose end lets a stalled job start again: a missing one, or where nobody is missing one
 // of those that wait for each other. Nullopt if a missing rank does not run: then the end of
 // another would not help. `looks`: StallWatch::looks. Pure.

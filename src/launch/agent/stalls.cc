@@ -150,14 +150,7 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   if (is_new || says_more) Say(said);
   if (!is_new) return;
   if (options_.on_stall == OnStall::kReport) return;
-  std::vector<answers::RankStack> stacks;
-  for (const answers::RankLook& look : stall_watch_->looks()) {
-    const auto dump = dumps.find(look.rank);
-    stacks.push_back({fmt::format("rank {} (pid {})", look.rank, look.pid),
-                      dump == dumps.end() ? "" : dump->second,
-                      look.has_ended ? "has ended with exit code 0" : "gave no stack"});
-  }
-  if (!dumps.empty()) Say("stacks, the rarest first:\n" + answers::RenderStacks(stacks, false));
+  if (!dumps.empty()) Say(answers::RenderStacks(stall_watch_->looks(), dumps));
   if (options_.on_stall == OnStall::kStacks || stall->kind != answers::Stall::Kind::kStalled) {
     return;
   }

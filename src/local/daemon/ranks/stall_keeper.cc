@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "local/node/devices/gpu.h"
+#include "local/node/pod/shim_client.h"
 #include "local/node/pod/shim_files.h"
 #include "process/pidfd.h"
 #include "witness/recorder.h"
@@ -272,6 +273,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
                                 pods.begin(), pods.end(),
                                 [](const StallPod& pod) { return pod.phase == Phase::kPending; });
     job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
+    LogStacks(job, testimony.dumps);  // before anything ends the job
   }
   Note(job);
   if (is_judged) KillMissing(job);
@@ -361,6 +363,22 @@ void StallKeeper::Note(Job& job) {
   job.noted_since.reset();
   if (stall) job.noted_since = stall->since;
   job.past = std::move(past);
+}
+
+// As the launcher does where one pod runs all ranks: once for each stall, into the log of the
+// lowest rank.
+void StallKeeper::LogStacks(Job& job, const std::map<int, std::string>& dumps) const {
+  using Action = api::StallPolicy::Action;
+  const auto& stall = job.watch->stall();
+  const bool is_new = stall && (!job.logged || job.logged->kind != stall->kind ||
+                                job.logged->missing != stall->missing);
+  job.logged = stall;
+  if (!is_new || dumps.empty() || job.policy.action == Action::kReport || job.most_pods < 2) return;
+  const auto added =
+      node::AddToLog(base::DirectoryOf(job.ranks.begin()->second.first),
+                     fmt::format("muster: {}\nmuster: {}", answers::Say(*stall, clock_.Steady()),
+                                 answers::RenderStacks(job.watch->looks(), dumps)));
+  if (!added) base::LogWarn("job {}: {}", job.name, added.error().message);
 }
 
 // With --on-stall=restart: the job goes on as after any other failure of that rank. Once in a

@@ -68,6 +68,7 @@ class StallKeeper {
                                                          // found
     std::string noted;                                   // the text in its annotation
     std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it describes
+    std::optional<answers::Stall> logged;                     // with the stacks
     std::optional<answers::StallWatch::Instant> acted_on;  // the stall for which a rank was killed
     size_t most_pods = 0;  // at a time; more than one, or the launcher in the pod restarts ranks
     std::string past;      // in that of earlier stalls
@@ -88,6 +89,7 @@ class StallKeeper {
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
+  void LogStacks(Job& job, const std::map<int, std::string>& dumps) const;
   void KillMissing(Job& job);
   void NoteLast(const Job& job);
   void Forget(const std::set<std::string>& jobs, const std::set<std::string>& succeeded);
