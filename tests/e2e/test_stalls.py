@@ -409,6 +409,44 @@ def test_a_job_that_does_nothing_and_is_no_python_says_what_is_known(cluster):
     assert all(rank["pid"] and rank["cpu"] == 0 and rank["memoryBytes"] for rank in ranks), ranks
 
 
+# No start-up hook runs with -I.
+HANGS = "python3 -Ic 'import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()'"
+
+
+def test_ranks_that_are_no_python_and_hang_are_named_by_launch(tmp_path):
+    path = tmp_path / "hangs.sh"
+    path.write_text(f"#!/bin/sh\n[ $RANK = 1 ] && exec sleep 600\n{HANGS}\n")
+    path.chmod(0o755)
+    said = tmp_path / "said"
+    with open(said, "w") as file:
+        process = subprocess.Popen([LAUNCHER, "--standalone", "--nproc-per-node=3", "--no-python", str(path)], stdout=file, stderr=file)
+    try:
+        end = time.monotonic() + 60
+        while "waiting" not in said.read_text():
+            assert time.monotonic() < end and process.poll() is None, said.read_text()
+            time.sleep(0.2)
+    finally:
+        process.terminate()
+        process.wait(30)
+    assert re.search(r"^muster-launch: waiting 1\d s: no rank does anything, and none runs Python that says where it is: "
+                     r"rank 1 \(pid \d+\): sleeps \(hrtimer_nanosleep\); ranks 0, 2: each waits for another thread \(futex_",
+                     said.read_text(), re.MULTILINE), said.read_text()
+
+
+def test_pods_that_are_no_python_and_hang_say_it_in_get_and_list(cluster):
+    cluster.submit("native", f"if [ $RANK = 1 ]; then exec sleep 600; fi; exec {HANGS}", "--workers=2")
+    end = time.monotonic() + 60
+    reason = ""
+    while "waiting" not in reason:
+        assert time.monotonic() < end, reason
+        time.sleep(0.2)
+        reason = cluster.get("native").get("reason", "")
+    assert re.fullmatch(r"waiting \d+ s: no rank does anything, and none runs Python that says where it is: "
+                        r"rank \d \(pid \d+\): .*\((hrtimer_nanosleep|futex_\w+)\); rank \d \(pid \d+\): .*", reason)
+    assert "no rank does anything" in cluster.run("list").stderr
+    cluster.run("delete", "native")
+
+
 LATE_MASTER = """\
 import os, time
 if os.environ["RANK"] == "0":

@@ -49,8 +49,9 @@ struct Found {
   int pid = 0;
   bool has_ended = false;
   bool has_started = true;
-  bool is_unseen = false;  // it may run without a Python that says where it is
-  bool may_come = false;   // its pod may not have started yet
+  std::optional<KernelSleep> kernel;  // it runs no Python that can be asked
+  bool is_unseen = false;             // it may run without a Python that says where it is
+  bool may_come = false;              // its pod may not have started yet
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
@@ -67,6 +68,10 @@ struct Found {
 
 std::string Describe(const Found& found) {
   if (found.has_ended) return "has ended with exit code 0";
+  if (found.kernel && !found.has_ended && found.state != 'T') {
+    return fmt::format("runs no Python that says where it is{}{}",
+                       found.kernel->text.empty() ? "" : ", and ", found.kernel->text);
+  }
   if (found.is_unseen) return "runs no Python that says where it is";
   if (!found.has_started) return "has not started";
   if (found.state == 'T') {
@@ -101,6 +106,7 @@ std::string Describe(const Found& found) {
 bool IsHung(const Found& found) {
   if (found.is_unseen || found.may_come) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
+  if (found.kernel) return false;
   if (found.state == 'D' || found.state == 't') return false;
   return found.is_idle &&
          (found.doing.kind == Doing::Kind::kOwn || found.doing.kind == Doing::Kind::kSilent);
@@ -152,6 +158,38 @@ std::optional<Stall> FindUnended(const std::vector<Found>& ranks,
   stall.waiting = stall.missing = RanksOf(left);
   stall.text =
       fmt::format("{} not ended, and the others have{}", HasOrHave(left), DescribeEach(left));
+  return stall;
+}
+
+// Who runs no Python cannot say for whom it waits. But if no rank does anything for long, and they
+// do not all just sleep, as those of an idle server do, they may hang.
+std::optional<Stall> FindIdle(const std::vector<Found>& ranks,
+                              std::chrono::steady_clock::time_point now) {
+  Stall stall;
+  std::map<std::string, std::vector<const Found*>> alike;
+  bool is_rest = true;
+  for (const Found& rank : ranks) {
+    if (!rank.kernel || !rank.is_idle || now - rank.idle_since < kSlow) return std::nullopt;
+    stall.since = std::max(stall.since, rank.idle_since);
+    is_rest = is_rest && rank.kernel->is_rest;
+    alike[rank.kernel->text].push_back(&rank);
+  }
+  if (is_rest) return std::nullopt;
+  stall.kind = Stall::Kind::kWaiting;
+  stall.waiting = RanksOf(ranks);
+  std::vector<std::pair<std::string, std::vector<const Found*>>> groups(alike.begin(), alike.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  stall.text = "no rank does anything, and none runs Python that says where it is";
+  const char* mark = ": ";
+  for (const auto& [text, group] : groups) {
+    std::vector<int> names;
+    for (const Found* const each : group) names.push_back(each->rank);
+    const std::string pid =
+        names.size() == 1 ? fmt::format(" (pid {})", group[0]->kernel->pid) : "";
+    stall.text += fmt::format("{}{}{}: {}{}", std::exchange(mark, "; "), NameRanks(names), pid,
+                              names.size() == 1 ? "" : "each ", text.empty() ? "sleeps" : text);
+  }
   return stall;
 }
 
@@ -374,6 +412,9 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     found.is_still = now - known.still_since >= after_;
     found.has_work = testimony.with_work.contains(rank);
     found.state = known.look.activity.state;
+    if (const auto kernel = testimony.kernel.find(rank); kernel != testimony.kernel.end()) {
+      found.kernel = kernel->second;
+    }
     // This also counts while the rank is disturbed: it may have work but get no processor.
     found.is_idle = now - known.idle_since >= after_ && !found.has_work && found.state != 'R';
     found.idle_since = known.idle_since;
@@ -415,6 +456,9 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
             [](const Found& a, const Found& b) { return a.rank < b.rank; });
   const bool was_said = std::exchange(stall_, std::nullopt).has_value();
   if (waiting.empty()) stall_ = FindUnended(missing, now);
+  if (waiting.empty() && !stall_ && is_whole_) stall_ = FindIdle(missing, now);
+  // To ask these wakes nobody up.
+  if (testimony.dumps.empty() && !testimony.kernel.empty()) next_ask_ = kSoon;
   if (waiting.empty() || (missing.empty() && !is_whole_)) return;
 
   Stall stall;

@@ -35,6 +35,13 @@ struct RankLook {
   Activity activity{};
 };
 
+// What a rank waits for in the kernel.
+struct KernelSleep {
+  int pid = 0;
+  std::string text;      // "waits for another thread (futex_do_wait)"; "" if it is unknown
+  bool is_rest = false;  // programs that have nothing to do may sleep there, too
+};
+
 struct Stall {
   enum class Kind {
     kStalled,  // the missing ranks do nothing at all
@@ -97,6 +104,8 @@ class StallWatch {
     std::set<int> with_work{};
     // Pods of the job have not started yet: a rank that nobody has seen will come with them.
     bool awaits_pods = false;
+    // Of ranks that run no Python that can be asked, and do not use a GPU.
+    std::map<int, KernelSleep> kernel{};
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);

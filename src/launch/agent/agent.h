@@ -195,6 +195,7 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId sleep_timer_ = 0;
   std::unique_ptr<PrivateFolder> own_folder_;
   std::string stacks_folder_;  // "" when ranks cannot be asked
+  bool watches_stalls_ = false;
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
   process::EventLoop::TimerId stall_timer_ = 0;

@@ -25,6 +25,8 @@ namespace local::daemon {
 namespace {
 
 constexpr std::chrono::seconds kLook{1};
+// The environment of each process is read then; a pod is not searched before.
+constexpr std::chrono::seconds kSearch{5};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
@@ -178,6 +180,7 @@ void StallKeeper::Run() {
     }
     lock.unlock();
     Forget(running, succeeded);
+    SearchNative();
     process::ProcessTree tree;
     for (const auto& [uid, pods] : jobs) Look(uid, pods, tree);
     meter_.KeepOpen(running);
@@ -185,6 +188,17 @@ void StallKeeper::Run() {
     wake_.wait_for(lock, kSoonest, [this] { return is_stopped_; });
     wake_.wait_for(lock, kLook - kSoonest, [this] { return is_stopped_ || has_end_; });
     has_end_ = false;
+  }
+}
+
+void StallKeeper::SearchNative() {
+  const std::set<std::string> silent = std::exchange(silent_, {});
+  if (silent.empty()) return native_.clear();
+  if (searched_ && clock_.Steady() - *searched_ < kSearch) return;
+  searched_ = clock_.Steady();
+  native_.clear();
+  for (witness::NativeRank& rank : witness::NativeRanksOf(silent)) {
+    native_[rank.folder].push_back(rank);
   }
 }
 
@@ -208,6 +222,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   std::map<std::string, std::vector<pid_t>> asked;
   std::map<std::string, bool> has_succeeded;
   std::set<std::string> busy;  // folders in which a rank still runs
+  std::set<int> silent;        // ranks that run no Python that can be asked
   std::map<int, std::pair<std::string, pid_t>> now;
   std::vector<MeteredRank> metered;
   std::vector<SampledRank> sampled;
@@ -228,6 +243,17 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
       metered.push_back({rank, process.pid, pod.uid, looks.back().activity.ticks, RoleOf(job, rank),
                          pod.gpu_units, job.world / static_cast<int>(pods.size())});
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
+    }
+    if (busy.contains(pod.folder) || clock_.Now() - pod.began < kSearch) continue;
+    silent_.insert(pod.folder);
+    for (const witness::NativeRank& native : native_[pod.folder]) {
+      const auto stat = process::ReadStat(native.pid);
+      if (!stat || stat->state == 'Z') continue;
+      job.world = std::max(job.world, native.world);
+      now[native.rank] = {pod.folder, native.pid};
+      silent.insert(native.rank);
+      looks.push_back(
+          {native.rank, native.pid, false, false, witness::NativeActivityOf(native.pid, tree)});
     }
   }
   if (job.world == 0) job.world = world_before;
@@ -264,6 +290,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   const bool is_judged = job.watch->See(clock_.Steady(), looks);
   if (is_judged) {
     Testimony testimony = Ask(asked, looks, tree);
+    for (const answers::RankLook& look : looks) {
+      if (!silent.contains(look.rank) || look.has_ended) continue;
+      if (auto sleep = witness::KernelSleepOf(look.pid, tree)) testimony.kernel[look.rank] = *sleep;
+    }
     testimony.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
       return pod.phase == Phase::kRunning && !busy.contains(pod.folder);
     });
