@@ -216,14 +216,14 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
     assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]
 
 
-def submit_late_rank(cluster, name, *flags, only_once=False):
+def submit_late_rank(cluster, name, *flags, only_once=False, command=f"exec {PYTHON}"):
     text, fault, wait = faults.program("late-rank")
     path = cluster.path("home", "train.py")
     if only_once:
         text = text.replace("if ODD:", "if ODD and not os.path.exists('late') and not open('late', 'w').close():")
     with open(path, "w") as file:
         file.write(text)
-    cluster.submit(name, f"exec {PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1",
+    cluster.submit(name, f"{command} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1",
                    f"--working-dir={cluster.path('home')}", *flags)
     return fault, wait
 
@@ -270,6 +270,15 @@ def test_a_job_that_may_not_restart_fails_by_its_stall(cluster):
     why = "rank 1 held up the others (--on-stall=restart)"
     assert cluster.get("held")["reason"].endswith(f"was killed by SIGKILL (exit code 137): container pytorch was killed: {why}")
     assert why in cluster.run("logs", "held", "--rank", "1").stdout
+
+
+def test_a_launcher_knows_that_the_daemon_has_killed_its_rank_for_a_stall(cluster):
+    fault, _ = submit_late_rank(cluster, "held", "--on-stall=restart", command=f"{LAUNCHER} --nnodes=2 --nproc-per-node=1 "
+                                "--node-rank=$RANK --master-addr=$MASTER_ADDR --master-port=$MASTER_PORT --python " + PYTHON)
+    cluster.wait("held", "FAILED")
+    log = cluster.run("logs", "held", "--rank", "1").stdout
+    assert re.search(r"why +: stalled \d+ s: rank 1 has not entered all_reduce", log), log
+    assert "administrator" not in log
 
 
 def test_a_rank_that_was_busy_before_it_stalled_is_restarted_too(cluster):

@@ -134,6 +134,8 @@ class Agent : private rendezvous::RendezvousEvents {
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
+  // What the daemon says about the rank that it has killed for a stall; "" if it has not.
+  std::string StallKillOf(const WorkerEnd& end) const;
   void CollectFailure(const WorkerEnd& end);
   struct WorkerRecord;
   std::string TailOf(const WorkerRecord& record);

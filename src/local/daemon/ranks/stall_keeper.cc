@@ -433,16 +433,19 @@ void StallKeeper::KillMissing(Job& job) {
   const bool is_alone = std::count_if(job.ranks.begin(), job.ranks.end(), [&](const auto& other) {
                           return other.second.first == folder;
                         }) == 1;
-  const std::string note = std::filesystem::path(folder).parent_path() / node::kStallKillFile;
+  std::map<std::string, std::string> notes;  // for the shim, and for a launcher in the pod
   if (is_alone) {
-    const auto written = base::WriteFileAtomic(
-        note, fmt::format("rank {} held up the others (--on-stall=restart)", *rank), 0600,
-        base::Durability::kNone);
+    notes[fmt::format("{}/{}", base::DirectoryOf(folder), node::kStallKillFile)] =
+        fmt::format("rank {} held up the others (--on-stall=restart)", *rank);
+  }
+  notes[witness::StallKillFileOf(folder, pid)] = answers::Say(*stall, clock_.Steady());
+  for (const auto& [path, text] : notes) {
+    const auto written = base::WriteFileAtomic(path, text, 0600, base::Durability::kNone);
     if (!written) base::LogWarn("job {}: {}", job.name, written.error().message);
   }
   if (const auto killed = KillRank(folder, pid); !killed) {
     std::error_code ignored;
-    std::filesystem::remove(note, ignored);
+    for (const auto& [path, text] : notes) std::filesystem::remove(path, ignored);
     return base::LogWarn("job {}: kill rank {}: {}", job.name, *rank, killed.error().message);
   }
   base::LogInfo("job {}: rank {} is killed (--on-stall=restart)", job.name, *rank);
