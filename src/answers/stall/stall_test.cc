@@ -250,6 +250,13 @@ TEST(Stall, WhoMayJustRestOrWaitForAGpuIsNotSaidToHang) {
   EXPECT_EQ(said({{0, kOnThread}}, {}), "") << "nobody knows what rank 1 waits for";
   EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {1}), "");
   EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {}, {1}), "");
+  Story story(2);
+  story.kernel() = {{0, kOnThread}, {1, kOnThread}};
+  for (int i = 0; i < 60; ++i) {
+    ++story[1].activity.switches;
+    story.Pass(1, {}, {});
+    EXPECT_EQ(story.Said(), "") << "rank 1 polls for something";
+  }
 }
 
 TEST(Stall, ARankThatIsNoPythonIsNotKilledForThoseThatWaitForIt) {
