@@ -172,6 +172,28 @@ TEST(Explain, OfRanksInOneLogTheExceptionThatTheLauncherNamesCounts) {
   EXPECT_EQ(verdict.file_line, 16);
 }
 
+TEST(Explain, ANoteOfAnExceptionInOneLogIsNoWorkAfterIt) {
+  const std::string log = LaunchersLog(
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 13, in <module>\n"
+      "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central "
+      "directory\nwhile loading epoch 3\n" +
+          kPeer,
+      "1",
+      "  why       : RuntimeError: PytorchStreamReader failed reading zip archive: failed finding "
+      "central directory\n");
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).kind, "checkpoint-corrupt");
+}
+
+TEST(Explain, ATelemetryIsNoRetry) {
+  const std::string first =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 1, in f\n"
+      "ValueError: telemetry gone\n";
+  const std::string second =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 2, in g\nKeyError: 'rate'\n";
+  const std::string log = LaunchersLog(first + second, "1", "  why       : KeyError: 'rate'\n");
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).line, "KeyError: 'rate'");
+}
+
 TEST(Explain, AThreadsExceptionDoesNotEndItsRank) {
   const std::string thread =
       "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"

@@ -50,8 +50,10 @@ class RankReader {
              (launchers != nullptr && &chain != launchers);
     };
     const std::optional<size_t> stopped = StoppedAt();
+    // What looks like work below the launcher's may be a note that belongs to it.
     const auto is_asked = [&](const Chain& chain) {
-      return chain.begin >= working_until_ && (!stopped || chain.begin < *stopped);
+      return (chain.begin >= working_until_ || &chain == launchers) &&
+             (!stopped || chain.begin < *stopped);
     };
     for (const Chain& chain : chains_) {
       if (is_asked(chain) && !is_doubtful(chain)) offer(ReadChain(chain));

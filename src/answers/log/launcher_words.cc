@@ -156,9 +156,10 @@ void ReadExplanation(const std::vector<std::string_view>& lines, LauncherWords& 
                                   [&rank](const LauncherRow& each) { return each.rank == rank; });
     if (!rank || row == words.rows.rend()) continue;
     for (size_t below = i + 1; below < lines.size() && lines[below].starts_with("  "); ++below) {
-      const auto why = TableValue(lines[below], "why");
-      const size_t said = why ? why->find(kSaid) : std::string_view::npos;
-      if (said != std::string_view::npos) row->words = why->substr(said + kSaid.size());
+      if (const auto why = TableValue(lines[below], "why")) {
+        const size_t said = why->find(kSaid);
+        row->words = said == std::string_view::npos ? *why : why->substr(said + kSaid.size());
+      }
       if (const auto where = TableValue(lines[below], "where")) row->crash = *where;
     }
   }
