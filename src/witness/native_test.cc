@@ -87,7 +87,7 @@ TEST(KernelSleep, OfAShellIsThatOfItsProgram) {
   process::ProcessTree tree;
   const auto sleep = KernelSleepOf(shell, tree);
   ASSERT_TRUE(sleep);
-  if (!KernelPlaceOf(shell).empty()) EXPECT_EQ(sleep->pid, below[0].pid);
+  EXPECT_EQ(sleep->pid, KernelPlaceOf(shell).empty() ? shell : below[0].pid);
   EXPECT_TRUE(sleep->is_rest) << sleep->text;  // also where the kernel says nothing
   const answers::Activity before = NativeActivityOf(shell, tree);
   EXPECT_EQ(before.state, 'S');

@@ -107,5 +107,17 @@ TEST_F(ExplainLogTest, ARankThatWasDoneHasNotTheExitCodeOfItsContainer) {
   EXPECT_EQ(out.find("rank 1 (pt-master-0): exited with code 1"), std::string::npos) << out;
 }
 
+TEST_F(ExplainLogTest, ANodesRankThatWasDoneHasNotTheExitCodeOfItsLauncher) {
+  const std::string out = Explain(
+      "muster-launch: node 1 of 2: ranks 1 to 1 of 2, start 1\n[local-rank0]:step 1\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
+      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
+      "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
+      "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n");
+  EXPECT_NE(out.find("ended-early"), std::string::npos) << out;
+  EXPECT_EQ(out.find("exited with code 1"), std::string::npos) << out;
+}
+
 }  // namespace
 }  // namespace arena

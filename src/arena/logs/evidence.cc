@@ -243,6 +243,7 @@ class Gathering {
       return;
     }
     const bool is_told =
+        read.first_rank.has_value() ||
         std::any_of(read.ranks.begin(), read.ranks.end(),
                     [](const answers::Rank& of) { return of.rank && of.exit_code.has_value(); });
     for (answers::Rank& of : read.ranks) {

@@ -187,7 +187,7 @@ class Agent : private rendezvous::RendezvousEvents {
   };
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;
-  std::vector<int> ended_early_;  // ranks that had ended while others of this node had not
+  std::vector<int> ended_early_;  // ranks that had ended while others had not, maybe on other nodes
   process::EventLoop::TimerId failure_timer_ = 0;
   process::EventLoop::TimerId stop_timer_ = 0;
   uint64_t kills_before_ = 0;
