@@ -93,9 +93,10 @@ void Agent::NoteMeeting() {
 
 void Agent::OnStart(const rendezvous::Assignment& assignment) {
   NoteMeeting();
+  // A host that takes the place of another one counts from 1 again.
+  attempt_ = std::max(assignment_ ? attempt_ + 1 : 0, static_cast<int>(assignment.generation) - 1);
   assignment_ = assignment;
   restarts_ = assignment.restart_count;
-  attempt_ = static_cast<int>(assignment.generation) - 1;
   is_idle_ = false;
   has_to_say_stopped_ = false;
   const Group group = MakeGroup();

@@ -172,7 +172,12 @@ int PythonShimMain(const std::vector<std::string>& args, const base::Environment
     const auto made = MakePodFolder(words[1]);
     return made ? 0 : RefuseShim(made.error().message, 1);
   }
-  if (words.size() != 1 || (words[0] != "install" && words[0] != "remove")) {
+  const bool is_known = !words.empty() && (words[0] == "install" || words[0] == "remove");
+  if (is_known && words.size() > 1) {
+    return RefuseShim(
+        fmt::format("\"{}\" is not expected: --python names the interpreter", words[1]), 2);
+  }
+  if (!is_known) {
     return RefuseShim("needs install or remove; see muster python-shim --help", 2);
   }
   const auto python = FindPython(asked, environment, "/");

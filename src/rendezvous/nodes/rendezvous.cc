@@ -85,6 +85,7 @@ class Rendezvous::Impl {
  private:
   base::Status StartServer();
   void Connect();
+  void ConnectAgain();
   void OnConnected(base::Result<base::Fd> fd);
   void Retry(const std::string& why, base::Duration patience = base::Duration::max());
   void AwaitAnswer();
@@ -110,7 +111,8 @@ class Rendezvous::Impl {
   RendezvousEvents& events_;
   NodeId node_;
   std::unique_ptr<RendezvousServer> server_;
-  bool is_undecided_ = false;  // the endpoint's name is not resolved yet: it may be this node's
+  bool is_port_taken_ = false;  // it would serve the endpoint if no other process here did
+  bool is_undecided_ = false;   // the endpoint's name is not resolved yet: it may be this node's
   std::unique_ptr<Connector> connector_;
   std::shared_ptr<AgentLink> link_;
   std::shared_ptr<AgentLink> silent_link_;  // to a lost host, until the workers have stopped
@@ -134,23 +136,27 @@ class Rendezvous::Impl {
 
 namespace {
 
-// Null: the endpoint is not on this node, or another process of this machine listens there.
-base::Result<std::unique_ptr<RendezvousServer>> ServeIfHost(base::Clock& clock,
-                                                            const RendezvousConfig& config,
-                                                            NodeId node) {
+struct HostRole {
+  // Null: the endpoint is not on this node, or another process of this machine listens there.
+  std::unique_ptr<RendezvousServer> server;
+  bool is_port_taken = false;  // the latter
+};
+
+base::Result<HostRole> ServeIfHost(base::Clock& clock, const RendezvousConfig& config,
+                                   NodeId node) {
   bool must = config.is_host.value_or(config.endpoint_port == 0);
   if (config.node.is_static) must = *config.node.node_rank == 0;
   const bool may_not = (config.is_host && !*config.is_host) || (config.node.is_static && !must);
-  if (may_not) return std::unique_ptr<RendezvousServer>();
+  if (may_not) return HostRole();
   if (!must) {
     TRY_ASSIGN(const std::vector<std::string> addresses, Resolve(config.endpoint_host));
     if (!std::any_of(addresses.begin(), addresses.end(), IsOwnAddress)) {
-      return std::unique_ptr<RendezvousServer>();
+      return HostRole();
     }
   }
   base::Result<Listener> listener = Listener::Bind("", config.endpoint_port);
   if (!listener && !must && listener.error().os_errno == EADDRINUSE) {
-    return std::unique_ptr<RendezvousServer>();
+    return HostRole{.server = nullptr, .is_port_taken = true};
   }
   if (!listener && config.node.is_static && listener.error().os_errno == EADDRINUSE) {
     listener.error().message += "; does another node have --node-rank=0 too?";
@@ -164,7 +170,10 @@ base::Result<std::unique_ptr<RendezvousServer>> ServeIfHost(base::Clock& clock,
   authority.times.last_call_timeout = config.last_call_timeout;
   authority.times.heartbeat_timeout = config.heartbeat_timeout;
   authority.times.stop_timeout = config.stop_timeout;
-  return RendezvousServer::Start(clock, std::move(*listener), std::move(authority));
+  HostRole role;
+  TRY_ASSIGN(role.server,
+             RendezvousServer::Start(clock, std::move(*listener), std::move(authority)));
+  return role;
 }
 
 }  // namespace
@@ -173,7 +182,8 @@ base::Status Rendezvous::Impl::StartServer() {
   auto host = ServeIfHost(clock_, config_, node_);
   is_undecided_ = false;
   if (host) {
-    server_ = std::move(*host);
+    server_ = std::move(host->server);
+    is_port_taken_ = host->is_port_taken;
     if (server_) config_.endpoint_port = server_->port();
     return {};
   }
@@ -188,6 +198,16 @@ void Rendezvous::Impl::Connect() {
   connector_ = std::make_unique<Connector>(
       loop_, clock_, is_known_here ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
       kConnectTimeout, [this](base::Result<base::Fd> fd) { OnConnected(std::move(fd)); });
+}
+
+// The process that served the endpoint from this machine may have gone: this node takes its place.
+void Rendezvous::Impl::ConnectAgain() {
+  if (is_port_taken_) {
+    if (auto decided = StartServer(); !decided) {
+      return Fail(decided.error().code, decided.error().message);
+    }
+  }
+  Connect();
 }
 
 void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
@@ -233,7 +253,7 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
     events_.OnProgress(fmt::format("waiting for the rendezvous endpoint {}: {} ({} s)", where, why,
                                    waited.count()));
   }
-  retry_ = loop_.At(std::min(now + backoff_.Next(), give_up_), [this] { Connect(); });
+  retry_ = loop_.At(std::min(now + backoff_.Next(), give_up_), [this] { ConnectAgain(); });
 }
 
 void Rendezvous::Impl::AwaitAnswer() {

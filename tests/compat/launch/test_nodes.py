@@ -240,6 +240,28 @@ def test_a_node_that_is_asked_to_end_leaves_the_others_running(launch, nodes):
     assert ended(first)[0] == 0
 
 
+def test_a_node_of_the_same_machine_takes_the_place_of_a_host_that_is_killed(launch, port):
+    """Case 76, whichever of the two it is: with torchrun the store is lost with its host."""
+    command = ["--nnodes=1:2", "--rdzv-backend=c10d", f"--rdzv-endpoint=localhost:{port}",
+               f"--rdzv-conf={QUICK}", "-t3", "--log-dir", launch.path("logs"), launch.script(WAIT)]
+    host = launch.start(*command, env=ENV)
+    launch.await_file("up0_1_0")
+    second = launch.start(*command, env=ENV)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    os.remove(launch.path("up0_1_0"))
+    host.kill()
+    ended(host)
+    launch.await_file("up0_1_0")
+    go(launch, 0)
+    code, _, err = ended(second)
+    assert code == 0, err
+    # Each start has a folder of its own.
+    folders = [name for name in os.listdir(launch.path("logs")) for name in os.listdir(launch.path("logs", name))]
+    assert sorted(folders) == ["attempt_0", "attempt_1", "attempt_1", "attempt_2"]
+    launch.await_none_left()
+
+
 def test_a_lost_node_fails_a_job_that_cannot_do_without_it(launch, nodes):
     script = launch.script(WAIT)
     first = nodes.c10d(1, 2, script)

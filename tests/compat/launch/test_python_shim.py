@@ -68,8 +68,10 @@ def test_a_sitecustomize_that_was_there_still_runs(launch, environment):
     assert os.path.exists(launch.path("pods", "bin", "torchrun"))
 
 
-@pytest.mark.parametrize("args, code", [([], 2), (["x"], 2), (["install", "--python", "/no"], 1)])
-def test_bad_input(launch, args, code):
+@pytest.mark.parametrize("args, code, text", [
+    ([], 2, "install or remove"), (["x"], 2, "install or remove"), (["install", "--python", "/no"], 1, "/no"),
+    (["install", "/no"], 2, '"/no" is not expected: --python names the interpreter')])
+def test_bad_input(launch, args, code, text):
     done = shim(launch, *args)
-    assert done.returncode == code and len(done.stderr.splitlines()) == 1
+    assert done.returncode == code and len(done.stderr.splitlines()) == 1 and text in done.stderr
     assert shim(launch, "--help").stdout.startswith("usage: muster python-shim")
