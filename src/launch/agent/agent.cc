@@ -27,7 +27,7 @@ constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
 
 base::Result<base::Fd> OpenForWorker(const std::string& path) {
-  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
   return fd;
 }
@@ -308,6 +308,9 @@ void Agent::OfferToHurry() {
 }
 
 void Agent::OnGuardianGone() {
+  // Whoever starts it again need not wait until the ranks are gone.
+  if (store_) store_->StopListening();
+  if (rendezvous_) rendezvous_->StopListening();
   KillTree();
   own_folder_.reset();
   if (folder_) folder_->Finish(!options_.redirects.IsEmpty() || !options_.tee.IsEmpty());

@@ -86,7 +86,8 @@ base::Status ReadArguments(const std::vector<std::string>& args, CommandLine& li
   if (words.empty()) return {};
   line.has_script = true;
   line.script = words[0];
-  const bool has_dashes = words.size() > 1 && words[1] == "--";
+  // Only the first of the command line is argparse's.
+  const bool has_dashes = !parsed.dash && words.size() > 1 && words[1] == "--";
   line.script_args.assign(words.begin() + (has_dashes ? 2 : 1), words.end());
   return {};
 }

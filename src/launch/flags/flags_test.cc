@@ -211,6 +211,8 @@ TEST(ParseCommandLine, OneDashDashAfterTheScriptIsSwallowed) {
   EXPECT_EQ(ParseFlags({"x.py", "--", "--", "a"})->script_args,
             (std::vector<std::string>{"--", "a"}));
   EXPECT_EQ(ParseFlags({"--", "x.py", "a"})->script, "x.py");
+  EXPECT_EQ(ParseFlags({"--", "x.py", "--", "a"})->script_args,
+            (std::vector<std::string>{"--", "a"}));
 }
 
 TEST(ParseCommandLine, Refusals) {

@@ -76,7 +76,11 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
                                options.node_rank, options.max_nodes - 1, options.max_nodes));
   }
   HostPort master{"", kMasterPort};
-  if (line.IsGiven("master-port")) master.port = static_cast<int>(IntegerOf(line, "master-port"));
+  const int64_t port = line.IsGiven("master-port") ? IntegerOf(line, "master-port") : kMasterPort;
+  if (port < 0 || port > 65535) {
+    return Invalid(fmt::format("--master-port {}: must be from 0 to 65535", port));
+  }
+  master.port = static_cast<int>(port);
   if (line.IsGiven("rdzv-endpoint") && !base::Trim(line.Text("rdzv-endpoint")).empty()) {
     TRY_ASSIGN(master, ParseHostPort(line.Text("rdzv-endpoint"), kNoPort));
     if (master.port == kNoPort) {
@@ -88,9 +92,6 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
   } else {
     options.endpoint_flag = "--master-addr";
     TRY_ASSIGN(master.host, MasterAddress(line.Text("master-addr")));
-  }
-  if (master.port < 0 || master.port > 65535) {
-    return Invalid(fmt::format("--master-port {}: must be from 0 to 65535", master.port));
   }
   if (master.port == 0 && !options.is_single_node) {
     return Invalid("--master-port 0: the nodes could not find each other; name a port");
@@ -120,10 +121,11 @@ base::Status ReadMeeting(const CommandLine& line, Options& options) {
   const bool is_plain_single = backend == "static" && options.max_nodes == 1 &&
                                base::Trim(endpoint).empty() && !line.IsGiven("master-port");
   if (line.IsOn("standalone") || is_plain_single) {
-    if (line.IsOn("standalone") && options.max_nodes > 1) {
+    if (line.IsOn("standalone") && options.min_nodes > 1) {
       return Invalid(fmt::format("--standalone is for one node, and --nnodes asks for {}",
                                  line.Text("nnodes")));
     }
+    options.max_nodes = 1;  // no other node can find it
     backend = "c10d";
     endpoint = "localhost:0";
     options.run_id = base::NewUid();

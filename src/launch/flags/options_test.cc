@@ -83,6 +83,8 @@ TEST(MakeOptions, StandaloneOverridesTheMeeting) {
   EXPECT_EQ(options->endpoint_port, 0);
   EXPECT_NE(options->run_id, "mine");
   EXPECT_NE(OptionsRefusal({"--standalone", "--nnodes", "2"}), "");
+  const auto one_of_many = OptionsOf({"--standalone", "--nnodes", "1:4"});
+  EXPECT_TRUE(one_of_many->is_single_node);
 }
 
 TEST(MakeOptions, TheStoreIsATcpStore) {

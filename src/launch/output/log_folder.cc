@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/machine/disk.h"
 #include "base/uid.h"
 
 namespace launch {
 namespace {
 
-constexpr unsigned kFolderMode = 0755;
 constexpr size_t kRandomLetters = 8;
 
 // An id may contain anything; a folder's name may not.
@@ -24,6 +24,14 @@ std::string FolderName(std::string id) {
   std::replace(id.begin(), id.end(), '/', '_');
   if (id.empty() || id == "." || id == "..") id = "none";
   return id;
+}
+
+// mkdir -p; the caller's umask decides who may read them.
+base::Status MakeFolders(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (!failed) return {};
+  return base::Fail(base::WriteErrno(failed.value(), "make directory", path).Wrap("--log-dir"));
 }
 
 // The places of Python's tempfile, in its order. A TMPDIR that does not exist here is skipped.
@@ -65,9 +73,7 @@ base::Result<LogFolder> LogFolder::Create(const Options& options,
   }
   folder.run_path_ = fmt::format("{}{}{}_{}", parent, parent.ends_with('/') ? "" : "/",
                                  FolderName(options.run_id), base::RandomName(kRandomLetters));
-  if (auto made = base::MakeDirs(folder.run_path_, kFolderMode); !made) {
-    return base::Fail(made.error().Wrap("--log-dir"));
-  }
+  TRY(MakeFolders(folder.run_path_));
   return folder;
 }
 
@@ -79,9 +85,7 @@ base::Result<WorkerFiles> LogFolder::MakeWorker(const Options& options, int atte
                                                 int local_rank) const {
   const std::string path = fmt::format("{}/{}", AttemptPath(attempt), local_rank);
   TRY(base::RemoveTree(path));
-  if (auto made = base::MakeDirs(path, kFolderMode); !made) {
-    return base::Fail(made.error().Wrap("--log-dir"));
-  }
+  TRY(MakeFolders(path));
   WorkerFiles files;
   files.error_file = path + "/error.json";
   const StreamSet streams = options.redirects.Of(local_rank) | options.tee.Of(local_rank);

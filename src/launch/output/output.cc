@@ -35,7 +35,7 @@ constexpr base::Duration kStatusPause = std::chrono::milliseconds(50);
 constexpr size_t kLongestLastLine = 300;
 
 base::Result<base::Fd> OpenLog(const std::string& path) {
-  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
   return fd;
 }

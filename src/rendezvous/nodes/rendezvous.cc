@@ -464,6 +464,9 @@ void Rendezvous::Stopped(uint64_t generation) { impl_->Stopped(generation); }
 void Rendezvous::Leave(const std::string& why) { impl_->Leave(why); }
 bool Rendezvous::is_host() const { return impl_->server() != nullptr; }
 uint16_t Rendezvous::port() const { return impl_->port(); }
+void Rendezvous::StopListening() {
+  if (impl_->server() != nullptr) impl_->server()->StopListening();
+}
 StoreSnapshot Rendezvous::Snapshot() {
   return impl_->server() == nullptr ? StoreSnapshot{} : impl_->server()->Snapshot();
 }

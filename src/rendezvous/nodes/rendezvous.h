@@ -94,6 +94,8 @@ class Rendezvous {
   bool is_host() const;
   // The endpoint's port: the requested one, or at the host the actual one.
   uint16_t port() const;
+  // At the host: frees the port soon, for the host that comes next. Elsewhere no effect.
+  void StopListening();
   // The state of the workers' store, at the host; elsewhere empty.
   StoreSnapshot Snapshot();
 

@@ -67,6 +67,10 @@ void RendezvousServer::RunInLoop(const std::function<void()>& function) {
   done.wait();
 }
 
+void RendezvousServer::StopListening() {
+  loop_->Post([this] { store_->StopListening(); });
+}
+
 StoreSnapshot RendezvousServer::Snapshot() {
   StoreSnapshot snapshot;
   RunInLoop([&] { snapshot = store_->Snapshot(); });

@@ -26,6 +26,9 @@ class RendezvousServer {
 
   uint16_t port() const { return port_; }
   StoreSnapshot Snapshot();
+  // Frees the port soon, without waiting for it; nodes and workers that are connected are served
+  // on.
+  void StopListening();
 
  private:
   RendezvousServer() = default;

@@ -39,6 +39,8 @@ class Listener {
 
   uint16_t port() const { return port_; }
   int fd() const { return fd_.get(); }
+  // Frees the port; what was accepted stays open.
+  void Close() { fd_.Reset(); }
   // Accepts the next connection without blocking; kNotFound when none waits, kExhausted when this
   // process has no descriptor left.
   base::Result<base::Fd> Accept(Endpoint& peer) const;

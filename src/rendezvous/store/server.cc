@@ -84,6 +84,12 @@ StoreServer::~StoreServer() {
   for (const auto& [id, connection] : connections_) loop_.Unwatch(connection->fd.get());
 }
 
+void StoreServer::StopListening() {
+  if (std::exchange(is_accepting_, false)) loop_.Unwatch(listener_.fd());
+  is_listening_ = false;
+  listener_.Close();
+}
+
 base::Status StoreServer::WatchListener() {
   TRY(loop_.Watch(listener_.fd(), EPOLLIN, [this](uint32_t) { Accept(); }));
   is_accepting_ = true;
@@ -289,7 +295,7 @@ void StoreServer::Close(StoreClientId id) {
   input_bytes_ -= found->second->input.size();
   connections_.erase(found);
   data_.Forget(id);
-  if (!is_accepting_) (void)WatchListener();
+  if (is_listening_ && !is_accepting_) (void)WatchListener();
 }
 
 void StoreServer::Reset() {

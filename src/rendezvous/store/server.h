@@ -81,6 +81,8 @@ class StoreServer : private StoreData::Clients {
 
   uint16_t port() const { return listener_.port(); }
   StoreSnapshot Snapshot() const;
+  // Frees the port, for another server of it; clients that are connected are served on.
+  void StopListening();
   // Removes all keys and closes all connections, so that the next attempt of a job begins with an
   // empty store on the same port (from 2.12 on, torch's keys contain no attempt number).
   void Reset();
@@ -118,6 +120,7 @@ class StoreServer : private StoreData::Clients {
   StoreClientId serving_ = 0;
   uint64_t input_bytes_ = 0;  // total size of partly received requests
   bool is_accepting_ = false;
+  bool is_listening_ = true;
   bool was_exhausted_ = false;
   std::unordered_map<StoreClientId, std::unique_ptr<Connection>> connections_;
   std::vector<StoreClientId> woken_;

@@ -267,5 +267,21 @@ TEST(StoreServer, APortInUseNamesItsHolder) {
       << second.error().message;
 }
 
+TEST(StoreServer, APortThatIsNotListenedToIsFreeThoughClientsAreServedOn) {
+  const auto store = StartStore();
+  NewClient client(*store);
+  client.Send(testing::Add("n", 1));
+  EXPECT_EQ(client.ReceiveNumber<int64_t>(), 1);
+  store->StopListening();
+  StoreOptions options;
+  options.port = store->port();
+  const auto next = StartStore(options);
+  NewClient nexts(*next);
+  nexts.Send(testing::Add("n", 5));
+  EXPECT_EQ(nexts.ReceiveNumber<int64_t>(), 5);
+  client.Send(testing::Add("n", 1));
+  EXPECT_EQ(client.ReceiveNumber<int64_t>(), 2);
+}
+
 }  // namespace
 }  // namespace rendezvous

@@ -55,6 +55,10 @@ class StoreThread {
     RunInLoop([this] { server_->Reset(); });
   }
 
+  void StopListening() {
+    RunInLoop([this] { server_->StopListening(); });
+  }
+
  private:
   StoreThread() = default;
 

@@ -41,6 +41,7 @@ def touch(launch):
     (["--nproc-per-node", "4", "--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0",
       "--rdzv-id=a/b c"], 4),
     (["--standalone", "--nproc-per-node=4"], 4),
+    (["--standalone", "--nnodes=1:2", "--nproc-per-node=2"], 2),
     (["--stand", "--nproc-per", "2", "--max-r", "1"], 2),
     (["--nproc-per-node=4", "--run-path"], 4),
     (["--nproc-per-node=2", "--run-path", "--start-method=fork"], 2),
@@ -137,6 +138,8 @@ def test_arguments_reach_the_script_untouched(launch):
     script = launch.script("import sys, json; print(json.dumps(sys.argv[1:]))")
     args = ["--nnodes", "7", "-h", "", "a b", "ü", "${local_rank}", "${HOME}", "--", "-t3"]
     done = launch.run("--nproc-per-node=1", script, *args)
+    assert json.loads(launch.run("--", script, "--", "x").out) == ["--", "x"]
+    assert json.loads(launch.run(script, "--", "x").out) == ["x"]
     assert json.loads(done.out) == ["--nnodes", "7", "-h", "", "a b", "ü", "0", "${HOME}", "--",
                                     "-t3"]
 
@@ -202,6 +205,7 @@ def test_arguments_and_environment_are_spelt_as_this_torch_spells_them(launch, n
     (["--python=/no/python", "./main.py"], 1, "/no/python"),
     (["--log-dir=main.py", "./main.py"], 1, "Not a directory"),
     (["--max-restarts=-1", "./main.py"], 1, "--max-restarts -1"),
+    (["--master-port=4294996796", "./main.py"], 1, "--master-port 4294996796"),
     (["--shutdown-timeout=-1", "./main.py"], 1, "--shutdown-timeout -1"),
 ])
 def test_bad_input_is_one_clear_line(launch, args, code, text):

@@ -1,5 +1,6 @@
 """Failures, restarts, reports and exit codes (compat/torchrun.md 0, 2.5, 2.6; cases 39-74)."""
 import contextlib
+import ctypes
 import glob
 import json
 import os
@@ -257,6 +258,38 @@ def test_children_of_a_worker_do_not_outlive_the_launcher(launch, body, code):
     launch.run("--nproc-per-node=2", "--shutdown-timeout=1", script, code=code,
                stdout=None, stderr=None)
     assert not launch.processes()
+
+
+PTRACE_SEIZE = 0x4206
+
+
+@pytest.mark.parametrize("flags", [
+    ["--master-port={}"], ["--rdzv-backend=c10d", "--rdzv-endpoint=localhost:{}"],
+    ["--nnodes=1:2", "--rdzv-backend=c10d", "--rdzv-endpoint=localhost:{}",
+     "--rdzv-conf=is_host=true,last_call_timeout=0"]])
+def test_a_launcher_that_was_killed_leaves_its_port_to_the_next(launch, flags):
+    """Its agent still ends the ranks, which takes long for one with much memory."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        flags = [flag.format(probe.getsockname()[1]) for flag in flags]
+    script = launch.script("""
+import os, sys, time
+if len(sys.argv) == 1: sys.exit()
+open("new", "w").write(str(os.getpid()))
+os.rename("new", "up")
+time.sleep(1000)
+""")
+    process = launch.start(*flags, script, "first")
+    rank, agent = int(launch.await_file("up")), launch.agent(process)
+    # The agent cannot reap it before its tracer has.
+    if ctypes.CDLL(None).ptrace(PTRACE_SEIZE, rank, None, None) != 0:
+        pytest.skip("ptrace is not allowed")
+    process.kill()
+    launch.await_true(lambda: has_ended(rank), "the rank is not killed")
+    launch.run(*flags, script)
+    assert agent in launch.processes()
+    os.waitpid(rank, 0)
+    launch.await_none_left()
 
 
 @pytest.mark.parametrize("victim", ["guardian", "agent"])

@@ -77,6 +77,15 @@ def test_run_folder_is_named_by_the_id(launch):
     assert re.fullmatch(r"job_.{8}", name)
 
 
+@pytest.mark.parametrize("umask, folder, file", [(0o077, 0o700, 0o600), (0o002, 0o775, 0o664)])
+def test_the_callers_umask_decides_who_reads_the_logs(launch, umask, folder, file):
+    launch.run("-t1", "-r3", "--log-dir", launch.path("logs"), launch.script(TALK), umask=umask)
+    (rank,) = glob.glob(launch.path("logs", "*", "*", "0"))
+    modes = {path: os.stat(path).st_mode & 0o777 for path in (
+        launch.path("logs"), os.path.dirname(rank), rank, f"{rank}/stdout.log", f"{rank}/stderr.log")}
+    assert list(modes.values()) == [folder] * 3 + [file] * 2, modes
+
+
 def test_prefix_template_of_the_environment(launch):
     """torch's test_capture_logs_using_default_logs_specs."""
     script = launch.script('#!/bin/sh\necho "creating $RANK"\n', "t.sh")
