@@ -203,6 +203,7 @@ int RunAds(const std::vector<std::string>& args) {
   cli::Command root(program, "Distributed training of OCI Data Science, by muster.");
   root.Version("ads, muster v" MUSTER_VERSION);
   ads::AddOpctl(root, context);
+  ads::AddJobs(root, context);
   cli::FdOutput out(STDOUT_FILENO);
   cli::FdOutput err(STDERR_FILENO);
   const cli::Outcome outcome = cli::Execute(root, args, out, err);

@@ -41,6 +41,7 @@ void AddOpctl(cli::Command& root, Context& context) {
   AddWatch(opctl, context);
   AddCancel(opctl, context);
   AddDelete(opctl, context);
+  AddModelVerbs(opctl);
   cli::Command& training =
       opctl.Add("distributed-training", "The image and the cluster of a distributed training.");
   AddInit(training, context);
@@ -48,6 +49,14 @@ void AddOpctl(cli::Command& root, Context& context) {
   AddBuildImage(training, context);
   AddPublishImage(training, context);
   AddClusterCancel(training, context);
+}
+
+void AddJobs(cli::Command& root, Context& context) {
+  cli::Command& jobs = root.Add("jobs", "The older names of `opctl run`, `watch` and `delete`.");
+  jobs.ClickStyle();
+  AddRun(jobs, context);
+  AddWatch(jobs, context);
+  AddDelete(jobs, context);
 }
 
 }  // namespace ads

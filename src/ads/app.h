@@ -57,5 +57,7 @@ struct Context {
 
 // Adds `opctl` to the root. `root` and `context` must outlive the tree.
 void AddOpctl(cli::Command& root, Context& context);
+// Adds `jobs`, the original's older group, after AddOpctl with the same context.
+void AddJobs(cli::Command& root, Context& context);
 
 }  // namespace ads

@@ -14,7 +14,8 @@ void AddConfigure(cli::Command& parent, Context& context);
 void AddCheck(cli::Command& parent, Context& context);  // with diagnose
 void AddWatch(cli::Command& parent, Context& context);
 void AddCancel(cli::Command& parent, Context& context);
-void AddDelete(cli::Command& parent, Context& context);  // with activate and deactivate
+void AddDelete(cli::Command& parent, Context& context);
+void AddModelVerbs(cli::Command& parent);  // activate and deactivate
 
 // The verbs of distributed-training.
 void AddInit(cli::Command& parent, Context& context);

@@ -144,6 +144,93 @@ TEST(Explain, TheLaunchersWordsAreNoPartOfItsException) {
   EXPECT_EQ(Explain(ReadLogs({{"log", log}})).kind, "ended-early");
 }
 
+// The log of two ranks under muster-launch, of which the second failed first.
+std::string LaunchersLog(const std::string& before, const std::string& code,
+                         const std::string& explanation) {
+  return before +
+         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+         "============\ntrain.py FAILED\n------------\nFailures:\n[1]:\n"
+         "  rank      : 0 (local_rank: 0)\n  exitcode  : -15 (pid: 7)  (SIGTERM)\n"
+         "------------\nRoot Cause (first observed failure):\n[0]:\n"
+         "  rank      : 1 (local_rank: 1)\n  exitcode  : " +
+         code +
+         " (pid: 8) \n============\n"
+         "train.py: rank 1 of 2 failed first (local rank 1, pid 8, host h)\n" +
+         explanation;
+}
+
+TEST(Explain, OfRanksInOneLogTheExceptionThatTheLauncherNamesCounts) {
+  const std::string log = LaunchersLog(
+      "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 11, in work\n    raise ValueError(\"no server\")\n"
+      "ValueError: no server\n"
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 16, in <module>\n"
+      "    {}[\"rate\"]\nKeyError: 'rate'\n",
+      "1", "  why       : KeyError: 'rate'\n");
+  const Verdict verdict = Explain(ReadLogs({{"log", log}}));
+  EXPECT_EQ(verdict.line, "KeyError: 'rate'");
+  EXPECT_EQ(verdict.file_line, 16);
+}
+
+TEST(Explain, ANoteOfAnExceptionInOneLogIsNoWorkAfterIt) {
+  const std::string log = LaunchersLog(
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 13, in <module>\n"
+      "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central "
+      "directory\nwhile loading epoch 3\n" +
+          kPeer,
+      "1",
+      "  why       : RuntimeError: PytorchStreamReader failed reading zip archive: failed finding "
+      "central directory\n");
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).kind, "checkpoint-corrupt");
+}
+
+TEST(Explain, ATelemetryIsNoRetry) {
+  const std::string first =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 1, in f\n"
+      "ValueError: telemetry gone\n";
+  const std::string second =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 2, in g\nKeyError: 'rate'\n";
+  const std::string log = LaunchersLog(first + second, "1", "  why       : KeyError: 'rate'\n");
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).line, "KeyError: 'rate'");
+}
+
+TEST(Explain, AThreadsExceptionDoesNotEndItsRank) {
+  const std::string thread =
+      "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 11, in work\nValueError: no server\n";
+  const std::string own =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 16, in <module>\n"
+      "KeyError: 'rate'\n";
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 143, 3, thread), RankOf(1, 1, 2, own)}}).line,
+            "KeyError: 'rate'");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 143, 3, thread), RankOf(1, 1, 2, kPeer)}}).line,
+            "ValueError: no server");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 4, 2, thread), RankOf(1, 1, 3, kPeer)}}).line,
+            "ValueError: no server");
+}
+
+TEST(Explain, TheLauncherKnowsTheLastWordsOfARankInACommonLog) {
+  const std::string log = LaunchersLog("no batch size\n" + kPeer, "1",
+                                       "  why       : exit code 1, its last line: no batch size\n"
+                                       "  evidence  : no batch size\n");
+  const Verdict verdict = Explain(ReadLogs({{"log", log}}));
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.line, "no batch size");
+}
+
+TEST(Explain, TheLauncherKnowsWhereARankOfACommonLogCrashed) {
+  const std::string log = LaunchersLog(
+      "", "-11",
+      "  why       : ended by signal 11 (SIGSEGV)\n"
+      "  where     : Segmentation fault in string_at (__init__.py:519), called at File "
+      "\"/w/train.py\", line 15 in <module>\n");
+  const Verdict verdict = Explain(ReadLogs({{"log", log}}));
+  EXPECT_EQ(verdict.kind, "native-crash");
+  EXPECT_EQ(verdict.file, "/w/train.py");
+  EXPECT_EQ(verdict.file_line, 15);
+  EXPECT_TRUE(verdict.missing.empty());
+}
+
 TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 139, 3, "step 1 loss 2\n")}}).line,
             "ended by signal 11 (SIGSEGV)");

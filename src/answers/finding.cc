@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <set>
 #include <tuple>
 
@@ -43,12 +44,16 @@ class RankReader {
       if (other && (!best || IsBefore(*other, *best))) best = std::move(other);
     };
     const auto is_open = [&best] { return !best || best->level != Level::kDeciding; };
-    const auto is_doubtful = [this](const Chain& chain) {
-      return IsBehindWarning(chain) || IsLone(chain) || IsOfParent(chain);
+    const Chain* const launchers = LaunchersChain();
+    const auto is_doubtful = [this, launchers](const Chain& chain) {
+      return IsBehindWarning(chain) || IsLone(chain) || IsOfParent(chain) ||
+             (launchers != nullptr && &chain != launchers);
     };
     const std::optional<size_t> stopped = StoppedAt();
+    // What looks like work below the launcher's may be a note that belongs to it.
     const auto is_asked = [&](const Chain& chain) {
-      return chain.begin >= working_until_ && (!stopped || chain.begin < *stopped);
+      return (chain.begin >= working_until_ || &chain == launchers) &&
+             (!stopped || chain.begin < *stopped);
     };
     for (const Chain& chain : chains_) {
       if (is_asked(chain) && !is_doubtful(chain)) offer(ReadChain(chain));
@@ -112,6 +117,24 @@ class RankReader {
       if (rank_.lines[i].text.starts_with("^C")) return i;
     }
     return std::nullopt;
+  }
+
+  // If all ranks write to one log, muster-launch knows the exception that ended the rank that
+  // failed first: others may be of a thread, or of a rank that went on. Null if it names none.
+  const Chain* LaunchersChain() const {
+    constexpr std::string_view kWhy = "  why       : ";
+    const auto& lines = rank_.lines;
+    for (size_t i = lines.size(); i-- > 1;) {
+      if (lines[i - 1].text.find(" failed first (local rank ") == std::string::npos) continue;
+      if (!lines[i].text.starts_with(kWhy)) continue;
+      const std::string_view why = std::string_view(lines[i].text).substr(kWhy.size());
+      const auto found = std::find_if(chains_.begin(), chains_.end(), [why, i](const Chain& chain) {
+        const std::string_view text = chain.raised.back().text;
+        return chain.end <= i && !why.empty() && text.substr(0, text.find('\n')) == why;
+      });
+      return found == chains_.end() ? nullptr : &*found;
+    }
+    return nullptr;
   }
 
   // Whether this is an exception's line without a traceback, unknown to all rules, with more lines
@@ -227,6 +250,11 @@ class RankReader {
     if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
     const Raised* const deciding = found->deciding;
     Place(finding, deciding->line);
+    // Such an exception does not end a program; something else has ended this one.
+    if (before.starts_with("Exception in thread ") && rank_.exit_code == kSignalBase + SIGTERM) {
+      finding.level = std::max(finding.level, Level::kSymptom);
+      finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+    }
     // These are the last lines up to the exception that decides: its innermost frames and its
     // message.
     const size_t begin = std::max(

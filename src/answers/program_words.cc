@@ -166,7 +166,7 @@ bool IsWarning(std::string_view text) {
 
 bool IsHandled(std::string_view before) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"etrying", "etry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
+      {"etrying", "retry ", "Retry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
        "aught exception", "aught error", "non-fatal", "ecover"});
   // "Caught X in DataLoader worker" is the text of an exception, and DeepSpeed skips steps without
   // an error.

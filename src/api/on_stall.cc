@@ -8,6 +8,7 @@ namespace {
 
 StallPolicy::Action ActionOf(std::string_view word) {
   if (word == "off") return StallPolicy::Action::kOff;
+  if (word == "stacks") return StallPolicy::Action::kStacks;
   if (word == "restart") return StallPolicy::Action::kRestart;
   if (word == "stop") return StallPolicy::Action::kStop;
   return StallPolicy::Action::kReport;

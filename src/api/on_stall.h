@@ -23,6 +23,7 @@ struct StallPolicy {
   enum class Action {
     kOff,      // is not looked for
     kReport,   // in the job's annotation (stall.h)
+    kStacks,   // also the stacks of all ranks, in the log; also with the following
     kRestart,  // the missing rank is killed
     kStop,     // the job fails
   };

@@ -21,8 +21,7 @@ StallPolicy Of(std::string_view action, std::string_view after) {
 TEST(StallPolicy, IsThatOfTheTrainingContainer) {
   EXPECT_EQ(Of("off", "9").action, Action::kOff);
   EXPECT_EQ(Of("report", "9").action, Action::kReport);
-  // The stacks are the launcher's to print.
-  EXPECT_EQ(Of("stacks", "9").action, Action::kReport);
+  EXPECT_EQ(Of("stacks", "9").action, Action::kStacks);
   EXPECT_EQ(Of("restart", "9").action, Action::kRestart);
   EXPECT_EQ(Of("stop", "9").action, Action::kStop);
   EXPECT_EQ(Of("stop", "9").after, std::chrono::seconds(9));

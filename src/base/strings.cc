@@ -47,12 +47,19 @@ std::string ReplaceAll(std::string_view text, std::string_view what, std::string
 
 std::string OneLine(std::string_view text, size_t most) {
   std::string line;
+  size_t spaces = 0;  // they stay: texts of Kubernetes are compared byte for byte
+  bool is_broken = false;
   for (const char c : Trim(text)) {
-    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    if (!is_blank) {
+    if (c == ' ') {
+      ++spaces;
+    } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
+      is_broken = true;
+    } else {
+      const size_t blanks = is_broken ? 1 : std::min(spaces, most);
+      if (!line.empty()) line.append(blanks, ' ');
+      spaces = 0;
+      is_broken = false;
       line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
     }
     if (line.size() > most + 4) break;  // room for a character to be cut
   }

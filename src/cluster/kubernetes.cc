@@ -21,6 +21,7 @@ using base::Fail;
 // Where the kubelet mounts a pod's service account.
 constexpr std::string_view kAccount = "/var/run/secrets/kubernetes.io/serviceaccount/";
 constexpr std::string_view kReviewPath = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+constexpr std::string_view kTokenReviewPath = "/apis/authentication.k8s.io/v1/tokenreviews";
 
 std::string Directory(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -48,6 +49,33 @@ base::Result<KubeSelection> ServiceAccount(const base::Environment& environment)
     selection.namespace_name = base::Trim(*name);
   }
   return selection;
+}
+
+// "" for users without one, and for those whose plug-in has it.
+base::Result<std::string> TokenOf(const KubeUser& user) {
+  if (!user.token.empty() || user.token_file.empty()) return user.token;
+  TRY_ASSIGN(const std::string token, ReadNamedFile("tokenFile", user.token_file));
+  return std::string(base::Trim(token));
+}
+
+text::Json TokenReviewOf(const std::string& token) {
+  return text::Object{{"apiVersion", "authentication.k8s.io/v1"},
+                      {"kind", "TokenReview"},
+                      {"spec", text::Object{{"token", token}}}};
+}
+
+// The user's name in the server's answer; "" if the server has no such review, or does not let us
+// ask.
+base::Result<std::string> AskWho(Client& client, std::string_view path, std::string_view review,
+                                 std::initializer_list<std::string_view> where) {
+  const auto body = client.Raw("POST", std::string(path), std::string(review));
+  if (!body) {
+    const Code code = body.error().code;
+    if (code == Code::kNotFound || code == Code::kPermissionDenied) return std::string();
+    return Fail(body.error());
+  }
+  const auto answer = text::ParseJson(*body);
+  return answer ? std::string(text::GetString(*answer, where)) : std::string();
 }
 
 }  // namespace
@@ -129,21 +157,19 @@ base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& s
 }
 
 base::Result<std::string> FindUserName(Client& client, const KubeSelection& selection) {
-  const auto body = client.Raw("POST", kReviewPath,
-                               R"({"apiVersion":"authentication.k8s.io/v1",)"
-                               R"("kind":"SelfSubjectReview"})");
-  if (body) {
-    const auto review = text::ParseJson(*body);
-    if (review) {
-      const auto name = text::GetString(*review, {"status", "userInfo", "username"});
-      if (!name.empty()) return std::string(name);
-    }
-  } else if (body.error().code != Code::kNotFound && body.error().code != Code::kPermissionDenied) {
-    return Fail(body.error());
-  }
-  // Clusters before 1.28 have no SelfSubjectReview.
   const KubeUser& user = selection.user;
   if (!user.username.empty()) return "kubecfg:basicauth:" + user.username;
+  TRY_ASSIGN(std::string name, AskWho(client, kReviewPath,
+                                      R"({"apiVersion":"authentication.k8s.io/v1",)"
+                                      R"("kind":"SelfSubjectReview"})",
+                                      {"status", "userInfo", "username"}));
+  if (!name.empty()) return name;
+  // Clusters before 1.28 have no SelfSubjectReview.
+  TRY_ASSIGN(const std::string token, TokenOf(user));
+  if (!token.empty()) {
+    return AskWho(client, kTokenReviewPath, text::ToJson(TokenReviewOf(token)),
+                  {"status", "user", "username"});
+  }
   std::string pem = user.cert_data;
   if (pem.empty() && !user.cert_file.empty()) {
     TRY_ASSIGN(pem, ReadNamedFile("client-certificate", user.cert_file));

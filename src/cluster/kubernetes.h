@@ -48,8 +48,8 @@ base::Result<std::unique_ptr<Transport>> OpenKubernetes(const KubeSelection& sel
 base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& selection,
                                                           const KubernetesOptions& options);
 
-// Our user name as the server knows it (SelfSubjectReview), else from the credentials; "" if both
-// are silent. Names are Arena's (compat/arena.md 1.3.5).
+// Our user name as the server knows it (SelfSubjectReview, or TokenReview where there is none),
+// else from the credentials; "" if both are silent. Names are Arena's (compat/arena.md 1.3.5).
 base::Result<std::string> FindUserName(Client& client, const KubeSelection& selection);
 
 }  // namespace cluster

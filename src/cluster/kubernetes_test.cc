@@ -61,31 +61,50 @@ TEST_F(KubernetesTest, APodHasAServiceAccount) {
 struct NameCase {
   const char* what;
   net::HttpResponse review;
-  const char* username;
   const char* name;
 };
 
 TEST(FindUserName, IsWhatTheServerSaysElseWhatTheCredentialsSay) {
   const NameCase cases[] = {
-      {"reviewed", {201, {}, R"({"status": {"userInfo": {"username": "alice"}}})"}, "", "alice"},
-      {"old server", {404, {}, "404 page not found"}, "bob", "kubecfg:basicauth:bob"},
-      {"nobody", {403, {}, R"({"kind": "Status", "reason": "Forbidden"})"}, "", ""},
+      {"reviewed", {201, {}, R"({"status": {"userInfo": {"username": "alice"}}})"}, "alice"},
+      {"old server", {404, {}, "404 page not found"}, ""},
+      {"nobody", {403, {}, R"({"kind": "Status", "reason": "Forbidden"})"}, ""},
   };
   for (const NameCase& c : cases) {
     FakeServer server;
     server.Queue(c.review);
     Client client(server.Connect());
-    KubeSelection selection;
-    selection.user.username = c.username;
-    const auto name = FindUserName(client, selection);
+    const auto name = FindUserName(client, {});
     ASSERT_TRUE(name) << c.what << name.error().message;
     EXPECT_EQ(*name, c.name) << c.what;
     EXPECT_EQ(server.Line(0), "POST /apis/authentication.k8s.io/v1/selfsubjectreviews");
   }
+  FakeServer basic;
+  Client unasked(basic.Connect());
+  KubeSelection selection;
+  selection.user.username = "bob";
+  EXPECT_EQ(*FindUserName(unasked, selection), "kubecfg:basicauth:bob");
   FakeServer down;
   down.Queue({503, {}, ""});
   Client client(down.Connect());
   EXPECT_EQ(FindUserName(client, {}).error().code, base::Code::kUnavailable);
+}
+
+TEST_F(KubernetesTest, ATokensUserIsAskedForWhereThereIsNoSelfSubjectReview) {
+  KubeSelection typed;
+  typed.user.token = "secret";
+  KubeSelection in_file;
+  in_file.user.token_file = Write("token", "secret\n");
+  for (const KubeSelection& selection : {typed, in_file}) {
+    FakeServer server;
+    server.Queue({404, {}, "404 page not found"});
+    server.QueueJson(R"({"status": {"user": {"username": "system:serviceaccount:ns:tom"}}})", 201);
+    Client client(server.Connect());
+    EXPECT_EQ(*FindUserName(client, selection), "system:serviceaccount:ns:tom");
+    EXPECT_EQ(server.Line(1), "POST /apis/authentication.k8s.io/v1/tokenreviews");
+    EXPECT_EQ(text::GetString(*text::ParseJson(server.Request(1).body), {"spec", "token"}),
+              "secret");
+  }
 }
 
 }  // namespace

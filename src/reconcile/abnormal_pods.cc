@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +60,8 @@ void AnnounceExits(JobState& state, const Replicas& replicas) {
 struct Trouble {
   base::Time since;
   Event event;
+  size_t hash = 0;
+  bool is_new = false;
 };
 
 class Troubles {
@@ -80,8 +84,14 @@ class Troubles {
   template <typename Since>
   void Add(Since since, Event event) {
     const MaybeTime time = since();
-    if (reported_until_ && (!time || *time <= *reported_until_)) return;
-    found_.push_back({time.value_or(state_.now), std::move(event)});
+    const size_t hash = std::hash<std::string>()(
+        fmt::format("{}\n{}\n{}\n{}", pod_.uid, event.reason, event.message,
+                    time ? base::FormatRfc3339(*time) : ""));
+    const std::set<size_t>* const announced = state_.observed.announced;
+    const bool is_old = announced != nullptr
+                            ? announced->contains(hash)
+                            : reported_until_ && (!time || *time <= *reported_until_);
+    found_.push_back({time.value_or(state_.now), std::move(event), hash, !is_old});
   }
 
   void ReadContainer(const text::Json& status) {
@@ -164,6 +174,8 @@ void AnnounceAbnormalPods(JobState& state) {
       const bool has_ended = pod.phase == Phase::kSucceeded || pod.phase == Phase::kFailed;
       if (has_ended || pod.is_terminating) continue;
       for (Trouble& trouble : Troubles(state, pod).Find()) {
+        state.plan.troubles.insert(trouble.hash);
+        if (!trouble.is_new) continue;
         newest = std::max(newest, MaybeTime(trouble.since));
         state.plan.events.push_back(std::move(trouble.event));
       }
@@ -172,7 +184,8 @@ void AnnounceAbnormalPods(JobState& state) {
   // A node whose clock is ahead of ours must not have its events repeated.
   if (newest) {
     state.status.last_reconcile_time =
-        std::max(state.stamp, base::Time(std::chrono::ceil<std::chrono::seconds>(*newest)));
+        std::max({state.stamp, base::Time(std::chrono::ceil<std::chrono::seconds>(*newest)),
+                  state.status.last_reconcile_time.value_or(state.stamp)});
   }
 }
 

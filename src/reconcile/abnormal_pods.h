@@ -7,11 +7,12 @@
 //   reconciliation replaces the pod or ends the job. Of the succeeded pods, the stored count of the
 //   type says how many have been reported: the rest are reported, the ones that ended last.
 // * A pod that has not ended is in trouble: it waits for its image, crashes and is restarted, or is
-//   unschedulable. The event is emitted when it is younger than status.lastReconcileTime, which is
-//   then set to the time of the youngest event, or to now if that is later. Each new trouble costs
-//   one status write, old ones cost none. Kubernetes dates terminations and conditions. A waiting
-//   container has no date of its own and takes the newest date that its pod shows, so of two waits
-//   of one pod with nothing dated in between, the second is not reported.
+//   unschedulable. The caller remembers which troubles have been announced: by text and date, so
+//   that pods which are unschedulable in the same second each have their event. A process that
+//   sees trouble of the job for the first time (it may just have started) emits the events that are
+//   younger than status.lastReconcileTime, which is set with each new trouble to the time of the
+//   youngest event, or to now if that is later. Kubernetes dates terminations and conditions. A
+//   waiting container has no date of its own and takes the newest date that its pod shows.
 #pragma once
 
 #include "reconcile/job_state.h"
@@ -22,6 +23,7 @@ namespace reconcile {
 // Call it before RecordCounts().
 void AnnounceExits(JobState& state);
 
+// Also fills Plan::troubles.
 void AnnounceAbnormalPods(JobState& state);
 
 }  // namespace reconcile

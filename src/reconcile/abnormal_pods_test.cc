@@ -127,6 +127,44 @@ TEST(AbnormalPods, WithoutAnyDateTheyAreReportedOnceAJob) {
   EXPECT_EQ(cluster.TakeEvents().size(), 1u);
 }
 
+// The scheduler's writes of one second may be seen one after another.
+TEST(AbnormalPods, OfPodsInTroubleAtTheSameTimeEachIsReported) {
+  FakeCluster cluster = Started();
+  cluster.now = *base::ParseRfc3339("2026-07-30T10:00:05.2Z");
+  for (const char* const pod : {"j-master-0", "j-worker-0", "j-worker-1"}) {
+    SetStatus(cluster, pod, R"({"phase":"Pending","conditions":[
+        {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/1 nodes",
+         "lastTransitionTime":"2026-07-30T10:00:05Z"}]})");
+    cluster.Settle();
+    EXPECT_EQ(cluster.TakeEvents(), Strings{std::string("Warning Unschedulable: Error pod ") + pod +
+                                            " condition message: 0/1 nodes"});
+  }
+  cluster.announced.clear();
+  cluster.now += std::chrono::minutes(1);
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty()) << "another operator, which has read the status";
+}
+
+TEST(AbnormalPods, EachReasonToWaitIsReportedThoughNothingDatesIt) {
+  FakeCluster cluster = Started();
+  for (const std::string reason : {"ErrImagePull", "ImagePullBackOff"}) {
+    SetStatus(cluster, "j-worker-1",
+              R"({"phase":"Pending","containerStatuses":[{"name":"pytorch","state":{"waiting":{
+                  "message":"m","reason":")" +
+                  reason + R"("}}}]})");
+    cluster.now += std::chrono::seconds(3);
+    cluster.Settle();
+    EXPECT_EQ(cluster.TakeEvents(),
+              Strings{"Warning " + reason +
+                      ": Error pod j-worker-1 container pytorch waiting message: m"});
+  }
+  // The kubelet tries again, and waits again.
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","containerStatuses":[
+      {"name":"pytorch","state":{"waiting":{"message":"m","reason":"ErrImagePull"}}}]})");
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+}
+
 TEST(AbnormalPods, ThoseThatAreEndedOrGoingAreNotTroubles) {
   FakeCluster cluster = Started();
   const char* const status = R"({"phase":"Pending","containerStatuses":[

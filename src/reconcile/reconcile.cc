@@ -117,12 +117,14 @@ std::optional<base::Time> Earlier(std::optional<base::Time> a, std::optional<bas
 
 // Records the end of the job, if it has ended, and returns whether it has. Success is checked
 // first: a job whose master succeeded has succeeded, whatever else has happened since the last
-// reconciliation. Only later reconciliations, with the end recorded, touch the pods, so that they
+// reconciliation. A job whose pods are still running when its end is seen has run, even if nobody
+// saw that before. Only later reconciliations, with the end recorded, touch the pods, so that they
 // cannot be created anew.
 bool RecordEnd(JobState& state) {
   if (HasSucceeded(state)) {
     AnnounceExits(state);
     RecordCounts(state);
+    RecordRunning(state);
     RecordSuccess(state);
     CountActiveAsSucceeded(state.status);
     return true;
@@ -131,12 +133,14 @@ bool RecordEnd(JobState& state) {
     RecordCounts(state);
     // Running pods are deleted.
     for (auto& [type, status] : state.status.replica_statuses) status.active = 0;
+    RecordRunning(state);
     RecordFailure(state, *std::move(limit));
     return true;
   }
   if (auto failure = FindFailure(state)) {
     AnnounceExits(state);
     RecordCounts(state);
+    RecordRunning(state);
     RecordFailure(state, *std::move(failure));
     return true;
   }

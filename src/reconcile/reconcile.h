@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,9 @@ struct Observed {
   // Nodes that are gone, and since when; needed for jobs with kNodeLostAnnotation (node_loss.h).
   std::map<std::string, base::Time> lost_nodes;
   std::vector<Awaited> awaited;  // of a job that waits for others (wait_for.h)
+  // Troubles that have been announced since this process began (Plan::troubles); nullptr before the
+  // first of the job (abnormal_pods.h).
+  const std::set<size_t>* announced = nullptr;
   // Port of rank 0 when the cluster assigns one for each job; it replaces pytorchjob-port
   // everywhere.
   std::optional<int> master_port;
@@ -103,6 +107,7 @@ struct Plan {
   std::optional<text::Json> status;
   std::vector<Event> events;  // emitted after the writes, best effort
   std::vector<Counter> counters;
+  std::set<size_t> troubles;             // what the job's pods suffer from now, as hashes
   std::optional<base::Time> look_again;  // when to reconcile again: a deadline or a TTL
   // One plan could not hold all creations: reconcile again once this one has been applied.
   bool has_more = false;

@@ -19,6 +19,10 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 bool IsLetterOrLine(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsInner(char c) { return c == '/' || c == '.' || c == '-' || c == '@'; }
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool MayBeginNumber(char c) {
+  return IsDigit(c) || std::string_view("+-.nNiI").find(c) != std::string_view::npos;
+}
 
 // Parses the whole word; "3/10" is 3, "95%" is 95.
 std::optional<double> NumberOf(std::string_view word) {
@@ -27,6 +31,7 @@ std::optional<double> NumberOf(std::string_view word) {
     word.remove_suffix(1);
   }
   while (!word.empty() && (word.front() == '\'' || word.front() == '"')) word.remove_prefix(1);
+  if (word.empty() || !MayBeginNumber(word.front())) return std::nullopt;
   const size_t slash = word.find('/');
   if (slash != std::string_view::npos && slash > 0) {
     for (const char c : word.substr(slash + 1)) {
@@ -34,7 +39,7 @@ std::optional<double> NumberOf(std::string_view word) {
     }
     word = word.substr(0, slash);
   }
-  if (word.empty() || word.size() > kMaxName) return std::nullopt;
+  if (word.size() > kMaxName) return std::nullopt;
   const std::string lower = base::ToLower(word);
   if (lower == "nan" || lower == "-nan") return std::nan("");
   if (lower == "inf" || lower == "+inf" || lower == "infinity") return HUGE_VAL;
@@ -77,11 +82,9 @@ Metrics OfJson(std::string_view line) {
 
 std::vector<std::string_view> WordsOf(std::string_view line) {
   std::vector<std::string_view> words;
-  for (size_t at = 0; at < line.size();) {
-    const size_t begin = line.find_first_not_of(" \t\r", at);
-    if (begin == std::string_view::npos) break;
-    const size_t end = std::min(line.find_first_of(" \t\r", begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
+  for (auto at = line.begin(); (at = std::find_if_not(at, line.end(), IsSpace)) != line.end();) {
+    const auto end = std::find_if(at, line.end(), IsSpace);
+    words.emplace_back(at, end);
     at = end;
   }
   return words;
@@ -118,9 +121,10 @@ Metrics MetricsOf(std::string_view line) {
     size_t next = i + 1;
     if (words[next] == "=" || words[next] == ":") ++next;
     if (next >= words.size()) break;
-    const std::string name = NameOf(word);
     const auto value = NumberOf(words[next]);
-    if (name.empty() || !value) continue;
+    if (!value) continue;
+    const std::string name = NameOf(word);
+    if (name.empty()) continue;
     metrics.emplace_back(name, *value);
     i = next;
   }

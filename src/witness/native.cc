@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 
 struct Variables {
   std::string folder, rank;
+  std::string world;
   bool is_worker = false;  // a launcher has started it; the launcher has its pod's RANK
 };
 
@@ -27,6 +29,7 @@ Variables VariablesOf(pid_t pid) {
   for (const std::string& entry : process::EnvironmentOf(pid)) {
     if (entry.starts_with(stacks)) read.folder = entry.substr(stacks.size());
     if (entry.starts_with("RANK=")) read.rank = entry.substr(5);
+    if (entry.starts_with("WORLD_SIZE=")) read.world = entry.substr(11);
     if (entry.starts_with("LOCAL_RANK=")) read.is_worker = true;
   }
   return read;
@@ -34,12 +37,69 @@ Variables VariablesOf(pid_t pid) {
 
 struct Candidate {
   int rank = 0;
+  int world = 0;
   pid_t pid = 0;
   bool is_worker = false;
   std::pair<uint64_t, uint64_t> busy;  // CPU time, and when it began
 };
 
+// A process and all that it has started.
+std::vector<pid_t> ProcessesBelow(pid_t root, process::ProcessTree& tree) {
+  std::vector<pid_t> pids{root};
+  for (const process::ProcessStat& each : tree.DescendantsOf(root)) {
+    if (each.state != 'Z') pids.push_back(each.pid);
+  }
+  return pids;
+}
+
+bool UsesGpu(pid_t pid) {
+  std::error_code error;
+  for (const auto& fd :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+    const std::string file = std::filesystem::read_symlink(fd.path(), error);
+    if (file.starts_with("/dev/nvidia") || file == "/dev/kfd") return true;
+  }
+  return false;
+}
+
+// Where programs sleep that have nothing to do: servers, and `sleep`.
+bool IsRest(std::string_view place) {
+  static constexpr std::array<std::string_view, 11> kRests = {
+      "hrtimer_nanosleep", "do_nanosleep",   "do_sigtimedwait", "ep_poll",
+      "do_sys_poll",       "do_poll",        "do_select",       "poll_schedule",
+      "inet_csk_accept",   "__do_sys_pause", "sigsuspend"};
+  return place.empty() || std::any_of(kRests.begin(), kRests.end(), [place](std::string_view each) {
+           return place.starts_with(each);
+         });
+}
+
 }  // namespace
+
+answers::Activity NativeActivityOf(pid_t pid, process::ProcessTree& tree) {
+  answers::Activity all = ActivityOf("", pid, tree);
+  all.transfers += process::TransferredBytes(pid);
+  for (const pid_t each : ProcessesBelow(pid, tree)) {
+    if (each == pid) continue;
+    const answers::Activity activity = ActivityOf("", each, tree);
+    all.switches += activity.switches;
+    all.transfers += activity.transfers + process::TransferredBytes(each);
+    if (activity.state == 'R' || activity.state == 'D') all.state = activity.state;
+  }
+  return all;
+}
+
+std::optional<answers::KernelSleep> KernelSleepOf(pid_t pid, process::ProcessTree& tree) {
+  const std::vector<pid_t> pids = ProcessesBelow(pid, tree);
+  if (std::any_of(pids.begin(), pids.end(), UsesGpu)) return std::nullopt;
+  // A shell that waits for the program says nothing of it.
+  pid_t chosen = pid;
+  std::string place = KernelPlaceOf(pid);
+  if ((place == "do_wait" || place == "kernel_wait4") && pids.size() > 1) {
+    chosen = pids.back();
+    place = KernelPlaceOf(chosen);
+  }
+  return answers::KernelSleep{chosen, SayKernelPlace(place), IsRest(place)};
+}
 
 std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders) {
   std::map<std::string, std::vector<Candidate>> by_folder;
@@ -49,8 +109,13 @@ std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders) {
     if (!rank || *rank < 0 || *rank > INT32_MAX || !folders.contains(variables.folder)) continue;
     const auto stat = process::ReadStat(pid);
     if (!stat || stat->state == 'Z') continue;
+    const auto world = base::ParseInt(variables.world);
     by_folder[variables.folder].push_back(
-        {static_cast<int>(*rank), pid, variables.is_worker, {stat->ticks, stat->start_ticks}});
+        {static_cast<int>(*rank),
+         world && *world > *rank && *world <= INT32_MAX ? static_cast<int>(*world) : 0,
+         pid,
+         variables.is_worker,
+         {stat->ticks, stat->start_ticks}});
   }
   std::vector<NativeRank> found;
   for (const auto& [folder, candidates] : by_folder) {
@@ -62,7 +127,8 @@ std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders) {
       const Candidate*& chosen = ranks[each.rank];
       if (chosen == nullptr || chosen->busy < each.busy) chosen = &each;
     }
-    for (const auto& [rank, chosen] : ranks) found.push_back({folder, rank, chosen->pid});
+    for (const auto& [rank, chosen] : ranks)
+      found.push_back({folder, rank, chosen->world, chosen->pid});
   }
   return found;
 }

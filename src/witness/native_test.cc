@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +50,7 @@ TEST(NativeRanks, AreFoundByTheirEnvironment) {
   const std::vector<pid_t> pids = {
       StartCat({stacks, "RANK=0"}, inputs[0]),  // the launcher
       StartCat({stacks, "RANK=0", "LOCAL_RANK=0"}, inputs[1]),
-      StartCat({stacks, "RANK=1", "LOCAL_RANK=1"}, inputs[2]),
+      StartCat({stacks, "RANK=1", "LOCAL_RANK=1", "WORLD_SIZE=2"}, inputs[2]),
       StartCat({stacks, "RANK=many"}, inputs[3]),
   };
   const std::vector<NativeRank> found = NativeRanksOf({folder, "/other"});
@@ -56,10 +58,41 @@ TEST(NativeRanks, AreFoundByTheirEnvironment) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(std::pair(found[0].rank, found[0].pid), std::pair(0, pids[1]));
   EXPECT_EQ(std::pair(found[1].rank, found[1].pid), std::pair(1, pids[2]));
+  EXPECT_EQ(std::pair(found[0].world, found[1].world), std::pair(0, 2));
   EXPECT_EQ(found[0].folder, folder);
   inputs.clear();
   for (const pid_t pid : pids) ::waitpid(pid, nullptr, 0);
   EXPECT_EQ(KernelPlaceOf(pids[0]), "") << "it has gone";
+}
+
+// A shell whose program sleeps.
+TEST(KernelSleep, OfAShellIsThatOfItsProgram) {
+  const pid_t shell = ::fork();
+  if (shell == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    ::_exit(0);
+  }
+  const auto await = [](pid_t pid) {
+    while (process::ReadStat(pid)->state != 'S') ::sched_yield();
+  };
+  std::vector<process::ProcessStat> below;
+  while ((below = process::Descendants(shell)).empty()) ::sched_yield();
+  await(shell);
+  await(below[0].pid);
+  process::ProcessTree tree;
+  const auto sleep = KernelSleepOf(shell, tree);
+  ASSERT_TRUE(sleep);
+  EXPECT_EQ(sleep->pid, KernelPlaceOf(shell).empty() ? shell : below[0].pid);
+  EXPECT_TRUE(sleep->is_rest) << sleep->text;  // also where the kernel says nothing
+  const answers::Activity before = NativeActivityOf(shell, tree);
+  EXPECT_EQ(before.state, 'S');
+  ::kill(below[0].pid, SIGKILL);
+  ::waitpid(shell, nullptr, 0);
 }
 
 TEST(SayKernelPlace, WhatAProgramWaitsFor) {

@@ -152,6 +152,10 @@ std::string FolderOfPod(const std::string& state_directory, std::string_view pod
   return fmt::format("{}/pods/{}/stacks", state_directory, pod_uid);
 }
 
+std::string StallKillFileOf(const std::string& folder, pid_t pid) {
+  return fmt::format("{}/stall-kill-{}", base::DirectoryOf(folder), pid);
+}
+
 std::string FolderOf(pid_t pid) {
   const std::string begin = fmt::format("{}=", kStacksVariable);
   for (const std::string& entry : process::EnvironmentOf(pid)) {

@@ -24,6 +24,10 @@ inline constexpr const char* kStacksVariable = "MUSTER_STACKS";
 // The folder of a pod of the embedded cluster. The pod's processes create it.
 std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid);
 
+// The file in which whoever kills a rank for a stall says why (answers::Say), for the launcher that
+// started it. `folder`: of the pod.
+std::string StallKillFileOf(const std::string& folder, pid_t pid);
+
 // The folder in which a running process was told to write; "" when it was not, or when the folder
 // belongs to somebody else.
 std::string FolderOf(pid_t pid);

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -118,6 +119,33 @@ def test_what_is_wrong_is_said_with_its_place(cluster):
     elsewhere = write(cluster, "other.yaml", "apiVersion: v1\nkind: ConfigMap\n"
                                              "metadata: {name: a, namespace: team}\n")
     assert '"team"' in cluster.run("apply", "-n", "default", "-f", elsewhere, code=1).stderr
+
+
+def test_a_namespace_that_is_missing_is_created(cluster):
+    job = write(cluster, "job.yaml", JOB.format(team="red").replace("name: mnist", "name: mnist\n  namespace: kubeflow"))
+    dry = cluster.run("apply", "-f", job, "--dry-run=server", code=1)
+    assert 'namespaces "kubeflow" not found' in dry.stderr
+    done = cluster.run("apply", "-f", job)
+    assert done.stdout == "pytorchjob.kubeflow.org/mnist created\n"
+    assert "namespace kubeflow did not exist and was created" in done.stderr
+    assert cluster.run("apply", "-f", job).stderr == ""
+    assert "NAMESPACE: kubeflow" in cluster.run("get", "mnist", "-n", "kubeflow").stdout
+
+
+def test_a_restart_policy_that_pods_do_not_have_is_reported(cluster):
+    text = JOB.format(team="red").replace("replicas: 1", "replicas: 1\n      restartPolicy: never")
+    cluster.run("apply", "-f", write(cluster, "job.yaml", text))
+    deadline = time.monotonic() + 30
+    while "REASON: " not in (shown := cluster.run("get", "mnist").stdout):
+        assert time.monotonic() < deadline, shown
+        time.sleep(0.05)
+    assert 'spec.restartPolicy: Unsupported value: "never": supported values: "Always", "OnFailure", "Never"' in shown
+
+
+def test_a_message_of_the_server_is_printed_as_it_is(cluster):
+    text = JOB.format(team="red").replace("name: mnist", "name: mnist.1")
+    refused = cluster.run("apply", "-f", write(cluster, "job.yaml", text), code=1)
+    assert "(e.g. 'my-name',  or 'abc-123', regex used for validation is" in refused.stderr  # two spaces
 
 
 @pytest.fixture

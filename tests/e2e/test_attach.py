@@ -204,7 +204,7 @@ def test_under_arenas_name(cluster):
     os.symlink("muster", link)
     done = subprocess.run([link, "attach", "j", "--", "sh", "-c", "exit 7"], env=cluster.env,
                           capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
-    assert done.returncode == 1
+    assert done.returncode == 1 and b"command terminated with exit code 7" in done.stderr
     done = subprocess.run([link, "attach", "j", "echo", "fine"], env=cluster.env, text=True,
                           capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (0, "fine\n")

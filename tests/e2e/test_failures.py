@@ -174,6 +174,18 @@ def test_down_names_bare_pods_and_ends_them_by_force(cluster):
     assert cluster.pod_processes() == []
 
 
+def test_down_ends_by_force_what_a_succeeded_job_has_left(cluster):
+    cluster.submit("done", 'echo begins; [ "$RANK" = 0 ] || exec sleep 600', "--workers=2",
+                   "--clean-task-policy=None")
+    cluster.wait("done", "SUCCEEDED")
+    refused = cluster.run("down", code=1)
+    assert "a pod is still running: default/done-worker-0." in refused.stderr
+    cluster.run("down", "--force")
+    assert cluster.pod_processes() == []
+    assert cluster.get("done")["status"] == "SUCCEEDED"
+    assert cluster.run("logs", "done", "-i", "done-worker-0").stdout == "begins\n"
+
+
 # It does not heed SIGTERM.
 STUBBORN = "trap '' TERM; echo begins; while :; do sleep 1; done"
 

@@ -84,6 +84,31 @@ def test_main_and_workers_run_here(cluster, opctl):
     assert "File info.yaml already exists. Overwrite the file? [yN]: " in kept.stdout
 
 
+def test_the_nodes_sign_in_as_the_user(cluster, opctl):
+    opctl.write("train.py", "import os\nprint('LOGIN', os.environ['OCI_IAM_TYPE'], os.environ['OCI_CONFIG_LOCATION'],"
+                            " os.environ['OCI_CONFIG_PROFILE'])\n")
+
+    def logins(*args):
+        out = opctl("run", "-f", "train.yaml", "-b", "local", *args).stdout
+        return {line.split("] LOGIN ", 1)[1] for line in out.splitlines() if "] LOGIN " in line}
+    opctl.write("train.yaml", TRAIN)
+    config = cluster.path("home", ".oci", "config")
+    assert logins() == {f"api_key {config} DEFAULT"}
+    assert logins("--oci-profile", "P", "-a", "security_token", "--oci-config", "/c") == {"security_token /c P"}
+    opctl.write("train.yaml", TRAIN.replace("{name: GREETING, value: hello}", "{name: OCI_IAM_TYPE, value: mine}"))
+    assert logins() == {f"mine {config} DEFAULT"}
+
+
+@pytest.mark.parametrize("path", ["/code/train.py", "/code/below/train.py"])
+def test_the_entry_point_of_an_image_is_found_here(cluster, opctl, path):
+    os.makedirs(cluster.path("home", "below"))
+    for name in ("train.py", "below/train.py"):
+        opctl.write(name, f"print('RAN {name}')\n")
+    opctl.write("train.yaml", TRAIN.replace("entryPoint: train.py", f"entryPoint: {path}"))
+    out = opctl("run", "-f", "train.yaml", "-b", "local").stdout
+    assert out.count(f"] RAN {path.removeprefix('/code/')}\n") == 3
+
+
 def test_what_it_writes_has_the_umask_of_who_ran_it(cluster, opctl):
     opctl.write("train.yaml", TRAIN)
     opctl.write("train.py", "import os\nopen('result-' + os.environ['RANK'], 'w').close()\n")

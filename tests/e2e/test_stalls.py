@@ -216,14 +216,14 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
     assert f"rank 1 has not entered all_reduce (train.py:{wait}); it is at train.py:{fault}" in verdict["line"]
 
 
-def submit_late_rank(cluster, name, *flags, only_once=False):
+def submit_late_rank(cluster, name, *flags, only_once=False, command=f"exec {PYTHON}"):
     text, fault, wait = faults.program("late-rank")
     path = cluster.path("home", "train.py")
     if only_once:
         text = text.replace("if ODD:", "if ODD and not os.path.exists('late') and not open('late', 'w').close():")
     with open(path, "w") as file:
         file.write(text)
-    cluster.submit(name, f"exec {PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1",
+    cluster.submit(name, f"{command} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1",
                    f"--working-dir={cluster.path('home')}", *flags)
     return fault, wait
 
@@ -237,6 +237,21 @@ def test_a_job_of_several_pods_is_stopped_when_it_is_stalled(cluster):
     assert any("the number of the collective" in each for each in verdict["missing"]), verdict
     assert "it was stalled (--on-stall=stop): rank 1 has not entered" in cluster.run("get", "held").stdout
     cluster.wait_for_all("held", "FAILED")
+
+
+def test_the_stacks_of_several_pods_are_in_the_log(cluster):
+    fault, wait = submit_late_rank(cluster, "held", "--on-stall=stacks")
+    end = time.monotonic() + 60
+    log = ""
+    while "stacks, the rarest first:" not in log:
+        assert time.monotonic() < end, cluster.run("get", "held").stdout
+        time.sleep(0.2)
+        log = cluster.run("logs", "held").stdout
+    path = cluster.path("home", "train.py")
+    assert re.search(r"^muster: stalled \d+ s: rank 1 has not entered all_reduce", log, re.MULTILINE), log
+    assert f"> <module>  {path}:{fault}\n" in log and f"> <module>  {path}:{wait}\n" in log, log
+    assert cluster.get("held")["status"] == "RUNNING"
+    cluster.run("delete", "held")
 
 
 def test_the_rank_that_stalls_several_pods_is_restarted(cluster):
@@ -255,6 +270,15 @@ def test_a_job_that_may_not_restart_fails_by_its_stall(cluster):
     why = "rank 1 held up the others (--on-stall=restart)"
     assert cluster.get("held")["reason"].endswith(f"was killed by SIGKILL (exit code 137): container pytorch was killed: {why}")
     assert why in cluster.run("logs", "held", "--rank", "1").stdout
+
+
+def test_a_launcher_knows_that_the_daemon_has_killed_its_rank_for_a_stall(cluster):
+    fault, _ = submit_late_rank(cluster, "held", "--on-stall=restart", command=f"{LAUNCHER} --nnodes=2 --nproc-per-node=1 "
+                                "--node-rank=$RANK --master-addr=$MASTER_ADDR --master-port=$MASTER_PORT --python " + PYTHON)
+    cluster.wait("held", "FAILED")
+    log = cluster.run("logs", "held", "--rank", "1").stdout
+    assert re.search(r"why +: stalled \d+ s: rank 1 has not entered all_reduce", log), log
+    assert "administrator" not in log
 
 
 def test_a_rank_that_was_busy_before_it_stalled_is_restarted_too(cluster):
@@ -297,6 +321,11 @@ spec:
 """
 
 
+def note_of(cluster, name):
+    metadata = Api(cluster).call("GET", f"/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/{name}")["metadata"]
+    return metadata.get("annotations", {}).get("muster.dev/stall", "")
+
+
 @pytest.mark.parametrize("action", ["stop", "restart"])
 def test_ranks_that_wait_for_a_pod_that_is_still_to_start_are_left_alone(cluster, action):
     with open(cluster.path("home", "meets.py"), "w") as file:
@@ -304,19 +333,32 @@ def test_ranks_that_wait_for_a_pod_that_is_still_to_start_are_left_alone(cluster
     with open(cluster.path("home", "job.yaml"), "w") as file:
         file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", action))
     cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
-    api = Api(cluster)
     end = time.monotonic() + 60
     note = ""
     while not note:
         assert time.monotonic() < end, cluster.run("get", "late").stdout
         time.sleep(0.2)
-        metadata = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/late")["metadata"]
-        note = metadata.get("annotations", {}).get("muster.dev/stall", "")
+        note = note_of(cluster, "late")
         assert cluster.get("late")["status"] in ("PENDING", "RUNNING"), note
     assert re.fullmatch(r"waiting \S+ rank 1 has not entered init_process_group \(meets.py:5\); it has not started", note)
     open(cluster.path("home", "fetched"), "w").close()
     cluster.wait_for_all("late", "SUCCEEDED")
     assert "is killed" not in cluster.run("get", "late", "-e").stdout
+
+
+def test_a_job_is_stopped_although_its_ranks_waited_before_its_last_pod_began(cluster):
+    with open(cluster.path("home", "meets.py"), "w") as file:
+        file.write("import os, time\nif os.environ['RANK'] == '1': time.sleep(600)\n" + MEETS)
+    with open(cluster.path("home", "job.yaml"), "w") as file:
+        file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", "stop"))
+    cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
+    end = time.monotonic() + 60
+    while "it has not started" not in note_of(cluster, "late"):
+        assert time.monotonic() < end, cluster.run("get", "late").stdout
+        time.sleep(0.2)
+    open(cluster.path("home", "fetched"), "w").close()
+    cluster.wait("late", "FAILED")
+    assert "it was stalled (--on-stall=stop): rank 1 has not entered init_process_group" in cluster.run("get", "late").stdout
 
 
 def test_no_rank_is_killed_where_the_missing_one_has_ended(cluster):
@@ -374,6 +416,60 @@ def test_a_job_that_does_nothing_and_is_no_python_says_what_is_known(cluster):
     assert verdict["class"] == "none" and len(verdict["missing"]) == 1
     ranks = json.loads(cluster.run("get", "native", "--ranks", "-o", "json").stdout)
     assert all(rank["pid"] and rank["cpu"] == 0 and rank["memoryBytes"] for rank in ranks), ranks
+
+
+# No start-up hook runs with -I.
+HANGS = "python3 -Ic 'import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()'"
+
+
+def kernel_says_where():
+    with subprocess.Popen(["sleep", "60"]) as process:
+        end = time.monotonic() + 10
+        place = "0"
+        while place == "0" and time.monotonic() < end:
+            time.sleep(0.05)
+            with open(f"/proc/{process.pid}/wchan") as file:
+                place = file.read()
+        process.kill()
+    return place != "0"
+
+
+def test_ranks_that_are_no_python_and_hang_are_named_by_launch(tmp_path):
+    if not kernel_says_where():
+        return
+    path = tmp_path / "hangs.sh"
+    path.write_text(f"#!/bin/sh\n[ $RANK = 1 ] && exec sleep 600\n{HANGS}\n")
+    path.chmod(0o755)
+    said = tmp_path / "said"
+    with open(said, "w") as file:
+        process = subprocess.Popen([LAUNCHER, "--standalone", "--nproc-per-node=3", "--no-python", str(path)], stdout=file, stderr=file)
+    try:
+        end = time.monotonic() + 60
+        while "waiting" not in said.read_text():
+            assert time.monotonic() < end and process.poll() is None, said.read_text()
+            time.sleep(0.2)
+    finally:
+        process.terminate()
+        process.wait(30)
+    assert re.search(r"^muster-launch: waiting 1\d s: no rank does anything, and none runs Python that says where it is: "
+                     r"rank 1 \(pid \d+\): sleeps \(hrtimer_nanosleep\); ranks 0, 2: each waits for another thread \(futex_",
+                     said.read_text(), re.MULTILINE), said.read_text()
+
+
+def test_pods_that_are_no_python_and_hang_say_it_in_get_and_list(cluster):
+    if not kernel_says_where():
+        return
+    cluster.submit("native", f"if [ $RANK = 1 ]; then exec sleep 600; fi; exec {HANGS}", "--workers=2")
+    end = time.monotonic() + 60
+    reason = ""
+    while "waiting" not in reason:
+        assert time.monotonic() < end, reason
+        time.sleep(0.2)
+        reason = cluster.get("native").get("reason", "")
+    assert re.fullmatch(r"waiting \d+ s: no rank does anything, and none runs Python that says where it is: "
+                        r"rank \d \(pid \d+\): .*\((hrtimer_nanosleep|futex_\w+)\); rank \d \(pid \d+\): .*", reason)
+    assert "no rank does anything" in cluster.run("list").stderr
+    cluster.run("delete", "native")
 
 
 LATE_MASTER = """\

@@ -97,8 +97,8 @@ def test_E1_a_job_from_its_creation_to_its_success(start):
     assert "completionTime" in j.status()
     assert j.api.names("pods", j.namespace) == ALL  # cleanPodPolicy None
     wait_until("the events", lambda: {
-        ("SuccessfulCreatePod", "Created 3 pods: j-master-0, j-worker-0, j-worker-1"),
-        ("SuccessfulCreateService", "Created 3 services: j-master-0, j-worker-0, j-worker-1"),
+        *(("SuccessfulCreatePod", f"Created pod: {name}") for name in ALL),
+        *(("SuccessfulCreateService", f"Created service: {name}") for name in ALL),
         ("ExitedWithCode", f"Pod: {j.namespace}.j-master-0 exited with code 0"),
         ("PyTorchJobSucceeded", "PyTorchJob j is successfully completed.")} <=
         j.api.messages(j.namespace))
@@ -563,6 +563,22 @@ def test_events_and_counters_tell_of_pods(operator, start):
     assert after["succeeded_service_creation_total"] >= before["succeeded_service_creation_total"] + 3
     log = operator.log()
     assert log.count(f"job={j.namespace}/j ") == 1, log  # one line for Created, none for the passes
+
+
+def test_each_pod_in_trouble_has_its_event(start):
+    j = start(job())
+    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes fit",
+                 "lastTransitionTime": "2026-07-30T10:00:00Z"}
+    for pod in ALL:  # one after another, with the same date
+        j.api.patch("pods", j.namespace, pod, {"status": {"conditions": [scheduled]}}, "/status")
+        told = ("Unschedulable", f"Error pod {pod} condition message: 0/3 nodes fit")
+        wait_until(told, lambda: told in j.api.messages(j.namespace))
+    for reason in ("ErrImagePull", "ImagePullBackOff"):
+        waits = [{"name": "pytorch", "image": "x", "imageID": "", "ready": False, "restartCount": 0,
+                  "state": {"waiting": {"reason": reason, "message": "no such image"}}}]
+        j.api.patch("pods", j.namespace, ALL[0], {"status": {"containerStatuses": waits}}, "/status")
+        told = (reason, f"Error pod {ALL[0]} container pytorch waiting message: no such image")
+        wait_until(told, lambda: told in j.api.messages(j.namespace))
 
 
 def test_ends_cleanly_on_interrupt(real_cluster, namespace):

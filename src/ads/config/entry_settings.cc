@@ -159,14 +159,15 @@ std::optional<std::string> SyncUri(const EntrySettings& settings) {
 }
 
 base::Result<std::vector<std::string>> TrainingCommand(const EntrySettings& settings,
-                                                       const base::Environment& environment) {
+                                                       const base::Environment& environment,
+                                                       const std::string& python) {
   std::vector<std::string> command;
   for (const std::string& word : base::Split(settings.profile_command, ' ')) {
     if (!word.empty()) command.push_back(word);
   }
   SeparateReports(command);
   for (std::string& word : command) word = WithVariables(word, environment);
-  command.emplace_back("python");
+  command.push_back(python);
   command.push_back(settings.entry_script.starts_with('/')
                         ? settings.entry_script
                         : Unslashed(settings.code_dir) + "/" + settings.entry_script);

@@ -52,10 +52,11 @@ std::optional<SyncPlace> FindSyncPlace(const EntrySettings& settings);
 // The URI of this run's artifacts; nullopt as above. A file:// work dir contains them itself.
 std::optional<std::string> SyncUri(const EntrySettings& settings);
 
-// The command of one process: the words of PROFILE_CMD, python, the script (an absolute path
+// The command of one process: the words of PROFILE_CMD, `python`, the script (an absolute path
 // overrides the code folder), the arguments. %q{NAME} in PROFILE_CMD is replaced from
 // `environment`; if nsys would write one report for all ranks, its name gets the rank.
 base::Result<std::vector<std::string>> TrainingCommand(const EntrySettings& settings,
-                                                       const base::Environment& environment);
+                                                       const base::Environment& environment,
+                                                       const std::string& python = "python");
 
 }  // namespace ads

@@ -131,8 +131,8 @@ base::Result<int64_t> TrainReader::ReadReplicas(const PyValue& role, const std::
   }
   if (*number == 0) {
     config_.warnings.push_back(
-        fmt::format("{} line {}: {}.replicas of 0 means 1; leave the section out for none", path_,
-                    value->line, where));
+        fmt::format("{} line {}: {}.replicas of 0 means 1{}", path_, value->line, where,
+                    where.ends_with(".main") ? "" : "; leave the section out for none"));
     return 1;
   }
   return *number;
@@ -273,12 +273,11 @@ base::Status TrainReader::ReadRuntime(const PyValue& spec) {
   TRY_ASSIGN(const PyValue* inner, NeedMap(*runtime, "spec", "spec.runtime."));
   RuntimeConfig& read = config_.runtime;
   read.type = TextOrNothing(*runtime, "type");
-  if (is_strict_ && !read.type.empty() && read.type != "git" && read.type != "remote") {
-    return FailAt(
-        runtime->Find("type")->line,
-        fmt::format("spec.runtime.type \"{}\" is not supported: git or remote, or nothing "
-                    "for the code in the image",
-                    read.type));
+  if (!read.IsKnown()) {
+    config_.warnings.push_back(fmt::format(
+        "{} line {}: spec.runtime.type \"{}\" is not supported: git or remote, or nothing for the "
+        "code in the image",
+        path_, runtime->Find("type")->line, read.type));
   }
   read.entry_point = OptionalText(*inner, "entryPoint");
   TRY_ASSIGN(read.args, ReadArgs(inner->Find("args")));
@@ -304,12 +303,16 @@ base::Result<TrainConfig> TrainReader::Read(const PyValue& document) {
   if (!document.is_map())
     return FailAt(0, "the file is not a map of keys; it begins with \"kind:\"");
   const PyValue* kind = document.Find("kind");
-  if (kind == nullptr) return FailAt(0, "KeyError: 'kind': write \"kind: distributed\"");
+  if (kind == nullptr) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("KeyError: 'kind' ({}: write \"kind: distributed\")", path_));
+  }
   if (PyStr(*kind) != "distributed") {
-    return FailAt(kind->line,
-                  fmt::format("NotImplementedError: backend {} is not implemented; write \"kind: "
-                              "distributed\"",
-                              PyStr(*kind)));
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("NotImplementedError: backend {} is not implemented. ({} line {}: "
+                    "write \"kind: distributed\")",
+                    PyStr(*kind), path_, kind->line));
   }
   if (is_strict_) TRY(CheckKeys(document, path_));
   config_.path = path_;

@@ -28,11 +28,13 @@ struct CertificateConfig {
 
 // spec.runtime. Texts are what str() prints; "" for absent values.
 struct RuntimeConfig {
-  std::string type;  // "", git or remote
+  std::string type;  // "", git or remote; or another, which only images of the user's know
   std::optional<std::string> entry_point;
   std::string args, kwargs;
   OrderedEnv env;
   std::string uri, branch, commit, git_secret_id, code_dir, python_path;
+
+  bool IsKnown() const { return type.empty() || type == "git" || type == "remote"; }
 };
 
 struct TrainConfig {

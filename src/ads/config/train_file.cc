@@ -24,6 +24,17 @@ base::Result<std::string> FromStorage(const std::string& uri, const Context& con
   return storage->Get(uri.substr(slash + 1));
 }
 
+bool IsUrl(const std::string& path) {
+  return path.starts_with("https://") || path.starts_with("http://");
+}
+
+base::Result<std::string> FromWeb(const std::string& url, const Context& context) {
+  TRY_ASSIGN(std::string text, context.fetch_url(url));
+  if (text.size() <= kMaxTrainBytes) return text;
+  return base::Fail(base::Code::kExhausted,
+                    fmt::format("{}: larger than {} bytes", url, kMaxTrainBytes));
+}
+
 base::Result<std::string> FromFile(const std::string& path, const Context& context) {
   std::string file = path == "-" ? "/dev/stdin" : ExpandHome(path, context.environment);
   if (file.starts_with("file://")) file = file.substr(std::string_view("file://").size());
@@ -37,8 +48,10 @@ base::Result<std::string> FromFile(const std::string& path, const Context& conte
 
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login) {
-  TRY_ASSIGN(const std::string text,
-             IsOciUri(path) ? FromStorage(path, context, login) : FromFile(path, context));
+  const bool is_url = IsUrl(path) && context.fetch_url;
+  TRY_ASSIGN(const std::string text, IsOciUri(path) ? FromStorage(path, context, login)
+                                     : is_url       ? FromWeb(path, context)
+                                                    : FromFile(path, context));
   auto document = ReadPyYaml(text);
   if (!document) {
     return base::Fail(base::Code::kInvalidArgument,

@@ -50,8 +50,9 @@ const KeyRules& RootRules() {
   static const KeyRules env = {{"name"}, {"value", kAny}};
   static const KeyRules config = {{"env", kList, &env}, {"startOptions", kList}};
   static const KeyRules role = {{"name"}, {"replicas"}, {"image"}, {"config", kMap, &config}};
-  static const KeyRules ca = {{"id"}, {"downloadLocation"}};
   static const KeyRules cert = {{"id"}, {"certDownloadLocation"}, {"keyDownloadLocation"}};
+  // A docstring of the original has cert below caCert, where it is ignored.
+  static const KeyRules ca = {{"id"}, {"downloadLocation"}, {"cert", kMap, &cert}};
   static const KeyRules certificate = {{"caCert", kMap, &ca}, {"cert", kMap, &cert}};
   static const KeyRules cluster_spec = {{"image"},
                                         {"workDir"},

@@ -23,9 +23,15 @@
 #include "cli/click.h"
 #include "process/pidfd.h"
 #include "process/signals.h"
+#include "process/spawn.h"
 
 namespace ads {
 namespace {
+
+// How long the others wait for the end of a failed node, which may still copy its artifacts.
+constexpr std::chrono::seconds kFailedNodeEnds{30};
+// And how long until the cluster, on a busy machine, has been told of it.
+constexpr std::chrono::milliseconds kUntilSeen{200};
 
 // One node of a job, from its environment to the end of its processes (compat/opctl.md 3.4). The
 // lines on stdout are the original's.
@@ -48,10 +54,13 @@ class Entry {
   base::Status StartSync();
   base::Result<NodeOutcome> Train();
   std::vector<NodeProcess> Processes(int64_t gpus) const;
+  std::string PathList() const { return environment_.GetOr("PATH", "/usr/bin:/bin"); }
   int Finish(const base::Result<NodeOutcome>& outcome);
   void SayWhyLast(const base::Result<NodeOutcome>& outcome);
   void ReportFailure(int exit_code);
   base::Result<int> EndTogether(int exit_code);
+  std::optional<int64_t> FailedPeer(const base::Result<NodeOutcome>& outcome);
+  void LetEndFirst(int64_t rank);
 
   Context& context_;
   const EntrySettings settings_;
@@ -105,6 +114,13 @@ base::Result<std::string> Entry::OwnAddress() {
 
 base::Status Entry::Prepare() {
   environment_ = context_.environment;
+  const std::string type = base::ToUpper(environment_.GetOr("OCI__CLUSTER_TYPE", "PYTORCH"));
+  if (type != "PYTORCH") {
+    TRY(
+        err_.Write(fmt::format("WARNING: OCI__CLUSTER_TYPE={}: this entry point starts the script "
+                               "with PyTorch's variables only\n",
+                               type)));
+  }
   if (context_.oci) services_ = context_.oci({});
   if (settings_.is_environment) return FetchCode(settings_, context_, services_.get(), out_);
   if (!settings_.local_folder.empty()) {
@@ -121,6 +137,9 @@ base::Status Entry::Prepare() {
 
 base::Status Entry::StartSync() {
   Say("sync_artifacts - {}", settings_.is_synced ? 1 : 0);
+  // Programs write there whether or not it is copied; the images have it.
+  base::Status made;
+  if (!settings_.sync_dir.empty()) made = base::MakeDirs(settings_.sync_dir, 0755);
   if (!settings_.is_synced) return {};
   const std::optional<std::string> uri = SyncUri(settings_);
   if (!uri || settings_.sync_dir.empty()) {
@@ -129,7 +148,7 @@ base::Status Entry::StartSync() {
     return {};
   }
   TRY_ASSIGN(auto storage, OpenStorage(*uri, services_.get()));
-  TRY(base::MakeDirs(settings_.sync_dir, 0755));
+  TRY(std::move(made));
   Say("syncing {} to {}", settings_.sync_dir, *uri);
   sync_ = std::make_unique<ArtifactSync>(settings_.sync_dir, std::move(storage),
                                          SyncRhythm{settings_.sync_interval}, context_.clock, err_);
@@ -175,8 +194,16 @@ std::string PythonPath(const EntrySettings& settings, const base::Environment& e
   return base::Join(parts, ":");
 }
 
+// Some machines have Python under its second name only. A profiler looks for it by itself.
+std::string PythonName(const std::string& path_list) {
+  const bool has_other =
+      !process::FindProgram("python", path_list) && process::FindProgram("python3", path_list);
+  return has_other ? "python3" : "python";
+}
+
 std::vector<NodeProcess> Entry::Processes(int64_t gpus) const {
   const int64_t per_node = std::max<int64_t>(gpus, 1);
+  const std::string python = PythonName(PathList());
   std::vector<NodeProcess> processes;
   for (int64_t local = 0; local < per_node; ++local) {
     base::Environment environment = environment_;
@@ -190,7 +217,7 @@ std::vector<NodeProcess> Entry::Processes(int64_t gpus) const {
     environment.Set("PYTHONPATH", PythonPath(settings_, environment_));
     NodeProcess process;
     // Its quotes have been checked before.
-    process.argv = *TrainingCommand(settings_, environment);
+    process.argv = *TrainingCommand(settings_, environment, python);
     for (const auto& [name, value] : environment.values())
       process.env.push_back(name + "=" + value);
     processes.push_back(std::move(process));
@@ -206,7 +233,7 @@ base::Result<NodeOutcome> Entry::Train() {
   Say("Running:  {}", base::Join(command, " "));
   const std::vector<NodeProcess> processes = Processes(gpus);
   Say("WORLD_SIZE: {}", (settings_.worker_count + 1) * static_cast<int64_t>(processes.size()));
-  if (processes.size() == 1) Say("RANK: {}", settings_.rank);
+  if (processes.size() == 1) Say("{}{}", api::kProgramStarted, settings_.rank);
   StopWatch watch;
   if (meeting_) {
     watch.changes_fd = meeting_->ChangesFd();
@@ -222,8 +249,8 @@ base::Result<NodeOutcome> Entry::Train() {
       ::access(settings_.code_dir.c_str(), X_OK) == 0 ? settings_.code_dir : std::string();
   TRY_ASSIGN(
       const NodeOutcome outcome,
-      RunNodeProcesses(processes, environment_.GetOr("PATH", "/usr/bin:/bin"), directory, watch,
-                       context_.clock, [&](int pid, size_t index) {
+      RunNodeProcesses(processes, PathList(), directory, watch, context_.clock,
+                       [&](int pid, size_t index) {
                          if (processes.size() == 1) return;
                          const auto rank = settings_.rank * static_cast<int64_t>(processes.size()) +
                                            static_cast<int64_t>(index);
@@ -244,6 +271,36 @@ void Entry::ReportFailure(int exit_code) {
   }
 }
 
+// The rank of the node whose failure has ended this one.
+std::optional<int64_t> Entry::FailedPeer(const base::Result<NodeOutcome>& outcome) {
+  const bool is_ended_by_it =
+      outcome ? outcome->was_stopped : outcome.error().code == base::Code::kCancelled;
+  if (!is_ended_by_it || !meeting_) return std::nullopt;
+  const auto failure = meeting_->FindFailure();
+  return failure && *failure ? base::ParseInt((*failure)->rank) : std::nullopt;
+}
+
+// The log of a failed node says why the job failed, so the cluster should see its end first.
+void Entry::LetEndFirst(int64_t rank) {
+  const auto signals = process::OpenSignalFd({SIGTERM, SIGINT});
+  if (!signals) return;
+  const auto deadline = context_.clock.Steady() + kFailedNodeEnds;
+  while (true) {
+    if (meeting_) meeting_->DrainChanges();
+    const auto nodes = nodes_->Look();
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - context_.clock.Steady());
+    if (!nodes || left.count() <= 0) return;
+    if (!nodes->living.contains(rank)) {
+      (void)process::WaitReadable(signals->get(), kUntilSeen);
+      return;
+    }
+    pollfd waited[] = {{nodes_->fd(), POLLIN, 0}, {signals->get(), POLLIN, 0}};
+    if (::poll(waited, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) return;
+    if (waited[1].revents != 0) return;
+  }
+}
+
 // For a job on this machine: the main node ends last, so that the job succeeds only when all nodes
 // have, and no node's last lines are lost. Returns the main node's exit code.
 base::Result<int> Entry::EndTogether(int exit_code) {
@@ -258,6 +315,7 @@ base::Result<int> Entry::EndTogether(int exit_code) {
     for (const auto& [rank, code] : nodes.ended) {
       if (code == 0) continue;
       Say("The node of rank {} failed with exit code {}", rank, code);
+      LetEndFirst(rank);
       return cli::kExitFailure;
     }
     if (!nodes.lost.empty()) {
@@ -324,6 +382,7 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
       if (code == 0) code = cli::kExitFailure;
     }
   }
+  if (const auto failed = FailedPeer(outcome); failed && nodes_) LetEndFirst(*failed);
   if (nodes_) {
     const auto last = EndTogether(code);
     if (!last) (void)err_.Write(fmt::format("end: {}\n", last.error().message));

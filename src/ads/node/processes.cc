@@ -67,18 +67,12 @@ class NodeRunner {
   NodeOutcome outcome_;
 };
 
-base::Result<std::string> FindInterpreter(const std::string& name, const std::string& path_list) {
-  auto path = process::FindProgram(name, path_list);
-  if (!path && name == "python") return process::FindProgram("python3", path_list);
-  return path;
-}
-
 base::Status NodeRunner::Start(const std::vector<NodeProcess>& processes,
                                const std::string& path_list, const std::string& directory,
                                const StartedFunction& started) {
   for (size_t i = 0; i < processes.size(); ++i) {
     process::SpawnOptions options;
-    auto path = FindInterpreter(processes[i].argv[0], path_list);
+    auto path = process::FindProgram(processes[i].argv[0], path_list);
     if (!path) {
       SignalAll(SIGKILL);
       return base::Fail(path.error());

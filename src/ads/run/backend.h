@@ -16,15 +16,18 @@ struct RunRequest {
   const TrainConfig& config;
   const JobSpec& job;
   const LoginFlags& login;
-  std::string job_info;  // --job-info: a writable file; "": none
-  std::string code_dir;  // the source folder on this machine, absolute: /code in the image
+  std::string job_info;   // --job-info: a writable file; "": none
+  std::string code_dir;   // the source folder on this machine, absolute: /code in the image
+  bool is_quiet = false;  // only the run's information goes to `out`
 };
 
 // `run --ocid`.
 struct ExistingJobRequest {
   std::string job_ocid;
   LoginFlags login;
-  std::string job_info;  // as in RunRequest
+  std::string job_info;   // as in RunRequest
+  bool is_quiet = false;  // likewise
+  bool is_dry = false;    // show the runs, create none
 };
 
 // Runs one request; created for it, and used by one thread.

@@ -6,6 +6,7 @@
 
 #include "ads/config/image_config.h"
 #include "ads/config/train_file.h"
+#include "ads/config/user_file.h"
 #include "ads/diagnosis.h"
 #include "ads/interrupts.h"
 #include "ads/run/cloud_runs.h"
@@ -56,7 +57,7 @@ base::Status SaveReport(OciCloud& cloud, const std::string& work_dir, const std:
   TRY_ASSIGN(const auto storage,
              cloud.OpenStorage(work_dir + (work_dir.ends_with('/') ? "" : "/") + job_id));
   TRY_ASSIGN(const std::string report, storage->Get(kReport));
-  TRY(base::WriteFileAtomic(path, report, 0644, base::Durability::kNone));
+  TRY(WriteUserFile(path, report));
   return out.Write(fmt::format("Report saved to {}\n", path));
 }
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include <climits>
+#include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "ads/run/info.h"
 #include "ads/run/pytorch_job.h"
@@ -17,10 +20,13 @@ namespace {
 
 constexpr size_t kSuffixLength = 5;
 
-base::Result<std::string> AbsolutePath(const std::string& path, std::string_view what) {
+base::Result<std::string> SourceFolder(const std::string& path) {
   char resolved[PATH_MAX];
   if (::realpath(path.c_str(), resolved) != nullptr) return std::string(resolved);
-  return base::Fail(base::Errno(errno, fmt::format("{} \"{}\"", what, path)));
+  return base::Fail(base::Errno(
+      errno,
+      fmt::format("the source folder \"{}\" (source_folder of ./config.ini; -s names another)",
+                  path)));
 }
 
 // The job as the cluster created it, and what `run` reports about it.
@@ -59,6 +65,18 @@ base::Result<int64_t> GpusHere(const Cluster& cluster, const RunRequest& request
   return std::min(wanted, here / static_cast<int64_t>(request.job.runs.size()));
 }
 
+// The entry point below the folder that the code has in an image, where it is named with that
+// folder: train.py for /code/train.py.
+std::optional<std::string> ScriptBelowCode(const RunRequest& request) {
+  const RuntimeConfig& runtime = request.config.runtime;
+  const bool has_own = !runtime.type.empty() && !runtime.code_dir.empty();
+  std::string folder = has_own ? runtime.code_dir : "/code";
+  if (!folder.ends_with('/')) folder += '/';
+  const std::string* const script = request.job.env.Find("OCI__ENTRY_SCRIPT");
+  if (script == nullptr || !script->starts_with(folder)) return std::nullopt;
+  return script->substr(folder.size());
+}
+
 class LocalBackend : public Backend {
  public:
   LocalBackend(const Context& context, Context::ClusterFlags flags)
@@ -89,10 +107,25 @@ class LocalBackend : public Backend {
 
  private:
   base::Result<OrderedEnv> LocalEnv(const RunRequest& request, const std::string& folder) const;
+  void AddLogin(const RunRequest& request, OrderedEnv& env) const;
 
   const Context& context_;
   Context::ClusterFlags flags_;
 };
+
+// The nodes, whose JOB_RUN_OCID otherwise means a resource principal, sign in as this user, where
+// the YAML does not say how.
+void LocalBackend::AddLogin(const RunRequest& request, OrderedEnv& env) const {
+  const auto login = ChooseLogin(request.login, context_.environment);
+  if (!login) return;  // a malformed configuration, which most trainings do not need
+  // The nodes run in other folders.
+  const std::string config = std::filesystem::absolute(login->config_path).string();
+  for (const auto& [name, value] :
+       {std::pair("OCI_IAM_TYPE", login->auth), std::pair("OCI_CONFIG_LOCATION", config),
+        std::pair("OCI_CONFIG_PROFILE", login->profile)}) {
+    if (request.job.env.Find(name) == nullptr) env.Set(name, value);
+  }
+}
 
 base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
                                                 const std::string& folder) const {
@@ -103,9 +136,11 @@ base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
   env.Set("OCI__LOCAL_FOLDER", folder);
   env.Set("OCI__NODE_IP", "127.0.0.1");
   if (request.config.runtime.type.empty()) {
-    TRY_ASSIGN(std::string code, AbsolutePath(request.code_dir, "the source folder"));
+    TRY_ASSIGN(std::string code, SourceFolder(request.code_dir));
     env.Set("OCI__CODE_DIR", std::move(code));
   }
+  AddLogin(request, env);
+  if (auto script = ScriptBelowCode(request)) env.Set("OCI__ENTRY_SCRIPT", std::move(*script));
   return env;
 }
 

@@ -32,6 +32,23 @@ std::string RunText(const JobRunSpec& run) {
   return out;
 }
 
+constexpr const char* kBegin =
+    "-----------------------------Entering dryrun mode----------------------------------\n";
+constexpr const char* kEnd =
+    "-----------------------------Ending dryrun mode----------------------------------\n";
+
+// From the line of plus signs to the end.
+std::string RunsText(const std::vector<JobRunSpec>& runs, const DryRunForm& form) {
+  std::string out = std::string(form.plus_width, '+') + "\n";
+  out += "Creating Main Job Run with following details:\n" + RunText(runs.front());
+  out += std::string(form.tilde_width, '~') + "\n";
+  if (form.has_workers && runs.size() > 1) {
+    out += "Creating Job Runs with following details:\n";
+    for (size_t i = 1; i < runs.size(); ++i) out += RunText(runs[i]);
+  }
+  return out + kEnd;
+}
+
 }  // namespace
 
 PyValue JobDocument(const JobSpec& job) {
@@ -72,18 +89,13 @@ PyValue JobDocument(const JobSpec& job) {
 }
 
 std::string RenderDryRun(const JobSpec& job, const DryRunForm& form) {
-  std::string out =
-      "-----------------------------Entering dryrun mode----------------------------------\n"
-      "Creating Job with payload: \n\n";
-  out += DumpPyYaml(JobDocument(job)) + "\n" + std::string(form.plus_width, '+') + "\n";
-  out += "Creating Main Job Run with following details:\n" + RunText(job.runs.front());
-  out += std::string(form.tilde_width, '~') + "\n";
-  if (form.has_workers && job.runs.size() > 1) {
-    out += "Creating Job Runs with following details:\n";
-    for (size_t i = 1; i < job.runs.size(); ++i) out += RunText(job.runs[i]);
-  }
-  return out +
-         "-----------------------------Ending dryrun mode----------------------------------\n";
+  return fmt::format("{}Creating Job with payload: \n\n{}\n", kBegin,
+                     DumpPyYaml(JobDocument(job))) +
+         RunsText(job.runs, form);
+}
+
+std::string RenderDryRunOf(const std::string& job_ocid, const std::vector<JobRunSpec>& runs) {
+  return fmt::format("{}Job OCID: {}\n", kBegin, job_ocid) + RunsText(runs, {});
 }
 
 }  // namespace ads

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ads/config/job_spec.h"
 
@@ -17,6 +18,9 @@ inline constexpr DryRunForm kCheckDryRun{200, 200, false};
 
 // The job as YAML, then its runs.
 std::string RenderDryRun(const JobSpec& job, const DryRunForm& form = {});
+
+// The same for new runs of an existing job.
+std::string RenderDryRunOf(const std::string& job_ocid, const std::vector<JobRunSpec>& runs);
 
 // Only the job: `kind: job` and everything below.
 PyValue JobDocument(const JobSpec& job);

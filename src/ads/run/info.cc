@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "ads/config/user_file.h"
 #include "ads/terminal_input.h"
 #include "ads/yaml/yaml.h"
 #include "base/fd.h"
@@ -17,6 +18,7 @@ namespace ads {
 namespace {
 
 constexpr size_t kMaxInfoBytes = 16 << 20;
+constexpr const char* kSaved = "Job run info saved to ";
 
 }  // namespace
 
@@ -50,13 +52,15 @@ std::string RenderRunInfo(const RunInfo& info, const std::string& program) {
 
 base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path) {
   TRY_ASSIGN(const std::string text, base::ReadFile(path, kMaxInfoBytes));
-  // The output of `run ... | tee` may begin with the banner and docker's output.
+  // The output of `run ... | tee` may begin with the banner and docker's output, and end with the
+  // line about --job-info.
   size_t begin = 0;
   if (!text.starts_with("jobId:")) {
     const size_t found = text.find("\njobId:");
     if (found != std::string::npos) begin = found + 1;
   }
-  const auto document = ReadPyYaml(std::string_view(text).substr(begin));
+  const size_t end = text.find(std::string("\n") + kSaved, begin);
+  const auto document = ReadPyYaml(std::string_view(text).substr(begin, end - begin));
   if (!document) {
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("{} {}", path, document.error().message));
@@ -79,7 +83,11 @@ base::Status CheckWritable(const std::string& path, std::string_view what) {
     return base::Fail(std::move(error));
   };
   struct stat info{};
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return refuse(EISDIR);
+  const bool is_there = ::stat(path.c_str(), &info) == 0;
+  if (is_there && S_ISDIR(info.st_mode)) return refuse(EISDIR);
+  if (is_there && !S_ISREG(info.st_mode)) {  // /dev/stdout, a pipe
+    return ::access(path.c_str(), W_OK) == 0 ? base::Status() : refuse(errno);
+  }
   std::string beside = path + ".XXXXXX";
   const base::Fd made(::mkostemp(beside.data(), O_CLOEXEC));
   if (!made) return refuse(errno);
@@ -90,15 +98,15 @@ base::Status CheckWritable(const std::string& path, std::string_view what) {
 base::Result<std::string> ChooseInfoPath(const std::string& path, bool yes, cli::Output& out) {
   if (path.empty()) return path;
   TRY(CheckWritable(path, "--job-info"));
-  if (yes || ::access(path.c_str(), F_OK) != 0) return path;
+  if (yes || !IsUserFile(path)) return path;
   TRY(out.Write(fmt::format("File {} already exists. Overwrite the file? [yN]: ", path)));
   const std::string answer = ReadLine().value_or("");
   return answer == "y" || answer == "Y" ? path : "";
 }
 
 base::Status SaveRunInfo(const std::string& path, const std::string& text, cli::Output& out) {
-  TRY(base::WriteFileAtomic(path, text, 0644, base::Durability::kNone));
-  return out.Write(fmt::format("Job run info saved to {}\n", path));
+  TRY(WriteUserFile(path, text));
+  return out.Write(fmt::format("{}{}\n", kSaved, path));
 }
 
 }  // namespace ads

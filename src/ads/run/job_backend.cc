@@ -10,6 +10,7 @@
 #include "ads/interrupts.h"
 #include "ads/oci/log_search.h"
 #include "ads/oci/service_error.h"
+#include "ads/run/dry_run.h"
 #include "ads/run/info.h"
 #include "ads/run/starter.h"
 #include "ads/storage/oci_cloud.h"
@@ -59,11 +60,11 @@ base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placemen
 // Reports runs that now continue by themselves whatever happens to this program, even if an error
 // follows.
 base::Result<int> ReportStart(const RunInfo& info, const Context& context,
-                              const std::string& job_info, Interrupts& interrupts,
-                              cli::Output& out) {
+                              const std::string& job_info, Interrupts& interrupts, cli::Output& out,
+                              cli::Output& talk) {
   const std::string text = RenderRunInfo(info, context.program);
   base::Status written = out.Write(text);
-  base::Status saved = job_info.empty() ? base::Status() : SaveRunInfo(job_info, text, out);
+  base::Status saved = job_info.empty() ? base::Status() : SaveRunInfo(job_info, text, talk);
   if (written) written = std::move(saved);
   if (written && !interrupts.HasCome()) return 0;
   base::Error why = written ? base::Error{Code::kCancelled, "interrupted", 0} : written.error();
@@ -83,7 +84,7 @@ base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, c
   TRY_ASSIGN(const StartedRuns started,
              StartNewJob(context_, jobs, job, placement, *interrupts, err));
   return ReportStart(InfoOf(started.job_id, started.runs, job.work_dir), context_, request.job_info,
-                     *interrupts, out);
+                     *interrupts, out, request.is_quiet ? err : out);
 }
 
 // Posts a job's body and returns its OCID. The error says so if the job may have been created.
@@ -205,6 +206,10 @@ base::Result<int> RunExistingJob(const Context& context, const ExistingJobReques
   specs[0].name = std::string(text::GetString(job, {"displayName"}));
   TRY_ASSIGN(auto before, jobs.ListJobRuns(job_ocid, placement.compartment_id));
   if (is_cluster) specs = ClusterRuns(job_env, before);
+  if (request.is_dry) {
+    TRY(out.Write(RenderDryRunOf(job_ocid, specs)));
+    return 0;
+  }
   const auto live = std::count_if(before.begin(), before.end(), [](const oci::JobRun& run) {
     return !oci::IsTerminal(run.state);
   });
@@ -225,7 +230,7 @@ base::Result<int> RunExistingJob(const Context& context, const ExistingJobReques
   const std::string work_dir = EnvOf(job_env, "OCI__WORK_DIR");
   return ReportStart(
       InfoOf(job_ocid, runs, work_dir.empty() ? std::nullopt : std::optional(work_dir)), context,
-      request.job_info, *interrupts, out);
+      request.job_info, *interrupts, out, request.is_quiet ? err : out);
 }
 
 }  // namespace ads

@@ -141,9 +141,26 @@ base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
   return 0;
 }
 
+// The container divides the arguments into words as a shell does.
+base::Status CheckArguments(const TrainConfig& config, const JobSpec& job) {
+  const OrderedEnv env = SubstituteEnv(job.env);
+  const std::string* const args = env.Find("OCI__ENTRY_SCRIPT_ARGS");
+  const bool is_divided = config.cluster_type == "PYTORCH" && args != nullptr;
+  if (!is_divided || base::ShellWords(*args, base::WordRules::kShlex)) return {};
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("ValueError: {}: spec.runtime.spec.args: a quote has no end: {}",
+                                config.path, *args));
+}
+
 // Without a script, or without the place of its code, every node would start and fail.
-base::Status CheckRuntime(const TrainConfig& config) {
+base::Status CheckRuntime(const TrainConfig& config, bool is_strict) {
   const RuntimeConfig& runtime = config.runtime;
+  if (is_strict && !runtime.IsKnown()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("ValueError: Runtime type {} is not supported. ({}: "
+                                  "spec.runtime.type; --no-strict ignores it)",
+                                  runtime.type, config.path));
+  }
   if (!runtime.entry_point && runtime.env.Find("OCI__ENTRY_SCRIPT") == nullptr) {
     return base::Fail(
         base::Code::kInvalidArgument,
@@ -217,18 +234,17 @@ base::Status RunVerb::CheckSubmittable() const {
                                  *config_.work_dir)));
     }
   }
-  TRY(CheckRuntime(config_));
+  TRY(CheckRuntime(config_, !flags_.is_not_strict));
+  const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
+  TRY(CheckArguments(config_, job));
   const bool is_clustered = !is_service;
   if (is_clustered && config_.cluster_type != "PYTORCH") {
-    return refuse(
-        fmt::format("RuntimeError: Framework not supported: {} (line of "
-                    "spec.cluster.kind in {}); -b {} runs pytorch",
-                    config_.cluster_type, config_.path, flags_.backend));
+    return refuse(fmt::format(
+        "RuntimeError: Framework not supported: {} (spec.cluster.kind in {}); -b {} runs "
+        "pytorch",
+        config_.cluster_type, config_.path, flags_.backend));
   }
-  if (is_service) {
-    const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
-    TRY(CheckPlacement(job, context_.environment));
-  }
+  if (is_service) TRY(CheckPlacement(job, context_.environment));
   return {};
 }
 
@@ -251,7 +267,8 @@ base::Status RunVerb::BuildAndPush(ImageConfig& image) {
 
 base::Result<std::string> RunVerb::PrepareImage() {
   const bool is_building = !flags_.has_no_build && !flags_.is_dry && !IsLocal();
-  TRY_ASSIGN(ImageConfig image, RefreshImageConfig(flags_.image_flags, config_.image, is_building));
+  TRY_ASSIGN(ImageConfig image, RefreshImageConfig(flags_.image_flags, config_.image, is_building,
+                                                   flags_.is_dry ? &err_ : nullptr));
   source_folder_ = image.source_folder;
   if (is_building) {
     TRY(BuildAndPush(image));
@@ -275,8 +292,12 @@ base::Result<std::unique_ptr<Backend>> RunVerb::ChooseBackend() const {
 
 base::Result<int> RunVerb::Run() {
   if (flags_.file.empty() && !flags_.ocid.empty() && context_.run_existing_job) {
-    TRY_ASSIGN(std::string info, InfoPath());
-    return context_.run_existing_job({flags_.ocid, flags_.login, std::move(info)}, out_, err_);
+    std::string info;
+    if (!flags_.is_dry) {
+      TRY_ASSIGN(info, InfoPath());
+    }
+    return context_.run_existing_job(
+        {flags_.ocid, flags_.login, std::move(info), flags_.is_quiet, flags_.is_dry}, out_, err_);
   }
   if (flags_.file.empty()) {
     return base::Fail(base::Code::kInvalidArgument,
@@ -305,7 +326,7 @@ base::Result<int> RunVerb::Run() {
     return 0;
   }
   TRY_ASSIGN(const std::unique_ptr<Backend> backend, ChooseBackend());
-  const RunRequest request{config_, job, flags_.login, info, source_folder_};
+  const RunRequest request{config_, job, flags_.login, info, source_folder_, flags_.is_quiet};
   return backend->Run(request, out_, err_);
 }
 

@@ -143,7 +143,11 @@ base::Result<int> CancelRunsOf(const Context& context, const LoginFlags& login,
   for (const std::string& id : cancelled) {
     TRY(ending.AwaitEnd(id, {std::chrono::seconds(3), EndWait().limit}));
   }
-  if (runs.empty()) TRY(out.Write(fmt::format("No Job runs found for : {}\n", job)));
+  if (runs.empty()) {
+    TRY(out.Write(fmt::format("No Job runs found for : {}\n", job)));
+  } else if (cancelled.empty() && code == 0) {
+    TRY(out.Write(fmt::format("All job runs of {} have ended already\n", job)));
+  }
   return code;
 }
 
@@ -151,7 +155,8 @@ base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFl
                                    cli::Invocation& call) {
   std::string job = flags.job_id;
   if (job.empty() && !flags.file.empty()) {
-    TRY_ASSIGN(const RunInfoFile info, ReadRunInfoFile(flags.file));
+    TRY_ASSIGN(const RunInfoFile info,
+               ReadRunInfoFile(ExpandHome(flags.file, context.environment)));
     job = info.job_id;
   }
   if (job.empty()) {
@@ -202,6 +207,9 @@ void AddDelete(cli::Command& parent, Context& context) {
   verb.flags().Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunDelete(context, flags->login, call); });
+}
+
+void AddModelVerbs(cli::Command& parent) {
   AddModelVerb(parent, "activate");
   AddModelVerb(parent, "deactivate");
 }

@@ -22,9 +22,10 @@ struct ShowConfigFlags {
 base::Result<std::string> ConfigAsYaml(ObjectStorage& storage, const std::string& name) {
   TRY_ASSIGN(const std::string content, storage.Get(name));
   const auto value = ReadPyYaml(content);
-  if (value) return DumpPyYaml(*value);
+  if (value && value->is_map()) return DumpPyYaml(*value);
   return base::Fail(base::Code::kInvalidArgument,
-                    fmt::format("{}: {}", storage.UriOf(name), value.error().message));
+                    fmt::format("{}: {}", storage.UriOf(name),
+                                value ? "it is not a JSON object" : value.error().message));
 }
 
 base::Result<int> ShowConfig(const Context& context, const ShowConfigFlags& flags,

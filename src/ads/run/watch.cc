@@ -94,6 +94,7 @@ void AddWatch(cli::Command& parent, Context& context) {
   set.Bool(&flags->has_status, "exit-status", true, "This is also the default.").Hidden();
   set.String(&flags->ignored, "log-type", "", "Accepted for compatibility.").Hidden();
   set.String(&flags->ignored, "log-filter", "", "Accepted for compatibility.").Hidden();
+  set.String(&flags->ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();
   DeclareLoginFlags(set, flags->login,
                     {"api_key", "resource_principal", "instance_principal", "security_token"});
   set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');

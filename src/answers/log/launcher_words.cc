@@ -146,6 +146,25 @@ void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words
   }
 }
 
+// Adds what muster-launch says, below its table, about the rank that failed first.
+void ReadExplanation(const std::vector<std::string_view>& lines, LauncherWords& words) {
+  constexpr std::string_view kSaid = ", its last line: ";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].find(" failed first (local rank ") == std::string_view::npos) continue;
+    const auto rank = NumberBehind(lines[i], ": rank ");
+    const auto row = std::find_if(words.rows.rbegin(), words.rows.rend(),
+                                  [&rank](const LauncherRow& each) { return each.rank == rank; });
+    if (!rank || row == words.rows.rend()) continue;
+    for (size_t below = i + 1; below < lines.size() && lines[below].starts_with("  "); ++below) {
+      if (const auto why = TableValue(lines[below], "why")) {
+        const size_t said = why->find(kSaid);
+        row->words = said == std::string_view::npos ? *why : why->substr(said + kSaid.size());
+      }
+      if (const auto where = TableValue(lines[below], "where")) row->crash = *where;
+    }
+  }
+}
+
 // Reads "srun: error: gpu-03: task 5: Exited with exit code 1". If there are several tasks, it is
 // unknown which was first.
 std::optional<LauncherRow> ReadSrun(std::string_view line) {
@@ -248,6 +267,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
   const std::set<std::string_view> ends_of_many = EndsOfMany(lines);
   ReadTables(lines, words);
+  ReadExplanation(lines, words);
   words.ranks = ReadNodeRanks(lines);
   std::optional<LauncherRow> agents;  // has only the local rank, which is right on one node
   for (size_t i = 0; i < lines.size(); ++i) {

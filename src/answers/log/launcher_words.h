@@ -17,6 +17,7 @@ struct LauncherRow {
   std::optional<int> pid;
   std::string host;
   std::string words;               // text about how it ended
+  std::string crash;               // where it crashed (stall/stack.h), as muster-launch says
   std::string error_file;          // "" if the worker wrote none
   std::optional<base::Time> time;  // of the launcher's clock
 };

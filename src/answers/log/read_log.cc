@@ -1,5 +1,7 @@
 #include "answers/log/read_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -475,6 +477,10 @@ class Sorter {
     if (row.exit_code) rank.exit_code = row.exit_code;
     if (!row.words.empty()) rank.end_words = row.words;
     if (!row.host.empty()) rank.host = row.host;
+    if (!row.crash.empty()) {
+      rank.witnesses.push_back({std::nullopt, std::string(kPythonsStack),
+                                fmt::format("rank {}: {}", *row.rank, row.crash)});
+    }
   }
 
   const bool has_master_;

@@ -49,8 +49,9 @@ struct Found {
   int pid = 0;
   bool has_ended = false;
   bool has_started = true;
-  bool is_unseen = false;  // it may run without a Python that says where it is
-  bool may_come = false;   // its pod may not have started yet
+  std::optional<KernelSleep> kernel;  // it runs no Python that can be asked
+  bool is_unseen = false;             // it may run without a Python that says where it is
+  bool may_come = false;              // its pod may not have started yet
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
@@ -67,6 +68,10 @@ struct Found {
 
 std::string Describe(const Found& found) {
   if (found.has_ended) return "has ended with exit code 0";
+  if (found.kernel && !found.has_ended && found.state != 'T') {
+    return fmt::format("runs no Python that says where it is{}{}",
+                       found.kernel->text.empty() ? "" : ", and ", found.kernel->text);
+  }
   if (found.is_unseen) return "runs no Python that says where it is";
   if (!found.has_started) return "has not started";
   if (found.state == 'T') {
@@ -101,6 +106,7 @@ std::string Describe(const Found& found) {
 bool IsHung(const Found& found) {
   if (found.is_unseen || found.may_come) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
+  if (found.kernel) return false;
   if (found.state == 'D' || found.state == 't') return false;
   return found.is_idle &&
          (found.doing.kind == Doing::Kind::kOwn || found.doing.kind == Doing::Kind::kSilent);
@@ -152,6 +158,39 @@ std::optional<Stall> FindUnended(const std::vector<Found>& ranks,
   stall.waiting = stall.missing = RanksOf(left);
   stall.text =
       fmt::format("{} not ended, and the others have{}", HasOrHave(left), DescribeEach(left));
+  return stall;
+}
+
+// Who runs no Python cannot say for whom it waits. But if no rank does anything for long, and they
+// do not all just sleep, as those of an idle server do, they may hang.
+std::optional<Stall> FindIdle(const std::vector<Found>& ranks,
+                              std::chrono::steady_clock::time_point now) {
+  Stall stall;
+  std::map<std::string, std::vector<const Found*>> alike;
+  bool is_rest = true;
+  for (const Found& rank : ranks) {
+    if (!rank.kernel || !rank.is_still || !rank.is_idle) return std::nullopt;
+    if (now - rank.idle_since < kSlow) return std::nullopt;
+    stall.since = std::max(stall.since, rank.idle_since);
+    is_rest = is_rest && rank.kernel->is_rest;
+    alike[rank.kernel->text].push_back(&rank);
+  }
+  if (is_rest) return std::nullopt;
+  stall.kind = Stall::Kind::kWaiting;
+  stall.waiting = RanksOf(ranks);
+  std::vector<std::pair<std::string, std::vector<const Found*>>> groups(alike.begin(), alike.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  stall.text = "no rank does anything, and none runs Python that says where it is";
+  const char* mark = ": ";
+  for (const auto& [text, group] : groups) {
+    std::vector<int> names;
+    for (const Found* const each : group) names.push_back(each->rank);
+    const std::string pid =
+        names.size() == 1 ? fmt::format(" (pid {})", group[0]->kernel->pid) : "";
+    stall.text += fmt::format("{}{}{}: {}{}", std::exchange(mark, "; "), NameRanks(names), pid,
+                              names.size() == 1 ? "" : "each ", text.empty() ? "sleeps" : text);
+  }
   return stall;
 }
 
@@ -238,6 +277,18 @@ std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
                      duration_cast<seconds>(now - stall.since).count(), stall.text);
 }
 
+std::string RenderStacks(const std::vector<RankLook>& looks,
+                         const std::map<int, std::string>& dumps) {
+  std::vector<RankStack> stacks;
+  for (const RankLook& look : looks) {
+    const auto dump = dumps.find(look.rank);
+    stacks.push_back({fmt::format("rank {} (pid {})", look.rank, look.pid),
+                      dump == dumps.end() ? "" : dump->second,
+                      look.has_ended ? "has ended with exit code 0" : "gave no stack"});
+  }
+  return "stacks, the rarest first:\n" + RenderStacks(stacks, false);
+}
+
 std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& looks) {
   const std::vector<int>& ranks = stall.missing.empty() ? stall.waiting : stall.missing;
   const bool all_run = std::all_of(ranks.begin(), ranks.end(), [&looks](int rank) {
@@ -271,9 +322,14 @@ StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
 
 bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   std::map<int, Known> seen;
+  bool has_new = false;
   for (const RankLook& look : looks) {
     const auto before = ranks_.find(look.rank);
-    Known known{look, now, now, now};
+    Known known{look, now, now, now, now};
+    const bool is_same =
+        before != ranks_.end() && (before->second.look.pid == look.pid || look.has_ended);
+    if (is_same) known.began = before->second.began;
+    has_new = has_new || !is_same;
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
@@ -298,6 +354,12 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   }
   ranks_ = std::move(seen);
 
+  if (has_new) {
+    // What was known about the process before it does not hold for it.
+    stall_.reset();
+    asked_.reset();
+    next_ask_ = after_;
+  }
   if (stall_) {
     const bool go_on = std::any_of(stall_->waiting.begin(), stall_->waiting.end(), [&](int rank) {
       const auto known = ranks_.find(rank);
@@ -341,7 +403,9 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
+  Instant all_began{};
   for (const auto& [rank, known] : ranks_) {
+    all_began = std::max(all_began, known.began);
     Found found;
     found.rank = rank;
     found.pid = known.look.pid;
@@ -349,6 +413,9 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     found.is_still = now - known.still_since >= after_;
     found.has_work = testimony.with_work.contains(rank);
     found.state = known.look.activity.state;
+    if (const auto kernel = testimony.kernel.find(rank); kernel != testimony.kernel.end()) {
+      found.kernel = kernel->second;
+    }
     // This also counts while the rank is disturbed: it may have work but get no processor.
     found.is_idle = now - known.idle_since >= after_ && !found.has_work && found.state != 'R';
     found.idle_since = known.idle_since;
@@ -390,10 +457,13 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
             [](const Found& a, const Found& b) { return a.rank < b.rank; });
   const bool was_said = std::exchange(stall_, std::nullopt).has_value();
   if (waiting.empty()) stall_ = FindUnended(missing, now);
+  if (waiting.empty() && !stall_ && is_whole_) stall_ = FindIdle(missing, now);
+  // To ask these wakes nobody up.
+  if (testimony.dumps.empty() && !testimony.kernel.empty()) next_ask_ = kSoon;
   if (waiting.empty() || (missing.empty() && !is_whole_)) return;
 
   Stall stall;
-  stall.since = since;
+  stall.since = std::max(since, all_began);
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
   stall.is_partial = lacks_answers_;
@@ -426,7 +496,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   }
   // An answer that may only be late is not mentioned yet.
   if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(testimony, missing);
-  if (!was_said && stall.kind == Stall::Kind::kWaiting && now - since < kSlow) return;
+  if (!was_said && stall.kind == Stall::Kind::kWaiting && now - stall.since < kSlow) return;
   stall_ = std::move(stall);
 }
 

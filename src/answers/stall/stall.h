@@ -35,12 +35,20 @@ struct RankLook {
   Activity activity{};
 };
 
+// What a rank waits for in the kernel.
+struct KernelSleep {
+  int pid = 0;
+  std::string text;      // "waits for another thread (futex_do_wait)"; "" if it is unknown
+  bool is_rest = false;  // programs that have nothing to do may sleep there, too
+};
+
 struct Stall {
   enum class Kind {
     kStalled,  // the missing ranks do nothing at all
     kWaiting,  // the missing ranks are working: slow, not hung
   };
   Kind kind = Kind::kStalled;
+  // Not before all processes that are known had begun: who has not begun holds up nobody.
   std::chrono::steady_clock::time_point since;
   std::vector<int> waiting, missing;  // ranks, ascending
   // "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: time.sleep(60)"
@@ -55,6 +63,11 @@ std::string_view NameOf(Stall::Kind kind);
 
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
+
+// The stacks of all ranks, the rarest first (RenderStacks). `looks`: StallWatch::looks; `dumps`: by
+// rank. Pure.
+std::string RenderStacks(const std::vector<RankLook>& looks,
+                         const std::map<int, std::string>& dumps);
 
 // The rank whose end lets a stalled job start again: a missing one, or where nobody is missing one
 // of those that wait for each other. Nullopt if a missing rank does not run: then the end of
@@ -91,6 +104,8 @@ class StallWatch {
     std::set<int> with_work{};
     // Pods of the job have not started yet: a rank that nobody has seen will come with them.
     bool awaits_pods = false;
+    // Of ranks that run no Python that can be asked, and do not use a GPU.
+    std::map<int, KernelSleep> kernel{};
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
@@ -105,6 +120,7 @@ class StallWatch {
   struct Known {
     RankLook look;
     Instant seen;
+    Instant began;        // the first look at this process
     Instant still_since;  // no counter has changed since
     Instant idle_since;   // it has only polled since
     int disturbed = 0;    // for so many looks only work counts, because our question woke it up

@@ -48,6 +48,7 @@ class Story {
   std::set<int>& mute() { return mute_; }
   bool& has_silent_pods() { return has_silent_pods_; }
   bool& awaits_pods() { return awaits_pods_; }
+  std::map<int, KernelSleep>& kernel() { return kernel_; }
   RankLook& operator[](size_t rank) { return looks_[rank]; }
   std::vector<RankLook>& looks() { return looks_; }
 
@@ -60,9 +61,10 @@ class Story {
       for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
       if (!watch_.See(now_, looks_)) continue;
       ++asked;
-      watch_.Judge(
-          now_, {dumps, traces_, lacks_traces_, mute_, has_silent_pods_, with_work_, awaits_pods_},
-          Source);
+      watch_.Judge(now_,
+                   {dumps, traces_, lacks_traces_, mute_, has_silent_pods_, with_work_,
+                    awaits_pods_, kernel_},
+                   Source);
     }
     return asked;
   }
@@ -77,6 +79,7 @@ class Story {
   std::set<int> mute_;
   bool has_silent_pods_ = false;
   bool awaits_pods_ = false;
+  std::map<int, KernelSleep> kernel_;
   std::vector<RankLook> looks_;
   StallWatch::Instant now_{};
 };
@@ -216,6 +219,55 @@ TEST(Stall, ARankThatIsNoPythonNeedNotHaveFailedToStart) {
       "rank 2 has not entered barrier (train.py:12); it runs no Python that says where it is");
 }
 
+const KernelSleep kOnThread{201, "waits for another thread (futex_do_wait)"};
+const KernelSleep kSleeps{202, "sleeps (hrtimer_nanosleep)", true};
+
+TEST(Stall, WhatTheKernelKnowsIsSaidWhereNoRankIsPython) {
+  Story story(3);
+  story.kernel() = {{0, kOnThread}, {1, kSleeps}, {2, kOnThread}};
+  story.Pass(10, {}, {});
+  EXPECT_EQ(story.Said(), "");
+  story.Pass(1, {}, {});
+  EXPECT_EQ(story.Said(),
+            "waiting 10 s: no rank does anything, and none runs Python that says where it is: rank "
+            "1 (pid 202): sleeps (hrtimer_nanosleep); ranks 0, 2: each waits for another thread "
+            "(futex_do_wait)");
+  story.Pass(1, {2}, {});
+  EXPECT_EQ(story.Said(), "") << "it goes on";
+}
+
+TEST(Stall, WhoMayJustRestOrWaitForAGpuIsNotSaidToHang) {
+  const auto said = [](const std::map<int, KernelSleep>& kernel, const std::vector<size_t>& busy,
+                       const std::set<int>& with_work = {}) {
+    Story story(2);
+    story.kernel() = kernel;
+    story.with_work() = with_work;
+    story.Pass(60, busy, {});
+    return story.Said();
+  };
+  EXPECT_NE(said({{0, kOnThread}, {1, kOnThread}}, {}), "");
+  EXPECT_EQ(said({{0, kSleeps}, {1, kSleeps}}, {}), "");
+  EXPECT_EQ(said({{0, kOnThread}}, {}), "") << "nobody knows what rank 1 waits for";
+  EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {1}), "");
+  EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {}, {1}), "");
+  Story story(2);
+  story.kernel() = {{0, kOnThread}, {1, kOnThread}};
+  for (int i = 0; i < 60; ++i) {
+    ++story[1].activity.switches;
+    story.Pass(1, {}, {});
+    EXPECT_EQ(story.Said(), "") << "rank 1 polls for something";
+  }
+}
+
+TEST(Stall, ARankThatIsNoPythonIsNotKilledForThoseThatWaitForIt) {
+  Story story(2);
+  story.kernel() = {{1, kOnThread}};
+  story.Pass(13, {}, {{0, kInBarrier}});
+  EXPECT_EQ(story.Said(),
+            "waiting 12 s: rank 1 has not entered barrier (train.py:12); it runs no Python that "
+            "says where it is, and waits for another thread (futex_do_wait)");
+}
+
 TEST(Stall, ARankWhosePodIsStillToStartIsNotHung) {
   for (const bool has_silent_pods : {false, true}) {
     Story story(3);
@@ -228,6 +280,24 @@ TEST(Stall, ARankWhosePodIsStillToStartIsNotHung) {
         ": rank 2 has not entered barrier (train.py:12); it has not started"))
         << story.Said();
   }
+}
+
+TEST(Stall, BeginsWhenTheLastProcessHasBegun) {
+  Story story(2);
+  story.awaits_pods() = true;
+  const RankLook late = story.looks().back();
+  story.looks().pop_back();
+  story.Pass(40, {}, {{0, kInAllReduce}});
+  EXPECT_TRUE(story.Said().starts_with("waiting 39 s: rank 1 has not entered")) << story.Said();
+  story.awaits_pods() = false;
+  story.looks().push_back(late);
+  story.Pass(1, {1}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "") << "it has just begun";
+  story.Pass(6, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_TRUE(story.Said().starts_with("stalled 6 s: rank 1 has not entered")) << story.Said();
+  story[1].pid = 300;
+  story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "") << "its process is another one";
 }
 
 TEST(RankToKill, IsAMissingOneThatRuns) {

@@ -108,8 +108,9 @@ std::string TellingLine(std::string_view message, bool is_code_sync) {
   constexpr std::string_view kOfRun = "subprocess.CalledProcessError: ";
   std::string last, raised;
   Traceback traceback;
-  const std::string_view of_program =
-      message.substr(0, message.find(fmt::format("\n{}", kProgramFailed)));
+  const size_t program_end = message.find(fmt::format("\n{}", kProgramFailed));
+  const std::string_view of_program = message.substr(0, program_end);
+  const bool is_of_entry = program_end != std::string_view::npos;
   for (const std::string& line : base::Split(of_program, '\n')) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty() || traceback.IsOfMessage(line)) continue;
@@ -124,7 +125,10 @@ std::string TellingLine(std::string_view message, bool is_code_sync) {
         std::any_of(std::begin(kLaunchers), std::end(kLaunchers),
                     [&](std::string_view label) { return trimmed.starts_with(label); });
     if (traceback.HasNamed() && !trimmed.starts_with(kOfRun)) raised = trimmed;
-    if (!is_launchers) last = trimmed.starts_with(": ") ? trimmed.substr(2) : trimmed;
+    const bool is_start = is_of_entry && trimmed.starts_with(kProgramStarted) &&
+                          base::ParseInt(trimmed.substr(kProgramStarted.size()));
+    if (is_start) last.clear();
+    if (!is_launchers && !is_start) last = trimmed.starts_with(": ") ? trimmed.substr(2) : trimmed;
   }
   return OneLine(last.starts_with(kOfRun) && !raised.empty() ? raised : last);
 }

@@ -11,8 +11,10 @@
 
 namespace api {
 
-// What `opctl entry` prints when its program has failed; the program's last lines follow.
+// What `opctl entry` prints when its program has failed, after the program's last lines.
 inline constexpr std::string_view kProgramFailed = "Error Running the code: exit code ";
+// How its last line before the program's output begins.
+inline constexpr std::string_view kProgramStarted = "RANK: ";
 
 struct FirstFailure {
   // One line; "" when the pods do not show it:

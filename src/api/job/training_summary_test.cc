@@ -474,6 +474,9 @@ TEST_F(FailedReason, IsTheProgramsLastLineNotTheNodes) {
       "Stopping the process. Reason: Code Execution Failure\nExiting with exit code: 5\n";
   Terminate(pods_[1], 5, kCreated, log);
   EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5: no such column: y");
+  pods_[1] = MakePod("worker", 0, "Failed");
+  Terminate(pods_[1], 5, kCreated, "WORLD_SIZE: 2\nRANK: 1\nError Running the code: exit code 5\n");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5") << "the program printed nothing";
 }
 
 TEST_F(FailedReason, IsTheLineThatNamesAnExceptionWhoseMessageHasMore) {

@@ -68,5 +68,56 @@ TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   EXPECT_NE(ended.out.find("unschedulable"), std::string::npos) << ended.out;
 }
 
+class ExplainLogTest : public VerbTest {
+ protected:
+  std::string Explain(const std::string& log) {
+    is_this_machine_ = false;
+    cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
+    text::Json pod = MakePod("pt", "master", 0, "Failed");
+    text::Set(pod, {"status", "containerStatuses"},
+              text::Array{text::Object{
+                  {"name", "pytorch"},
+                  {"state", text::Object{{"terminated", text::Object{{"exitCode", 1}}}}}}});
+    cluster_->Put(kPods, pod);
+    cluster_->on_log = [log](const net::Target&) { return FakeLog{.body = log}; };
+    const Ended ended = Run({"explain", "pt"}, "muster");
+    EXPECT_EQ(ended.exit_code, 0) << ended.log;
+    return ended.out;
+  }
+};
+
+TEST_F(ExplainLogTest, WhatFollowsALineOfManyMegabytesIsRead) {
+  const std::string out =
+      Explain(std::string(40 << 20, 'y') +
+              "\nTraceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n"
+              "RuntimeError: after it\n");
+  EXPECT_NE(out.find("RuntimeError: after it"), std::string::npos) << out.substr(0, 2000);
+}
+
+TEST_F(ExplainLogTest, ARankThatWasDoneHasNotTheExitCodeOfItsContainer) {
+  const std::string out = Explain(
+      "[0] RuntimeError: [./gloo/transport/tcp/pair.cc:598] Connection closed by peer [::1]:1\n"
+      "[1] step 1\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
+      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
+      "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
+      "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n");
+  EXPECT_NE(out.find("ended-early"), std::string::npos) << out;
+  EXPECT_EQ(out.find("rank 1 (pt-master-0): exited with code 1"), std::string::npos) << out;
+}
+
+TEST_F(ExplainLogTest, ANodesRankThatWasDoneHasNotTheExitCodeOfItsLauncher) {
+  const std::string out = Explain(
+      "muster-launch: node 1 of 2: ranks 1 to 1 of 2, start 1\n[local-rank0]:step 1\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
+      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
+      "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
+      "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n");
+  EXPECT_NE(out.find("ended-early"), std::string::npos) << out;
+  EXPECT_EQ(out.find("exited with code 1"), std::string::npos) << out;
+}
+
 }  // namespace
 }  // namespace arena

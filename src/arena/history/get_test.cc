@@ -180,6 +180,18 @@ TEST_F(GetTest, WideIsTheTextOfArena015) {
             "  http://10.0.0.10:31234\n");
 }
 
+// The instances were made a minute ago.
+TEST_F(GetTest, ArenaPrintsTheJobsDurationAsTheAgeOfInstances) {
+  text::Json job = MakeJob("pt", "Running", std::chrono::hours(3));
+  cluster_->Put(kJobs, job);
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  EXPECT_NE(Run({"get", "pt", "-o", "wide"}).out.find("  pt-master-0  Running  3h   true"),
+            std::string::npos);
+  EXPECT_NE(
+      Run({"get", "pt", "-o", "wide"}, "muster").out.find("  pt-master-0  Running  1m   true"),
+      std::string::npos);
+}
+
 TEST_F(GetTest, EventsOfTheJobAndOfItsPodsAreShownOldestFirst) {
   PutRunning();
   const auto put = [&](const char* name, const char* kind, const std::string& of,

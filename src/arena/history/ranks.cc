@@ -55,7 +55,7 @@ std::vector<Watched> ProcessesOf(const Context& context, const TrainingJob& job,
     }
   }
   if (silent.empty() || !context.cluster_is_this_machine) return watched;
-  for (const auto& [folder, rank, pid] : witness::NativeRanksOf(silent)) {
+  for (const auto& [folder, rank, world, pid] : witness::NativeRanksOf(silent)) {
     if (static_cast<size_t>(rank) >= ranks.size()) continue;
     RankState& state = ranks[static_cast<size_t>(rank)];
     state.pid = pid;

@@ -39,8 +39,9 @@ std::vector<MetricSample> ParseExposition(std::string_view text);
 std::vector<GpuMetric> ToGpuMetrics(const std::vector<MetricSample>& samples);
 
 // All GPUs of the cluster in one request, to the embedded cluster or to the Prometheus at
-// $PROMETHEUS_ADDRESS or `prometheus_address` in Arena's configuration. Empty if neither exists.
-// Blocks for at most 10 s; an error names what did not answer.
+// $PROMETHEUS_ADDRESS or `prometheus_address` in Arena's configuration; under Arena's name also to
+// a Prometheus among the cluster's services. Empty if none of them exists. Blocks for at most 10 s;
+// an error names what did not answer.
 base::Result<std::vector<GpuMetric>> FetchGpuMetrics(cluster::Client& client,
                                                      const Context& context);
 // The same, but logs a failure as a warning and returns none.

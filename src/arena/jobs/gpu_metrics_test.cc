@@ -129,6 +129,44 @@ TEST_F(PrometheusTest, IsAskedOnceForAllAtItsAddress) {
   EXPECT_NE(request.find("\r\nAuthorization: Bearer secret\r\n"), std::string::npos);
 }
 
+TEST_F(PrometheusTest, IsFoundByItsServiceUnderArenasName) {
+  const auto put = [this](const char* name, const char* label, const char* value) {
+    cluster_->Put(
+        "/api/v1/namespaces/monitoring/services",
+        text::Object{{"metadata", text::Object{{"name", name},
+                                               {"namespace", "monitoring"},
+                                               {"labels", text::Object{{label, value}}}}}});
+  };
+  std::vector<std::string> asked;
+  cluster_->on_service = [&](const net::HttpRequest& request) {
+    asked.push_back(request.target.substr(0, request.target.find('?')));
+    return net::HttpResponse{200, {}, R"({"status": "success", "data": {"result": [
+      {"metric": {"__name__": "nvidia_gpu_duty_cycle", "minor_number": "0",
+                  "namespace_name": "default", "pod_name": "pt-master-0", "node_name": "node-1"},
+       "value": [1700000000, "35"]}]}})"};
+  };
+  EXPECT_NE(Run({"top", "job", "pt"}).out.find("N/A               N/A             N/A\n"),
+            std::string::npos);
+  put("c", "kubernetes.io/name", "Prometheus");
+  const std::string out = Run({"top", "job", "pt"}).out;
+  EXPECT_NE(out.find("  0                 35.0%           N/A\n"), std::string::npos) << out;
+  put("b", "kubernetes.io/service-name", "prometheus-server");
+  Run({"top", "job", "pt"});
+  put("a", "kubernetes.io/service-name", "prometheus-admin");
+  Run({"get", "pt", "-g"});
+  EXPECT_EQ(asked, (std::vector<std::string>{
+                       "/api/v1/namespaces/monitoring/services/http:c:9090/proxy/api/v1/query",
+                       "/api/v1/namespaces/monitoring/services/http:b:9090/proxy/api/v1/query",
+                       "/api/v1/namespaces/monitoring/services/http:a:9335/proxy/api/v1/query"}));
+  // Who may not list services sees no metrics, and no warning.
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (!request.target.starts_with("/api/v1/services")) return std::nullopt;
+    return FakeCluster::Refusal{403, "Forbidden", "not you"};
+  };
+  EXPECT_EQ(Run({"top", "job", "pt"}).log, "");
+  EXPECT_EQ(asked.size(), 3u);
+}
+
 TEST_F(PrometheusTest, OneThatIsNotThereLeavesNothingKnown) {
   environment_["PROMETHEUS_ADDRESS"] = "http://127.0.0.1:1";
   const Ended ended = Run({"top", "job", "pt"});

@@ -165,7 +165,8 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras,
   instances.Row({"NAME", "STATUS", "AGE", "IS_CHIEF", "GPU(Requested)", "NODE"});
   instances.Row({"----", "------", "---", "--------", "--------------", "----"});
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    instances.Row({instance.name, painted(instance.status), base::ShortDuration(instance.age),
+    const base::Duration age = extras.has_arenas_ages ? job.summary.duration : instance.age;
+    instances.Row({instance.name, painted(instance.status), base::ShortDuration(age),
                    instance.is_chief ? "true" : "false", Number(instance.requested_gpus),
                    instance.node});
   }

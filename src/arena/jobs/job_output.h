@@ -68,6 +68,7 @@ struct GetExtras {
   std::optional<std::string> tensorboard;
   std::string tensorboard_problem;  // why it does not run; "" for none
   bool gpus = false;
+  bool has_arenas_ages = false;  // Arena prints the job's duration as the age of its instances
   std::vector<GpuMetric> gpu_metrics;
   bool events = false;
   std::vector<JobEvent> event_rows;

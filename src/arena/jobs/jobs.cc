@@ -15,6 +15,7 @@
 #include "api/object.h"
 #include "arena/app/ownership.h"
 #include "arena/app/program_name.h"
+#include "arena/app/services.h"
 #include "arena/jobs/broken_submission.h"
 #include "arena/jobs/listed_pods.h"
 #include "arena/jobs/tensorboard.h"
@@ -45,13 +46,13 @@ std::string Url(std::string_view host, int64_t port) {
 // "" if it cannot be reached. `node_address` is looked up once, when it is first needed.
 std::string UrlOfService(cluster::Client& client, const text::Json& service,
                          std::optional<std::string>& node_address) {
-  const text::Array& ingress = text::Items(service, {"status", "loadBalancer", "ingress"});
-  if (!ingress.empty()) return Url(text::GetString(ingress[0], {"ip"}), kTensorboardPort);
-  const text::Array& ports = text::Items(service, {"spec", "ports"});
-  const auto port = ports.empty() ? std::nullopt : text::GetInt(ports[0], {"nodePort"});
-  if (!port) return "";
+  if (const std::string host = IngressHost(service); !host.empty()) {
+    return Url(host, kTensorboardPort);
+  }
+  const int64_t port = FirstPort(service, "nodePort");
+  if (port == 0) return "";
   if (!node_address) node_address = ReadyNodeAddress(client);
-  return node_address->empty() ? "" : Url(*node_address, *port);
+  return node_address->empty() ? "" : Url(*node_address, port);
 }
 
 // Shared among the processors if there are many: reading their pods takes most of a list's time.

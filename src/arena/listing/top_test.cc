@@ -1,3 +1,6 @@
+#include <pwd.h>
+#include <unistd.h>
+
 #include "arena/install/build_info.h"
 #include "arena/listing/repeat_display.h"
 #include "arena/testing/verb_test_base.h"
@@ -327,6 +330,14 @@ TEST_F(MetaTest, VersionAndWhoami) {
   EXPECT_EQ(
       Run({"whoami"}).out,
       "{\"Name\":\"tom\",\"Id\":\"34b7da764b21d298ef307d04d8152dc5\",\"IsAdminUser\":false}\n");
+}
+
+// As in a service's environment, or a container's.
+TEST_F(MetaTest, TheUserHasANameWithoutAnEnvironment) {
+  environment_.erase("USER");
+  const passwd* const known = getpwuid(getuid());
+  const std::string name = known != nullptr ? known->pw_name : "uid-" + std::to_string(getuid());
+  EXPECT_EQ(text::GetString(Json(Run({"whoami"}).out), {"Name"}), name);
 }
 
 TEST_F(MetaTest, JobNamesAreCompleted) {

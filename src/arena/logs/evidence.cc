@@ -40,6 +40,7 @@ constexpr int64_t kMostLines = 2000;       // of each log
 constexpr int64_t kMostOfSweep = 100'000;  // of the log of all trials
 constexpr size_t kMostLogs = 64;           // of pods that failed
 constexpr size_t kMostBytes = 16 << 20;    // of each file
+constexpr size_t kMostRead = 1 << 30;      // of a pod's log
 constexpr size_t kMostFiles = 4096;
 constexpr int kKilled = 128 + SIGKILL;
 
@@ -241,6 +242,10 @@ class Gathering {
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
+    const bool is_told =
+        read.first_rank.has_value() ||
+        std::any_of(read.ranks.begin(), read.ranks.end(),
+                    [](const answers::Rank& of) { return of.rank && of.exit_code.has_value(); });
     for (answers::Rank& of : read.ranks) {
       answers::Rank one = rank;
       // Lines that no rank has printed come from the launcher, which mostly repeats the ranks' own
@@ -248,7 +253,8 @@ class Gathering {
       if (has_ranks && !of.rank && !Decides(of)) continue;
       if (has_ranks) one.rank = of.rank;
       one.attempt += of.attempt;
-      if (of.exit_code) one.exit_code = of.exit_code;
+      // The launcher has said how its ranks ended: the container's exit code is another's.
+      if (of.exit_code || is_told) one.exit_code = of.exit_code;
       one.lines = std::move(of.lines);
       evidence_.ranks.push_back(std::move(one));
     }
@@ -450,7 +456,20 @@ std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& ru
   options.tail_lines = lines;
   options.timestamps = true;
   if (is_gone) options.pod_uid = api::Uid(pod);
-  return ReadPodLog(client, pod, options, kMostBytes);
+  // The lines may be long: only what was printed last counts.
+  std::string text;
+  const auto keep_end = [&text](size_t most) {
+    if (text.size() <= most) return;
+    const size_t line = text.find('\n', text.size() - most);
+    text.erase(0, line == std::string::npos ? text.size() - most : line + 1);
+  };
+  const bool is_read =
+      ReadPodLog(client, pod, options, kMostRead, [&text, &keep_end](std::string_view bytes) {
+        text += bytes;
+        if (text.size() > 2 * kMostBytes) keep_end(kMostBytes);
+      });
+  keep_end(kMostBytes);
+  return is_read ? std::optional(std::move(text)) : std::nullopt;
 }
 
 }  // namespace arena

@@ -4,6 +4,7 @@
 
 #include "api/object.h"
 #include "arena/app/complete_names.h"
+#include "arena/app/services.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/jobs.h"
 #include "arena/verbs.h"
@@ -13,19 +14,14 @@ namespace {
 
 constexpr std::string_view kDashboard = "kubernetes-dashboard";
 
-int64_t FirstPort(const text::Json& service, std::string_view field) {
-  const text::Array& ports = text::Items(service, {"spec", "ports"});
-  return ports.empty() ? 0 : text::GetInt(ports[0], {field}).value_or(0);
-}
-
 // Returns host:port where the service can be reached from here; "" if it cannot be.
 std::string AddressOf(cluster::Client& client, const text::Json& service) {
   const std::string_view type = text::GetString(service, {"spec", "type"});
   std::string host;
   int64_t port = FirstPort(service, "port");
-  const text::Array& ingress = text::Items(service, {"status", "loadBalancer", "ingress"});
+  const std::string ingress = IngressHost(service);
   if (type == "LoadBalancer" && !ingress.empty()) {
-    host = text::GetString(ingress[0], {"ip"});
+    host = ingress;
   } else if (type == "NodePort") {
     host = ReadyNodeAddress(client);
     port = FirstPort(service, "nodePort");

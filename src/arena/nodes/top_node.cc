@@ -53,12 +53,22 @@ base::Result<std::vector<NodeUse>> FetchNodes(cluster::Client& client, const Con
   return uses;
 }
 
+// Arena does not know the roles of nodes that have GPUs, except in its details
+// (compat/arena.md 2.8).
+void ForgetRoles(std::vector<NodeUse>& nodes) {
+  for (NodeUse& node : nodes) {
+    if (node.kind != NodeKind::kNormal) node.role = "<none>";
+  }
+}
+
 base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const auto show = [&]() -> base::Status {
-    TRY_ASSIGN(const std::vector<NodeUse> nodes, FetchNodes(*client, context, flags, call.args));
+    TRY_ASSIGN(std::vector<NodeUse> nodes, FetchNodes(*client, context, flags, call.args));
+    const bool has_details = flags.details && !IsForMachines(format);
+    if (context.program == "arena" && !has_details) ForgetRoles(nodes);
     if (IsForMachines(format)) {
       const text::Json json = NodesToJson(nodes);
       return call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json));

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "api/object.h"
+#include "api/resources.h"
 #include "arena/objects/manifest_objects.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 #include "text/yaml.h"
 
 namespace arena {
@@ -48,13 +50,32 @@ bool IsCovered(const text::Json& wanted, const text::Json& live) {
   return true;
 }
 
-base::Result<AppliedObject> ApplyOrTry(cluster::Client& client, const ApplyFlags& flags,
-                                       const ManifestObject& wanted) {
-  if (flags.dry_run != "client") {
-    return ApplyObject(client, wanted,
-                       {flags.manifests.field_manager, flags.manifests.force_conflicts,
-                        flags.dry_run == "server", FieldValidationOf(flags.validate)});
+// Applies it. On this machine, a namespace that does not exist is created first: `created` is told
+// its name.
+base::Result<AppliedObject> Apply(const Context& context, cluster::Client& client,
+                                  const ApplyFlags& flags, const ManifestObject& wanted,
+                                  std::string& created) {
+  const ApplyOptions options{flags.manifests.field_manager, flags.manifests.force_conflicts,
+                             flags.dry_run == "server", FieldValidationOf(flags.validate)};
+  auto applied = ApplyObject(client, wanted, options);
+  if (applied || !context.cluster_is_this_machine || options.is_dry_run) return applied;
+  const std::string name(api::Namespace(wanted.object));
+  if (applied.error().code != Code::kNotFound ||
+      applied.error().message != fmt::format("namespaces \"{}\" not found", name)) {
+    return applied;
   }
+  TRY(client.Create(api::kNamespaces, "",
+                    text::Object{{"apiVersion", "v1"},
+                                 {"kind", "Namespace"},
+                                 {"metadata", text::Object{{"name", name}}}}));
+  created = name;
+  return ApplyObject(client, wanted, options);
+}
+
+base::Result<AppliedObject> ApplyOrTry(const Context& context, cluster::Client& client,
+                                       const ApplyFlags& flags, const ManifestObject& wanted,
+                                       std::string& created) {
+  if (flags.dry_run != "client") return Apply(context, client, flags, wanted, created);
   TRY_ASSIGN(const auto live, FindLive(client, wanted));
   if (!live) return AppliedObject{wanted.object, "created"};
   return AppliedObject{wanted.object, IsCovered(wanted.object, *live) ? "unchanged" : "configured"};
@@ -85,7 +106,12 @@ base::Result<int> RunApply(Context& context, const ApplyFlags& flags, cli::Invoc
                                                             : "";
   std::vector<text::Json> objects;
   const auto visit = [&](const ManifestObject& wanted) -> base::Status {
-    TRY_ASSIGN(AppliedObject applied, ApplyOrTry(*client, flags, wanted));
+    std::string namespace_name;
+    auto tried = ApplyOrTry(context, *client, flags, wanted, namespace_name);
+    if (!namespace_name.empty()) {
+      base::LogInfo("namespace {} did not exist and was created", namespace_name);
+    }
+    TRY_ASSIGN(AppliedObject applied, std::move(tried));
     if (wanted.resource->kind == "CustomResourceDefinition" && flags.dry_run == "none") {
       kinds.Expect(wanted.object, context.pause);
     }

@@ -117,6 +117,26 @@ TEST_F(ApplyTest, AnObjectThatIsRefusedKeepsNoOther) {
       << ended.log;
 }
 
+// As in the examples of Kubeflow, whose jobs are in the namespace `kubeflow`.
+TEST_F(ApplyTest, CreatesTheNamespaceOnThisMachineAlone) {
+  bool is_made = false;
+  is_this_machine_ = false;
+  refuse_ = [&](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    is_made = is_made || (request.method == "POST" && request.target == "/api/v1/namespaces");
+    if (request.method != "PATCH" || is_made) return std::nullopt;
+    return FakeCluster::Refusal{404, "NotFound", "namespaces \"kubeflow\" not found"};
+  };
+  const std::string file = Write(
+      "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s, namespace: kubeflow}\n");
+  EXPECT_EQ(Run({"apply", "-f", file}).exit_code, 1);
+  is_this_machine_ = true;
+  EXPECT_EQ(Run({"apply", "-f", file, "--dry-run=server"}).exit_code, 1);
+  EXPECT_FALSE(is_made);
+  const Ended ended = Run({"apply", "-f", file});
+  EXPECT_EQ(ended.out, "configmap/s created\n");
+  EXPECT_TRUE(cluster_->Find("/api/v1/namespaces", "kubeflow"));
+}
+
 TEST_F(ApplyTest, AServerOutOfReachEndsIt) {
   refuse_ = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
     if (request.method != "PATCH") return std::nullopt;

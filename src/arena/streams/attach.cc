@@ -8,6 +8,7 @@
 #include "arena/streams/exec_place.h"
 #include "arena/streams/exec_session.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 
 namespace arena {
 namespace {
@@ -50,6 +51,10 @@ base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Inv
                 fmt::format("the server went away while the command ran in {} ({}): it is not run "
                             "a second time",
                             place.instance, ended.error().message));
+  }
+  if (ended && *ended != 0 && context.program == "arena") {
+    // Arena's own exit code is 1 whatever the command's was.
+    base::LogError("command terminated with exit code {}", *ended);
   }
   return ended;
 }

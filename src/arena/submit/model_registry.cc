@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <memory>
+
+#include "arena/app/services.h"
 #include "arena/app/web_service.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -27,16 +31,21 @@ struct Answer {
 
 class Registry {
  public:
-  Registry(WebService service, std::string authorization)
-      : service_(std::move(service)), authorization_(std::move(authorization)) {}
+  using Send = std::function<base::Result<net::HttpResponse>(net::HttpRequest)>;
+  // `name` is for messages.
+  Registry(std::string name, Send send) : name_(std::move(name)), send_(std::move(send)) {}
 
-  base::Result<Answer> Post(std::string_view path, const text::Json& body) {
-    net::HttpRequest request{"POST",
-                             fmt::format("/api/2.0/mlflow/{}", path),
-                             {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
-                             text::ToJson(body)};
-    if (!authorization_.empty()) request.headers.emplace_back("Authorization", authorization_);
-    TRY_ASSIGN(const net::HttpResponse response, service_.Send(request));
+  const std::string& name() const { return name_; }
+
+  base::Result<Answer> Post(std::string_view path, const text::Json& body) const {
+    const net::HttpRequest request{
+        "POST",
+        fmt::format("/api/2.0/mlflow/{}", path),
+        {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
+        text::ToJson(body)};
+    auto sent = send_(request);
+    if (!sent) return Fail(sent.error().Wrap(name_));
+    const net::HttpResponse& response = *sent;
     Answer answer;
     if (auto json = text::ParseJson(response.body)) answer.body = std::move(*json);
     if (response.status < 300 && answer.body.is_object()) return answer;
@@ -54,11 +63,11 @@ class Registry {
   }
 
  private:
-  WebService service_;
-  const std::string authorization_;
+  std::string name_;
+  Send send_;
 };
 
-base::Result<WebService> RegistryAt(const std::string& uri, const base::Environment& environment) {
+base::Result<WebService> ServiceAt(const std::string& uri, const base::Environment& environment) {
   WebServiceOptions options;
   options.timeout = kTimeout;
   options.is_insecure = environment.GetOr("MLFLOW_TRACKING_INSECURE_TLS", "") == "true";
@@ -86,41 +95,67 @@ std::string Authorization(const net::Url& url, const base::Environment& environm
   return credentials.empty() ? "" : "Basic " + base::Base64Encode(credentials);
 }
 
-}  // namespace
+base::Result<Registry> RegistryAt(const std::string& uri, const base::Environment& environment) {
+  auto at = ServiceAt(uri, environment);
+  if (!at) return Fail(at.error().Wrap(kUriVariable));
+  const auto service = std::make_shared<WebService>(std::move(*at));
+  return Registry(fmt::format("model registry {}", service->url().Authority()),
+                  [service, authorization = Authorization(service->url(), environment)](
+                      net::HttpRequest request) {
+                    if (!authorization.empty()) {
+                      request.headers.emplace_back("Authorization", authorization);
+                    }
+                    return service->Send(std::move(request));
+                  });
+}
 
-base::Result<std::string> RegisterModelVersion(const base::Environment& environment,
-                                               const ModelVersion& version) {
-  const std::string uri = environment.GetOr(kUriVariable, "");
-  if (uri.empty()) {
+// MLflow as a service of the cluster.
+base::Result<Registry> RegistryOf(cluster::Client* cluster) {
+  std::string proxy;
+  if (cluster != nullptr) {
+    TRY_ASSIGN(proxy,
+               FindServiceProxy(*cluster, {{"app.kubernetes.io/name in (ack-mlflow,mlflow)", ""}}));
+  }
+  if (proxy.empty()) {
     return Fail(
         Code::kInvalidArgument,
         fmt::format("{} is not set; it names the registry, as http://host:5000", kUriVariable));
   }
-  auto service = RegistryAt(uri, environment);
-  if (!service) return Fail(service.error().Wrap(kUriVariable));
-  const std::string where = fmt::format("model registry {}", service->url().Authority());
-  std::string authorization = Authorization(service->url(), environment);
-  Registry registry(std::move(*service), std::move(authorization));
-  const auto post = [&](std::string_view path, const text::Json& body) -> base::Result<Answer> {
-    auto answer = registry.Post(path, body);
-    if (!answer) return Fail(answer.error().Wrap(where));
-    return answer;
-  };
+  return Registry("model registry " + proxy,
+                  [cluster, proxy](net::HttpRequest request) -> base::Result<net::HttpResponse> {
+                    auto body = cluster->Raw(request.method, proxy + request.target, request.body);
+                    if (body) return net::HttpResponse{200, {}, std::move(*body)};
+                    // What MLflow refuses: the API server passes its answer on.
+                    const auto refusal = text::ParseJson(body.error().message);
+                    if (!refusal || !refusal->is_object()) return Fail(body.error());
+                    return net::HttpResponse{400, {}, body.error().message};
+                  });
+}
+
+}  // namespace
+
+base::Result<std::string> RegisterModelVersion(const base::Environment& environment,
+                                               cluster::Client* cluster,
+                                               const ModelVersion& version) {
+  const std::string uri = environment.GetOr(kUriVariable, "");
+  TRY_ASSIGN(const Registry registry,
+             uri.empty() ? RegistryOf(cluster) : RegistryAt(uri, environment));
   TRY_ASSIGN(const Answer made,
-             post("registered-models/create", text::Object{{"name", version.name}}));
+             registry.Post("registered-models/create", text::Object{{"name", version.name}}));
   if (!made.error_code.empty() && made.error_code != kExists) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: {}", where, made.message));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {}", registry.name(), made.message));
   }
-  TRY_ASSIGN(const Answer answer,
-             post("model-versions/create", text::Object{{"name", version.name},
-                                                        {"source", version.source},
-                                                        {"description", version.description}}));
+  TRY_ASSIGN(
+      const Answer answer,
+      registry.Post("model-versions/create", text::Object{{"name", version.name},
+                                                          {"source", version.source},
+                                                          {"description", version.description}}));
   if (!answer.error_code.empty()) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: {}", where, answer.message));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {}", registry.name(), answer.message));
   }
   const std::string number(text::GetString(answer.body, {"model_version", "version"}));
   if (number.empty()) {
-    return Fail(Code::kInternal, fmt::format("{}: its answer names no version", where));
+    return Fail(Code::kInternal, fmt::format("{}: its answer names no version", registry.name()));
   }
   return number;
 }

@@ -8,6 +8,7 @@
 #include "arena/app/ownership.h"
 #include "arena/app/program_name.h"
 #include "arena/submit/awaited.h"
+#include "arena/submit/job/refusal.h"
 #include "arena/submit/place.h"
 #include "base/log.h"
 #include "base/uid.h"
@@ -37,10 +38,11 @@ base::Status CheckPriorityClass(cluster::Client& client, const std::string& name
   // A user who may not read priority classes may still use them; the server decides.
   if (found.error().code == Code::kPermissionDenied) return {};
   if (found.error().code != Code::kNotFound) return Fail(found.error());
-  return Fail(Code::kInvalidArgument,
-              fmt::format("failed to validate command args: the priority {} doesn't exist. Please "
-                          "check with `kubectl get pc` to get a valid priority",
-                          name));
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("{}: the priority {} doesn't exist. Please check with `kubectl get pc` to "
+                  "get a valid priority",
+                  kRefused, name));
 }
 
 // The image of replicas that have none of their own. On this machine a job runs without one, so
@@ -50,7 +52,7 @@ base::Result<std::string> ImageOf(const SubmitFlags& flags, const Context& conte
     if (!image->empty()) return *image;
   }
   if (context.cluster_is_this_machine) return std::string("host");
-  return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
+  return Fail(Code::kInvalidArgument, fmt::format("{}: --image must be set ", kRefused));
 }
 
 void WarnOfAbsentObjects(cluster::Client& client, const SubmitOptions& options,

@@ -202,7 +202,8 @@ base::Result<int> Submit::DryRun(cli::Output& out) {
 void Submit::RegisterModel(cluster::Client& client) {
   const SubmitFlags& flags = options_.flags;
   const auto version = RegisterModelVersion(
-      context_.environment, {flags.model_name, flags.model_source, Description(options_)});
+      context_.environment, context_.cluster_is_this_machine ? nullptr : &client,
+      {flags.model_name, flags.model_source, Description(options_)});
   if (!version) {
     base::LogWarn(
         "the model {0} is not registered: {1}. The job {2} runs all the same; register {0} with "
@@ -254,7 +255,9 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   auto prepared = PrepareSubmission(context_, options_);
   if (!prepared) {
     base::Error& why = prepared.error().error;
-    if (makes_one) why.message += fmt::format("; the job {} was not created", name);
+    // A refused value is said in Arena's words, here as by Check.
+    const bool is_refusal = why.message.starts_with(kRefused);
+    if (makes_one && !is_refusal) why.message += fmt::format("; the job {} was not created", name);
     if (!prepared.error().is_misuse) return Fail(std::move(why));
     base::LogError("{}", why.message);
     return cli::kExitUsage;
@@ -303,6 +306,7 @@ void AddSubmit(cli::Command& root, Context& context) {
           .Help("arena/submit/submit", context.program);
   auto state = std::make_shared<Submit>(context, verb.flags());
   state->flags().Declare(verb.flags());
+  state->flags().ignores_malformed = context.program == "arena";
   verb.flags().Find("data")->Complete(
       [&context](std::string_view) { return CompleteDataNames(context); });
   verb.flags().Find("priority")->Complete([&context](std::string_view) {

@@ -58,6 +58,8 @@ class FakeCluster : public cluster::Transport {
   std::optional<text::Json> table;  // answers a list that asks for one
   std::string gpu_metrics;          // answers /metrics/gpus
   std::function<std::string(const net::HttpRequest&)> on_progress;  // answers /muster/progress
+  // Answers what is passed on to services.
+  std::function<net::HttpResponse(const net::HttpRequest&)> on_service;
   std::vector<std::string> other_kinds;  // of kubeflow.org/v1 that it serves too: "tfjobs"
 
   // By collection path: "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs".
@@ -90,6 +92,7 @@ class FakeCluster : public cluster::Transport {
       return Failure(refusal->status, refusal->reason, refusal->message);
     }
     const std::string path = request.target.substr(0, request.target.find('?'));
+    if (on_service && path.find("/proxy/") != std::string::npos) return on_service(request);
     net::HttpResponse response;
     {
       const std::lock_guard lock(mutex_);
@@ -279,7 +282,7 @@ class FakeCluster : public cluster::Transport {
     static const char* const kPlurals[] = {
         "pods",   "services", "configmaps",  "secrets",     "persistentvolumeclaims",
         "nodes",  "events",   "pytorchjobs", "deployments", "priorityclasses",
-        "tfjobs", "mpijobs"};
+        "tfjobs", "mpijobs",  "namespaces"};
     const std::string last = path.substr(path.rfind('/') + 1);
     for (const char* plural : kPlurals) {
       if (last == plural) return true;

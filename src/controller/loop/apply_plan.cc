@@ -22,6 +22,8 @@ using Verb = reconcile::Write::Verb;
 
 // The most writes sent at once: their answers, which are whole objects, are in memory together.
 constexpr size_t kWritesAtOnce = 64;
+// Of one job; when there are more, old ones may be announced once again.
+constexpr size_t kMaxTroublesRemembered = 4096;
 
 bool IsPodGroup(const api::Resource& resource) {
   return &resource == &api::kVolcanoPodGroups || &resource == &api::kSchedulerPluginsPodGroups;
@@ -116,7 +118,16 @@ base::Status JobWorker::ApplyPlan(const JobCache::Snapshot& snapshot, reconcile:
   }
   if (written || plan.status) CountPlan(snapshot, plan);
   RecordEvents(*snapshot.job, std::move(plan.events));
+  RememberTroubles(std::string(api::Uid(*snapshot.job)), plan.troubles);
   return written;
+}
+
+void JobWorker::RememberTroubles(const std::string& job_uid, const std::set<size_t>& troubles) {
+  if (troubles.empty()) return;
+  auto by_job = announced_.Lock();
+  std::set<size_t>& announced = (*by_job)[job_uid];
+  if (announced.size() + troubles.size() > kMaxTroublesRemembered) announced.clear();
+  announced.insert(troubles.begin(), troubles.end());
 }
 
 void JobWorker::RecordRefusal(const text::Json& job, const std::string& refusal,
@@ -240,7 +251,11 @@ void JobWorker::CountWrite(const reconcile::Write& write, bool is_success) {
 }
 
 void JobWorker::RecordEvents(const text::Json& job, std::vector<reconcile::Event> events) {
-  if (options_.is_operator) events = AggregateEvents(std::move(events));
+  if (options_.is_operator) {
+    // While other jobs wait for their pods, requests are scarce.
+    const size_t most_apart = queue_.Depth() > 0 ? 1 : kMostEventsApart;
+    events = AggregateEvents(std::move(events), most_apart);
+  }
   for (const reconcile::Event& event : events) events_(job, event);
 }
 

@@ -45,7 +45,8 @@ std::string DescribeTogether(const std::vector<ChildEvent>& all) {
 
 }  // namespace
 
-std::vector<reconcile::Event> AggregateEvents(std::vector<reconcile::Event> events) {
+std::vector<reconcile::Event> AggregateEvents(std::vector<reconcile::Event> events,
+                                              size_t most_apart) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<ChildEvent>> groups;
   for (const reconcile::Event& event : events) {
     const ChildEvent child = Read(event);
@@ -56,7 +57,7 @@ std::vector<reconcile::Event> AggregateEvents(std::vector<reconcile::Event> even
   for (const reconcile::Event& event : events) {
     const ChildEvent child = Read(event);
     const auto group = groups.find({event.reason, child.noun});
-    if (child.noun.empty() || group == groups.end() || group->second.size() == 1) {
+    if (child.noun.empty() || group == groups.end() || group->second.size() <= most_apart) {
       out.push_back(event);
       continue;
     }

@@ -56,6 +56,7 @@ void JobWorker::LetGo(const std::string& uid) {
   if (options_.release_master_port) options_.release_master_port(uid);
   if (options_.job_deleted) options_.job_deleted(uid);
   autoscaled_.Lock()->erase(uid);
+  announced_.Lock()->erase(uid);
 }
 
 void JobWorker::TakeJob(cluster::WatchEvent event) {

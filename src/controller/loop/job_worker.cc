@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "reconcile/node_loss.h"
+#include "reconcile/pod/pod_template.h"
 
 namespace controller {
 namespace {
@@ -32,6 +33,15 @@ constexpr int kCreationsBesideOthers = 32;
 constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
 constexpr seconds kCountsRest{1};
+
+std::optional<int> DeclaredPortOfRank0(const text::Json& job) {
+  for (const std::string_view type : {api::kMaster, api::kWorker}) {
+    const text::Json* const pod_template =
+        text::Find(job, {"spec", "pytorchReplicaSpecs", type, "template"});
+    if (pod_template != nullptr) return reconcile::DeclaredPort(*pod_template);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -136,6 +146,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (plan.is_settled) {
     const std::string uid(api::Uid(*snapshot->job));
     if (options_.release_master_port) options_.release_master_port(uid);
+    announced_.Lock()->erase(uid);
     cache_.Settle(key, *snapshot->job);
   }
   return {};
@@ -202,6 +213,15 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
     observed.priority_values = *priorities_.Lock();
   }
   observed.master_port = master_port;
+  std::set<size_t> announced;
+  {
+    auto by_job = announced_.Lock();
+    const auto found = by_job->find(std::string(api::Uid(*snapshot.job)));
+    if (found != by_job->end()) {
+      announced = found->second;
+      observed.announced = &announced;
+    }
+  }
   // The plans of the other workers are in memory at the same time.
   if (options_.is_operator && queue_.Depth() > 0) observed.max_creations = kCreationsBesideOthers;
   if (options_.needs_nodes && reconcile::NodePatience(*snapshot.job)) {
@@ -220,7 +240,8 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
     if (port) existing = static_cast<int>(*port);
   }
   TRY_ASSIGN(const int port,
-             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), existing));
+             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), existing,
+                                         DeclaredPortOfRank0(*snapshot.job)));
   return std::optional<int>(port);
 }
 

@@ -31,8 +31,10 @@ struct Options {
   bool is_operator = false;
   Metrics* metrics = nullptr;  // borrowed; null: nothing is counted
   // Assigns the port of a job's rank 0 where the cluster assigns one for each job; `existing` is
-  // the port that the job's pods carry already. Called from worker threads before pods are created.
-  std::function<base::Result<int>(const std::string& job_uid, std::optional<int> existing)>
+  // the port that the job's pods carry already, and `wanted` the one that its template declares.
+  // Called from worker threads before pods are created.
+  std::function<base::Result<int>(const std::string& job_uid, std::optional<int> existing,
+                                  std::optional<int> wanted)>
       assign_master_port;
   // The job no longer needs its port (finished or deleted).
   std::function<void(const std::string& job_uid)> release_master_port;
@@ -124,6 +126,7 @@ class JobWorker {
   // Logs a line for each condition that has changed.
   void LogConditions(const text::Json& job, const text::Json& status) const;
   void RecordEvents(const text::Json& job, std::vector<reconcile::Event> events);
+  void RememberTroubles(const std::string& job_uid, const std::set<size_t>& troubles);
   void CountWrite(const reconcile::Write& write, bool is_success);
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
   // Nullopt when the job does not exist or has no work left.
@@ -156,7 +159,9 @@ class JobWorker {
   WorkQueue queue_;
   base::Guarded<std::map<std::string, int32_t>> priorities_;     // of PriorityClasses, by name
   base::Guarded<std::map<std::string, base::Time>> lost_nodes_;  // since when, by node
-  base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
+  // By the job's uid: troubles of its pods that have been announced (Observed::announced).
+  base::Guarded<std::map<std::string, std::set<size_t>>> announced_;
+  base::Guarded<std::set<std::string>> autoscaled_;  // uids of jobs that have one
   // Since when a change of counts has waited, by key.
   base::Guarded<std::map<std::string, std::chrono::steady_clock::time_point>> counts_wait_;
   // Keys of the jobs that wait, by the key of the one that they wait for.

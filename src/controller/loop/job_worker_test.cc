@@ -138,7 +138,11 @@ struct JobWorkerTest : testing::Test {
   cluster::Client client{
       std::make_unique<DirectLink>(server, autoscaler, autoscaler_requests, refusal)};
   Options options;
-  JobWorker worker{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
+  std::vector<std::string> events;
+  JobWorker worker{client, clock, options,
+                   [this](const text::Json&, const reconcile::Event& event) {
+                     events.push_back(event.message);
+                   }};
 };
 
 TEST_F(JobWorkerTest, PodsOfJobsThatWaitComeBeforeTheStatusOfThoseThatHaveTheirs) {
@@ -164,6 +168,25 @@ TEST_F(JobWorkerTest, ABigJobIsMadeInOneGoThoughOthersWait) {
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 100U);
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 101U);
+}
+
+TEST_F(JobWorkerTest, EachChildHasAnEventUnlessOtherJobsWait) {
+  for (const char* name : {"a", "b"}) {
+    text::Json job = OneWorkerJob(name);
+    text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, text::Json(2));
+    server.CreateJob(std::move(job));
+  }
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(events, (std::vector<std::string>{"Created 2 pods: a-worker-0, a-worker-1",
+                                              "Created 2 services: a-worker-0, a-worker-1"}));
+  WorkUntilQuiet();
+  events.clear();
+  server.Remove(SimKind::kPod, "b-worker-0");
+  server.Remove(SimKind::kPod, "b-worker-1");
+  WorkUntilQuiet();
+  EXPECT_EQ(events,
+            (std::vector<std::string>{"Created pod: b-worker-0", "Created pod: b-worker-1"}));
 }
 
 TEST_F(JobWorkerTest, AJobThatWaitsStartsWhenTheOtherHasSucceeded) {
@@ -214,7 +237,7 @@ TEST_F(JobWorkerTest, AJobThatANewListLacksIsLetGoAsADeletedOne) {
 TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
   std::set<std::string> ports;
   options.release_master_port = [&](const std::string& uid) { ports.erase(uid); };
-  options.assign_master_port = [&](const std::string& uid, std::optional<int>) {
+  options.assign_master_port = [&](const std::string& uid, std::optional<int>, std::optional<int>) {
     const text::Json job = server.Of(SimKind::kJob).at("a");
     server.Remove(SimKind::kJob, "a");
     worker.TakeJob({cluster::WatchEvent::Type::kDeleted, job});
@@ -225,6 +248,26 @@ TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
   Hear();
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_EQ(ports, std::set<std::string>());
+}
+
+TEST_F(JobWorkerTest, ThePortThatTheTemplateOfRank0DeclaresIsAskedFor) {
+  std::vector<std::optional<int>> asked;
+  options.assign_master_port = [&](const std::string&, std::optional<int> existing,
+                                   std::optional<int> wanted) {
+    if (!existing) asked.push_back(wanted);
+    return 20'000;
+  };
+  text::Json job = OneWorkerJob("a");
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers"},
+            *text::ParseJson(R"([{"name": "side", "image": "i", "ports": [{"containerPort": 1}]},
+                {"name": "pytorch", "image": "i", "ports": [{"name": "http", "containerPort": 80},
+                {"name": "pytorchjob-port", "containerPort": 8080}]}])"));
+  server.CreateJob(std::move(job));
+  server.CreateJob(OneWorkerJob("b"));
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(asked, (std::vector<std::optional<int>>{8080, std::nullopt}));
 }
 
 TEST_F(JobWorkerTest, NothingIsMadeAgainForAJobThatIsGoneThoughNobodyHasReportedItYet) {

@@ -325,7 +325,7 @@ void Agent::OnWorkerEnd(const WorkerEnd& end) {
   if (end.exit_code != 0) CollectFailure(end);
   if (group_->IsStopping() || group_->has_given_up()) return;
   ShowStatus("running");
-  if (end.exit_code == 0 && group_->running_count() > 0) {
+  if (end.exit_code == 0 && (group_->running_count() > 0 || rendezvous_)) {
     ended_early_.push_back(MakeGroup().first_rank + end.local_rank);
   }
   if (end.exit_code != 0 && rendezvous_) SendFailureLater(end);

@@ -134,6 +134,8 @@ class Agent : private rendezvous::RendezvousEvents {
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
+  // What the daemon says about the rank that it has killed for a stall; "" if it has not.
+  std::string StallKillOf(const WorkerEnd& end) const;
   void CollectFailure(const WorkerEnd& end);
   struct WorkerRecord;
   std::string TailOf(const WorkerRecord& record);
@@ -185,7 +187,7 @@ class Agent : private rendezvous::RendezvousEvents {
   };
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;
-  std::vector<int> ended_early_;  // ranks that had ended while others of this node had not
+  std::vector<int> ended_early_;  // ranks that had ended while others had not, maybe on other nodes
   process::EventLoop::TimerId failure_timer_ = 0;
   process::EventLoop::TimerId stop_timer_ = 0;
   uint64_t kills_before_ = 0;
@@ -195,6 +197,7 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId sleep_timer_ = 0;
   std::unique_ptr<PrivateFolder> own_folder_;
   std::string stacks_folder_;  // "" when ranks cannot be asked
+  bool watches_stalls_ = false;
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
   process::EventLoop::TimerId stall_timer_ = 0;

@@ -141,6 +141,7 @@ void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
   failure.is_final = has_lost_loss || (has_stalled && options_.on_stall == OnStall::kStop);
   if (has_lost_loss) failure.text = lost_loss_->second;
   if (has_stalled) failure.text = stalled_->second;
+  if (std::string stall = StallKillOf(end); !stall.empty()) failure.text = std::move(stall);
   const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
     if (const auto report = answers::ParseErrorFile(*text)) failure.text = report->message;

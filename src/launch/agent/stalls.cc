@@ -11,6 +11,7 @@
 #include "launch/machine/process_tree.h"
 #include "launch/shim/python_shim.h"
 #include "launch/shim/stacks_hook.h"
+#include "witness/native.h"
 #include "witness/recorder.h"
 #include "witness/stacks.h"
 
@@ -27,11 +28,13 @@ constexpr int kLongestPlaceLooks = 20;
 
 }  // namespace
 
-// Only for several ranks of Python: a single rank waits for nobody. A pod has a folder already.
+// Only for several ranks: a single rank waits for nobody. A pod has a folder already.
 void Agent::PrepareStacks() {
-  if (options_.on_stall == OnStall::kOff || options_.kind == ProgramKind::kProgram) return;
+  if (options_.on_stall == OnStall::kOff) return;
   if (options_.nproc_per_node * options_.max_nodes < 2) return;
   const auto given = environment_.Get(witness::kStacksVariable);
+  watches_stalls_ = given != "off";
+  if (options_.kind == ProgramKind::kProgram) return;
   if (given) {
     stacks_folder_ = *given == "off" ? "" : *given;
     return;
@@ -58,7 +61,7 @@ void Agent::WatchStalls() {
   stall_watch_.reset();
   said_stall_.reset();
   stalled_.reset();
-  if (stacks_folder_.empty()) return;
+  if (!watches_stalls_) return;
   const Group group = MakeGroup();
   stall_watch_.emplace(options_.stall_after, group.world_size == options_.nproc_per_node,
                        group.world_size);
@@ -84,7 +87,9 @@ void Agent::LookForStalls() {
     look.rank = first + static_cast<int>(i);
     look.pid = pids[i];
     look.has_ended = pids[i] == 0;
-    if (!look.has_ended) look.activity = witness::ActivityOf(stacks_folder_, pids[i], tree);
+    if (look.has_ended) continue;
+    look.activity = stacks_folder_.empty() ? witness::NativeActivityOf(pids[i], tree)
+                                           : witness::ActivityOf(stacks_folder_, pids[i], tree);
   }
   const bool asks = stall_watch_->See(clock_.Steady(), looks);
   if (!asks) {
@@ -95,9 +100,15 @@ void Agent::LookForStalls() {
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
-  const std::set<int> with_work = witness::RanksWithWork(looks, tree);
+  answers::StallWatch::Testimony known;
+  known.with_work = witness::RanksWithWork(looks, tree);
+  const bool is_native = witness::ProcessesIn(stacks_folder_).empty();
+  for (const answers::RankLook& look : looks) {
+    if (!is_native || look.has_ended) continue;
+    if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
+  }
   auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
-  stall_timer_ = AskStacks(running, [this, recorders, pids, first, with_work](Dumps answers) {
+  stall_timer_ = AskStacks(running, [this, recorders, pids, first, known](Dumps answers) {
     stall_timer_ = 0;
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
     const auto by_rank = [&](Dumps by_pid) {
@@ -108,7 +119,7 @@ void Agent::LookForStalls() {
       }
       return ranks;
     };
-    answers::StallWatch::Testimony testimony;
+    answers::StallWatch::Testimony testimony = known;
     testimony.dumps = by_rank(std::move(answers));
     testimony.traces = by_rank(recorders->Await(kTake));
     testimony.lacks_traces = recorders->LacksAnswers();
@@ -116,7 +127,6 @@ void Agent::LookForStalls() {
       const auto worker = std::find(pids.begin(), pids.end(), pid);
       testimony.mute.insert(first + static_cast<int>(worker - pids.begin()));
     }
-    testimony.with_work = with_work;
     stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
     SayStall(testimony.dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
@@ -150,14 +160,7 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   if (is_new || says_more) Say(said);
   if (!is_new) return;
   if (options_.on_stall == OnStall::kReport) return;
-  std::vector<answers::RankStack> stacks;
-  for (const answers::RankLook& look : stall_watch_->looks()) {
-    const auto dump = dumps.find(look.rank);
-    stacks.push_back({fmt::format("rank {} (pid {})", look.rank, look.pid),
-                      dump == dumps.end() ? "" : dump->second,
-                      look.has_ended ? "has ended with exit code 0" : "gave no stack"});
-  }
-  if (!dumps.empty()) Say("stacks, the rarest first:\n" + answers::RenderStacks(stacks, false));
+  if (!dumps.empty()) Say(answers::RenderStacks(stall_watch_->looks(), dumps));
   if (options_.on_stall == OnStall::kStacks || stall->kind != answers::Stall::Kind::kStalled) {
     return;
   }

@@ -59,6 +59,15 @@ Failure Agent::FailureOf(const WorkerEnd& end) const {
   return failure;
 }
 
+// Of a job of several pods, the daemon sees all ranks, and kills the one that holds the others up.
+std::string Agent::StallKillOf(const WorkerEnd& end) const {
+  constexpr size_t kLongest = 4096;
+  const auto folder = environment_.Get(witness::kStacksVariable);
+  if (end.exit_code != -SIGKILL || end.was_stopped_by_us || !folder) return "";
+  const auto text = base::ReadFile(witness::StallKillFileOf(*folder, end.pid), kLongest);
+  return text ? *text : "";
+}
+
 void Agent::CollectFailure(const WorkerEnd& end) {
   Failure failure = FailureOf(end);
   failure.was_out_of_memory =
@@ -66,6 +75,11 @@ void Agent::CollectFailure(const WorkerEnd& end) {
   if (stalled_ && stalled_->first == end.pid) {
     failure.standstill = stalled_->second;
     failure.has_stalled = true;
+  }
+  if (const std::string stall = StallKillOf(end); !stall.empty()) {
+    failure.standstill = stall;
+    failure.has_stalled = true;
+    failure.was_out_of_memory = false;
   }
   if (lost_loss_ && lost_loss_->first == end.pid) {
     failure.standstill = lost_loss_->second;

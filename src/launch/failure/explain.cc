@@ -113,11 +113,12 @@ Explanation ExplainSignal(const Failure& root) {
             "the same"};
   }
   if (root.has_stalled) {
-    return {root.standstill,
-            "stalled",
-            {},
-            "look at the stacks above: ranks that take other branches, or wait for a file, a lock "
-            "or a server, keep the others waiting"};
+    return {
+        root.standstill,
+        "stalled",
+        {},
+        "look at the stacks in the log: ranks that take other branches, or wait for a file, a lock "
+        "or a server, keep the others waiting"};
   }
   if (!root.standstill.empty()) {
     return {root.standstill,

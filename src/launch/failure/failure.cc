@@ -41,6 +41,26 @@ bool ExceptionHas(std::span<const std::string_view> any_of, const Failure& failu
                      [&](std::string_view words) { return text.find(words) != std::string::npos; });
 }
 
+// Python draws a tree around the exceptions of a group. Returns the traceback of the group itself,
+// without the tree, if it is the last one; "" otherwise.
+std::string GroupTraceback(std::string_view text) {
+  constexpr std::string_view kGroup = "  + Exception Group Traceback (most recent call last):\n";
+  size_t begin = text.rfind("\n  + Exception Group ");
+  begin = begin == std::string_view::npos ? 0 : begin + 1;
+  if (!text.substr(begin).starts_with(kGroup)) return "";
+  std::string traceback = std::string(kTracebackStart) + "\n";
+  bool is_whole = false;
+  size_t at = begin + kGroup.size();
+  for (; at < text.size() && text.substr(at).starts_with("  "); at = text.find('\n', at) + 1) {
+    std::string_view line = text.substr(at, text.find('\n', at) - at);
+    is_whole = is_whole || !line.starts_with("  | ");
+    if (!is_whole) traceback.append(line.substr(4)).append("\n");
+    if (text.find('\n', at) == std::string_view::npos) break;
+  }
+  return text.find(kTracebackStart, std::min(at, text.size())) == std::string_view::npos ? traceback
+                                                                                         : "";
+}
+
 enum class Guilt { kOwnEnd, kOwnException, kPeersEnd, kStopped };
 
 Guilt GuiltOf(const Failure& failure) {
@@ -93,6 +113,7 @@ size_t FindRootCause(const std::vector<Failure>& failures) {
 }
 
 std::string FindTraceback(std::string_view stderr_text) {
+  if (std::string group = GroupTraceback(stderr_text); !group.empty()) return group;
   const size_t begin = stderr_text.rfind(kTracebackStart);
   if (begin == std::string_view::npos) return "";
   // Lines of the stack are indented; the first that is not names the exception, and what follows

@@ -111,6 +111,28 @@ TEST(Traceback, IsTheLastOne) {
   EXPECT_EQ(FindTraceback("nothing here\n"), "");
 }
 
+TEST(Traceback, OfAGroupIsThatOfTheGroupWithoutItsTree) {
+  const std::string group =
+      "  + Exception Group Traceback (most recent call last):\n"
+      "  |   File \"x.py\", line 3, in <module>\n  |     raise ExceptionGroup(\"two\", [a, b])\n"
+      "  | ExceptionGroup: two (2 sub-exceptions)\n"
+      "  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n"
+      "    |   File \"x.py\", line 1, in a\n    | FileNotFoundError: /data/1\n"
+      "    +---------------- 2 ----------------\n    | ValueError: bad magic\n"
+      "    +------------------------------------\n";
+  const std::string own =
+      "Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\n"
+      "    raise ExceptionGroup(\"two\", [a, b])\nExceptionGroup: two (2 sub-exceptions)\n";
+  EXPECT_EQ(FindTraceback("step 1\n" + group), own);
+  EXPECT_EQ(FindTraceback(group + "bye\n"), own);
+  Failure failure = FailureOf(0, 1, 10);
+  failure.stderr_tail = group;
+  EXPECT_EQ(Explain(failure, {}).cause, "ExceptionGroup: two (2 sub-exceptions)");
+  EXPECT_EQ(Explain(failure, {}).kind, "exception");
+  const std::string later = "Traceback (most recent call last):\n  File \"y.py\"\nKeyError: 1\n";
+  EXPECT_EQ(FindTraceback(group + later), later);
+}
+
 TEST(FailureTable, LooksAsTorchrunsDoes) {
   ::setenv("TZ", "UTC", 1);
   ::tzset();

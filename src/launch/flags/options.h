@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/on_stall.h"
 #include "base/environment.h"
 #include "base/result.h"
 #include "launch/flags/flags.h"
@@ -69,7 +70,7 @@ struct Options {
   std::vector<std::string> stderr_filters;
 
   OnStall on_stall = OnStall::kReport;
-  std::chrono::seconds stall_after{3};
+  std::chrono::seconds stall_after = api::kUsualStallAfter;
 
   bool explains = true;
   bool stop_on_nan = false;

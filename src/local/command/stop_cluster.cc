@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +23,8 @@ namespace local::command {
 namespace {
 
 constexpr std::string_view kStoppedReason = "ClusterStopped";
+constexpr std::string_view kStoppedMessage =
+    "The embedded cluster was stopped by `muster down --force`.";
 // The grace period of a pod that sets none, as in Kubernetes.
 constexpr int64_t kDefaultGraceSeconds = 30;
 // In addition to the grace period: for the kill, and for the deletion of the object.
@@ -38,9 +42,11 @@ std::vector<std::string> NamesOf(const std::vector<text::Json>& objects) {
 // daemon creates them again.
 struct Running {
   std::vector<text::Json> jobs;
+  // Of jobs that have succeeded and let them run on (cleanPodPolicy None).
+  std::vector<text::Json> left_pods;
   std::vector<text::Json> bare_pods;  // without a job
 
-  bool IsEmpty() const { return jobs.empty() && bare_pods.empty(); }
+  bool IsEmpty() const { return jobs.empty() && left_pods.empty() && bare_pods.empty(); }
 };
 
 base::Result<std::vector<text::Json>> BoundPods(cluster::Client& client, std::string labels) {
@@ -52,19 +58,30 @@ base::Result<std::vector<text::Json>> BoundPods(cluster::Client& client, std::st
   return std::move(pods.items);
 }
 
+base::Result<api::JobStatus> StatusOf(const text::Json& job) {
+  const text::Json* const stored = text::Find(job, {"status"});
+  return api::ParseJobStatus(stored != nullptr ? *stored : text::Json(text::Object()));
+}
+
 base::Result<Running> FindRunning(cluster::Client& client) {
   Running running;
   TRY_ASSIGN(const auto pods, BoundPods(client, std::string(api::kJobNameLabel)));
-  std::set<std::pair<std::string, std::string>> names;
+  std::map<std::pair<std::string, std::string>, std::vector<text::Json>> by_job;
   for (const text::Json& pod : pods) {
-    names.emplace(api::Namespace(pod), api::Label(pod, api::kJobNameLabel));
+    by_job[{std::string(api::Namespace(pod)), std::string(api::Label(pod, api::kJobNameLabel))}]
+        .push_back(pod);
   }
-  for (const auto& [namespace_name, name] : names) {
-    auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
-    if (job) {
-      running.jobs.push_back(std::move(*job));
-    } else if (job.error().code != base::Code::kNotFound) {
+  for (auto& [job_name, its_pods] : by_job) {
+    auto job = client.Get(api::kPyTorchJobs, job_name.first, job_name.second);
+    if (!job) {
+      if (job.error().code == base::Code::kNotFound) continue;
       return base::Fail(job.error());
+    }
+    TRY_ASSIGN(const api::JobStatus status, StatusOf(*job));
+    if (status.IsFinished()) {
+      std::move(its_pods.begin(), its_pods.end(), std::back_inserter(running.left_pods));
+    } else {
+      running.jobs.push_back(std::move(*job));
     }
   }
   TRY_ASSIGN(running.bare_pods, BoundPods(client, fmt::format("!{},!{}", api::kJobNameLabel,
@@ -82,11 +99,13 @@ std::string Refusal(const Running& running) {
                        fmt::join(NamesOf(objects), ", "));
   };
   constexpr std::string_view kRuns = " still running";
-  std::string text = running.jobs.empty() ? describe("pod", kRuns, running.bare_pods)
-                                          : describe("job", kRuns, running.jobs);
-  const bool has_both = !running.jobs.empty() && !running.bare_pods.empty();
-  if (has_both) text += ", and " + describe("pod", "", running.bare_pods);
-  const bool is_one = running.jobs.size() + running.bare_pods.size() == 1;
+  std::vector<text::Json> pods = running.left_pods;
+  pods.insert(pods.end(), running.bare_pods.begin(), running.bare_pods.end());
+  std::string text =
+      running.jobs.empty() ? describe("pod", kRuns, pods) : describe("job", kRuns, running.jobs);
+  const bool has_both = !running.jobs.empty() && !pods.empty();
+  if (has_both) text += ", and " + describe("pod", "", pods);
+  const bool is_one = running.jobs.size() + pods.size() == 1;
   return fmt::format("{}. `muster down --force` ends {} first{}", text, is_one ? "it" : "them",
                      running.jobs.empty() ? ""
                      : has_both           ? ", jobs as FAILED"
@@ -94,9 +113,7 @@ std::string Refusal(const Running& running) {
 }
 
 base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
-  const text::Json* const stored = text::Find(job, {"status"});
-  TRY_ASSIGN(api::JobStatus status,
-             api::ParseJobStatus(stored != nullptr ? *stored : text::Json(text::Object())));
+  TRY_ASSIGN(api::JobStatus status, StatusOf(job));
   for (api::Condition& condition : status.conditions) {
     if (condition.type == "Running") condition.status = "False";
   }
@@ -104,7 +121,7 @@ base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
   failed.type = "Failed";
   failed.status = "True";
   failed.reason = kStoppedReason;
-  failed.message = "The embedded cluster was stopped by `muster down --force`.";
+  failed.message = kStoppedMessage;
   failed.last_update_time = now;
   failed.last_transition_time = now;
   status.conditions.push_back(std::move(failed));
@@ -175,6 +192,21 @@ base::Status AwaitPods(cluster::Client& client, const std::vector<text::Json>& j
   return {};
 }
 
+// They stay with their logs, and their job as it is.
+base::Status EndLeftPods(cluster::Client& client, const std::vector<text::Json>& pods) {
+  if (pods.empty()) return {};
+  text::Json patch = text::Object();
+  text::Set(patch, {"metadata", "annotations", api::kEndAnnotation}, text::Json(kStoppedMessage));
+  for (const text::Json& pod : pods) {
+    const auto patched = client.Patch(api::kPods, api::Namespace(pod), api::Name(pod),
+                                      cluster::PatchType::kMerge, patch);
+    if (!patched && patched.error().code != base::Code::kNotFound) {
+      return base::Fail(patched.error());
+    }
+  }
+  return AwaitEnd(client, {}, UidsOf(pods));
+}
+
 // Nothing would end or keep them, so they are deleted, as `kubectl delete` does.
 base::Status DeleteBarePods(cluster::Client& client, const std::vector<text::Json>& pods) {
   if (pods.empty()) return {};
@@ -207,6 +239,7 @@ base::Status StopDeployments(cluster::Client& client) {
 base::Status EndAll(cluster::Client& client, const Running& running, base::Time now) {
   for (const text::Json& job : running.jobs) TRY(FailJob(client, job, now));
   TRY(AwaitPods(client, running.jobs));
+  TRY(EndLeftPods(client, running.left_pods));
   TRY(DeleteBarePods(client, running.bare_pods));
   return StopDeployments(client);
 }

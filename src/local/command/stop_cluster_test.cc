@@ -51,13 +51,17 @@ class StopClusterTest : public testing::Test {
       return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[)" + pods_ + "]}"};
     }
     if (request.target.ends_with("/pytorchjobs/train")) {
-      return {200, {}, R"({"metadata":{"name":"train","namespace":"team"},"spec":{}})"};
+      return {200,
+              {},
+              R"({"metadata":{"name":"train","namespace":"team"},"spec":{},"status":)" +
+                  job_status_ + "}"};
     }
     return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[]})"};
   }
 
   std::string pods_;
   std::string bare_pods_;
+  std::string job_status_ = "{}";
   bool is_broken_ = false;
   int stops_ = 0;
   std::vector<std::string> asked_;
@@ -97,6 +101,24 @@ TEST_F(StopClusterTest, RefusesWhilePodsOfNoJobRun) {
             "a job is still running: team/train, and pods: default/shell, n/b. `muster down "
             "--force` ends them first, jobs as FAILED");
   EXPECT_EQ(stops_, 0);
+}
+
+// With cleanPodPolicy None.
+TEST_F(StopClusterTest, PodsThatASucceededJobHasLeftAreEndedAndTheJobStaysAsItIs) {
+  pods_ = R"({"metadata":{"name":"train-worker-0","namespace":"team","uid":"u",
+    "labels":{"training.kubeflow.org/job-name":"train"}},"spec":{"nodeName":"here"}})";
+  job_status_ = R"({"conditions":[{"type":"Succeeded","status":"True"}]})";
+  EXPECT_EQ(Stop(false).error().message,
+            "a pod is still running: team/train-worker-0. `muster down --force` ends it first");
+  asked_.clear();
+  const base::Status stopped = Stop(true);
+  EXPECT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(stops_, 1);
+  std::vector<std::string> writes;
+  for (const std::string& asked : asked_) {
+    if (!asked.starts_with("GET ")) writes.push_back(asked);
+  }
+  EXPECT_EQ(writes, std::vector<std::string>{"PATCH /api/v1/namespaces/team/pods/train-worker-0"});
 }
 
 TEST_F(StopClusterTest, OneThatDoesNotAnswerIsStoppedByForceOnly) {

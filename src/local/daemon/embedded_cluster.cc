@@ -39,8 +39,9 @@ controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& a
   options.reconcile.init_container = false;
   options.reconcile.ends_pods_in_place = true;
   options.reconcile.success_grace = std::chrono::seconds(10);
-  options.assign_master_port = [&ports](const std::string& uid, std::optional<int> existing) {
-    return ports.Assign(uid, existing);
+  options.assign_master_port = [&ports](const std::string& uid, std::optional<int> existing,
+                                        std::optional<int> wanted) {
+    return ports.Assign(uid, existing, wanted);
   };
   options.release_master_port = [&ports](const std::string& uid) { ports.Release(uid); };
   options.job_deleted = [&agent](const std::string& uid) { agent.JobGone(uid); };

@@ -252,6 +252,24 @@ TEST(OnStall, AJobOfWhichAPodIsStillToStartGoesOn) {
   EXPECT_TRUE(has_ended([](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Succeeded", 0); }));
 }
 
+TEST(OnStall, AnElasticJobDoesNotWaitForAPodWithoutRoom) {
+  const auto has_ended = [](int least, const char* condition) {
+    FakeCluster cluster = StalledJob("stop", "");
+    text::Set(cluster.job, {"spec", "elasticPolicy"},
+              text::Object{{"minReplicas", least}, {"maxReplicas", 3}});
+    cluster.Phase("j-worker-1", "Pending");
+    text::Set(cluster.pods.at("j-worker-1"), {"status", "conditions"},
+              text::Array{text::Object{{"type", "PodScheduled"}, {"status", condition}}});
+    text::Set(cluster.job, {"metadata", "annotations", "muster.dev/stall"},
+              text::Json(kStalledNote));
+    cluster.Step();
+    return cluster.Types().find("Failed=True") != std::string::npos;
+  };
+  EXPECT_TRUE(has_ended(2, "False"));
+  EXPECT_FALSE(has_ended(2, "True")) << "it is about to start";
+  EXPECT_FALSE(has_ended(3, "False")) << "the others wait for it";
+}
+
 TEST(OnStall, AnythingElseLeavesItAlone) {
   const auto is_left = [](const FakeCluster& cluster) {
     return cluster.Types().find("Failed=True") == std::string::npos && !cluster.pods.empty();

@@ -23,6 +23,13 @@ bool HasBegunAfter(const Pod& pod, base::Time time) {
   });
 }
 
+// An elastic job goes on without the pods that find no room.
+bool HasNoRoom(const JobState& state, const Pod& pod) {
+  const text::Json* const scheduled = api::FindCondition(*pod.object, "PodScheduled");
+  return state.job.elastic_policy && pod.phase == Phase::kPending && scheduled != nullptr &&
+         text::GetString(*scheduled, {"status"}) == "False";
+}
+
 }  // namespace
 
 std::string StallToEndFor(const JobState& state) {
@@ -37,10 +44,12 @@ std::string StallToEndFor(const JobState& state) {
   if (wanted < 2 || !is_to_end) return "";
   int32_t running = 0;
   int32_t succeeded = 0;
+  int32_t without_room = 0;
   for (const Replicas* const replicas : types) {
     for (const Pod& pod : replicas->pods) {
       if (!replicas->IsWanted(pod) || pod.is_terminating) continue;
       if (pod.phase == Phase::kSucceeded) ++succeeded;
+      if (HasNoRoom(state, pod)) ++without_room;
       if (pod.phase != Phase::kRunning) continue;
       if (HasBegunAfter(pod, stall->since)) return "";  // the note is of an earlier attempt
       ++running;
@@ -48,7 +57,10 @@ std::string StallToEndFor(const JobState& state) {
   }
   // Ranks that wait for a pod that is still to start, such as one that fetches its code, are
   // healthy.
-  return running > 0 && running + succeeded == wanted ? stall->text : "";
+  const int32_t least =
+      state.job.elastic_policy ? state.job.elastic_policy->min_replicas.value_or(1) : 1;
+  if (running < 1 || running + succeeded < least) return "";
+  return running + succeeded + without_room == wanted ? stall->text : "";
 }
 
 }  // namespace reconcile

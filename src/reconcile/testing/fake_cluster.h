@@ -88,6 +88,7 @@ class FakeCluster {
     observed.master_port = master_port;
     observed.lost_nodes = lost_nodes;
     observed.awaited = awaited;
+    if (!announced.empty()) observed.announced = &announced;
     return Reconcile(observed, options, now);
   }
 
@@ -98,6 +99,7 @@ class FakeCluster {
     if (job.is_null()) return plan;
     if (plan.status) text::Set(job, {"status"}, *plan.status);
     for (const Event& event : plan.events) Record(event);
+    announced.insert(plan.troubles.begin(), plan.troubles.end());
     for (const Counter counter : plan.counters) ++counters[counter];
     return plan;
   }
@@ -223,7 +225,8 @@ class FakeCluster {
   std::map<std::string, base::Time> lost_nodes;
   std::vector<Awaited> awaited;
   std::optional<int> master_port;
-  bool is_graceful = false;  // deletions of pods wait for FinishDeletions()
+  std::set<size_t> announced;  // empty: the process has just started
+  bool is_graceful = false;    // deletions of pods wait for FinishDeletions()
   std::vector<std::string> events;
   std::map<Counter, int> counters;
 

@@ -1,4 +1,11 @@
 """run --dry-run, byte for byte (compat/opctl.md 4.1), and train.yaml as PyYAML reads it (3.1, 3.2)."""
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import threading
+
 import pytest
 import yaml
 
@@ -178,8 +185,8 @@ def test_documented_keys_are_accepted(opctl):
 
 
 @pytest.mark.parametrize("changes,message", [
-    ({"kind": "Distributed"}, "NotImplementedError: backend Distributed is not implemented"),
-    ({"kind": None}, "KeyError: 'kind'"),
+    ({"kind": "Distributed"}, "NotImplementedError: backend Distributed is not implemented. (train.yaml line "),
+    ({"kind": None}, "KeyError: 'kind' (train.yaml: "),
     ({"spec__cluster__kind": None}, "spec.cluster.kind is missing"),
     ({"spec__cluster__spec": None}, "spec.cluster.spec is missing"),
     ({"spec__cluster__spec__image": None}, "spec.cluster.spec.image is missing"),
@@ -203,6 +210,37 @@ def test_files_that_cannot_be_read(opctl):
     refused = opctl.run("run", "-f", "bad.yaml", "--dry-run", code=1)
     assert refused.stderr.startswith("Error: bad.yaml line 2 column 1: ")
     assert "ValueError: Either an ADS operator" in opctl.run("run", code=1).stderr
+
+
+def test_a_file_of_the_web(opctl, tmp_path):
+    (tmp_path / "train.yaml").write_text(opctl.read("train.yaml"))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert opctl.run("run", "-f", f"{url}/train.yaml", "--dry-run").stdout == WHOLE
+        refused = opctl.run("run", "-f", f"{url}/nope.yaml", "--dry-run", code=1)
+        server.shutdown()
+    assert refused.stderr.count("\n") == 1 and f"{url}/nope.yaml" in refused.stderr
+
+
+def test_a_certificate_below_the_other_is_ignored(opctl):
+    opctl.train(spec__cluster__spec__certificate={"caCert": {"id": "a", "cert": {"id": "b"}}})
+    done = opctl.dry()
+    assert done.stdout == WHOLE
+    assert "spec.cluster.spec.certificate is ignored: caCert and cert are wanted side by side" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written(opctl):
+    shutil.copy2(opctl.path("bin", "ads"), opctl.path("ads"))
+    os.chmod(opctl.folder, 0o755)
+    os.chmod(opctl.path("work"), 0o555)
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run([opctl.path("ads"), "opctl", "run", "-f", "train.yaml", "--dry-run"], cwd=opctl.path("work"),
+                          env=opctl.env, capture_output=True, text=True, timeout=120, **nobody)
+    os.chmod(opctl.path("work"), 0o755)
+    assert done.returncode == 0 and done.stdout == WHOLE
+    assert done.stderr.startswith("WARNING:ads.opctl:write ./config.ini: ") and done.stderr.count("\n") == 1
 
 
 def test_null_start_options_are_none(opctl):

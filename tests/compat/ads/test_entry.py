@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -238,6 +239,12 @@ def test_code_from_git_and_from_storage(nodes):
     assert "nothing at file:///nowhere/at/all" in err
 
 
+def test_the_folder_of_artifacts_is_there_without_a_sync(local_nodes):
+    local_nodes.write("train.py", "import os\nopen(os.environ['OCI__SYNC_DIR'] + '/model.pt', 'w').close()\n")
+    end(local_nodes.start_node(0, OCI__WORKER_COUNT="0"))
+    assert os.path.exists(local_nodes.path("local", "node-0", "artifacts", "model.pt"))
+
+
 def test_artifacts_are_synced(nodes):
     nodes.write("train.py", "import os\nos.makedirs(os.environ['OCI__SYNC_DIR'] + '/logs')\n"
                             "open(os.environ['OCI__SYNC_DIR'] + '/logs/a', 'w').write('kept')\n")
@@ -252,6 +259,36 @@ def test_kubernetes_says_who_the_master_is(nodes):
                                   OCI__WORK_DIR="None"))
     [[env, _]] = trained(out)
     assert (env["MASTER_ADDR"], env["MASTER_PORT"], env["RANK"], env["WORLD_SIZE"]) == ("master-0", "23456", "1", "2")
+
+
+@pytest.mark.parametrize("names", [["python3"], ["python", "python3"]])
+def test_a_profiler_finds_python_by_the_name_that_it_has(nodes, names):
+    os.makedirs(nodes.path("few"))
+    for name in [*names, "env"]:
+        os.symlink("/usr/bin/env" if name == "env" else sys.executable, nodes.path("few", name))
+    out, _ = end(nodes.start_node(0, PATH=nodes.path("few"), PROFILE="1", PROFILE_CMD="env  PROFILED=1",
+                                  OCI__WORKER_COUNT="0"))
+    assert len(trained(out)) == 1
+    assert f"Running:  env PROFILED=1 python {nodes.path('work')}/train.py" in out
+
+
+def test_another_frameworks_job_is_told_what_it_gets(nodes):
+    out, err = end(nodes.start_node(0, OCI__CLUSTER_TYPE="DASK", OCI__WORKER_COUNT="0"))
+    assert len(trained(out)) == 1
+    assert err == ("WARNING: OCI__CLUSTER_TYPE=DASK: this entry point starts the script with PyTorch's variables "
+                   "only\n")
+
+
+# The cluster names the node that ended first as the one that failed.
+@pytest.mark.parametrize("script", [WAITING, ""])
+def test_a_failed_node_ends_before_those_that_it_ends(local_nodes, script):
+    local_nodes.write("main.py", script)
+    local_nodes.write("worker.py", "raise SystemExit(3)\n")
+    main = local_nodes.start_node(0, OCI__ENTRY_SCRIPT="main.py")
+    worker = local_nodes.start_node(1, OCI__ENTRY_SCRIPT="worker.py", POST_PROCESSING_WAIT="1")
+    end(main, 1)
+    assert worker.poll() == 3
+    end(worker, 3)
 
 
 def test_nothing_is_waited_for_at_the_end(nodes):

@@ -70,6 +70,16 @@ def test_the_same_under_both_names(opctl):
     assert done.returncode == 0 and done.stdout == opctl.dry().stdout
 
 
+@pytest.mark.parametrize("args,code", [
+    (["run", "-f", "train.yaml", "--dry-run"], 0), (["watch", "foo"], 1), (["delete", "xx"], 1), (["watch"], 2)])
+def test_the_older_group_does_the_same(opctl, args, code):
+    done = subprocess.run([opctl.path("bin", "ads"), "jobs", *args], cwd=opctl.path("work"), env=opctl.env,
+                          capture_output=True, text=True, timeout=120)
+    same = opctl.run(*args, code=code)
+    assert (done.returncode, done.stdout) == (code, same.stdout)
+    assert done.stderr == same.stderr.replace("ads opctl", "ads jobs")
+
+
 def test_completion(opctl):
     def complete(*words):
         return subprocess.run([opctl.path("bin", "ads"), "__complete", "opctl", *words], env=opctl.env,
@@ -108,3 +118,7 @@ def test_show_config_without_and_before_a_cluster(opctl):
     assert opctl.run(*command, "-f", "info.yaml").stdout == (
         f"MAIN_config file not found at location file://{opctl.path('meet')}/j. If you just started the cluster "
         "please wait until the main node is in `inprogress` state\n")
+    os.makedirs(opctl.path("meet", "j"))
+    opctl.write(opctl.path("meet", "j", "MAIN_config.json"), "half")
+    refused = opctl.run(*command, "-f", "info.yaml", code=1)
+    assert refused.stdout == "" and "j/MAIN_config.json: it is not a JSON object" in refused.stderr

@@ -44,6 +44,14 @@ def test_an_existing_file_gains_what_it_lacks(opctl):
     assert opctl.read("config.ini") == INI.format("t1", "reg/x", "DF", "src")
 
 
+def test_a_link_to_the_file_stays(opctl):
+    opctl.write("shared.ini", BARE)
+    os.symlink("shared.ini", opctl.path("work", "config.ini"))
+    opctl.run(DT, "build-image")
+    assert os.path.islink(opctl.path("work", "config.ini"))
+    assert opctl.read("shared.ini") == INI.format("t1", "reg/x", "DF", "src")
+
+
 def test_proxies_are_build_arguments(opctl):
     opctl.write("config.ini", BARE)
     opctl.run(DT, "build-image", env={"https_proxy": "http://s", "no_proxy": "a,b", "http_proxy": "http://p",
@@ -166,6 +174,25 @@ def test_code_of_no_place_is_refused_before_anything_is_done(opctl, kind, backen
     assert "train.yaml: spec.runtime.spec.uri is missing" in refused.stderr and f"`type: {kind}`" in refused.stderr
     assert refused.stderr.count("\n") == 1
     opctl.dry()
+
+
+@pytest.mark.parametrize("backend", ["job", "local", "kubernetes"])
+def test_a_quote_without_end_is_refused_before_anything_is_done(opctl, backend):
+    opctl.train(spec__infrastructure__spec={}, spec__runtime__spec__args=["--msg", "it's"])
+    refused = opctl.run("run", "-f", "train.yaml", "-b", backend, "-df", "D", code=1)
+    assert opctl.argv() == [] and not os.path.exists(opctl.path("work", "config.ini"))
+    assert "ValueError: train.yaml: spec.runtime.spec.args: a quote has no end: --msg it's" in refused.stderr
+    assert refused.stderr.splitlines()[-1].startswith("ValueError")
+    opctl.dry()
+
+
+def test_code_of_an_unknown_type_is_shown_and_not_run(opctl):
+    opctl.train(spec__infrastructure__spec={}, spec__runtime__type="zzz")
+    done = opctl.dry()
+    assert "- name: OCI__RUNTIME_TYPE\n        value: zzz\n" in done.stdout
+    assert 'spec.runtime.type "zzz" is not supported: git or remote' in done.stderr
+    refused = opctl.run("run", "-f", "train.yaml", "-b", "local", code=1)
+    assert refused.stderr.splitlines()[-1].startswith("ValueError: Runtime type zzz is not supported.")
 
 
 def test_init_writes_files_that_build(opctl):

@@ -80,6 +80,28 @@ def test_keeps_the_information_that_cancel_reads(user):
     assert yaml.safe_load(user.submit("-q").stdout)["workDir"].startswith("oci://")
 
 
+def test_quiet_output_is_the_information_alone(user):
+    done = user.submit("--job-info", "info.yaml", "-q")
+    assert yaml.safe_load(done.stdout) == yaml.safe_load(user.read("info.yaml"))
+    assert "Job run info saved to info.yaml\n" in done.stderr
+    [job] = user.mock.jobs
+    again = user.run("run", "--ocid", job, "-q", "--job-info", "again.yaml")
+    assert yaml.safe_load(again.stdout) == yaml.safe_load(user.read("again.yaml"))
+
+
+def test_output_with_the_line_about_the_file_is_read(user):
+    user.write("info.yaml", user.submit("--job-info", "other.yaml").stdout)
+    assert "Job run info saved" in user.read("info.yaml")
+    user.run("distributed-training", "cancel", "-f", "info.yaml")
+    assert states(user) == ["CANCELED"] * 4
+
+
+def test_information_can_go_to_a_descriptor(user):
+    out = user.submit("--job-info", "/dev/stderr", "-q")
+    assert yaml.safe_load(out.stdout)["jobId"] in out.stderr
+    assert "Overwrite" not in out.stdout + out.stderr
+
+
 def test_a_passing_error_creates_a_run_once(user):
     user.mock.fail("POST", "/jobRuns$", 500, after=2)
     user.mock.fail("POST", "/jobRuns$", "reset", after=3)
@@ -196,6 +218,18 @@ def test_new_runs_of_a_distributed_job_take_their_places(user):
     user.fails("run", "--ocid", job)
     # Of the three starts only the last is undone.
     assert states(user) == ["SUCCEEDED"] * 4 + ["ACCEPTED"] * 4 + ["CANCELED"]
+
+
+def test_a_dry_run_of_an_existing_job_creates_nothing(user):
+    user.submit()
+    [job] = user.mock.jobs
+    user.write("info.yaml", "kept\n")
+    out = user.run("run", "--ocid", job, "--dry-run", "--job-info", "info.yaml").stdout
+    begin = out.index("\n" + "+" * 80)
+    assert out[:begin] == "-" * 29 + "Entering dryrun mode" + "-" * 34 + f"\nJob OCID: {job}"
+    whole = user.run("run", "-f", "train.yaml", "--dry-run").stdout
+    assert out[begin:] == whole[whole.index("\n" + "+" * 80):]
+    assert len(user.mock.runs) == 4 and user.read("info.yaml") == "kept\n"
 
 
 # Signing in.

@@ -98,6 +98,13 @@ def test_a_log_without_lines(user, runs):
         "No logs in the last 14 days. Please set time_start to see older logs.")
 
 
+def test_flags_without_meaning_for_jobs_are_taken(user, runs):
+    user.mock.move(runs[0], "SUCCEEDED")
+    plain = watch(user, runs[0]).stdout
+    assert watch(user, runs[0], "--log-type", "custom_log", "--log-filter", "x", "--conda-pack-folder", "f",
+                 "-d").stdout == plain
+
+
 def test_late_lines_are_waited_for(user, runs):
     user.mock.move(runs[0], "SUCCEEDED")
     user.mock.log(runs[0], "late", delay=1.0)
@@ -187,6 +194,14 @@ def test_cancel_of_a_cluster(user, runs):
     assert out[0] == f"Cancelling Job Run: {runs[0]}"
     assert out[2].startswith("Error cancelling: ServiceError: 404 NotFound")
     assert len(out) == 5
+
+
+def test_cancel_of_a_cluster_that_has_ended(user, runs):
+    for run in runs:
+        user.mock.move(run, "SUCCEEDED")
+    job = next(iter(user.mock.jobs))
+    assert user.run("distributed-training", "cancel", "-j", job).stdout == (
+        f"All job runs of {job} have ended already\n")
 
 
 def test_cancel_of_a_cluster_without_runs(user, runs):

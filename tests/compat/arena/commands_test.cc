@@ -59,6 +59,75 @@ TEST_F(CommandsCompat, E2_ASecondSubmitOfTheNameIsRefused) {
       << again.log;
 }
 
+// muster refuses these: a value that is lost without an error is found too late.
+TEST_F(CommandsCompat, S4_WhatArenaDropsIsDroppedWithAWarning) {
+  const std::vector<std::string> submit = {"submit", "pytorchjob", "--name=pt", "--image=i"};
+  const std::pair<const char*, const char*> dropped[] = {
+      {"--toleration=gpu_node",
+       R"(--toleration \"gpu_node\" is ignored, should like key=value:effect,operator or all)"},
+      {"--toleration=a=b", R"(--toleration \"a=b\" is ignored)"},
+      {"--toleration=a=b:NoSchedule", R"(--toleration \"a=b:NoSchedule\" is ignored)"},
+      {"--env=NO_VALUE", R"(--env \"NO_VALUE\" is ignored, should like key=value)"},
+      {"-e=a secret that has no name", R"(--env \"a secret that ha...\" is ignored)"},
+      {"--label=team", R"(--label \"team\" is ignored)"},
+      {"-a=note", R"(--annotation \"note\" is ignored)"},
+      {"--selector=gpu", R"(--selector \"gpu\" is ignored)"},
+      {"--sync-source=https://h/o/r.git", "--sync-source is ignored: --sync-mode is not set"},
+  };
+  std::vector<std::string> all = submit;
+  for (const auto& [flag, warning] : dropped) {
+    all.emplace_back(flag);
+    std::vector<std::string> one = submit;
+    one.insert(one.end(), {flag, "--dry-run=client", "c"});
+    const Ended ended = Run(one);
+    EXPECT_EQ(ended.exit_code, 0) << flag;
+    EXPECT_NE(ended.log.find(std::string("level=warning msg=\"") + warning), std::string::npos)
+        << ended.log;
+    EXPECT_EQ(Run(one, "muster").exit_code, 2) << flag;
+  }
+  all.emplace_back("c");
+  EXPECT_EQ(Run(all).exit_code, 0);
+  const text::Json job = *cluster_->Find(kJobs, "pt");
+  const text::Json& pod =
+      *text::Find(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec"});
+  for (const char* field : {"tolerations", "nodeSelector", "initContainers"}) {
+    EXPECT_EQ(text::Find(pod, {field}), nullptr) << field;
+  }
+  EXPECT_EQ(text::ToJson(job).find("secret"), std::string::npos);
+}
+
+TEST_F(CommandsCompat, HelpNamesNoCommandThatArenaHasNot) {
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"submit", "pytorchjob"},
+                                               {"list"},
+                                               {"get"},
+                                               {"logs"},
+                                               {"attach"},
+                                               {"delete"},
+                                               {"prune"},
+                                               {"suspend"},
+                                               {"resume"},
+                                               {"top", "job"},
+                                               {"top", "node"},
+                                               {"data", "list"},
+                                               {"data", "create"},
+                                               {"data", "delete"},
+                                               {"tensorboard"},
+                                               {"apply"},
+                                               {"diff"},
+                                               {"port-forward"},
+                                               {"logviewer"},
+                                               {"whoami"},
+                                               {"version"}}) {
+    std::vector<std::string> args = verb;
+    args.emplace_back("--help");
+    const std::string help = Run(args).out;
+    for (const char* own : {"history", "show", "report", "explain", "what-if", "stacks", "compare",
+                            "rerun", "code", "files", "cp", "run", "secret", "watch", "dash"}) {
+      EXPECT_EQ(help.find(std::string("arena ") + own), std::string::npos) << verb[0] << " " << own;
+    }
+  }
+}
+
 TEST_F(CommandsCompat, E3_AMissingJobIsSaidInTheWordsThatScriptsKnow) {
   struct Case {
     std::vector<std::string> args;
@@ -298,6 +367,15 @@ TEST_F(CommandsCompat, E10_TheTensorboardsAddressIsTheLoadBalancersElseANodes) {
       text::Object{{"loadBalancer", {{"ingress", text::Array{text::Object{{"ip", "47.0.0.1"}}}}}}});
   cluster_->Put(kServices, service);
   EXPECT_EQ(url(), "http://47.0.0.1:6006");
+  // As AWS's load balancers have it; while one is being made, there is a node's port.
+  const std::pair<const char*, const char*> others[] = {
+      {R"([{"hostname": "lb.example.com"}])", "http://lb.example.com:6006"},
+      {R"([{}])", "http://10.0.0.9:31234"}};
+  for (const auto& [ingress, expected] : others) {
+    text::Set(service, {"status", "loadBalancer", "ingress"}, Json(ingress));
+    cluster_->Put(kServices, service);
+    EXPECT_EQ(url(), expected);
+  }
 }
 
 // Tables and JSON on stdout alone, talk on stderr alone: Java's SDK reads both as one.

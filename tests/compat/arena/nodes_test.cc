@@ -85,6 +85,22 @@ TEST_F(NodesCompat, OneKindHasATableOfItsOwn) {
                 "2/8 (25.0%)\n");
 }
 
+TEST_F(NodesCompat, TheRoleOfANodeWithGpusIsInItsDetailsOnly) {
+  NodeOf worker = exclusive_;
+  worker.labels = {{"node-role.kubernetes.io/worker", ""}};
+  PutNode(worker);
+  PutNode(cpu_);
+  EXPECT_TRUE(Top({"-o", "wide"})
+                  .starts_with("NAME   IPADDRESS  ROLE    STATUS  GPU(Total)  GPU(Allocated)\n"
+                               "cpu-1  10.0.0.10  master  Ready   0           0\n"
+                               "gpu-1  10.0.0.11  <none>  Ready   8           0\n"));
+  EXPECT_NE(Top({"-d", "gpu-1"}).find("Role:    worker\n"), std::string::npos);
+  const text::Json nodes = Json(Top({"-d", "-o", "json"}));
+  EXPECT_EQ(text::GetString(nodes.at("gpuExclusiveNodes").as_array()[0], {"role"}), "");
+  EXPECT_EQ(text::GetString(nodes.at("normalNodes").as_array()[0], {"role"}), "master");
+  EXPECT_NE(Run({"top", "node"}, "muster").out.find("worker"), std::string::npos);
+}
+
 TEST_F(NodesCompat, UnhealthyGpusHaveAColumnAndAFooter) {
   NodeOf broken = exclusive_;
   broken.allocatable = {{"nvidia.com/gpu", "6"}};

@@ -281,7 +281,8 @@ TEST_F(RenderTest, R15SharedMemory) {
 TEST_F(RenderTest, R16NprocPerNode) {
   EXPECT_EQ(Env(Container(Job({"--nproc-per-node=auto"})), "PET_NPROC_PER_NODE"),
             R"({"name":"PET_NPROC_PER_NODE","value":"auto"})");
-  // Arena leaves the field out, and the operator's own variable wins over Arena's.
+  EXPECT_EQ(text::Find(Job({"--nproc-per-node=auto"}), {"spec", "nprocPerNode"}), nullptr);
+  // Arena leaves the field out always, and the operator's own variable wins over Arena's.
   EXPECT_EQ(text::ToJson(At(Job({"--nproc-per-node=3"}), {"spec", "nprocPerNode"})), R"("3")");
   EXPECT_EQ(text::ToJson(At(Job({"--env=PET_NPROC_PER_NODE=3"}), {"spec", "nprocPerNode"})),
             R"("3")");

@@ -94,6 +94,10 @@ TEST(S5GitProject, IsTheLastPartBeforeGit) {
   EXPECT_EQ(GitProject("git@h:o/r.git"), "r");
   EXPECT_EQ(GitProject("https://h/o/my.github.io"), "my");
   EXPECT_EQ(GitProject("file:///srv/mnist-pytorch.git"), "mnist-pytorch");
+  EXPECT_EQ(GitProject("git@h:r.git"), "r");
+  // The repository inside of a working tree: its code is not put into a hidden folder.
+  EXPECT_EQ(GitProject("/home/tom/mnist/.git"), "mnist");
+  EXPECT_EQ(GitProject("file:///home/tom/mnist//.git/"), "mnist");
 }
 
 TEST_F(RenderTest, S4ConfigFile) {

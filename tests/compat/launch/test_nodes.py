@@ -342,6 +342,21 @@ def test_a_node_of_another_job_is_refused_alone(launch, nodes):
     assert [ended(node)[0] for node in (host, friend)] == [0, 0]
 
 
+def test_a_node_whose_ranks_were_done_early_is_named_as_the_cause(launch, nodes):
+    script = launch.script("""
+import os, time
+if os.environ["RANK"] == "1":
+    open("done", "w").close()
+    raise SystemExit
+while not os.path.exists("done"): time.sleep(0.05)
+time.sleep(1)
+raise RuntimeError("[./gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:43238")
+""")
+    _, second = [ended(node) for node in [nodes.static(rank, 2, script) for rank in range(2)]]
+    assert second[0] != 0
+    assert "why       : rank 1 had ended with exit code 0 while rank 0 still waited" in second[2]
+
+
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ads/config/user_file.h"
 #include "ads/terminal_input.h"
 #include "base/file.h"
 
@@ -9,7 +10,6 @@ namespace ads {
 namespace {
 
 constexpr size_t kMaxIniBytes = 1 << 20;
-constexpr unsigned kIniMode = 0644;
 
 base::Result<std::optional<std::string>> ReadImageIni() {
   auto text = base::ReadFile(kImageIniPath, kMaxIniBytes);
@@ -19,8 +19,7 @@ base::Result<std::optional<std::string>> ReadImageIni() {
 }
 
 base::Status WriteImageIni(const IniFile& file) {
-  const base::Status written =
-      base::WriteFileAtomic(kImageIniPath, file.Text(), kIniMode, base::Durability::kNone);
+  const base::Status written = WriteUserFile(kImageIniPath, file.Text());
   if (written) return {};
   return base::Fail(written.error().Wrap("write ./config.ini"));
 }
@@ -41,7 +40,7 @@ void DeclareImageFlags(cli::FlagSet& set, ImageFlags& flags) {
 }
 
 base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std::string& yaml_image,
-                                             bool is_building) {
+                                             bool is_building, cli::Output* dry) {
   for (const std::string& argument : flags.build_args) {
     if (argument.find('=') != std::string::npos && !argument.starts_with('=')) continue;
     return base::Fail(base::Code::kInvalidArgument,
@@ -50,7 +49,10 @@ base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std:
   TRY_ASSIGN(const auto existing, ReadImageIni());
   TRY_ASSIGN(const IniFile file,
              UpdateImageIni(existing, kImageIniPath, flags, yaml_image, is_building));
-  TRY(WriteImageIni(file));
+  if (const base::Status written = WriteImageIni(file); !written) {
+    if (dry == nullptr) return base::Fail(written.error());
+    TRY(dry->Write(fmt::format("WARNING:ads.opctl:{}\n", written.error().message)));
+  }
   ImageConfig image = ReadImageConfig(file);
   image.build_args = flags.build_args;
   return image;

@@ -406,6 +406,7 @@ base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
   const auto checked = [&]() -> base::Result<SubmitOptions> {
     SubmitOptions options;
     options.flags = flags;
+    if (flags.ignores_malformed) options.warnings = TakeMalformed(options.flags, environment);
     options.command = base::Join(command, " ");
     TRY(CheckJobName(flags.name));
     if (!base::IsUtf8(options.command)) TRY(Refuse("the command is not UTF-8"));
@@ -413,7 +414,7 @@ base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
     return options;
   };
   base::Result<SubmitOptions> options = checked();
-  if (!options) return base::Fail(options.error().Wrap("failed to validate command args"));
+  if (!options) return base::Fail(options.error().Wrap(kRefused));
   if (options->flags.image_pull_secrets.empty()) {
     const auto config = ReadArenaConfig(environment);
     if (const auto it = config.find("imagePullSecrets"); it != config.end()) {

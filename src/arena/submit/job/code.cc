@@ -305,7 +305,14 @@ std::string LocalCodeFolder(const SubmitFlags& flags, const snapshot::Folder& fo
 }
 
 std::string GitProject(std::string_view source) {
-  while (source.ends_with('/')) source.remove_suffix(1);
+  const auto cut_slashes = [&source] {
+    while (source.ends_with('/')) source.remove_suffix(1);
+  };
+  cut_slashes();
+  if (constexpr std::string_view kOwnFolder = "/.git"; source.ends_with(kOwnFolder)) {
+    source.remove_suffix(kOwnFolder.size());
+    cut_slashes();
+  }
   const size_t slash = source.find_last_of("/:");
   if (slash != std::string_view::npos) source.remove_prefix(slash + 1);
   const std::string_view project = source.substr(0, source.find(".git"));

@@ -42,6 +42,9 @@ struct SubmitFlags {
   LocalCodeFlags code;  // for --sync-mode=local, and `run`
   // Whether flags were given whose default differs from the same value typed.
   bool are_workers_given = false, is_output_given = false, is_on_stall_given = false;
+  // Whether values that are not key=value and the like are ignored with a warning, as Arena ignores
+  // them, instead of being refused.
+  bool ignores_malformed = false;
 
   void Declare(cli::FlagSet& set);
   // `was_given` takes a flag's name. Call it after parsing.
@@ -155,7 +158,7 @@ base::Status CheckTorchrun(SubmitOptions& options);
 // tree's folder.
 std::string LocalCodeFolder(const SubmitFlags& flags, const snapshot::Folder& folder);
 
-// The last part of a git URL before the first ".git": https://h/o/r.git -> r.
+// The last part of a git URL before the first ".git": https://h/o/r.git -> r, /home/r/.git -> r.
 std::string GitProject(std::string_view source);
 
 // Removes the password from `https://user:password@host/path` and returns it decoded; nullopt if
@@ -170,6 +173,10 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values);
 base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::string>& values);
 base::Result<std::vector<ConfigFile>> ReadConfigFiles(const std::vector<std::string>& values,
                                                       const base::Environment& environment);
+// Takes away the values that Arena ignores (compat/arena.md 1.4): those of list flags without a `=`
+// (but not variables that the caller has), tolerations of another form, a source of code without a
+// mode. Returns a warning for each.
+std::vector<std::string> TakeMalformed(SubmitFlags& flags, const base::Environment& environment);
 // Parses `K=V` values; the last of equal keys wins. The error names the flag.
 base::Result<std::map<std::string, std::string>> ParsePairs(std::string_view flag,
                                                             const std::vector<std::string>& values);

@@ -21,11 +21,15 @@ constexpr int64_t kMaxElasticReplicas = 100'000;
 // Whatever stands where a value should be may be a secret that lost its name: only its start is
 // shown.
 constexpr size_t kShown = 16;
+constexpr std::string_view kTolerationForm = "key=value:effect,operator or all";
+
+std::string Shown(std::string_view value) {
+  return value.size() > kShown ? std::string(value.substr(0, kShown)) + "..." : std::string(value);
+}
 
 base::Error Invalid(std::string_view flag, std::string_view value, std::string_view why) {
-  const std::string shown =
-      value.size() > kShown ? std::string(value.substr(0, kShown)) + "..." : std::string(value);
-  return {Code::kInvalidArgument, fmt::format("{} \"{}\" is invalid{}", flag, shown, why), 0};
+  return {Code::kInvalidArgument, fmt::format("{} \"{}\" is invalid{}", flag, Shown(value), why),
+          0};
 }
 
 base::Status CheckLabelKeys(std::string_view flag, const StringMap& pairs) {
@@ -41,7 +45,40 @@ base::Status CheckLabelKeys(std::string_view flag, const StringMap& pairs) {
 constexpr std::string_view kVariableRule =
     ": the name must be letters, digits, '_', '-' and '.', and not begin with a digit";
 
+bool HasEquals(std::string_view value) { return value.find('=') != std::string_view::npos; }
+
+bool IsLikeToleration(std::string_view value) {
+  return value == "all" || (HasEquals(value) && value.find(':') != std::string_view::npos &&
+                            value.find(',') != std::string_view::npos);
+}
+
 }  // namespace
+
+std::vector<std::string> TakeMalformed(SubmitFlags& flags, const base::Environment& environment) {
+  std::vector<std::string> warnings;
+  const auto take = [&](std::string_view flag, std::vector<std::string>& values,
+                        const auto& is_good, std::string_view form) {
+    std::erase_if(values, [&](const std::string& value) {
+      if (is_good(value)) return false;
+      warnings.push_back(
+          fmt::format("{} \"{}\" is ignored, should like {}", flag, Shown(value), form));
+      return true;
+    });
+  };
+  take(
+      "--env", flags.env,
+      [&](const std::string& value) { return HasEquals(value) || environment.Get(value); },
+      "key=value");
+  take("--label", flags.labels, HasEquals, "key=value");
+  take("--annotation", flags.annotations, HasEquals, "key=value");
+  take("--selector", flags.selectors, HasEquals, "key=value");
+  take("--toleration", flags.tolerations, IsLikeToleration, kTolerationForm);
+  if (flags.sync_mode.empty() && !flags.sync_source.empty()) {
+    warnings.emplace_back("--sync-source is ignored: --sync-mode is not set");
+    flags.sync_source.clear();
+  }
+  return warnings;
+}
 
 base::Result<StringMap> ParsePairs(std::string_view flag, const std::vector<std::string>& values) {
   StringMap pairs;
@@ -166,7 +203,7 @@ base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::st
     const size_t equals = value.find('=');
     if (comma == std::string::npos || colon == std::string::npos || equals == std::string::npos ||
         equals == 0 || equals > colon) {
-      return refuse(", should like key=value:effect,operator or all");
+      return refuse(fmt::format(", should like {}", kTolerationForm));
     }
     Toleration toleration{value.substr(0, equals), value.substr(equals + 1, colon - equals - 1),
                           value.substr(colon + 1, comma - colon - 1), value.substr(comma + 1)};

@@ -11,6 +11,9 @@
 
 namespace arena {
 
+// What errors about a submission's values begin with (compat/arena.md 2.2).
+inline constexpr std::string_view kRefused = "failed to validate command args";
+
 inline base::Status Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }

@@ -402,7 +402,10 @@ text::Json JobRenderer::Render() const {
     spec = RunPolicy();
   }
   if (options_.elastic) spec["elasticPolicy"] = ElasticPolicy();
-  if (!flags_.nproc_per_node.empty()) spec["nprocPerNode"] = flags_.nproc_per_node;
+  // Arena leaves the field to the operator, whose own default is auto.
+  if (!flags_.nproc_per_node.empty() && flags_.nproc_per_node != "auto") {
+    spec["nprocPerNode"] = flags_.nproc_per_node;
+  }
   spec["pytorchReplicaSpecs"] = std::move(replicas);
   job.as_object()["spec"] = std::move(spec);
   return job;

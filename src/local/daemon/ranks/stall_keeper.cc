@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "local/node/devices/gpu.h"
+#include "local/node/pod/shim_client.h"
 #include "local/node/pod/shim_files.h"
 #include "process/pidfd.h"
 #include "witness/recorder.h"
@@ -24,6 +25,8 @@ namespace local::daemon {
 namespace {
 
 constexpr std::chrono::seconds kLook{1};
+// The environment of each process is read then; a pod is not searched before.
+constexpr std::chrono::seconds kSearch{5};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
@@ -177,6 +180,7 @@ void StallKeeper::Run() {
     }
     lock.unlock();
     Forget(running, succeeded);
+    SearchNative();
     process::ProcessTree tree;
     for (const auto& [uid, pods] : jobs) Look(uid, pods, tree);
     meter_.KeepOpen(running);
@@ -184,6 +188,17 @@ void StallKeeper::Run() {
     wake_.wait_for(lock, kSoonest, [this] { return is_stopped_; });
     wake_.wait_for(lock, kLook - kSoonest, [this] { return is_stopped_ || has_end_; });
     has_end_ = false;
+  }
+}
+
+void StallKeeper::SearchNative() {
+  const std::set<std::string> silent = std::exchange(silent_, {});
+  if (silent.empty()) return native_.clear();
+  if (searched_ && clock_.Steady() - *searched_ < kSearch) return;
+  searched_ = clock_.Steady();
+  native_.clear();
+  for (witness::NativeRank& rank : witness::NativeRanksOf(silent)) {
+    native_[rank.folder].push_back(rank);
   }
 }
 
@@ -207,9 +222,11 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   std::map<std::string, std::vector<pid_t>> asked;
   std::map<std::string, bool> has_succeeded;
   std::set<std::string> busy;  // folders in which a rank still runs
+  std::set<int> silent;        // ranks that run no Python that can be asked
   std::map<int, std::pair<std::string, pid_t>> now;
   std::vector<MeteredRank> metered;
   std::vector<SampledRank> sampled;
+  const int world_before = std::exchange(job.world, 0);
   for (const StallPod& pod : pods) {
     if (pod.phase == Phase::kPending) continue;
     has_succeeded[pod.folder] = pod.phase == Phase::kSucceeded;
@@ -227,7 +244,21 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
                          pod.gpu_units, job.world / static_cast<int>(pods.size())});
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
     }
+    if (busy.contains(pod.folder) || clock_.Now() - pod.began < kSearch) continue;
+    silent_.insert(pod.folder);
+    for (const witness::NativeRank& native : native_[pod.folder]) {
+      const auto stat = process::ReadStat(native.pid);
+      if (!stat || stat->state == 'Z') continue;
+      job.world = std::max(job.world, native.world);
+      now[native.rank] = {pod.folder, native.pid};
+      silent.insert(native.rank);
+      looks.push_back(
+          {native.rank, native.pid, false, false, witness::NativeActivityOf(native.pid, tree)});
+    }
   }
+  if (job.world == 0) job.world = world_before;
+  // An elastic job has begun again with fewer or more ranks.
+  if (job.world != world_before) job.watch.reset();
   const bool has_gpus = std::any_of(pods.begin(), pods.end(), [](const StallPod& pod) {
     return pod.phase == Phase::kRunning && !pod.gpu_units.empty();
   });
@@ -259,6 +290,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   const bool is_judged = job.watch->See(clock_.Steady(), looks);
   if (is_judged) {
     Testimony testimony = Ask(asked, looks, tree);
+    for (const answers::RankLook& look : looks) {
+      if (!silent.contains(look.rank) || look.has_ended) continue;
+      if (auto sleep = witness::KernelSleepOf(look.pid, tree)) testimony.kernel[look.rank] = *sleep;
+    }
     testimony.has_silent_pods = std::any_of(pods.begin(), pods.end(), [&busy](const StallPod& pod) {
       return pod.phase == Phase::kRunning && !busy.contains(pod.folder);
     });
@@ -268,6 +303,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
                                 pods.begin(), pods.end(),
                                 [](const StallPod& pod) { return pod.phase == Phase::kPending; });
     job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
+    LogStacks(job, testimony.dumps);  // before anything ends the job
   }
   Note(job);
   if (is_judged) KillMissing(job);
@@ -359,6 +395,22 @@ void StallKeeper::Note(Job& job) {
   job.past = std::move(past);
 }
 
+// As the launcher does where one pod runs all ranks: once for each stall, into the log of the
+// lowest rank.
+void StallKeeper::LogStacks(Job& job, const std::map<int, std::string>& dumps) const {
+  using Action = api::StallPolicy::Action;
+  const auto& stall = job.watch->stall();
+  const bool is_new = stall && (!job.logged || job.logged->kind != stall->kind ||
+                                job.logged->missing != stall->missing);
+  job.logged = stall;
+  if (!is_new || dumps.empty() || job.policy.action == Action::kReport || job.most_pods < 2) return;
+  const auto added =
+      node::AddToLog(base::DirectoryOf(job.ranks.begin()->second.first),
+                     fmt::format("muster: {}\nmuster: {}", answers::Say(*stall, clock_.Steady()),
+                                 answers::RenderStacks(job.watch->looks(), dumps)));
+  if (!added) base::LogWarn("job {}: {}", job.name, added.error().message);
+}
+
 // With --on-stall=restart: the job goes on as after any other failure of that rank. Once in a
 // stall, which may have been "waiting" before; and not without the job that the event is about, or
 // nobody would know who has killed the rank.
@@ -381,16 +433,19 @@ void StallKeeper::KillMissing(Job& job) {
   const bool is_alone = std::count_if(job.ranks.begin(), job.ranks.end(), [&](const auto& other) {
                           return other.second.first == folder;
                         }) == 1;
-  const std::string note = std::filesystem::path(folder).parent_path() / node::kStallKillFile;
+  std::map<std::string, std::string> notes;  // for the shim, and for a launcher in the pod
   if (is_alone) {
-    const auto written = base::WriteFileAtomic(
-        note, fmt::format("rank {} held up the others (--on-stall=restart)", *rank), 0600,
-        base::Durability::kNone);
+    notes[fmt::format("{}/{}", base::DirectoryOf(folder), node::kStallKillFile)] =
+        fmt::format("rank {} held up the others (--on-stall=restart)", *rank);
+  }
+  notes[witness::StallKillFileOf(folder, pid)] = answers::Say(*stall, clock_.Steady());
+  for (const auto& [path, text] : notes) {
+    const auto written = base::WriteFileAtomic(path, text, 0600, base::Durability::kNone);
     if (!written) base::LogWarn("job {}: {}", job.name, written.error().message);
   }
   if (const auto killed = KillRank(folder, pid); !killed) {
     std::error_code ignored;
-    std::filesystem::remove(note, ignored);
+    for (const auto& [path, text] : notes) std::filesystem::remove(path, ignored);
     return base::LogWarn("job {}: kill rank {}: {}", job.name, *rank, killed.error().message);
   }
   base::LogInfo("job {}: rank {} is killed (--on-stall=restart)", job.name, *rank);

@@ -25,6 +25,7 @@
 #include "local/daemon/ranks/rank_sampler.h"
 #include "process/procfs.h"
 #include "text/json.h"
+#include "witness/native.h"
 #include "witness/stacks.h"
 
 namespace local::daemon {
@@ -68,6 +69,7 @@ class StallKeeper {
                                                          // found
     std::string noted;                                   // the text in its annotation
     std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it describes
+    std::optional<answers::Stall> logged;                     // with the stacks
     std::optional<answers::StallWatch::Instant> acted_on;  // the stall for which a rank was killed
     size_t most_pods = 0;  // at a time; more than one, or the launcher in the pod restarts ranks
     std::string past;      // in that of earlier stalls
@@ -84,10 +86,12 @@ class StallKeeper {
   bool Remove(std::string_view uid);
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
+  void SearchNative();
   void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
+  void LogStacks(Job& job, const std::map<int, std::string>& dumps) const;
   void KillMissing(Job& job);
   void NoteLast(const Job& job);
   void Forget(const std::set<std::string>& jobs, const std::set<std::string>& succeeded);
@@ -108,8 +112,12 @@ class StallKeeper {
   std::map<std::string, Peers> peers_;                 // by the job's uid
   std::set<std::string> running_;                      // uids of jobs
   std::map<std::string, Job> jobs_;                    // by uid; used by the thread only
-  RankMeter meter_;                                    // the same
-  gpu::Meter gpus_;                                    // the same
+  // Of pods in which no Python can be asked; used by the thread only.
+  std::set<std::string> silent_;  // their folders, at the last look
+  std::map<std::string, std::vector<witness::NativeRank>> native_;
+  std::optional<answers::StallWatch::Instant> searched_;  // for native_
+  RankMeter meter_;                                       // the same
+  gpu::Meter gpus_;                                       // the same
   std::thread thread_;
 };
 

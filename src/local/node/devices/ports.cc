@@ -22,6 +22,7 @@ constexpr const char* kKernelRange = "/proc/sys/net/ipv4/ip_local_port_range";
 constexpr std::pair<int, int> kDefaultKernelRange{32768, 60999};
 constexpr int kFirst = 23456;  // api::kDefaultPort
 constexpr int kLowest = 10000;
+constexpr int kLowestWanted = 1024;  // users may not listen on lower ones
 constexpr int kHighest = 65535;
 
 bool Binds(int family, const sockaddr* address, socklen_t length) {
@@ -96,7 +97,15 @@ PortAllocator::PortAllocator(std::vector<std::pair<int, int>> candidates, std::s
 
 std::string PortAllocator::LockName(int port) const { return lock_prefix_ + std::to_string(port); }
 
-base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optional<int> existing) {
+base::Fd PortAllocator::State::LockIfFree(const std::string& lock_name, int port) const {
+  if (ports.contains(port)) return {};
+  auto lock = LockMachineWide(lock_name);
+  if (!lock || !IsPortFree(port)) return {};
+  return std::move(*lock);
+}
+
+base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optional<int> existing,
+                                        std::optional<int> wanted) {
   auto state = state_.Lock();
   if (const auto it = state->by_job.find(job_uid); it != state->by_job.end()) {
     if (!it->second.is_given_up || existing == it->second.port) return it->second.port;
@@ -109,6 +118,11 @@ base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optiona
       if (auto lock = LockMachineWide(LockName(*existing))) held = std::move(*lock);
     }
     return state->Add(job_uid, *existing, std::move(held));
+  }
+  if (wanted && *wanted >= kLowestWanted && *wanted <= kHighest) {
+    if (base::Fd lock = state->LockIfFree(LockName(*wanted), *wanted)) {
+      return state->Add(job_uid, *wanted, std::move(lock));
+    }
   }
   size_t total = 0;
   for (const auto& [first, last] : candidates_) total += static_cast<size_t>(last - first + 1);
@@ -123,10 +137,9 @@ base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optiona
       }
       offset -= length;
     }
-    if (state->ports.contains(port)) continue;
-    auto lock = LockMachineWide(LockName(port));
-    if (!lock || !IsPortFree(port)) continue;
-    return state->Add(job_uid, port, std::move(*lock));
+    if (base::Fd lock = state->LockIfFree(LockName(port), port)) {
+      return state->Add(job_uid, port, std::move(lock));
+    }
   }
   return base::Fail(base::Code::kExhausted,
                     "no TCP port is free outside the kernel's range (ip_local_port_range)");

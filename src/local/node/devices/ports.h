@@ -39,11 +39,12 @@ class PortAllocator {
   static PortAllocator OfMachine();
   PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix);
 
-  // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or a
-  // new one, locked and probed. If another job has `existing` but has not started, that job gives
-  // it up: without pods it gets another port, with pods the first of the two to start has it.
-  // kExhausted when every candidate is taken.
-  base::Result<int> Assign(const std::string& job_uid, std::optional<int> existing);
+  // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or
+  // `wanted` (its author wrote it) if it is free, or a new one, locked and probed. If another job
+  // has `existing` but has not started, that job gives it up: without pods it gets another port,
+  // with pods the first of the two to start has it. kExhausted when every candidate is taken.
+  base::Result<int> Assign(const std::string& job_uid, std::optional<int> existing,
+                           std::optional<int> wanted = std::nullopt);
   // Gives the job's port back; a shim that holds the lock keeps it.
   void Release(const std::string& job_uid);
   // The job's port, when it has one of this allocator.
@@ -63,6 +64,8 @@ class PortAllocator {
   struct State {
     int Add(const std::string& job_uid, int port, base::Fd lock);
     void Remove(std::map<std::string, Assigned>::iterator job);
+    // The lock of a port that no job and no other program has; none otherwise.
+    base::Fd LockIfFree(const std::string& lock_name, int port) const;
     // Takes the port from a job that has not started with it; returns its lock, if the job has
     // that.
     base::Fd TakeOver(int port);

@@ -88,6 +88,18 @@ TEST(PortAllocator, AJobKeepsItsPort) {
   EXPECT_EQ(allocator.Find("other"), std::nullopt);
 }
 
+TEST(PortAllocator, APortThatIsWantedIsGivenIfItIsFree) {
+  PortAllocator allocator({{23520, 23529}}, PortLockPrefix());
+  EXPECT_EQ(*allocator.Assign("first", std::nullopt, 23540), 23540);
+  EXPECT_EQ(*allocator.Assign("first", std::nullopt, 23541), 23540) << "a job keeps its port";
+  const int other = *allocator.Assign("second", std::nullopt, 23540);
+  EXPECT_TRUE(other >= 23520 && other <= 23529) << other;
+  EXPECT_NE(*allocator.Assign("low", std::nullopt, 80), 80);
+  EXPECT_EQ(*allocator.Assign("stored", 23525, 23542), 23525);
+  allocator.Release("first");
+  EXPECT_EQ(*allocator.Assign("third", std::nullopt, 23540), 23540);
+}
+
 TEST(PortAllocator, AJobWithoutPodsGivesUpAPortThatTheStoredPodsOfAnotherHave) {
   PortAllocator ports({{23500, 23511}}, PortLockPrefix());
   const int port = *ports.Assign("without-pods", std::nullopt);

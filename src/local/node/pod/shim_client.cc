@@ -186,6 +186,14 @@ base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory) 
   return std::optional<ShimHandle>(ShimHandle(identity->pid, std::move(*pidfd)));
 }
 
+base::Status AddToLog(const std::string& directory, std::string_view lines) {
+  TRY_ASSIGN(const std::optional<ShimHandle> shim, AdoptShim(directory));
+  if (!shim) return base::Fail(base::Code::kNotFound, "the pod has ended");
+  TRY(base::WriteFileAtomic(fmt::format("{}/{}", directory, kLogNoteFile), lines, 0600,
+                            base::Durability::kNone));
+  return process::SendSignal(shim->pidfd(), kLogNoteSignal);
+}
+
 bool IsFromEarlierBoot(const std::string& directory) {
   const auto identity = ReadIdentity(directory);
   const auto boot_id = process::BootId();

@@ -51,6 +51,10 @@ base::Result<ShimHandle> StartShim(const std::string& executable, const PodSpec&
 // it has ended.
 base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory);
 
+// Adds whole lines to the log of the pod's training container, soon after it returns; not if that
+// has ended meanwhile. kNotFound when the shim has ended.
+base::Status AddToLog(const std::string& directory, std::string_view lines);
+
 // Whether the shim of the directory belongs to an earlier boot of the machine.
 bool IsFromEarlierBoot(const std::string& directory);
 

@@ -15,6 +15,8 @@ inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kIdentityFile = "shim.json";
 // Why a program that is about to be killed for a stall is killed, in the words of its note.
 inline constexpr const char* kStallKillFile = "stall-kill";
+// What is to be added to the log of the training container (AddToLog).
+inline constexpr const char* kLogNoteFile = "log-note";
 inline constexpr const char* kDiagnosticsFile = "shim.log";  // the shim's stderr
 
 // Descriptors of `<executable> shim`; locks follow from kReadyFd + 1.
@@ -26,6 +28,9 @@ inline constexpr std::string_view kReadyAnswer = "ready";
 // queues only one SIGTERM, so a second one without grace is lost while the first is pending. This
 // signal means the same as the second; older shims ignore it.
 inline constexpr int kAtOnceSignal = SIGQUIT;
+
+// Tells the shim that there is a kLogNoteFile; older shims ignore it.
+inline constexpr int kLogNoteSignal = SIGHUP;
 
 struct ShimIdentity {
   pid_t pid = 0;

@@ -280,6 +280,11 @@ void ContainerRun::LimitDrain() {
   });
 }
 
+void ContainerRun::AddToLog(std::string_view lines) {
+  log_.End(LogStream::kStderr, clock_.Now());  // a line of the program may be unfinished
+  log_.Append(LogStream::kStderr, lines, clock_.Now());
+}
+
 // The program needs a file of an image that is not used here: the hint is added where its output is
 // shown.
 void ContainerRun::AddImageHint(bool is_not_found) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "answers/loss_watch.h"
 #include "base/clock.h"
@@ -52,6 +53,9 @@ class ContainerRun {
   void ExceedsMemory(int64_t used);
   // From now on, processes that still hold the output open get only kDrainWait.
   void LimitDrain();
+
+  // Adds whole lines to the log, as if they were on stderr.
+  void AddToLog(std::string_view lines);
 
   // After on_end: Terminated, with reason and message.
   const ContainerState& state() const { return state_; }

@@ -10,9 +10,11 @@
 #include <set>
 #include <utility>
 
+#include "api/names.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "local/node/pod/cgroup.h"
+#include "local/node/pod/shim_files.h"
 #include "local/node/shim/memory_use.h"
 #include "process/procfs.h"
 #include "process/sessions.h"
@@ -83,6 +85,16 @@ void PodRunner::Reject(const std::string& reason, const std::string& message) {
   reason_ = reason;
   message_ = message;
   Finish();
+}
+
+void PodRunner::TakeLogNote() {
+  constexpr size_t kLongest = 1 << 20;
+  const auto note = base::ReadFile(kLogNoteFile, kLongest);
+  ::unlink(kLogNoteFile);
+  if (!note) return;
+  for (const auto& slot : slots_) {
+    if (slot->is_running && slot->spec.name == api::kContainerName) slot->run->AddToLog(*note);
+  }
 }
 
 void PodRunner::RunNext() {

@@ -32,6 +32,8 @@ class PodRunner {
   // whose parents end before them; SIGKILL to all processes after `grace`. When repeated, the
   // earlier deadline applies.
   void Terminate(std::chrono::seconds grace);
+  // Adds kLogNoteFile, if there is one, to the log of the training container, and removes it.
+  void TakeLogNote();
   // Call it after SIGCHLD.
   void Reap();
 

@@ -96,10 +96,10 @@ int ShimMain() {
     return 1;
   }
   ::prctl(PR_SET_NAME, "muster-shim");
-  for (const int signal : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT}) {
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGINT}) {
     process::IgnoreSignal(signal);
   }
-  const auto signals = process::OpenSignalFd({SIGTERM, kAtOnceSignal, SIGCHLD});
+  const auto signals = process::OpenSignalFd({SIGTERM, kAtOnceSignal, kLogNoteSignal, SIGCHLD});
   auto loop = process::EventLoop::Create(base::SystemClock());
   if (!signals || !loop || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     Answer("set up the shim: no file descriptors left");
@@ -122,6 +122,8 @@ int ShimMain() {
       } else if (signal->ssi_signo == SIGTERM) {
         runner.Terminate(has_grace ? std::chrono::seconds(signal->ssi_int)
                                    : spec->termination_grace);
+      } else if (signal->ssi_signo == kLogNoteSignal) {
+        runner.TakeLogNote();
       }
     }
     runner.Reap();

@@ -492,6 +492,33 @@ TEST_F(ShimTest, ShowsOutputThatHasNoNewlineYet) {
   EXPECT_EQ(Log(spec, "pytorch"), "progress 10% 100%\n");
 }
 
+TEST_F(ShimTest, AddsLinesOfOthersToTheLogBetweenThoseOfTheProgram) {
+  const PodSpec spec =
+      Pod({Shell("printf 'at 10%%' >&2; cat " + root_ + "/go; echo ' at 100%' >&2")});
+  ASSERT_EQ(::mkfifo((root_ + "/go").c_str(), 0600), 0);
+  ShimHandle handle = Start(spec);
+  const std::string log_dir = spec.directory + "/logs/pytorch";
+  const auto await = [&](const std::string& text) {
+    auto inotify = process::Inotify::Create();
+    ASSERT_TRUE(inotify->Watch(log_dir, IN_CREATE | IN_MODIFY));
+    while (Log(spec, "pytorch") != text) {
+      ASSERT_TRUE(process::WaitReadable(inotify->fd(), kTestWait)) << Log(spec, "pytorch");
+      inotify->Read();
+    }
+  };
+  AwaitReport(spec.directory,
+              [](const PodReport& r) { return r.containers[0].state.phase == Phase::kRunning; });
+  await("at 10%");
+  ASSERT_TRUE(AddToLog(spec.directory, "muster: stalled\n"));
+  await("at 10%\nmuster: stalled\n");
+  const base::Fd go(::open((root_ + "/go").c_str(), O_WRONLY | O_CLOEXEC));
+  base::Fd closing(go.get());
+  closing.Reset();
+  AwaitEnd(spec, handle);
+  EXPECT_EQ(Log(spec, "pytorch"), "at 10%\nmuster: stalled\n at 100%\n");
+  EXPECT_EQ(AddToLog(spec.directory, "late\n").error().code, base::Code::kNotFound);
+}
+
 TEST_F(ShimTest, KeepsEveryByteOfALoudProgram) {
   const PodSpec spec = Pod({Shell("seq 1 200000")});
   ASSERT_TRUE(Run(spec).has_succeeded);

@@ -97,9 +97,19 @@ void CheckContainers(const text::Json& pod, std::string_view list, bool is_requi
   }
 }
 
+void CheckRestartPolicy(const text::Json& pod, Causes& causes) {
+  const std::string_view policy = text::GetString(pod, {"spec", "restartPolicy"});
+  if (policy == "Always" || policy == "OnFailure" || policy == "Never") return;
+  causes.push_back(fmt::format(
+      "spec.restartPolicy: Unsupported value: {}: supported values: \"Always\", \"OnFailure\", "
+      "\"Never\"",
+      text::ToJson(text::Json(policy))));
+}
+
 void CheckPod(const text::Json& pod, Causes& causes) {
   CheckContainers(pod, "initContainers", false, causes);
   CheckContainers(pod, "containers", true, causes);
+  CheckRestartPolicy(pod, causes);
   const auto grace = text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"});
   if (!grace || *grace < 0) {
     causes.emplace_back(

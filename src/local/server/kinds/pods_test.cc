@@ -38,5 +38,23 @@ TEST(PodRules, TheQosClassIsTheKubelets) {
             "Burstable");
 }
 
+// As in Kubernetes: a pod that is restarted although its author wrote `never` would do harm.
+TEST(PodRules, ARestartPolicyIsOneOfThree) {
+  text::Json pod = PodOf(R"([{"name": "a", "image": "i"}])");
+  kPodRules.set_defaults(pod);
+  const auto causes_of = [&pod](std::string_view policy) {
+    text::Set(pod, {"spec", "restartPolicy"}, text::Json(policy));
+    Causes causes;
+    kPodRules.check(pod, causes);
+    return causes;
+  };
+  for (const char* const policy : {"Always", "OnFailure", "Never"}) {
+    EXPECT_EQ(causes_of(policy), Causes{});
+  }
+  EXPECT_EQ(causes_of("never"),
+            Causes{"spec.restartPolicy: Unsupported value: \"never\": supported values: "
+                   "\"Always\", \"OnFailure\", \"Never\""});
+}
+
 }  // namespace
 }  // namespace local::server

@@ -1,0 +1,55 @@
+#include "ads/config/user_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "ads/testing/temporary_folder.h"
+#include "base/file.h"
+
+namespace ads {
+namespace {
+
+unsigned ModeOfUserFile(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 0777U : 0U;
+}
+
+TEST(UserFile, ALinkStaysAndItsFileKeepsItsMode) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/file", link = folder.path() + "/link";
+  ASSERT_TRUE(base::WriteFileAtomic(file, "old", 0600, base::Durability::kNone));
+  ASSERT_EQ(::symlink("file", link.c_str()), 0);
+  ASSERT_TRUE(WriteUserFile(link, "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(base::ReadFile(file).value_or(""), "new");
+  EXPECT_EQ(ModeOfUserFile(file), 0600U);
+  ASSERT_TRUE(WriteUserFile(folder.path() + "/fresh", "x"));
+  EXPECT_EQ(ModeOfUserFile(folder.path() + "/fresh"), 0644U);
+}
+
+TEST(UserFile, APipeIsWrittenInto) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string read;
+  std::jthread reader([&] { read = base::ReadFile(pipe).value_or("not read"); });
+  ASSERT_TRUE(WriteUserFile(pipe, "new"));
+  reader.join();
+  EXPECT_EQ(read, "new");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_FALSE(IsUserFile(pipe));
+}
+
+TEST(UserFile, AFolderIsRefused) {
+  const TemporaryFolder folder;
+  const auto refused = WriteUserFile(folder.path(), "x");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find(folder.path()), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ads
