@@ -59,12 +59,15 @@ bool IsAdmin(cluster::Client& client, const Context& context) {
 base::Status CheckOwner(cluster::Client& client, const Context& context, const text::Json& object,
                         Admins admins) {
   const std::string_view owner = api::Label(object, kUserLabel);
-  if (owner.empty()) return {};
-  TRY_ASSIGN(const std::string user, UserId(context));
-  if (owner == user) return {};
-  TRY_ASSIGN(const bool is_isolated,
-             IsolatesUsers(client, context, std::string(api::Namespace(object))));
-  if (!is_isolated || (admins == Admins::kMay && IsAdmin(client, context))) return {};
+  if (!owner.empty()) {
+    TRY_ASSIGN(const std::string user, UserId(context));
+    if (owner == user) return {};
+  }
+  const base::Result<bool> isolates =
+      IsolatesUsers(client, context, std::string(api::Namespace(object)));
+  if (!isolates && owner.empty()) return {};
+  if (!isolates) return Fail(isolates.error());
+  if (!*isolates || (admins == Admins::kMay && IsAdmin(client, context))) return {};
   return Fail(Code::kPermissionDenied,
               "you have no privileges to operate the job,because the owner of job is not you");
 }

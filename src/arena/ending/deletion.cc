@@ -79,7 +79,10 @@ base::Result<bool> Deletion::Begin() {
     identity_ = *std::move(identity);
   }
   if (!identity_ && !job_) return false;
-  if (identity_) TRY(CheckOwner(client_, context_, *identity_, Admins::kMayNot));
+  // The identities of shared namespaces have no owner.
+  if (identity_ && !api::Label(*identity_, kUserLabel).empty()) {
+    TRY(CheckOwner(client_, context_, *identity_, Admins::kMayNot));
+  }
   if (job_) TRY(CheckOwner(client_, context_, *job_, Admins::kMayNot));
   if (job_) SeenRuns(context_).Renew(*job_, {});
   if (identity_) TRY(DeleteListed(text::GetString(*identity_, {"data", "app"})));

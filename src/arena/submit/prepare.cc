@@ -103,6 +103,12 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
   prepared.submission.keeps_last_lines =
       !context.cluster_is_this_machine && context.program != "arena";
   TRY(CheckOfCluster(prepared, context, options));
+  if (prepared.client != nullptr && !context.cluster_is_this_machine &&
+      context.program == "arena") {
+    const auto isolates =
+        IsolatesUsers(*prepared.client, context, prepared.submission.namespace_name);
+    prepared.submission.isolates_users = isolates && *isolates;
+  }
   if (context.cluster_is_this_machine || context.program != "arena") {
     prepared.submission.shared_logdir =
         SharedLogdir(prepared.client, options, prepared.submission.namespace_name,

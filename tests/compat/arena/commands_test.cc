@@ -205,6 +205,38 @@ TEST_F(CommandsCompat, E7_JobsOfOthersAreNeitherSeenNorTouchedWhereUsersAreKeptA
   EXPECT_TRUE(cluster_->Find(kJobs, "theirs"));
 }
 
+// compat/arena.md 3.4: Arena itself lets only the owner of the ConfigMap delete the job.
+TEST_F(CommandsCompat, E7_TheIdentityNamesItsOwnerWhereUsersAreKeptApart) {
+  is_this_machine_ = false;
+  const std::vector<std::string> submit = {"submit", "pytorchjob", "--name=pt", "--image=i", "c"};
+  const auto owner = [this] {
+    const text::Json identity = *cluster_->Find(kConfigMaps, "pt-pytorchjob");
+    return std::string(text::GetString(identity, {"metadata", "labels", "arena.kubeflow.org/uid"}));
+  };
+  EXPECT_EQ(Run(submit).exit_code, 0);
+  EXPECT_EQ(owner(), "");
+  Isolate();
+  // The job's own label says whose it is.
+  EXPECT_EQ(Run({"delete", "pt"}).exit_code, 0);
+  EXPECT_EQ(Run(submit).exit_code, 0);
+  EXPECT_EQ(owner(), kTom);
+  EXPECT_EQ(Run({"delete", "pt"}).exit_code, 0);
+}
+
+TEST_F(CommandsCompat, E7_AJobWithoutAnOwnerIsNobodysWhereUsersAreKeptApart) {
+  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
+  EXPECT_EQ(Run({"get", "pt"}).exit_code, 0);
+  Isolate();
+  for (const char* verb : {"get", "logs", "suspend", "delete"}) {
+    const Ended ended = Run({verb, "pt"});
+    EXPECT_EQ(ended.exit_code, 1) << verb;
+    EXPECT_NE(ended.log.find(kNotYours), std::string::npos) << verb << ended.log;
+  }
+  cluster_->Put("/api/v1/namespaces/arena-system/configmaps",
+                Json(R"({"metadata": {"name": "arena-config"}, "data": {"adminUsers": "tom"}})"));
+  EXPECT_EQ(Run({"get", "pt"}).exit_code, 0);
+}
+
 TEST_F(CommandsCompat, E7_AdministratorsSeeAllAndDeleteTheirOwn) {
   PutJob("theirs", "0123456789abcdef0123456789abcdef");
   Isolate();

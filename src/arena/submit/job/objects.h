@@ -29,6 +29,8 @@ struct Submission {
   // Makes failing containers put their last output into their status, which Arena's chart does not.
   bool keeps_last_lines = false;
   std::string shared_logdir{};  // of api::kLogdirAnnotation; "" for none
+  // Whether the identity names its owner, too, as Arena's does where users are kept apart.
+  bool isolates_users = false;
 };
 
 text::Json RenderJob(const SubmitOptions& options, const Submission& submission);

@@ -3,6 +3,7 @@
 
 #include "api/names.h"
 #include "api/variable_references.h"
+#include "arena/app/ownership.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/submit/job/render_parts.h"
@@ -66,7 +67,7 @@ class JobRenderer {
 
 Object JobRenderer::Labels() const {
   Object labels = ChartLabels(options_);
-  labels["arena.kubeflow.org/uid"] = base::Md5Hex(submission_.user);
+  labels[kUserLabel] = base::Md5Hex(submission_.user);
   for (const auto& [key, value] : options_.labels) labels[key] = value;
   if (!flags_.model_name.empty()) labels["modelName"] = flags_.model_name;
   return labels;

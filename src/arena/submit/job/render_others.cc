@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/resources.h"
+#include "arena/app/ownership.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/submit/job/render_parts.h"
@@ -240,8 +241,10 @@ std::vector<text::Json> RenderCodeParts(const SubmitOptions& options,
 }
 
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission) {
-  text::Json map = NewObject("v1", "ConfigMap", IdentityName(options.flags.name), submission,
-                             Object{{"createdBy", "arena"}});
+  Object labels{{"createdBy", "arena"}};
+  if (submission.isolates_users) labels[kUserLabel] = base::Md5Hex(submission.user);
+  text::Json map =
+      NewObject("v1", "ConfigMap", IdentityName(options.flags.name), submission, std::move(labels));
   std::string app;
   for (const ConfigDirectory& directory : ConfigDirectories(options)) {
     app += fmt::format("configmap/{}\n", directory.config_map);
