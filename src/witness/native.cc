@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/strings.h"
 #include "process/procfs.h"
 #include "witness/stacks.h"
@@ -53,10 +54,10 @@ std::vector<pid_t> ProcessesBelow(pid_t root, process::ProcessTree& tree) {
 }
 
 bool UsesGpu(pid_t pid) {
-  std::error_code error;
-  for (const auto& fd :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
-    const std::string file = std::filesystem::read_symlink(fd.path(), error);
+  const std::string fds = fmt::format("/proc/{}/fd", pid);
+  for (const std::string& fd : base::EntriesOf(fds)) {
+    std::error_code error;
+    const std::string file = std::filesystem::read_symlink(fmt::format("{}/{}", fds, fd), error);
     if (file.starts_with("/dev/nvidia") || file == "/dev/kfd") return true;
   }
   return false;
@@ -71,6 +72,13 @@ bool IsRest(std::string_view place) {
   return place.empty() || std::any_of(kRests.begin(), kRests.end(), [place](std::string_view each) {
            return place.starts_with(each);
          });
+}
+
+bool WaitsForChild(std::string_view place) {
+  static constexpr std::array<std::string_view, 4> kPlaces = {"do_wait", "kernel_wait",
+                                                              "do_sigtimedwait", "sigsuspend"};
+  return std::any_of(kPlaces.begin(), kPlaces.end(),
+                     [place](std::string_view each) { return place.starts_with(each); });
 }
 
 }  // namespace
@@ -91,14 +99,19 @@ answers::Activity NativeActivityOf(pid_t pid, process::ProcessTree& tree) {
 std::optional<answers::KernelSleep> KernelSleepOf(pid_t pid, process::ProcessTree& tree) {
   const std::vector<pid_t> pids = ProcessesBelow(pid, tree);
   if (std::any_of(pids.begin(), pids.end(), UsesGpu)) return std::nullopt;
-  // A shell that waits for the program says nothing of it.
+  // What only waits for the program, such as a shell or `timeout`, says nothing of it.
   pid_t chosen = pid;
-  std::string place = KernelPlaceOf(pid);
-  if ((place == "do_wait" || place == "kernel_wait4") && pids.size() > 1) {
-    chosen = pids.back();
-    place = KernelPlaceOf(chosen);
+  std::string chosen_place = KernelPlaceOf(pid);
+  std::optional<uint64_t> most;
+  for (const pid_t each : pids) {
+    const auto stat = process::ReadStat(each);
+    const std::string place = KernelPlaceOf(each);
+    if (!stat || WaitsForChild(place) || (most && stat->ticks < *most)) continue;
+    most = stat->ticks;
+    chosen = each;
+    chosen_place = place;
   }
-  return answers::KernelSleep{chosen, SayKernelPlace(place), IsRest(place)};
+  return answers::KernelSleep{chosen, SayKernelPlace(chosen_place), IsRest(chosen_place)};
 }
 
 std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders) {
