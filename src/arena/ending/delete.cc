@@ -54,8 +54,10 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
   // With -T Arena says nothing.
   const bool is_quiet = !flags.type.empty();
   const base::LogLevel missing = LevelOfMissing(flags);
-  const auto fail = [](const std::string& name, const base::Error& error) {
-    base::LogError("{}", error.Wrap("the training job " + name).message);
+  // Arena does not say which job it is; of several, it has to be said.
+  const bool is_bare = context.program == "arena" && names.size() == 1;
+  const auto fail = [is_bare](const std::string& name, const base::Error& error) {
+    base::LogError("{}", is_bare ? error.message : error.Wrap("the training job " + name).message);
     return cli::kExitFailure;
   };
   int exit_code = 0;

@@ -230,7 +230,8 @@ TEST_F(CommandsCompat, E7_AJobWithoutAnOwnerIsNobodysWhereUsersAreKeptApart) {
   for (const char* verb : {"get", "logs", "suspend", "delete"}) {
     const Ended ended = Run({verb, "pt"});
     EXPECT_EQ(ended.exit_code, 1) << verb;
-    EXPECT_NE(ended.log.find(kNotYours), std::string::npos) << verb << ended.log;
+    EXPECT_TRUE(ended.log.ends_with(std::string("msg=\"") + kNotYours + "\"\n"))
+        << verb << ended.log;
   }
   cluster_->Put("/api/v1/namespaces/arena-system/configmaps",
                 Json(R"({"metadata": {"name": "arena-config"}, "data": {"adminUsers": "tom"}})"));
