@@ -113,7 +113,8 @@ def test_scheduler_plugins_need_a_label(api, namespace, operator):
     operator("my-scheduler")
     api.create("pytorchjobs", namespace, gang_job())
     wait_until("pods", lambda: api.names("pods", namespace) == ALL)
-    group = api.get("my-scheduler", namespace, "j")
+    # It is written together with the pods, in any order.
+    group = wait_until("the PodGroup", lambda: api.get("my-scheduler", namespace, "j"))
     assert group["spec"] == {"minMember": 2, "minResources": {"cpu": "1", "memory": "2Gi"}}
     pod = api.get("pods", namespace, "j-master-0")
     assert pod["spec"]["schedulerName"] == "my-scheduler"
@@ -123,4 +124,4 @@ def test_scheduler_plugins_need_a_label(api, namespace, operator):
     wait_until("no pods", lambda: api.names("pods", namespace) == [])
     api.patch("pytorchjobs", namespace, "j", {"spec": {"runPolicy": {"suspend": False}}})
     wait_until("pods again", lambda: api.names("pods", namespace) == ALL)
-    assert api.get("my-scheduler", namespace, "j") is not None
+    wait_until("a PodGroup again", lambda: api.get("my-scheduler", namespace, "j"))

@@ -50,8 +50,8 @@ bool IsCovered(const text::Json& wanted, const text::Json& live) {
   return true;
 }
 
-// Applies it. On this machine, a namespace that does not exist is created first: `created` is told
-// its name.
+// Applies it. On this machine, a namespace that the file names and that does not exist is created
+// first: `created` is told its name. One of the command line may be a typo.
 base::Result<AppliedObject> Apply(const Context& context, cluster::Client& client,
                                   const ApplyFlags& flags, const ManifestObject& wanted,
                                   std::string& created) {
@@ -60,7 +60,7 @@ base::Result<AppliedObject> Apply(const Context& context, cluster::Client& clien
   auto applied = ApplyObject(client, wanted, options);
   if (applied || !context.cluster_is_this_machine || options.is_dry_run) return applied;
   const std::string name(api::Namespace(wanted.object));
-  if (applied.error().code != Code::kNotFound ||
+  if (applied.error().code != Code::kNotFound || name == context.Namespace() ||
       applied.error().message != fmt::format("namespaces \"{}\" not found", name)) {
     return applied;
   }

@@ -131,6 +131,7 @@ TEST_F(ApplyTest, CreatesTheNamespaceOnThisMachineAlone) {
   EXPECT_EQ(Run({"apply", "-f", file}).exit_code, 1);
   is_this_machine_ = true;
   EXPECT_EQ(Run({"apply", "-f", file, "--dry-run=server"}).exit_code, 1);
+  EXPECT_EQ(Run({"apply", "-f", file, "-n", "kubeflow"}).exit_code, 1);
   EXPECT_FALSE(is_made);
   const Ended ended = Run({"apply", "-f", file});
   EXPECT_EQ(ended.out, "configmap/s created\n");
