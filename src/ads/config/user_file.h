@@ -8,8 +8,15 @@
 
 namespace ads {
 
-// Follows links, writes into devices and pipes, and replaces a file in one step, keeping its mode.
-// A new file gets the mode 0644. Errors name the path.
+// Where WriteUserFile writes, after all links, and how.
+struct UserFile {
+  std::string path;
+  bool is_replaced = true;  // false: written into, as devices, pipes, and what /dev/stdout leads to
+};
+UserFile FindUserFile(const std::string& path);
+
+// Replaces a file in one step, keeping its mode; a new one gets the mode 0644. Appends to what is
+// not replaced. Errors name the path.
 base::Status WriteUserFile(const std::string& path, std::string_view content);
 
 // Whether WriteUserFile would replace the content of a file there.

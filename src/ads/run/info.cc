@@ -83,12 +83,12 @@ base::Status CheckWritable(const std::string& path, std::string_view what) {
     return base::Fail(std::move(error));
   };
   struct stat info{};
-  const bool is_there = ::stat(path.c_str(), &info) == 0;
-  if (is_there && S_ISDIR(info.st_mode)) return refuse(EISDIR);
-  if (is_there && !S_ISREG(info.st_mode)) {  // /dev/stdout, a pipe
-    return ::access(path.c_str(), W_OK) == 0 ? base::Status() : refuse(errno);
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return refuse(EISDIR);
+  const UserFile file = FindUserFile(path);
+  if (!file.is_replaced) {
+    return ::access(file.path.c_str(), W_OK) == 0 ? base::Status() : refuse(errno);
   }
-  std::string beside = path + ".XXXXXX";
+  std::string beside = file.path + ".XXXXXX";
   const base::Fd made(::mkostemp(beside.data(), O_CLOEXEC));
   if (!made) return refuse(errno);
   ::unlink(beside.c_str());

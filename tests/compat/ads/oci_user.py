@@ -38,10 +38,10 @@ class User:
         with open(self.path(name)) as file:
             return file.read()
 
-    def start(self, *args, env=None):
+    def start(self, *args, env=None, stdout=subprocess.PIPE):
         return subprocess.Popen([self.path("bin", "ads"), "opctl", *args], cwd=self.home, text=True,
                                 env={**self.env, **(env or {})}, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                stdout=stdout, stderr=subprocess.PIPE)
 
     def run(self, *args, code=0, env=None, answer=None):
         done = subprocess.run([self.path("bin", "ads"), "opctl", *args], cwd=self.home, text=True,

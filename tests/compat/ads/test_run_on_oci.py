@@ -102,6 +102,19 @@ def test_information_can_go_to_a_descriptor(user):
     assert "Overwrite" not in out.stdout + out.stderr
 
 
+@pytest.mark.parametrize("mode", ["w", "a"])
+def test_information_in_a_log_file_leaves_its_other_lines(user, mode):
+    user.write("all.log", "earlier\n")
+    with open(user.path("all.log"), mode) as log:
+        user.start("run", "-f", "train.yaml", "--nobuild", "--job-info", "/dev/stdout",
+                   stdout=log).communicate(timeout=60)
+        print("later", file=log)
+    lines = user.read("all.log").splitlines()
+    assert (lines[0] == "earlier") == (mode == "a") and lines[-1] == "later"
+    assert sum(line.startswith("jobId: ") for line in lines) == 2
+    assert "Job run info saved to /dev/stdout" in lines
+
+
 def test_a_passing_error_creates_a_run_once(user):
     user.mock.fail("POST", "/jobRuns$", 500, after=2)
     user.mock.fail("POST", "/jobRuns$", "reset", after=3)
