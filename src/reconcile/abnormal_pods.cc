@@ -80,13 +80,14 @@ class Troubles {
   }
 
  private:
-  // `since` is called only for a problem, since most pods have none.
+  // `since` is called only for a problem, since most pods have none. A message may change while its
+  // trouble lasts: schedulers count nodes, and DNS clients name a port.
   template <typename Since>
-  void Add(Since since, Event event) {
+  void Add(std::string_view container, Since since, Event event) {
     const MaybeTime time = since();
-    const size_t hash = std::hash<std::string>()(
-        fmt::format("{}\n{}\n{}\n{}", pod_.uid, event.reason, event.message,
-                    time ? base::FormatRfc3339(*time) : ""));
+    const size_t hash =
+        std::hash<std::string>()(fmt::format("{}\n{}\n{}\n{}", pod_.uid, container, event.reason,
+                                             time ? base::FormatRfc3339(*time) : ""));
     const std::set<size_t>* const announced = state_.observed.announced;
     const bool is_old = announced != nullptr
                             ? announced->contains(hash)
@@ -103,7 +104,8 @@ class Troubles {
     }
     const std::string_view message = text::GetString(*container_state, {"waiting", "message"});
     if (message.empty()) return;
-    Add([&] { return NewestDate(); },
+    Add(
+        name, [&] { return NewestDate(); },
         Warning(text::GetString(*container_state, {"waiting", "reason"}),
                 fmt::format("Error pod {} container {} waiting message: {}", pod_.name, name,
                             message)));
@@ -115,9 +117,9 @@ class Troubles {
       const MaybeTime finished = api::GetTime(terminated, {"finishedAt"});
       return finished ? finished : NewestDate();
     };
-    if (name == api::kContainerName) Add(since, ExitedWithCode(state_, pod_, code));
+    if (name == api::kContainerName) Add(name, since, ExitedWithCode(state_, pod_, code));
     if (code == 0) return;
-    Add(since,
+    Add(name, since,
         Warning(text::GetString(terminated, {"reason"}),
                 fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
                             pod_.name, name, code, text::GetString(terminated, {"message"}))));
@@ -134,7 +136,8 @@ class Troubles {
       newest_time = time;
     }
     if (newest == nullptr || text::GetString(*newest, {"status"}) == "True") return;
-    Add([&] { return newest_time ? newest_time : NewestDate(); },
+    Add(
+        "", [&] { return newest_time ? newest_time : NewestDate(); },
         Warning(text::GetString(*newest, {"reason"}),
                 fmt::format("Error pod {} condition message: {}", pod_.name,
                             text::GetString(*newest, {"message"}))));

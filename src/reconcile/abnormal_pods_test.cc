@@ -165,6 +165,32 @@ TEST(AbnormalPods, EachReasonToWaitIsReportedThoughNothingDatesIt) {
   EXPECT_TRUE(cluster.TakeEvents().empty());
 }
 
+// As those of kube-scheduler, which count nodes.
+TEST(AbnormalPods, AMessageThatIsRewordedIsNotAnotherTrouble) {
+  FakeCluster cluster = Started();
+  size_t events = 0;
+  for (const std::string nodes : {"0/1", "0/2", "0/3"}) {
+    SetStatus(cluster, "j-worker-1",
+              R"({"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False",
+                  "reason":"Unschedulable","lastTransitionTime":"2026-07-30T10:00:05Z",
+                  "message":")" +
+                  nodes + R"( nodes are available"}]})");
+    cluster.now += std::chrono::seconds(3);
+    cluster.Settle();
+    events += cluster.TakeEvents().size();
+  }
+  EXPECT_EQ(events, 1u);
+}
+
+TEST(AbnormalPods, EachContainerThatWaitsIsReported) {
+  FakeCluster cluster = Started();
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","containerStatuses":[
+      {"name":"pytorch","state":{"waiting":{"reason":"ErrImagePull","message":"m"}}},
+      {"name":"sidecar","state":{"waiting":{"reason":"ErrImagePull","message":"m"}}}]})");
+  cluster.Settle();
+  EXPECT_EQ(cluster.TakeEvents().size(), 2u);
+}
+
 TEST(AbnormalPods, ThoseThatAreEndedOrGoingAreNotTroubles) {
   FakeCluster cluster = Started();
   const char* const status = R"({"phase":"Pending","containerStatuses":[
