@@ -64,14 +64,16 @@ text::Json TokenReviewOf(const std::string& token) {
                       {"spec", text::Object{{"token", token}}}};
 }
 
-// The user's name in the server's answer; "" if the server has no such review, or does not let us
-// ask.
-base::Result<std::string> AskWho(Client& client, std::string_view path, std::string_view review,
-                                 std::initializer_list<std::string_view> where) {
+// The user's name in the server's answer; "" if it does not let us ask, nullopt if it has no such
+// review.
+base::Result<std::optional<std::string>> AskWho(Client& client, std::string_view path,
+                                                std::string_view review,
+                                                std::initializer_list<std::string_view> where) {
   const auto body = client.Raw("POST", std::string(path), std::string(review));
   if (!body) {
     const Code code = body.error().code;
-    if (code == Code::kNotFound || code == Code::kPermissionDenied) return std::string();
+    if (code == Code::kNotFound) return std::nullopt;
+    if (code == Code::kPermissionDenied) return std::string();
     return Fail(body.error());
   }
   const auto answer = text::ParseJson(*body);
@@ -159,16 +161,19 @@ base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& s
 base::Result<std::string> FindUserName(Client& client, const KubeSelection& selection) {
   const KubeUser& user = selection.user;
   if (!user.username.empty()) return "kubecfg:basicauth:" + user.username;
-  TRY_ASSIGN(std::string name, AskWho(client, kReviewPath,
-                                      R"({"apiVersion":"authentication.k8s.io/v1",)"
-                                      R"("kind":"SelfSubjectReview"})",
-                                      {"status", "userInfo", "username"}));
-  if (!name.empty()) return name;
-  // Clusters before 1.28 have no SelfSubjectReview.
+  TRY_ASSIGN(std::optional<std::string> name,
+             AskWho(client, kReviewPath,
+                    R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})",
+                    {"status", "userInfo", "username"}));
+  if (name && !name->empty()) return *name;
   TRY_ASSIGN(const std::string token, TokenOf(user));
   if (!token.empty()) {
-    return AskWho(client, kTokenReviewPath, text::ToJson(TokenReviewOf(token)),
-                  {"status", "user", "username"});
+    // Clusters before 1.28 have no SelfSubjectReview. The audit logs of others need no token.
+    if (!name) {
+      TRY_ASSIGN(name, AskWho(client, kTokenReviewPath, text::ToJson(TokenReviewOf(token)),
+                              {"status", "user", "username"}));
+    }
+    return name.value_or("");
   }
   std::string pem = user.cert_data;
   if (pem.empty() && !user.cert_file.empty()) {

@@ -107,5 +107,16 @@ TEST_F(KubernetesTest, ATokensUserIsAskedForWhereThereIsNoSelfSubjectReview) {
   }
 }
 
+// An audit log may keep what a request contains.
+TEST(FindUserName, ATokenIsNotSentToAServerThatOnlyRefuses) {
+  KubeSelection selection;
+  selection.user.token = "secret";
+  FakeServer server;
+  server.Queue({403, {}, R"({"kind": "Status", "reason": "Forbidden"})"});
+  Client client(server.Connect());
+  server.QueueJson(R"({"status": {"user": {"username": "tom"}}})", 201);
+  EXPECT_EQ(FindUserName(client, selection).value_or("?"), "");
+}
+
 }  // namespace
 }  // namespace cluster
