@@ -29,8 +29,8 @@ base::Status CheckNamespace(cluster::Client& client, const Context& context,
 bool IsAdmin(cluster::Client& client, const Context& context);
 
 // kPermissionDenied, in Arena's words, when `object` (a job, a job's ConfigMap) belongs to another
-// user, or to none, and its namespace isolates users. Asks the server only if the object does not
-// carry this user's label.
+// user, or under the name arena to none, and its namespace isolates users. Asks the server only if
+// that decides.
 enum class Admins { kMay, kMayNot };
 base::Status CheckOwner(cluster::Client& client, const Context& context, const text::Json& object,
                         Admins admins);

@@ -238,6 +238,16 @@ TEST_F(CommandsCompat, E7_AJobWithoutAnOwnerIsNobodysWhereUsersAreKeptApart) {
   EXPECT_EQ(Run({"get", "pt"}).exit_code, 0);
 }
 
+// As those of `muster apply` and of CI.
+TEST_F(CommandsCompat, E7_UnderMustersNameAJobWithoutAnOwnerIsAnybodys) {
+  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
+  Isolate();
+  for (const char* verb : {"get", "suspend", "delete"}) {
+    EXPECT_EQ(Run({verb, "pt"}, "muster").exit_code, 0) << verb;
+  }
+  EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
+}
+
 TEST_F(CommandsCompat, E7_AdministratorsSeeAllAndDeleteTheirOwn) {
   PutJob("theirs", "0123456789abcdef0123456789abcdef");
   Isolate();
