@@ -64,11 +64,13 @@ base::Result<AppliedObject> Apply(const Context& context, cluster::Client& clien
       applied.error().message != fmt::format("namespaces \"{}\" not found", name)) {
     return applied;
   }
-  TRY(client.Create(api::kNamespaces, "",
-                    text::Object{{"apiVersion", "v1"},
-                                 {"kind", "Namespace"},
-                                 {"metadata", text::Object{{"name", name}}}}));
-  created = name;
+  const auto made = client.Create(
+      api::kNamespaces, "",
+      text::Object{
+          {"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", text::Object{{"name", name}}}});
+  if (made) created = name;
+  // Another `apply` may have created it meanwhile.
+  if (!made && made.error().code != Code::kAlreadyExists) return Fail(made.error());
   return ApplyObject(client, wanted, options);
 }
 

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "arena/objects/fetch_url.h"
 #include "arena/objects/kind_finder.h"
 #include "arena/testing/verb_test_base.h"
 #include "base/file.h"
@@ -136,6 +135,24 @@ TEST_F(ApplyTest, CreatesTheNamespaceOnThisMachineAlone) {
   const Ended ended = Run({"apply", "-f", file});
   EXPECT_EQ(ended.out, "configmap/s created\n");
   EXPECT_TRUE(cluster_->Find("/api/v1/namespaces", "kubeflow"));
+}
+
+TEST_F(ApplyTest, ANamespaceThatAnotherCreatesMeanwhileIsFine) {
+  bool is_made = false;
+  refuse_ = [&](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.method == "POST" && request.target == "/api/v1/namespaces") {
+      is_made = true;
+      return FakeCluster::Refusal{409, "AlreadyExists", "namespaces \"ours\" already exists"};
+    }
+    if (request.method != "PATCH" || is_made) return std::nullopt;
+    return FakeCluster::Refusal{404, "NotFound", "namespaces \"ours\" not found"};
+  };
+  const Ended ended = Run({"apply", "-f",
+                           Write("a.yaml",
+                                 "apiVersion: v1\nkind: ConfigMap\n"
+                                 "metadata: {name: s, namespace: ours}\n")});
+  EXPECT_EQ(ended.out, "configmap/s created\n") << ended.log;
+  EXPECT_EQ(ended.log.find("was created"), std::string::npos) << ended.log;
 }
 
 TEST_F(ApplyTest, AServerOutOfReachEndsIt) {
@@ -361,14 +378,6 @@ TEST_F(ApplyTest, DiffIsTheProgramThatTheVariableNames) {
 TEST_F(ApplyTest, DiffLeavesNoFolderBehind) {
   Diff(Write("a.yaml", Settings("s", "x")));
   EXPECT_EQ(base::EntriesOf(folder_), std::vector<std::string>{"a.yaml"});
-}
-
-TEST(FetchUrlTest, RedirectsLeadOnFromWhereTheyAre) {
-  EXPECT_EQ(RedirectTarget("https://a/x/y?q", "https://b/z"), "https://b/z");
-  EXPECT_EQ(RedirectTarget("https://a/x/y?q=/1", "/z"), "https://a/z");
-  EXPECT_EQ(RedirectTarget("https://a/x/y?q", "z"), "https://a/x/z");
-  EXPECT_EQ(RedirectTarget("https://a", "z"), "https://a/z");
-  EXPECT_EQ(RedirectTarget("https://a/x", "//b/z"), "https://b/z");
 }
 
 }  // namespace
