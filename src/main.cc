@@ -182,8 +182,9 @@ ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster)
                        .self = SelfPath(),
                        .pause = [breaker](base::Duration pause) { breaker->Pause(pause); },
                        .breaker = breaker};
-  context.fetch_url = [environment = context.environment](const std::string& url) {
-    return arena::FetchUrl(url, environment);
+  context.fetch_url = [environment = context.environment](const std::string& url, size_t max_bytes,
+                                                          std::chrono::seconds timeout) {
+    return arena::FetchUrl(url, environment, {max_bytes, timeout});
   };
   context.connect = [&cluster](const ads::Context::ClusterFlags& flags) {
     return cluster.Connect(flags);

@@ -43,8 +43,10 @@ struct Context {
   std::function<base::Result<int>(const Cluster&, const text::Json& job, cli::Output& out)> follow =
       {};
 
-  // The body of the answer to a GET of an http or https URL.
-  std::function<base::Result<std::string>(const std::string& url)> fetch_url = {};
+  // The body of the answer to a GET of an http or https URL. Errors do not show the URL's secrets.
+  std::function<base::Result<std::string>(const std::string& url, size_t max_bytes,
+                                          std::chrono::seconds timeout)>
+      fetch_url = {};
 
   // The cloud for this login. Reads nothing before it is used.
   std::function<std::unique_ptr<OciServices>(const LoginFlags&)> oci = {};

@@ -6,11 +6,13 @@
 #include "ads/yaml/ordered_env.h"
 #include "ads/yaml/yaml.h"
 #include "base/file.h"
+#include "net/socket/url.h"
 
 namespace ads {
 namespace {
 
 constexpr size_t kMaxTrainBytes = 4 << 20;
+constexpr std::chrono::minutes kFetchTimeout{1};
 
 base::Result<std::string> FromStorage(const std::string& uri, const Context& context,
                                       const LoginFlags& login) {
@@ -28,13 +30,6 @@ bool IsUrl(const std::string& path) {
   return path.starts_with("https://") || path.starts_with("http://");
 }
 
-base::Result<std::string> FromWeb(const std::string& url, const Context& context) {
-  TRY_ASSIGN(std::string text, context.fetch_url(url));
-  if (text.size() <= kMaxTrainBytes) return text;
-  return base::Fail(base::Code::kExhausted,
-                    fmt::format("{}: larger than {} bytes", url, kMaxTrainBytes));
-}
-
 base::Result<std::string> FromFile(const std::string& path, const Context& context) {
   std::string file = path == "-" ? "/dev/stdin" : ExpandHome(path, context.environment);
   if (file.starts_with("file://")) file = file.substr(std::string_view("file://").size());
@@ -46,16 +41,21 @@ base::Result<std::string> FromFile(const std::string& path, const Context& conte
 
 }  // namespace
 
+std::string ShownTrainFile(const std::string& path) {
+  return IsUrl(path) ? net::ShownUrl(path) : path;
+}
+
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login) {
   const bool is_url = IsUrl(path) && context.fetch_url;
   TRY_ASSIGN(const std::string text, IsOciUri(path) ? FromStorage(path, context, login)
-                                     : is_url       ? FromWeb(path, context)
-                                                    : FromFile(path, context));
+                                     : is_url
+                                         ? context.fetch_url(path, kMaxTrainBytes, kFetchTimeout)
+                                         : FromFile(path, context));
   auto document = ReadPyYaml(text);
   if (!document) {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("{} {}", path, document.error().message));
+                      fmt::format("{} {}", ShownTrainFile(path), document.error().message));
   }
   OrderedEnv env;
   for (const auto& [name, value] : context.environment.values()) env.Set(name, value);

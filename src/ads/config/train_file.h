@@ -15,6 +15,9 @@ namespace ads {
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login);
 
+// `path` as messages may show it: a URL without its secrets.
+std::string ShownTrainFile(const std::string& path);
+
 // The value of its `kind`; "" when absent.
 std::string KindOf(const PyValue& document);
 

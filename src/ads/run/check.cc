@@ -68,7 +68,7 @@ base::Result<int> RunCheckJob(const Context& context, const CheckFlags& flags, c
     return Fail(Code::kInvalidArgument,
                 fmt::format("ValueError: {}: spec.cluster.spec.workDir has to be "
                             "oci://bucket@namespace/prefix",
-                            flags.file));
+                            ShownTrainFile(flags.file)));
   }
   TRY(CheckWritable(flags.output, "--output"));
   OciCloud cloud(context, flags.login);
@@ -106,7 +106,7 @@ base::Result<int> RunCheck(const Context& context, const CheckFlags& flags, cli:
     return 0;
   }
   TRY_ASSIGN(const TrainConfig config,
-             ReadTrainConfig(*document, flags.file, {!flags.is_not_strict}));
+             ReadTrainConfig(*document, ShownTrainFile(flags.file), {!flags.is_not_strict}));
   TRY_ASSIGN(const std::string image, ImageOf(config));
   JobSpec job = MakeJobSpec(config, image, flags.job_name);
   job.entrypoint = {"/bin/bash", "--login", "-c"};
@@ -119,7 +119,7 @@ base::Result<int> RunCheck(const Context& context, const CheckFlags& flags, cli:
     return Fail(Code::kInvalidArgument,
                 fmt::format("ValueError: {}: these values are still the documentation's; put "
                             "your own in their place: {}",
-                            flags.file, base::Join(left, "; ")));
+                            config.path, base::Join(left, "; ")));
   }
   return RunCheckJob(context, flags, job, call);
 }

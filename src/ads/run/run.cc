@@ -131,7 +131,8 @@ class RunVerb {
 // `kind: job` is the service's own format; its document is what would be sent.
 base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
   if (!flags_.is_dry) {
-    return base::Fail(base::Code::kInvalidArgument, PlainJobAdvice(document, flags_.file));
+    return base::Fail(base::Code::kInvalidArgument,
+                      PlainJobAdvice(document, ShownTrainFile(flags_.file)));
   }
   TRY(out_.Write(fmt::format(
       "-----------------------------Entering dryrun mode----------------------------------\n"
@@ -306,7 +307,8 @@ base::Result<int> RunVerb::Run() {
   }
   TRY_ASSIGN(const PyValue document, ReadTrainFile(flags_.file, context_, flags_.login));
   if (KindOf(document) == "job") return RunPlainJob(document);
-  TRY_ASSIGN(config_, ReadTrainConfig(document, flags_.file, {!flags_.is_not_strict}));
+  TRY_ASSIGN(config_,
+             ReadTrainConfig(document, ShownTrainFile(flags_.file), {!flags_.is_not_strict}));
   TRY(talk_.Write(kBanner));
   for (const std::string& warning : config_.warnings) TRY(err_.Write(warning + "\n"));
   if (flags_.backend == "dataflow") {

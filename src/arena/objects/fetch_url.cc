@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "net/curl/client.h"
@@ -12,17 +13,20 @@ namespace {
 
 using base::Code;
 using base::Fail;
+using std::chrono::steady_clock;
 
 constexpr int kMaxRedirects = 10;
 
 size_t PathBegin(std::string_view url) { return url.find('/', url.find("://") + 3); }
 
 // One GET of what stands before the fragment.
-base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment& environment) {
+base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment& environment,
+                                        size_t max_bytes, steady_clock::time_point deadline) {
   url.erase(std::min(url.find('#'), url.size()));
   const size_t head = std::min(url.find_first_of("/?", url.find("://") + 3), url.size());
   net::CurlClientOptions options;
   options.is_of_kubeconfig = false;
+  options.max_response_bytes = max_bytes;
   TRY_ASSIGN(options.url, net::ParseUrl(url.substr(0, head)));
   if (!options.url.user_info.empty()) {
     return Fail(Code::kInvalidArgument,
@@ -36,6 +40,8 @@ base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment
   request.target = url.substr(head);
   if (!request.target.starts_with('/')) request.target.insert(0, "/");
   request.headers = {{"Accept", "*/*"}, {"User-Agent", "muster/" MUSTER_VERSION}};
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
+  request.lifetime = std::max(left, std::chrono::milliseconds(1));
   return client->Send(request);
 }
 
@@ -56,26 +62,30 @@ std::string RedirectTarget(const std::string& url, const std::string& location) 
   return path.substr(0, last + 1) + location;
 }
 
-base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment) {
+base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment,
+                                   FetchLimits limits) {
+  const steady_clock::time_point deadline = steady_clock::now() + limits.time;
   std::string at = url;
   for (int i = 0; i <= kMaxRedirects; ++i) {
-    auto answer = GetOnce(at, environment);
-    if (!answer) return Fail(answer.error().Wrap(at));
+    const std::string shown = net::ShownUrl(at);
+    auto answer = GetOnce(at, environment, limits.bytes, deadline);
+    if (!answer) return Fail(answer.error().Wrap(shown));
     if (answer->status >= 200 && answer->status < 300) return std::move(answer->body);
     const std::string location(net::FindHeader(answer->headers, "Location"));
     if (answer->status < 300 || answer->status >= 400 || location.empty()) {
       return Fail(Code::kUnavailable,
-                  fmt::format("{}: the web server answers HTTP {}", at, answer->status));
+                  fmt::format("{}: the web server answers HTTP {}", shown, answer->status));
     }
     std::string next = RedirectTarget(at, location);
     if (!IsUrl(next) || (at.starts_with("https://") && !next.starts_with("https://"))) {
-      return Fail(
-          Code::kPermissionDenied,
-          fmt::format("{}: the web server redirects to {}, which is not safe to follow", at, next));
+      return Fail(Code::kPermissionDenied,
+                  fmt::format("{}: the web server redirects to {}, which is not safe to follow",
+                              shown, net::ShownUrl(next)));
     }
     at = std::move(next);
   }
-  return Fail(Code::kUnavailable, fmt::format("{}: more than {} redirects", url, kMaxRedirects));
+  return Fail(Code::kUnavailable,
+              fmt::format("{}: more than {} redirects", net::ShownUrl(url), kMaxRedirects));
 }
 
 }  // namespace arena

@@ -1,6 +1,7 @@
 // A file from the web.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -11,9 +12,16 @@ namespace arena {
 
 bool IsUrl(std::string_view text);  // http:// or https://
 
+struct FetchLimits {
+  size_t bytes;               // kExhausted for a longer answer
+  std::chrono::seconds time;  // kTimeout after it; for all redirects together
+};
+
 // What a GET of `url` answers with, through the environment's proxy and after redirects. A redirect
-// from https to http is refused. Blocks. Errors name the URL; kUnavailable when libcurl is missing.
-base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment);
+// from https to http is refused. Blocks. Errors name the URL as net::ShownUrl does; kUnavailable
+// when libcurl is missing.
+base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment,
+                                   FetchLimits limits);
 
 // Where a redirect from `url` leads: `location` as it stands, or beside the path it came from.
 // Pure.

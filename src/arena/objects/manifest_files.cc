@@ -12,6 +12,7 @@
 
 #include "arena/objects/fetch_url.h"
 #include "base/file.h"
+#include "net/socket/url.h"
 
 namespace arena {
 namespace {
@@ -21,6 +22,7 @@ using base::Fail;
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxManifestBytes = 64 << 20;
+constexpr std::chrono::minutes kFetchTimeout{5};
 
 base::Result<std::string> ReadStandardInput() {
   std::string text;
@@ -130,7 +132,8 @@ base::Result<std::vector<Manifest>> ReadManifests(const ManifestFlags& flags,
     if (named == "-") {
       TRY(ReadInto(all, ReadStandardInput(), "standard input"));
     } else if (IsUrl(named)) {
-      TRY(ReadInto(all, FetchUrl(named, environment), named));
+      TRY(ReadInto(all, FetchUrl(named, environment, {kMaxManifestBytes, kFetchTimeout}),
+                   net::ShownUrl(named)));
     } else {
       TRY_ASSIGN(const std::vector<std::string> files, FilesOf(named, flags.is_recursive));
       for (const std::string& file : files) {

@@ -68,7 +68,7 @@ base::Status CheckRequest(const HttpRequest& request) {
   for (const auto& [name, value] : request.headers) is_safe &= IsSafe(name) && IsSafe(value);
   if (is_safe) return {};
   return Fail(Code::kInvalidArgument,
-              fmt::format("malformed request: {} {}", request.method, request.target));
+              fmt::format("malformed request: {} {}", request.method, ShownTarget(request.target)));
 }
 
 std::string UrlOf(const Url& server, const HttpRequest& request) {
@@ -128,13 +128,13 @@ class Client final : public CurlClient {
   }
 
   base::Result<HttpResponse> Send(const HttpRequest& request) override {
-    TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
+    TRY_ASSIGN(const auto transfer, Begin(request, options_.max_response_bytes));
     return Complete(request, transfer);
   }
 
   base::Result<HttpResponse> SendFile(const HttpRequest& request, const FileRange& range) override {
     TRY_ASSIGN(const auto transfer,
-               Prepare(request, kMaxResponseBytes, CURL_HTTP_VERSION_2TLS, &range));
+               Prepare(request, options_.max_response_bytes, CURL_HTTP_VERSION_2TLS, &range));
     loop_->Add(transfer);
     bool is_cut = false;
     return AwaitWhole(transfer, is_cut);
@@ -328,7 +328,7 @@ base::Result<HttpResponse> Client::Complete(const HttpRequest& request,
   bool is_cut = false;
   auto response = AwaitWhole(transfer, is_cut);
   if (!is_cut || response->status >= 500) return response;
-  TRY_ASSIGN(const auto again, Begin(request, kMaxResponseBytes, CURL_HTTP_VERSION_1_1));
+  TRY_ASSIGN(const auto again, Begin(request, options_.max_response_bytes, CURL_HTTP_VERSION_1_1));
   auto whole = AwaitWhole(again, is_cut);
   return whole ? std::move(whole) : std::move(response);
 }
@@ -397,7 +397,7 @@ void Client::SendTogether(std::span<const HttpRequest> requests,
   std::vector<std::shared_ptr<CurlTransfer>> transfers;
   prepared.reserve(requests.size());
   for (const HttpRequest& request : requests) {
-    prepared.push_back(Prepare(request, kMaxResponseBytes));
+    prepared.push_back(Prepare(request, options_.max_response_bytes));
     if (prepared.back()) transfers.push_back(*prepared.back());
   }
   const auto ends = std::make_shared<std::latch>(std::ssize(transfers));

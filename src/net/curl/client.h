@@ -23,6 +23,7 @@ struct CurlClientOptions {
   std::string proxy;             // URL; "" for none
   bool is_of_kubeconfig = true;  // for the text of errors: see CurlFailure
   bool is_compressed = true;     // ask for gzip
+  size_t max_response_bytes = kMaxResponseBytes;
   // For thousands of small writes whose effects watches report: reads together what comes within a
   // few milliseconds.
   bool is_write_heavy = false;

@@ -51,8 +51,10 @@ class TcpServer {
   TcpServer& operator=(const TcpServer&) = delete;
 
   std::unique_ptr<CurlClient> Client(std::chrono::seconds idle = std::chrono::seconds(60),
-                                     std::function<std::stop_token()> stop = {}) const {
+                                     std::function<std::stop_token()> stop = {},
+                                     size_t max_bytes = kMaxResponseBytes) const {
     CurlClientOptions options;
+    options.max_response_bytes = max_bytes;
     options.stop = std::move(stop);
     options.url = *ParseUrl("http://127.0.0.1:" + std::to_string(port_));
     options.idle_timeout = idle;
@@ -338,6 +340,20 @@ TEST(CurlClient, AWholeAnswerIsGivenUpAfterItsLifetime) {
   const auto answer = client->Send(request);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, base::Code::kTimeout) << answer.error().message;
+}
+
+TEST(CurlClient, AnAnswerLongerThanItsLimitIsRefusedAndKeepsASecret) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc");
+  });
+  const auto client = server.Client(std::chrono::seconds(60), {}, 2);
+  HttpRequest request = Get();
+  request.target = "/p/s3cret/n/x?sig=s3cret";
+  const auto answer = client->Send(request);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, base::Code::kExhausted);
+  EXPECT_EQ(answer.error().message.find("s3cret"), std::string::npos) << answer.error().message;
 }
 
 TEST(CurlClient, CancelWakesAReader) {

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "net/client/client.h"
+#include "net/socket/url.h"
 
 namespace net {
 namespace {
@@ -62,11 +63,10 @@ size_t CurlTransfer::TakeBody(std::string_view bytes) {
     return CURL_WRITEFUNC_PAUSE;
   }
   if (body_limit_ && body.size() + bytes.size() > *body_limit_) {
-    refusal_ = base::Error{
-        Code::kExhausted,
-        fmt::format("the answer to {} {} is larger than {} MiB", request_.method,
-                    request_.target.substr(0, request_.target.find('?')), *body_limit_ >> 20),
-        0};
+    refusal_ = base::Error{Code::kExhausted,
+                           fmt::format("the answer to {} {} is larger than {} MiB", request_.method,
+                                       ShownTarget(request_.target), *body_limit_ >> 20),
+                           0};
     return 0;
   }
   body.append(bytes);
@@ -120,9 +120,8 @@ base::Status CurlTransfer::AwaitHead(TimePoint deadline) {
   const bool has_come =
       changed_.wait_until(lock, deadline, [this] { return has_head_ || end_.has_value(); });
   if (!has_come) {
-    return Fail(Code::kTimeout,
-                fmt::format("the server did not begin to answer {} {} in time", request_.method,
-                            request_.target.substr(0, request_.target.find('?'))));
+    return Fail(Code::kTimeout, fmt::format("the server did not begin to answer {} {} in time",
+                                            request_.method, ShownTarget(request_.target)));
   }
   if (has_head_) return {};
   if (*end_) return Fail(Code::kUnavailable, "the connection ended before an answer began");

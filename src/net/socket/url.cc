@@ -13,7 +13,7 @@ namespace {
 
 base::Error NoUrl(std::string_view text, std::string_view why) {
   return {base::Code::kInvalidArgument,
-          fmt::format("\"{}\" is not a URL: {}", text.substr(0, 200), why), 0};
+          fmt::format("\"{}\" is not a URL: {}", ShownUrl(text.substr(0, 200)), why), 0};
 }
 
 bool IsHostCharacter(char c) {
@@ -82,6 +82,28 @@ base::Result<Url> ParseUrl(std::string_view text) {
   }
   if (!ParseAuthority(rest, url)) return base::Fail(NoUrl(text, "host or port is malformed"));
   return url;
+}
+
+std::string ShownTarget(std::string_view target) {
+  const size_t query = target.find_first_of("?#");
+  std::string shown(target.substr(0, query));
+  if (query != std::string_view::npos) shown += "?...";
+  const size_t secret = shown.starts_with("/p/") ? 3 : shown.size();
+  const size_t end = shown.find("/n/", secret);
+  if (end != std::string::npos) shown.replace(secret, end - secret, "...");
+  return shown;
+}
+
+std::string ShownUrl(std::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url);
+  const size_t host = scheme + 3;
+  const size_t path = std::min(url.find_first_of("/?#", host), url.size());
+  const size_t login = url.substr(0, path).rfind('@');
+  const size_t shown = login == std::string_view::npos ? host : login + 1;
+  return std::string(url.substr(0, host))
+      .append(url.substr(shown, path - shown))
+      .append(ShownTarget(url.substr(path)));
 }
 
 bool NamesPort(std::string_view url) {

@@ -41,6 +41,24 @@ TEST(Url, RefusesWhatIsNone) {
   }
 }
 
+TEST(Url, IsShownWithoutItsSecrets) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"https://h:80/a/b", "https://h:80/a/b"},
+      {"http://tom:s3cret@h/x.yaml", "http://h/x.yaml"},
+      {"http://tom:s3@cret@h", "http://h"},
+      {"https://h/x@y", "https://h/x@y"},
+      {"https://h/x?sig=s3cret", "https://h/x?..."},
+      {"https://h?sig=s3cret", "https://h?..."},
+      {"https://os/p/s3cret/n/ns/b/b/o/x.yaml", "https://os/p/.../n/ns/b/b/o/x.yaml"},
+      {"https://h/p/x.yaml", "https://h/p/x.yaml"},
+      {"no URL", "no URL"},
+      {"", ""},
+  };
+  for (const auto& [url, shown] : cases) EXPECT_EQ(ShownUrl(url), shown);
+  EXPECT_EQ(ParseUrl("http://tom:s3cret@h:x").error().message,
+            "\"http://h:x\" is not a URL: host or port is malformed");
+}
+
 TEST(Url, KnowsAPortThatIsNamed) {
   for (const char* url :
        {"http://h:80", "socks5://u:p@h:80/", "http://[::1]:1080", "http://h:80?x"}) {
