@@ -120,8 +120,12 @@ base::Result<std::vector<MetricSample>> QueryService(cluster::Client& client) {
                                        {"kubernetes.io/name=Prometheus", "9090"}}));
   if (proxy.empty()) return std::vector<MetricSample>();
   auto answer = client.Raw("GET", proxy + QueryTarget());
-  if (!answer) return Fail(answer.error().Wrap("Prometheus at " + proxy));
-  return ParseQueryAnswer(*answer);
+  if (answer) return ParseQueryAnswer(*answer);
+  const base::Error error = answer.error().Wrap("Prometheus at " + proxy);
+  // Nobody has named it: it may be another's, or have no pod.
+  if (error.code != Code::kPermissionDenied && error.code != Code::kUnavailable) return Fail(error);
+  base::LogDebug("{}", error.message);
+  return std::vector<MetricSample>();
 }
 
 }  // namespace

@@ -158,6 +158,13 @@ TEST_F(PrometheusTest, IsFoundByItsServiceUnderArenasName) {
                        "/api/v1/namespaces/monitoring/services/http:c:9090/proxy/api/v1/query",
                        "/api/v1/namespaces/monitoring/services/http:b:9090/proxy/api/v1/query",
                        "/api/v1/namespaces/monitoring/services/http:a:9335/proxy/api/v1/query"}));
+  // Nor are there warnings of one that has no pod, or that others may ask.
+  for (const int status : {403, 503}) {
+    cluster_->on_service = [&](const net::HttpRequest&) {
+      return net::HttpResponse{status, {}, "no"};
+    };
+    EXPECT_EQ(Run({"top", "job", "pt"}).log, "");
+  }
   // Who may not list services sees no metrics, and no warning.
   cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
     if (!request.target.starts_with("/api/v1/services")) return std::nullopt;
