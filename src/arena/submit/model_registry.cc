@@ -8,6 +8,7 @@
 #include "arena/app/services.h"
 #include "arena/app/web_service.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "text/json.h"
 
@@ -121,6 +122,7 @@ base::Result<Registry> RegistryOf(cluster::Client* cluster) {
         Code::kInvalidArgument,
         fmt::format("{} is not set; it names the registry, as http://host:5000", kUriVariable));
   }
+  base::LogInfo("{} is not set: the model is registered at {}", kUriVariable, proxy);
   return Registry("model registry " + proxy,
                   [cluster, proxy](net::HttpRequest request) -> base::Result<net::HttpResponse> {
                     auto body = cluster->Raw(request.method, proxy + request.target, request.body);

@@ -74,5 +74,25 @@ TEST_F(ModelRegistryOfCluster, IsReachedThroughTheApiServer) {
   EXPECT_EQ(asked_[1], proxy + "/api/2.0/mlflow/model-versions/create");
 }
 
+// Anybody who may create a service can label one.
+TEST_F(ModelRegistryOfCluster, IsSearchedUnderArenasNameAloneAndNamed) {
+  PutMlflow();
+  AnswerAs(200);
+  is_this_machine_ = false;
+  const auto submit = [this](const std::string& name, const std::string& program) {
+    return Run({"submit", "pytorch", "--name=" + name, "--image=i", "--model-name=m",
+                "--model-source=s", "c"},
+               program);
+  };
+  const Ended ours = submit("a", "muster");
+  EXPECT_NE(ours.log.find("MLFLOW_TRACKING_URI is not set"), std::string::npos) << ours.log;
+  EXPECT_TRUE(asked_.empty());
+  const Ended arenas = submit("b", "arena");
+  EXPECT_NE(arenas.log.find("is registered at /api/v1/namespaces/ml/services/http:mlflow:5000"),
+            std::string::npos)
+      << arenas.log;
+  EXPECT_EQ(asked_.size(), 2u);
+}
+
 }  // namespace
 }  // namespace arena

@@ -201,9 +201,11 @@ base::Result<int> Submit::DryRun(cli::Output& out) {
 
 void Submit::RegisterModel(cluster::Client& client) {
   const SubmitFlags& flags = options_.flags;
-  const auto version = RegisterModelVersion(
-      context_.environment, context_.cluster_is_this_machine ? nullptr : &client,
-      {flags.model_name, flags.model_source, Description(options_)});
+  // A label may be anybody's, and what is registered contains the command.
+  const bool is_searched = context_.program == "arena" && !context_.cluster_is_this_machine;
+  const auto version =
+      RegisterModelVersion(context_.environment, is_searched ? &client : nullptr,
+                           {flags.model_name, flags.model_source, Description(options_)});
   if (!version) {
     base::LogWarn(
         "the model {0} is not registered: {1}. The job {2} runs all the same; register {0} with "
