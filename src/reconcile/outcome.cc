@@ -144,7 +144,7 @@ void AddFirstFailure(const JobState& state, std::string_view before, Failure& fa
   }
   api::FirstFailure first = api::FindFirstFailure(pods, state.HasMaster());
   if (first.text.empty()) first.text = FirstLoss(state);
-  if (first.text.empty()) return;
+  if (first.text.empty() || first.is_code_alone) return;
   failure.message.append(before).append(first.text);
   failure.last_lines = std::move(first.last_lines);
 }

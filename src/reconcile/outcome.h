@@ -41,8 +41,9 @@ struct Failure {
 std::optional<Failure> FindFailure(const JobState& state);
 
 // Appends to the message: `before`, which pod failed first and how, as in "rank 1 (j-worker-0)
-// exited with code 3", and that pod's last lines. Does nothing when the pods do not show it, or
-// when the options do not ask for it.
+// exited with code 3: ValueError: x", and that pod's last lines. Does nothing when the pods do not
+// show it or show only an exit code, which v1 leaves out too, or when the options do not ask for
+// it.
 void AddFirstFailure(const JobState& state, std::string_view before, Failure& failure);
 
 // Each writes its part of the outcome into the status.

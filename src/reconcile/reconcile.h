@@ -32,7 +32,8 @@ struct Options {
   // port (`port`, in the job's own image), or not at all (`none`).
   std::string init_step = "dns";
   std::string gang_scheduler_name;  // "": gang scheduling is off (2.11)
-  // The message of Failed says, after v1's text, which pod failed first and how.
+  // The message of Failed says, after v1's text, which pod failed first and how, if that is more
+  // than an exit code.
   bool reports_first_failure = false;
   // The running pods of a failed job are ended where they are, whatever cleanPodPolicy says: they
   // stay, with their logs, until the job is deleted. The same happens to a succeeded job that has

@@ -418,29 +418,81 @@ TEST(InitStep, IsLeftOutOnRequest) {
   EXPECT_NE(text::Find(asked.pods.at("j-worker-0"), {"spec", "initContainers"}), nullptr);
 }
 
-TEST(FirstFailure, IsReportedAfterV1sText) {
+// What the kubelet says of how `pod` ended.
+void Terminate(FakeCluster& cluster, const std::string& pod, int exit_code,
+               const std::string& details) {
+  cluster.Phase(pod, "Failed", exit_code);
+  text::Json terminated = Parse(details);
+  text::Set(terminated, {"exitCode"}, exit_code);
+  text::Json& status = text::Ensure(cluster.pods.at(pod), {"status"});
+  text::Ensure(status, {"containerStatuses"}).as_array()[0].as_object()["state"] =
+      text::Object{{"terminated", std::move(terminated)}};
+}
+
+// The message of Failed, which its event tells too, after j-worker-1 has ended in that way.
+std::string MessageAfter(int exit_code, const std::string& details, const TestJob& job) {
   Options options;
   options.reports_first_failure = true;
-  FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
+  FakeCluster cluster(job, options);
   cluster.Settle();
   cluster.AllRunning();
   cluster.Settle();
-  cluster.Phase("j-worker-1", "Failed", 3);
+  cluster.TakeEvents();
+  Terminate(cluster, "j-worker-1", exit_code, details);
   cluster.Settle();
-  EXPECT_EQ(cluster.Conditions().back(),
-            "Failed=True PyTorchJobFailed: PyTorchJob j is failed because 1 Worker replica(s) "
-            "failed. rank 2 (j-worker-1) exited with code 3");
-  FakeCluster limited(TestJob{.run_policy = R"({"backoffLimit":0})"}, options);
-  limited.Settle();
-  limited.AllRunning();
-  limited.Settle();
-  limited.Phase("j-worker-1", "Failed", 137);
-  limited.Settle();
-  EXPECT_TRUE(limited.Conditions().back().starts_with(
-      "Failed=True PyTorchJobFailed: Job j has failed because it has reached the specified backoff "
-      "limit: rank 2 (j-worker-1) "))
-      << limited.Conditions().back();
-  EXPECT_EQ(FakeCluster::Names(limited.pods), Strings{"j-worker-1"});
+  std::string message = cluster.Conditions().back();
+  const std::string_view head = "Failed=True PyTorchJobFailed: ";
+  EXPECT_TRUE(message.starts_with(head)) << message;
+  message = message.substr(head.size());
+  const Strings events = cluster.TakeEvents();
+  const bool is_told = std::any_of(events.begin(), events.end(), [&](const std::string& event) {
+    return event.ends_with(" PyTorchJobFailed: " + message);
+  });
+  EXPECT_TRUE(is_told) << message;
+  return message;
+}
+
+const TestJob kNeverJob{.master_policy = "Never", .worker_policy = "Never"};
+const TestJob kExitCodeJob{.worker_policy = "ExitCode"};
+const TestJob kLimitedJob{.run_policy = R"({"backoffLimit":0})"};
+const std::string kNeverText = "PyTorchJob j is failed because 1 Worker replica(s) failed.";
+const std::string kExitCodeText = "job \"j\" is failing because \"Worker\" replica(s) failed.";
+const std::string kLimitText =
+    "Job j has failed because it has reached the specified backoff limit";
+
+// For clients that compare messages exactly. "Error" is what kubelets say of every exit code.
+TEST(FirstFailure, OfWhichOnlyTheExitCodeIsKnownLeavesV1sText) {
+  for (const char* const details :
+       {"{}", R"({"reason":"Error"})", R"({"reason":"Error","message":"\n"})"}) {
+    for (const int code : {3, 137}) {
+      EXPECT_EQ(MessageAfter(code, details, kNeverJob), kNeverText);
+      EXPECT_EQ(MessageAfter(code, details, kLimitedJob), kLimitText);
+    }
+    EXPECT_EQ(MessageAfter(3, details, kExitCodeJob), kExitCodeText);
+  }
+}
+
+TEST(FirstFailure, OfWhichMoreIsKnownIsReportedAfterV1sText) {
+  EXPECT_EQ(MessageAfter(137, R"({"reason":"OOMKilled"})", kNeverJob),
+            kNeverText + " rank 2 (j-worker-1) was killed by SIGKILL (OOMKilled: out of memory)");
+  EXPECT_EQ(MessageAfter(137, R"({"reason":"OOMKilled"})", kLimitedJob),
+            kLimitText + ": rank 2 (j-worker-1) was killed by SIGKILL (OOMKilled: out of memory)");
+  EXPECT_EQ(MessageAfter(3, R"({"reason":"StartError"})", kExitCodeJob),
+            kExitCodeText + " rank 2 (j-worker-1) exited with code 3: StartError");
+  EXPECT_EQ(MessageAfter(0, R"({"signal":11})", kNeverJob),
+            kNeverText + " rank 2 (j-worker-1) segfaulted (SIGSEGV)");
+}
+
+TEST(FirstFailure, ThatALimitFollowsKeepsItsPod) {
+  Options options;
+  options.reports_first_failure = true;
+  FakeCluster cluster(kLimitedJob, options);
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-worker-1", "Failed", 137);
+  cluster.Settle();
+  EXPECT_EQ(FakeCluster::Names(cluster.pods), Strings{"j-worker-1"});
 }
 
 // The log is lost with the pod, so the job quotes it; events hold no more than one line.

@@ -367,10 +367,15 @@ void Feed::AddWaits(arena::TrainingJob& job) {
   const bool is_first = events_asked_ == std::chrono::steady_clock::time_point{};
   if (is_first || now - events_asked_ >= kUseTick) {
     events_asked_ = now;
+    reason_ = {job.summary.uid, job.summary.reason, ""};
     arena::AddWordsOfEvents(client_, context_, job);
+    reason_.with_events = job.summary.reason;
     waits_.clear();
     for (const auto& instance : job.summary.instances) waits_[instance.name] = instance.waits;
     return;
+  }
+  if (job.summary.uid == reason_.uid && job.summary.reason == reason_.without_events) {
+    job.summary.reason = reason_.with_events;
   }
   for (api::InstanceSummary& instance : job.summary.instances) {
     const bool is_starting = instance.waits.empty() && instance.status == "ContainerCreating";

@@ -92,6 +92,10 @@ class Feed {
   std::map<std::string, arena::PodUse> uses_;
   std::chrono::steady_clock::time_point uses_asked_{}, events_asked_{};
   std::map<std::string, std::string> waits_;  // what events say about instances
+  struct {
+    std::string uid;  // of the job
+    std::string without_events, with_events;
+  } reason_;
   // The processors of each instance, one value for each request.
   std::map<std::string, std::deque<std::optional<double>>> past_use_;
   base::Fd news_;  // eventfd

@@ -132,14 +132,26 @@ def test_a_namespace_that_is_missing_is_created(cluster):
     assert "NAMESPACE: kubeflow" in cluster.run("get", "mnist", "-n", "kubeflow").stdout
 
 
-def test_a_restart_policy_that_pods_do_not_have_is_reported(cluster):
-    text = JOB.format(team="red").replace("replicas: 1", "replicas: 1\n      restartPolicy: never")
+@pytest.mark.parametrize("field, fault, words", [
+    ("replicas: 1", "restartPolicy: never",
+     'spec.restartPolicy: Unsupported value: "never": supported values: "Always", "OnFailure", "Never"'),
+    ("    image: python", "ports: [{containerPort: 99999}]",
+     "spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"),
+    ("    image: python", "imagePullPolicy: Sometimes",
+     'spec.containers[0].imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"'),
+    ("    image: python", "resources: {requests: {cpu: 2}, limits: {cpu: 1}}",
+     'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1')])
+def test_a_pod_that_kubernetes_refuses_is_refused_in_its_words(cluster, field, fault, words):
+    indent = re.search(rf"( *){field.strip()}", JOB)[1]
+    text = JOB.format(team="red").replace(field, f"{field}\n{indent}{fault}")
     cluster.run("apply", "-f", write(cluster, "job.yaml", text))
     deadline = time.monotonic() + 30
-    while "REASON: " not in (shown := cluster.run("get", "mnist").stdout):
+    while "REASON: " not in (shown := cluster.run("get", "mnist", "-e").stdout):
         assert time.monotonic() < deadline, shown
         time.sleep(0.05)
-    assert 'spec.restartPolicy: Unsupported value: "never": supported values: "Always", "OnFailure", "Never"' in shown
+    whole = f'Pod "mnist-master-0" is invalid: {words}\n'
+    assert f"REASON: pod mnist-master-0: {whole}" in shown
+    assert f"[FailedCreatePod] Error creating: {whole}" in shown
 
 
 def test_a_message_of_the_server_is_printed_as_it_is(cluster):

@@ -86,3 +86,29 @@ def test_a_job_that_a_webhook_denies(real_cluster, muster, api, namespace, webho
         "submit", "pytorch", "--name=x", "--image=registry.local/train:1", "-n", namespace, "--dry-run=server", "true", code=None)))
     assert f'admission webhook "signed.policy.example.org" denied the request: {WHY}' in done.stderr, done.stderr
     assert done.returncode == 1
+
+
+def test_a_strangers_pod_is_no_instance_and_the_reason(muster, api, namespace):
+    labels = {"training.kubeflow.org/job-name": "j", "training.kubeflow.org/operator-name": "pytorchjob-controller",
+              "training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": "0"}
+    api.create("pods", namespace, {"metadata": {"name": "j-worker-0", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    Started(api, namespace, job(), ["j-master-0", "j-worker-0", "j-worker-1"])
+    shown = wait_until("the reason is known", lambda: (lambda told: told if "REASON" in told else None)(
+        muster.run("get", "j", "-n", namespace).stdout))
+    assert "REASON: pod j-worker-0 is needed, but a pod that is not this job's has that name\n" in shown, shown
+    assert [line.split()[4] for line in shown.splitlines() if line.startswith("j ")] == ["j-master-0", "j-worker-1"], shown
+
+
+@pytest.mark.parametrize("policy", ["None", "All"])
+def test_a_job_of_which_only_an_exit_code_is_known_names_it(muster, api, namespace, policy):
+    """The message of Failed is Kubeflow's, to the byte: the pods say it, and events where they are gone."""
+    started = Started(api, namespace, job(restart="Never", policy={"cleanPodPolicy": policy}), ["j-master-0", "j-worker-0", "j-worker-1"])
+    started.set(["j-master-0", "j-worker-0", "j-worker-1"], "Running")
+    started.await_condition("Running")
+    started.set("j-worker-1", "Failed", 3)
+    started.await_condition("Failed")
+    assert started.status()["conditions"][-1]["message"] == "PyTorchJob j is failed because 1 Worker replica(s) failed."
+    started.await_pods([] if policy == "All" else ["j-master-0", "j-worker-0", "j-worker-1"])
+    told = wait_until("the code is known", lambda: (lambda told: told if "exitCode" in told else None)(
+        json.loads(muster.run("get", "j", "-n", namespace, "-o", "json").stdout)))
+    assert (told["reason"], told["rank"], told["exitCode"]) == ("rank 2 (j-worker-1) exited with code 3", 2, 3), told

@@ -222,7 +222,7 @@ def test_J6_restarts_in_place_reach_the_backoff_limit(start, limit, restarts, fa
     if fails:
         j.await_conditions(CREATED, ENDED_RUNNING, FAILED)
         j.await_pods([])
-        assert j.status()["conditions"][-1]["message"].startswith(
+        assert j.status()["conditions"][-1]["message"] == (
             "Job j has failed because it has reached the specified backoff limit")
     else:
         wait_until("active", lambda: j.status()["replicaStatuses"]["Worker"].get("active") == 2)
@@ -292,7 +292,7 @@ def test_J10_exit_codes(start, code, is_replaced):
         j.await_conditions(CREATED, ENDED_RUNNING, FAILED)
         assert j.pod("j-worker-0")["metadata"]["uid"] == before
         assert "completionTime" in j.status()
-        assert j.status()["conditions"][-1]["message"].startswith(
+        assert j.status()["conditions"][-1]["message"] == (
             'job "j" is failing because "Worker" replica(s) failed.')
 
 
@@ -530,7 +530,7 @@ def test_a_failed_pod_takes_with_it_what_the_scope_says(start):
     wait_until("all pods are new", are_all_new)
     j.set(ALL, "Running")
     j.await_condition("Running")
-    j.set("j-master-0", "Failed", 137)
+    j.set("j-master-0", "Failed", 137, terminated={"message": "killed"})
     j.await_condition("Failed")
     assert "backoff limit: rank 0 (j-master-0)" in j.status()["conditions"][-1]["message"]
 

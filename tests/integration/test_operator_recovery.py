@@ -239,7 +239,7 @@ def test_of_two_ends_that_are_seen_at_once_the_first_decides(api, namespace, kub
     ours.kill()
     ends = {"j-worker-1": 137, "j-master-0": 1}
     for name in sorted(ends, key=lambda name: name != first):
-        kubelet.exit(name, ends[name])
+        kubelet.exit(name, ends[name], "the last line")
         wait_until("another second", lambda before=now(): now() != before)
     ours.start()
     if is_restarted:
@@ -248,4 +248,4 @@ def test_of_two_ends_that_are_seen_at_once_the_first_decides(api, namespace, kub
         assert counted(j)["Restarts"] == "job=1"
     else:
         j.await_condition("Failed")
-        assert "rank 0 (j-master-0) exited with code 1" in j.status()["conditions"][-1]["message"]
+        assert "rank 0 (j-master-0) exited with code 1: the last line" in j.status()["conditions"][-1]["message"]

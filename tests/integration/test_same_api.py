@@ -39,6 +39,8 @@ ONLY_REASON = {
     ("job_life", 5): "... ours says which operation failed",
     **{("unknown_fields_changed", i): "... kube-apiserver prints the whole object, as Go has it"
        for i in (3, 4, 5, 14)},
+    **{("fractional_gpus", i): "... kube-apiserver prints the quantity as Go has it" for i in (0, 1)},
+    ("accepted_pods", 0): "... kube-apiserver adds requests of what is only limited",
     ("reviews", 0): "... kube-apiserver records managedFields in an answer that nobody stores",
 }
 
@@ -126,6 +128,20 @@ def pod(name, **spec):
 def thing(kind, name, **more):
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, **more.pop("metadata", {})},
             **more}
+
+
+def refused_pod(*containers, **spec):
+    """A request that creates a pod of such containers, which nobody accepts."""
+    listed = [container(name=f"c{i}", **fields) for i, fields in enumerate(containers)]
+    return "POST", CORE + "pods", pod("r", containers=listed, **spec), {}
+
+
+def ports(*listed):
+    return {"ports": list(listed)}
+
+
+def resources(requests=None, limits=None):
+    return {"resources": {**({"requests": requests} if requests else {}), **({"limits": limits} if limits else {})}}
 
 
 NOW = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -224,6 +240,38 @@ CASES = {
         ("POST", CORE + "pods", pod("q", containers=[]), {}),
         ("POST", CORE + "pods", pod("q", containers=[{"name": "x"}]), {}),
         ("DELETE", CORE + "pods/p?gracePeriodSeconds=0", None, {}),
+    ],
+    "refused_pods": [
+        *(refused_pod(ports({"containerPort": number})) for number in (0, -1, 65536, 99999)),
+        refused_pod(ports({"containerPort": 80, "hostPort": 70000}, {"containerPort": 81, "hostPort": -1})),
+        refused_pod(ports({"containerPort": 80, "protocol": "tcp"})),
+        *(refused_pod(ports({"containerPort": 80, "name": name})) for name in (
+            "pytorchjob-port-a", "Web", "a_b", "8080", "a--b", "-a", "a-", "much_too-Long--for-any-")),
+        refused_pod(ports({"containerPort": 80, "name": "web"}, {"containerPort": 81, "name": "web"})),
+        # The second container, and several faults at once.
+        refused_pod({}, {"imagePullPolicy": "Sometimes", **ports({"containerPort": 0, "name": "Web"})}),
+        refused_pod({"imagePullPolicy": "always"}, restartPolicy="never"),
+        refused_pod({}, initContainers=[{"name": "i", "image": "i", "imagePullPolicy": "x", **ports({"containerPort": 0})}]),
+        refused_pod(resources({"cpu": 2}, {"cpu": "1500m"})),
+        refused_pod(resources({"memory": "2Gi"}, {"memory": "1Gi", "cpu": "1"})),
+        refused_pod(resources({"cpu": "-1"})),
+        refused_pod(resources({"nvidia.com/gpu": 1})),
+        refused_pod(resources({"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 2})),
+        refused_pod(resources({"nvidia.com/gpu": 2}, {"nvidia.com/gpu": 1})),
+        refused_pod(resources(None, {"gpu": 1})),
+        refused_pod(resources(None, {"amd.com/gpu": "-1"})),
+    ],
+    "fractional_gpus": [
+        refused_pod(resources(None, {"nvidia.com/gpu": "0.5"})),
+        refused_pod(resources({"amd.com/gpu": "1500m"}, {"amd.com/gpu": "1500m"})),
+    ],
+    "accepted_pods": [
+        ("POST", CORE + "pods", pod("a", containers=[
+            container(imagePullPolicy="IfNotPresent", **resources({"cpu": "500m", "memory": "1Gi", "nvidia.com/gpu": "2"}, {
+                "cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "2", "ephemeral-storage": "1Gi"}),
+                **ports({"containerPort": 1, "name": "a-1"}, {"containerPort": 65535, "name": "fifteen-letters"},
+                        {"containerPort": 80, "protocol": "UDP"})),
+            container(name="side", **ports({"containerPort": 80, "name": "a-1"}))]), {}),
     ],
     "event": [
         ("POST", CORE + "events", event("e"), {}),

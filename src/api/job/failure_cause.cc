@@ -35,6 +35,7 @@ struct Failure {
   std::string_view log;
   const text::Json* pod = nullptr;
   bool is_last = false;  // it has been restarted since
+  bool is_code_alone = false;
   std::optional<base::Time> started;
 };
 
@@ -173,6 +174,12 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
   return text;
 }
 
+// "Error" is the kubelet's reason for every exit code but 0.
+bool IsCodeAlone(const Terminated& terminated) {
+  return base::Trim(terminated.message).empty() && terminated.signal == 0 &&
+         (terminated.reason.empty() || terminated.reason == "Error");
+}
+
 bool MentionsPeer(std::string_view message) {
   return std::any_of(std::begin(kPeerHasGone), std::end(kPeerHasGone), [&](std::string_view words) {
     return message.find(words) != std::string_view::npos;
@@ -281,6 +288,7 @@ void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init,
         status.name == kContainerName ? "" : fmt::format(" container {}", status.name);
     const std::string who = WhoFailed(pod, common.rank, SaidRank(exit->message));
     failure.text = fmt::format("{}{} {}", who, container, DescribeExit(*exit, false));
+    failure.is_code_alone = container.empty() && IsCodeAlone(*exit);
   }
   out.push_back(std::move(failure));
 }
@@ -391,7 +399,7 @@ FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool h
   const Failure* const restarted = FirstOf(failures, true);
   if (restarted != nullptr) first = restarted;
   if (first == nullptr) return {};
-  return {first->text, LastLines(first->log), first->pod};
+  return {first->text, LastLines(first->log), first->is_code_alone, first->pod};
 }
 
 FailedReplica ReadFailure(std::string_view line) {

@@ -27,6 +27,9 @@ struct FirstFailure {
   // The last output of the container as the node reports it, at most kMaxLastLines and
   // kMaxLastLineBytes.
   std::string last_lines;
+  // The text says nothing but which program ended with which exit code: its pod shows no output, no
+  // reason (OOMKilled, Evicted ...) and no signal but the one that the code may stand for.
+  bool is_code_alone = false;
   const text::Json* pod = nullptr;  // one of the pods passed in
 };
 inline constexpr size_t kMaxLastLines = 64;

@@ -380,9 +380,9 @@ bool IsPodOfJob(const text::Json& pod, const text::Json& job) {
   if (Label(pod, "release") != name && Label(pod, kJobNameLabel) != name) return false;
   const bool is_old = Label(pod, "group-name") == "kubeflow.org";
   if (!is_old && Label(pod, kOperatorNameLabel) != kControllerName) return false;
-  // A pod of an earlier job of the same name may still be terminating.
-  const std::string_view owner = ControllerUid(pod);
-  return owner.empty() || Uid(job).empty() || owner == Uid(job);
+  // A pod of an earlier job of the same name may still be terminating, and anybody may have made a
+  // pod with the job's labels.
+  return Uid(job).empty() || ControllerUid(pod) == Uid(job);
 }
 
 const text::Projection& SummarizedParts() {

@@ -89,8 +89,8 @@ TrainingSummary Outline(const text::Json& job, const std::vector<const text::Jso
 // CrashLoopBackOff, Terminating, ...
 std::string PodStatusText(const text::Json& pod);
 
-// Whether a pod belongs to the job: by label release or training.kubeflow.org/job-name, and by a
-// controller label of either operator (compat/arena.md 4).
+// Whether a pod belongs to the job: by label release or training.kubeflow.org/job-name, by a
+// controller label of either operator (compat/arena.md 4), and by its owner.
 bool IsPodOfJob(const text::Json& pod, const text::Json& job);
 
 // The fields of a pod and of a job that those functions read, including all labels.

@@ -45,6 +45,8 @@ text::Json MakePod(std::string_view type, int index, std::string_view phase = "R
                           {std::string(kReplicaTypeLabel), std::string(type)},
                           {std::string(kReplicaIndexLabel), std::to_string(index)}}));
   text::Set(pod, {"metadata", "creationTimestamp"}, text::Json(created));
+  text::Set(pod, {"metadata", "ownerReferences"},
+            text::Array{text::Object{{"uid", "uid-1"}, {"controller", true}}});
   text::Set(pod, {"spec", "nodeName"}, "node-1");
   text::Set(pod, {"spec", "containers"},
             {{{"name", "pytorch"}, {"resources", {{"limits", {{"nvidia.com/gpu", "8"}}}}}}});
@@ -726,6 +728,11 @@ TEST(IsPodOfJob, GoesByLabelsNamespaceAndOwner) {
   SetLabel(pod, "group-name", "kubeflow.org");
   EXPECT_TRUE(IsPodOfJob(pod, job));
   text::Set(pod, {"metadata", "ownerReferences"}, {{{"uid", "uid-0"}, {"controller", true}}});
+  EXPECT_FALSE(IsPodOfJob(pod, job));
+  text::Set(pod, {"metadata", "ownerReferences"}, {{{"uid", "uid-1"}, {"controller", true}}});
+  EXPECT_TRUE(IsPodOfJob(pod, job));
+  // Nobody's, as of somebody who copied the labels.
+  text::Set(pod, {"metadata", "ownerReferences"}, text::Array());
   EXPECT_FALSE(IsPodOfJob(pod, job));
 }
 

@@ -229,6 +229,69 @@ TEST_F(GetTest, APendingOrFailedJobSaysWhy) {
   EXPECT_NE(out.find("\nREASON: "), std::string::npos) << out;
 }
 
+// An event of the job pt.
+text::Json EventOfPt(const std::string& name, const char* reason, const std::string& message) {
+  return text::Object{
+      {"metadata",
+       text::Object{{"name", name}, {"namespace", "default"}, {"resourceVersion", name}}},
+      {"involvedObject", text::Object{{"kind", "PyTorchJob"}, {"name", "pt"}, {"uid", "uid-pt"}}},
+      {"type", "Warning"},
+      {"reason", reason},
+      {"message", message},
+      {"lastTimestamp", "2026-07-30T09:59:50Z"}};
+}
+
+TEST_F(GetTest, APodOfAnotherOwnerIsNoInstanceButTheReason) {
+  const char* const others[] = {"[]", R"([{"uid": "x", "kind": "Deployment"}])"};
+  for (const char* const owners : others) {
+    for (const char* const condition : {"Created", "Running"}) {
+      cluster_->Put(kJobs, MakeJob("pt", condition, seconds(60)));
+      cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+      text::Json foreign = MakePod("pt", "worker", 0, "Running");
+      text::Set(foreign, {"metadata", "ownerReferences"}, Json(owners));
+      cluster_->Put(kPods, foreign);
+      // Of a pod that exists by now.
+      cluster_->Put(kEvents, EventOfPt("2", "FailedCreatePod",
+                                       "Error creating: pods \"pt-master-0\" already exists"));
+      EXPECT_EQ(Run({"get", "pt"}, "muster").out.find("REASON"), std::string::npos);
+      cluster_->Put(kEvents, EventOfPt("1", "FailedCreatePod",
+                                       "Error creating: pods \"pt-worker-0\" already exists"));
+      const std::string out = Run({"get", "pt"}, "muster").out;
+      EXPECT_NE(out.find("REASON: pod pt-worker-0 is needed, but a pod that is not this job's has "
+                         "that name\n"),
+                std::string::npos)
+          << out;
+      EXPECT_EQ(out.find("  pt-worker-0  "), std::string::npos) << out;
+      cluster_->Remove(kEvents, "1");
+    }
+  }
+}
+
+// Neither the message of Failed nor a pod tells it.
+TEST_F(GetTest, AFailedJobWhosePodsAreGoneNamesRankAndExitCode) {
+  text::Json job = MakeJob("pt", "Failed", seconds(60));
+  text::Json& condition = job.as_object()["status"].as_object()["conditions"].as_array()[0];
+  condition.as_object()["reason"] = "PyTorchJobFailed";
+  condition.as_object()["message"] = "PyTorchJob pt is failed because 1 Worker replica(s) failed.";
+  cluster_->Put(kJobs, job);
+  cluster_->Put(kEvents,
+                EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 137"));
+  cluster_->Put(kEvents,
+                EventOfPt("2", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 3"));
+  cluster_->Put(kEvents,
+                EventOfPt("3", "ExitedWithCode", "Pod: default.pt-master-0 exited with code 0"));
+  EXPECT_NE(
+      Run({"get", "pt"}, "muster").out.find("\nREASON: rank 1 (pt-worker-0) exited with code 3\n"),
+      std::string::npos);
+  const text::Json json = Json(Run({"get", "pt", "-o", "json"}, "muster").out);
+  EXPECT_EQ(text::GetInt(json, {"exitCode"}), 3);
+  EXPECT_EQ(text::GetInt(json, {"rank"}), 1);
+  condition.as_object()["message"] =
+      "Job pt has failed because it was active longer than specified deadline";
+  cluster_->Put(kJobs, job);
+  EXPECT_NE(Run({"get", "pt"}, "muster").out.find("specified deadline\n"), std::string::npos);
+}
+
 TEST_F(GetTest, JsonHasTheStatusAtTheTop) {
   PutRunning();
   const text::Json json = Json(Run({"get", "pt-dist", "-o", "json"}).out);

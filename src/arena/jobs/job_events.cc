@@ -14,6 +14,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/program_name.h"
+#include "arena/jobs/absent_pods.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "text/projection.h"
@@ -84,6 +85,7 @@ base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Cont
 }
 
 void AddWordsOfEvents(cluster::Client& client, const Context& context, TrainingJob& job) {
+  AddWordsOfAbsentPods(client, job);
   if (context.cluster_is_this_machine) return;
   std::map<std::string, api::InstanceSummary*, std::less<>> mute;  // by uid
   Uids uids;

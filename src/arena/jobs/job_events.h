@@ -17,8 +17,8 @@ base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Cont
 
 // Kubelets report only in events why a pod that has a node does not start (a volume that cannot be
 // mounted). Adds their latest warning to such instances, and to the reason of a job that has none:
-// one request, and none if every pod's status says why. Unchanged if events cannot be read, and on
-// the embedded cluster, whose pods say it themselves.
+// one request, and none if every pod's status says why. Nor on the embedded cluster, whose pods say
+// it themselves. Adds what absent_pods.h adds, too. Unchanged if events cannot be read.
 void AddWordsOfEvents(cluster::Client& client, const Context& context, TrainingJob& job);
 
 }  // namespace arena

@@ -79,8 +79,10 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
              "how workers wait for the master: dns (its name resolves), port (its port is open, in "
              "the job's own image) or none; a job's annotation muster.dev/init-step overrides this")
       .Choices({"dns", "port", "none"});
-  set.Bool(&flags.reports_first_failure, "failure-details", true,
-           "name in the message of Failed the pod that failed first, and how it failed");
+  set.Bool(
+      &flags.reports_first_failure, "failure-details", true,
+      "name in the message of Failed the pod that failed first, and how it failed, if that is more "
+      "than an exit code");
   set.Int(&flags.init_tries, "pytorch-init-container-max-tries", 100,
           "how many times, two seconds apart, workers look up the master's name");
   set.String(&flags.init_template_file, "pytorch-init-container-template-file", kTemplateFile,

@@ -4,6 +4,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
+#include "local/server/kinds/container_rules.h"
 #include "local/server/kinds/kind_rules.h"
 #include "local/server/kinds/object_rules.h"
 
@@ -75,28 +76,6 @@ void BeginPod(text::Json& pod) {
   text::Set(pod, {"status"}, text::Object{{"phase", "Pending"}, {"qosClass", QosClassOf(pod)}});
 }
 
-void CheckContainers(const text::Json& pod, std::string_view list, bool is_required,
-                     Causes& causes) {
-  const text::Array* containers = text::FindArray(pod, {"spec", list});
-  if (containers == nullptr || containers->empty()) {
-    if (is_required) causes.push_back(fmt::format("spec.{}: Required value", list));
-    return;
-  }
-  for (size_t i = 0; i < containers->size(); ++i) {
-    const text::Json& container = (*containers)[i];
-    const std::string field = fmt::format("spec.{}[{}]", list, i);
-    const std::string_view name = text::GetString(container, {"name"});
-    if (name.empty()) {
-      causes.push_back(field + ".name: Required value");
-    } else {
-      CheckLabel(field + ".name", name, causes);
-    }
-    if (text::GetString(container, {"image"}).empty()) {
-      causes.push_back(field + ".image: Required value");
-    }
-  }
-}
-
 void CheckRestartPolicy(const text::Json& pod, Causes& causes) {
   const std::string_view policy = text::GetString(pod, {"spec", "restartPolicy"});
   if (policy == "Always" || policy == "OnFailure" || policy == "Never") return;
@@ -107,8 +86,11 @@ void CheckRestartPolicy(const text::Json& pod, Causes& causes) {
 }
 
 void CheckPod(const text::Json& pod, Causes& causes) {
-  CheckContainers(pod, "initContainers", false, causes);
-  CheckContainers(pod, "containers", true, causes);
+  if (text::Items(pod, {"spec", "containers"}).empty()) {
+    causes.emplace_back("spec.containers: Required value");
+  }
+  CheckContainers(pod, "containers", causes);
+  CheckContainers(pod, "initContainers", causes);
   CheckRestartPolicy(pod, causes);
   const auto grace = text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"});
   if (!grace || *grace < 0) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 
 #include "local/server/testing/test_server.h"
 
@@ -114,6 +115,7 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
 
 TEST(Table, OfAJobThatHasEndedItsMasterKnowsEnough) {
   TestServer server;
+  std::map<std::string, text::Json> made;
   const auto put_pod = [&](const std::string& job, const std::string& type, const char* host) {
     text::Json pod = PodObject(job + "-" + type + "-0");
     text::Set(pod, {"metadata", "labels"},
@@ -121,12 +123,13 @@ TEST(Table, OfAJobThatHasEndedItsMasterKnowsEnough) {
                            {"training.kubeflow.org/operator-name", "pytorchjob-controller"},
                            {"training.kubeflow.org/replica-type", type}});
     text::Set(pod, {"metadata", "annotations", "requestGPUsOfJobOwner"}, "8");
+    text::Set(pod, {"metadata", "ownerReferences"}, text::Array{OwnerReference(made[job])});
     server.Expect(201, "POST", kPodsPath, pod);
     server.Patch(200, Path(kPodsPath, job + "-" + type + "-0/status"),
                  text::Object{{"status", text::Object{{"phase", "Succeeded"}, {"hostIP", host}}}});
   };
   for (const char* const job : {"both", "only-worker"}) {
-    server.Expect(201, "POST", kJobsPath, JobObject(job));
+    made[job] = server.Expect(201, "POST", kJobsPath, JobObject(job));
     put_pod(job, "worker", "10.0.0.2");
     server.Patch(200, Path(kJobsPath, std::string(job) + "/status"),
                  Status(R"({"startTime":"2026-07-30T10:00:00Z","conditions":[

@@ -1,0 +1,140 @@
+#include "arena/jobs/absent_pods.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/job/failure_cause.h"
+#include "api/job/pytorch_job.h"
+#include "api/kinds.h"
+#include "api/names.h"
+#include "api/object.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+// The messages of the job's events of that reason, the latest first.
+std::vector<std::string> MessagesOf(cluster::Client& client, const TrainingJob& job,
+                                    std::string_view reason) {
+  cluster::ListOptions options;
+  options.namespace_name = job.summary.namespace_name;
+  options.field_selector =
+      fmt::format("involvedObject.kind={},involvedObject.name={},involvedObject.uid={},reason={}",
+                  api::kPyTorchJobs.kind, job.summary.name, job.summary.uid, reason);
+  auto events = client.List(api::kEvents, options);
+  if (!events) {
+    base::LogDebug("why pods are missing is not known: {}", events.error().message);
+    return {};
+  }
+  const auto last = [](const text::Json& event) {
+    return std::pair(
+        api::ReadEvent(event).last.value_or(base::Time{}),
+        base::ParseInt(text::GetString(event, {"metadata", "resourceVersion"})).value_or(0));
+  };
+  std::stable_sort(events->items.begin(), events->items.end(),
+                   [&](const text::Json& a, const text::Json& b) { return last(a) > last(b); });
+  std::vector<std::string> messages;
+  for (const text::Json& event : events->items) {
+    messages.emplace_back(text::GetString(event, {"message"}));
+  }
+  return messages;
+}
+
+// What stands between the two in the text; nullopt if they are not in it.
+std::optional<std::string_view> Between(std::string_view text, std::string_view before,
+                                        std::string_view after) {
+  const size_t begin = text.find(before);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(begin + before.size());
+  const size_t end = text.find(after);
+  return end == std::string_view::npos ? std::nullopt : std::optional(text.substr(0, end));
+}
+
+void AddPodInTheWay(cluster::Client& client, TrainingJob& job) {
+  for (const std::string& message : MessagesOf(client, job, "FailedCreatePod")) {
+    const auto name = Between(message, "pods \"", "\" already exists");
+    if (!name || job.Pod(*name) != nullptr) continue;
+    job.summary.reason =
+        fmt::format("pod {} is needed, but a pod that is not this job's has that name", *name);
+    return;
+  }
+}
+
+// A pod as its kubelet reported it, of which only the name and the exit code are known.
+text::Json EndedPod(const api::PyTorchJob& job, std::string_view type, int index, int64_t code) {
+  text::Json container = text::Object{{"name", api::kContainerName}};
+  if (job.nproc_per_node) {
+    container.as_object()["env"] =
+        text::Array{text::Object{{"name", "PET_NPROC_PER_NODE"}, {"value", *job.nproc_per_node}}};
+  }
+  return text::Object{
+      {"metadata",
+       text::Object{{"name", api::ReplicaName(job.name, type, index)},
+                    {"labels", text::Object{{api::kReplicaTypeLabel, base::ToLower(type)},
+                                            {api::kReplicaIndexLabel, std::to_string(index)}}}}},
+      {"spec", text::Object{{"containers", text::Array{std::move(container)}}}},
+      {"status",
+       text::Object{
+           {"phase", "Failed"},
+           {"containerStatuses",
+            text::Array{text::Object{
+                {"name", api::kContainerName},
+                {"state", text::Object{{"terminated", text::Object{{"exitCode", code}}}}}}}}}}};
+}
+
+// "Pod: default.j-worker-0 exited with code 3"
+std::string DescribeExit(const api::PyTorchJob& job, std::string_view message) {
+  const auto name =
+      Between(message, fmt::format("Pod: {}.", job.namespace_name), " exited with code ");
+  if (!name) return "";
+  const auto code = base::ParseInt(message.substr(message.rfind(' ') + 1));
+  if (!code || *code == 0) return "";
+  const bool has_master = job.Master() != nullptr;
+  for (const auto& [type, spec] : job.replica_specs) {
+    const auto index = base::ParseInt(name->substr(name->rfind('-') + 1));
+    if (!index || *name != api::ReplicaName(job.name, type, static_cast<int>(*index))) continue;
+    const text::Json pod = EndedPod(job, type, static_cast<int>(*index), *code);
+    return api::FindFirstFailure({&pod}, has_master).text;
+  }
+  return "";
+}
+
+// Whether the message of Failed is one of Kubeflow's that name no pod.
+bool IsKubeflowsAlone(std::string_view message) {
+  return message.ends_with(" replica(s) failed.") || message.ends_with(" specified backoff limit");
+}
+
+void AddExit(cluster::Client& client, const api::PyTorchJob& parsed, TrainingJob& job) {
+  for (const std::string& message : MessagesOf(client, job, "ExitedWithCode")) {
+    std::string text = DescribeExit(parsed, message);
+    if (text.empty()) continue;
+    job.summary.reason = std::move(text);
+    job.summary.first_failure = api::ReadFailure(job.summary.reason);
+    return;
+  }
+}
+
+}  // namespace
+
+void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job) {
+  const api::TrainingSummary& summary = job.summary;
+  const bool may_wait =
+      summary.reason.empty() && (summary.status == "RUNNING" || summary.status == "PENDING");
+  const bool has_failed = summary.status == "FAILED" && summary.first_failure.instance.empty() &&
+                          IsKubeflowsAlone(summary.reason);
+  if (!may_wait && !has_failed) return;
+  const auto parsed = api::ParsePyTorchJob(job.job);
+  if (!parsed) return;
+  if (has_failed) return AddExit(client, *parsed, job);
+  const bool lacks_pods = static_cast<int64_t>(job.pods.size()) < parsed->TotalReplicas();
+  if (lacks_pods) AddPodInTheWay(client, job);
+}
+
+}  // namespace arena

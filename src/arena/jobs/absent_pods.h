@@ -1,0 +1,16 @@
+// Why a job lacks pods, where only its events tell it.
+#pragma once
+
+#include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
+#include "cluster/client.h"
+
+namespace arena {
+
+// Adds to a job that has no reason that a pod of another owner has the name of one that it needs;
+// and to one that has failed, whose pods are gone and whose message is Kubeflow's alone, which of
+// them ended with which exit code. One request, and none for other jobs. Unchanged if events cannot
+// be read.
+void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job);
+
+}  // namespace arena
