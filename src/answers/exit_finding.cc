@@ -103,6 +103,7 @@ Finding FindInExit(const Rank& rank) {
   finding.kind = kUnknown;
   finding.level = Level::kUndecided;
   finding.confidence = Confidence::kLow;
+  if (!rank.lines.empty()) finding.order = rank.lines.back().order;
   finding.time = rank.ended;
   const RankEnd how = FindEnd(rank);
   const int code = how.code.value_or(1);

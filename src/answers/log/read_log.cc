@@ -466,10 +466,7 @@ class Sorter {
   }
 
   void Note(const LauncherRow& row, const std::string& file, int attempt) {
-    if (!row.rank && evidence_.ranks.size() == 1 && !evidence_.ranks[0].rank) {
-      if (row.exit_code) evidence_.ranks[0].exit_code = row.exit_code;
-      if (!row.words.empty()) evidence_.ranks[0].end_words = row.words;
-    }
+    if (!row.rank) NoteUnnamed(row, file, attempt);
     if (!row.rank) return;
     const auto known = std::find_if(evidence_.ranks.rbegin(), evidence_.ranks.rend(),
                                     [&row](const Rank& rank) { return rank.rank == row.rank; });
@@ -481,6 +478,18 @@ class Sorter {
       rank.witnesses.push_back({std::nullopt, std::string(kPythonsStack),
                                 fmt::format("rank {}: {}", *row.rank, row.crash)});
     }
+  // Adds how a process ended whose rank the launcher does not name.
+  void NoteUnnamed(const LauncherRow& row, const std::string& file, int attempt) {
+    constexpr int kSignals = 128;
+    const bool is_only = evidence_.ranks.size() == 1 && !evidence_.ranks[0].rank;
+    // Of several ranks' logs, an ordinary exit code says nothing that they do not say themselves.
+    if (!is_only && row.exit_code.value_or(0) <= kSignals) return;
+    Rank& rank = is_only ? evidence_.ranks[0] : RankFor(file, std::nullopt, "", attempt);
+    if (row.exit_code) rank.exit_code = row.exit_code;
+    if (!row.words.empty()) rank.end_words = row.words;
+    if (rank.lines.empty()) rank.lines.push_back({std::nullopt, row.words, before_});
+  }
+
   }
 
   const bool has_master_;
