@@ -9,6 +9,7 @@
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/loss_watch.h"
+#include "answers/nccl_prefix.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -494,6 +495,10 @@ Verdict Explain(const Evidence& evidence) {
     verdict.kind = kUnknown;
     verdict.title = "another rank went away first, and these data do not say why";
     verdict.confidence = Confidence::kLow;
+  if (const auto nccl = ReadNcclPrefix(verdict.line);
+      nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
+    if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
+  }
     verdict.rank.reset();
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }
