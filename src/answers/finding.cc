@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "answers/chain_finding.h"
+#include "answers/ended_wait.h"
 #include "answers/exit_finding.h"
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
@@ -24,9 +25,17 @@ constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
 constexpr int kNoProgram = 127;  // as a shell's exit code
 
+std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const Line& line : lines) texts.push_back(line.text);
+  return FindEndedWaits(texts);
+}
+
 class RankReader {
  public:
-  explicit RankReader(const Rank& rank) : rank_(rank), chains_(FindChains(rank.lines)) {
+  explicit RankReader(const Rank& rank)
+      : rank_(rank), chains_(FindChains(rank.lines)), ended_waits_(EndedWaitsOf(rank.lines)) {
     std::set<std::string_view> counters;
     for (size_t i = 0; i < rank_.lines.size(); ++i) {
       const std::string_view text = rank_.lines[i].text;
@@ -171,6 +180,8 @@ class RankReader {
     return last;
   }
 
+  bool IsWaitThatEnded(size_t line) const { return !ended_waits_.empty() && ended_waits_[line]; }
+
   bool IsInChain(size_t line) const {
     const Chain* const chain = LastChainFrom(line);
     return chain != nullptr && line < chain->end;
@@ -299,7 +310,7 @@ class RankReader {
       const std::string& text = rank_.lines[i].text;
       const bool is_kernels = text.find("NVRM: ") != std::string::npos;
       const bool is_passed = i < working_until_;
-      if (text.empty() || IsInChain(i) || IsWarning(text) ||
+      if (text.empty() || IsInChain(i) || IsWarning(text) || IsWaitThatEnded(i) ||
           (is_passed && !is_kernels && !IsLastOfScheduler(i))) {
         continue;
       }
@@ -539,6 +550,7 @@ class RankReader {
 void Finding::Take(const Rule& taken) {
   rule = taken.name;
   kind = taken.kind;
+  const std::vector<bool> ended_waits_;
   title = taken.title;
   advice = taken.advice;
   advice_text = taken.advice_text;
