@@ -323,10 +323,29 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
 // destructor; no program ends because of that.
 bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
   constexpr size_t kMostFrames = 100;
+  // What a destructor raises is ignored, too, if Python's heading is missing.
+  const auto begins_destructors = [&lines](size_t header) {
+    return lines[header].text == kTracebackHeader && header + 1 < lines.size() &&
+           ReadFrame(lines[header + 1].text).function == "__del__";
+  };
+  if (begins_destructors(line)) return true;
   for (size_t i = line; i-- > 0 && line - i <= kMostFrames;) {
     const std::string_view text = lines[i].text;
-    if (text.starts_with("Exception ignored ")) return true;
+    if (text.starts_with("Exception ignored ") || begins_destructors(i)) return true;
     if (!text.starts_with(' ') && text != kTracebackHeader) return false;
+  }
+  return false;
+}
+
+// Whether the program reports an error that it handled, and worked on after an earlier line like
+// this.
+bool WentOnAsBefore(const std::vector<Line>& lines, size_t line) {
+  const std::string_view text = lines[line].text;
+  if (!IsHandled(text)) return false;
+  bool has_worked = false;
+  for (size_t i = line; i-- > 0;) {
+    if (has_worked && IsSameButNumbers(lines[i].text, text)) return true;
+    has_worked = has_worked || IsProgress(lines[i].text);
   }
   return false;
 }
@@ -344,7 +363,7 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
     const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
       const auto place = static_cast<size_t>(&each - rank.lines.data());
       if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place) ||
-          IsBeforeAside(each.text)) {
+          IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
         return false;
       }
       return ++passed > kMostBehind || IsProgress(each.text) || is_word(each.text);
@@ -352,7 +371,9 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
     if (line == rank.lines.rend() || !is_word(line->text)) continue;
     if (last != nullptr && line->order < last->order) continue;
     of = &rank;
-    last = &*line;
+    // The heading of a traceback that the log has cut says nothing.
+    const bool is_heading = line->text.find(kTracebackHeader) != std::string::npos;
+    last = is_heading ? &rank.lines[LastSaid(rank.lines)] : &*line;
   }
   if (last == nullptr) return;
   verdict.title = "it failed, and these data do not say why";
@@ -474,6 +495,10 @@ Verdict Explain(const Evidence& evidence) {
       verdict.rank = named;
     }
   }
+  if (const auto nccl = ReadNcclPrefix(verdict.line);
+      nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
+    if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
+  }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   if (const auto missing = MissingAtBarrier(verdict.line)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
@@ -495,10 +520,6 @@ Verdict Explain(const Evidence& evidence) {
     verdict.kind = kUnknown;
     verdict.title = "another rank went away first, and these data do not say why";
     verdict.confidence = Confidence::kLow;
-  if (const auto nccl = ReadNcclPrefix(verdict.line);
-      nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
-    if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
-  }
     verdict.rank.reset();
     if (evidence.first_rank) verdict.rank = PlaceOf(evidence, *evidence.first_rank);
   }

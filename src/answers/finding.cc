@@ -226,6 +226,13 @@ class RankReader {
     return "";
   }
 
+  // Whether the program has printed this line before, except for its numbers, and worked on.
+  bool WentOnAfter(std::string_view text) const {
+    const size_t last_step = working_until_ == 0 ? 0 : working_until_ - 1;
+    return std::any_of(rank_.lines.begin(), rank_.lines.begin() + static_cast<ptrdiff_t>(last_step),
+                       [text](const Line& line) { return IsSameButNumbers(line.text, text); });
+  }
+
   bool IsBehindWarning(const Chain& chain) const {
     return IsDoubtful(Before(chain.begin)) && !IsEnd(chain.end);
   }
@@ -253,8 +260,8 @@ class RankReader {
 
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
-    if (IsReport(chain) || IsBeforeAside(before)) return std::nullopt;
-    if (IsHandled(before) && !IsEnd(chain.end)) return std::nullopt;
+    if (IsReport(chain) || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
+    if (IsHandled(before) && (!IsEnd(chain.end) || WentOnAfter(before))) return std::nullopt;
     auto found = FindInChain(chain);
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
@@ -464,8 +471,9 @@ class RankReader {
   std::optional<Finding> ReadLooseOf(Predicate is_asked) const {
     const size_t last = rank_.lines.size() - std::min(rank_.lines.size(), kLooseLines);
     for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
-      if (IsInChain(i) || !is_asked(i)) continue;
+      if (IsInChain(i) || !is_asked(i) || IsWaitThatEnded(i)) continue;
       const std::string_view text = rank_.lines[i].text;
+      if (IsHandled(text) && WentOnAfter(text)) continue;
       const std::string whole = WithLinesBelow(text, i);
       // Python shows an object of an exception in this way.
       const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);
@@ -542,6 +550,7 @@ class RankReader {
 
   const Rank& rank_;
   const std::vector<Chain> chains_;
+  const std::vector<bool> ended_waits_;
   size_t working_until_ = 0;  // the index after the last line that shows work
 };
 
@@ -550,7 +559,6 @@ class RankReader {
 void Finding::Take(const Rule& taken) {
   rule = taken.name;
   kind = taken.kind;
-  const std::vector<bool> ended_waits_;
   title = taken.title;
   advice = taken.advice;
   advice_text = taken.advice_text;
