@@ -31,8 +31,9 @@ std::string PodOf(std::string_view line) {
 // Whether an event like `end` ends a wait like `line`.
 bool IsEnded(std::string_view line, std::string_view end) {
   if (Has(line, " FailedScheduling ")) return Has(end, kAssigned);
-  const bool is_volumes = Has(line, " FailedMount ") || Has(line, " FailedAttachVolume ");
-  return is_volumes && Has(end, " Started ") && Has(end, "Started container");
+  const bool is_before_start = Has(line, " FailedMount ") || Has(line, " FailedAttachVolume ") ||
+                               Has(line, " FailedCreatePodSandBox ");
+  return is_before_start && Has(end, " Started ") && Has(end, "Started container");
 }
 
 }  // namespace

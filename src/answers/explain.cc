@@ -337,9 +337,22 @@ bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
   return false;
 }
 
+// Returns the line above the traceback that begins or ends in this line; the line itself if none
+// does.
+size_t AboveTraceback(const std::vector<Line>& lines, size_t line) {
+  size_t header = line;
+  while (header > 0 && lines[header].text != kTracebackHeader &&
+         lines[header - 1].text.starts_with(' ')) {
+    --header;
+  }
+  if (header > 0 && header < line) --header;
+  return header > 0 && lines[header].text == kTracebackHeader ? header - 1 : line;
+}
+
 // Whether the program reports an error that it handled, and worked on after an earlier line like
 // this.
-bool WentOnAsBefore(const std::vector<Line>& lines, size_t line) {
+bool WentOnAsBefore(const std::vector<Line>& lines, size_t last) {
+  const size_t line = AboveTraceback(lines, last);
   const std::string_view text = lines[line].text;
   if (!IsHandled(text)) return false;
   bool has_worked = false;

@@ -15,6 +15,7 @@
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
+#include "answers/wrapped.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -258,6 +259,15 @@ class RankReader {
     return found;
   }
 
+  // Asks the rules for the whole message, if its first line is all that the exception has.
+  void TakeWrapped(Finding& finding, size_t line) const {
+    const std::string message = WrappedMessage(rank_.lines, line);
+    const Rule* const rule = message.empty() ? nullptr : RuleForException(message);
+    if (rule == nullptr || rule->level != Level::kDeciding) return;
+    finding.Take(*rule);
+    finding.confidence = Confidence::kMedium;
+  }
+
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
     if (IsReport(chain) || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
@@ -267,6 +277,7 @@ class RankReader {
     Finding finding = std::move(found->finding);
     if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
     const Raised* const deciding = found->deciding;
+    if (finding.rule.empty()) TakeWrapped(finding, deciding->line);
     Place(finding, deciding->line);
     // Such an exception does not end a program; something else has ended this one.
     if (before.starts_with("Exception in thread ") && rank_.exit_code == kSignalBase + SIGTERM) {

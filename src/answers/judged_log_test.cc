@@ -52,7 +52,7 @@ TEST(JudgedLog, AnErrorThatWasCaughtBeforeAndGoneOnAfterIsNone) {
       "caught exception, skipping batch 7\nTraceback (most recent call last):\n"
       "  File \"/w/train.py\", line 3, in main\n    f()\nKeyError: 'lr'\n";
   EXPECT_EQ(JudgeLog(step + caught).kind, "exception");
-  EXPECT_EQ(JudgeLog(caught + step + caught).kind, kUnknown);
+  EXPECT_EQ(JudgeLog(caught + step + caught).title, kNothing);
 }
 
 TEST(JudgedLog, ADestructorsExceptionIsIgnoredAlsoWithoutPythonsHeading) {
@@ -81,6 +81,7 @@ TEST(JudgedLog, AnAgentThatWasInterruptedSaysSoAlsoInAWarning) {
       "workers\nWARNING:torch.distributed.elastic.multiprocessing.api:Sending process 47 closing "
       "signal SIGINT\n";
   EXPECT_EQ(JudgeLog(received).kind, "stopped");
+  EXPECT_EQ(JudgeLog(received.substr(received.find('\n') + 1)).kind, "stopped");
   EXPECT_EQ(
       JudgeLog(received + "Traceback (most recent call last):\n  File \"/v/bin/torchrun\", line "
                           "8, in <module>\n    sys.exit(main())\n")
@@ -135,6 +136,19 @@ TEST(JudgedLog, ANotebooksTracebackIsRead) {
       "\nKeyError: 'lr'\n");
   EXPECT_EQ(old.line, "KeyError: 'lr'");
   EXPECT_EQ(old.file_line, 2);
+}
+
+TEST(JudgedLog, AMessageThatATerminalsWidthBrokeIsReadAsAWhole) {
+  const std::string first = "OSError: The preprocessed shards of the tokenizer could not be put\n";
+  EXPECT_EQ(JudgeLog(first + "into\nthe folder: [Errno\n28] No space left on device\n").kind,
+            "exception")
+      << "more words would have fitted";
+  EXPECT_EQ(JudgeLog(first + "into the folder /scratch/train/shards-of-the-tokenizer/: [Errno\n"
+                             "28] No space left on device\n")
+                .kind,
+            "disk-full");
+  EXPECT_EQ(JudgeLog(first + "done\n[Errno 28] No space left on device was yesterday\n").kind,
+            "exception");
 }
 
 TEST(JudgedLog, ACutTracebacksHeadingIsNotTheDecidingLine) {

@@ -158,12 +158,14 @@ bool IsWarning(std::string_view text) {
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: "});
   static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
+  static constexpr auto kOfAgent = std::to_array<std::string_view>(
+      {" death signal, shutting down workers", " closing signal SIGINT"});
   const bool is_marked = std::any_of(kBegins.begin(), kBegins.end(), [text](std::string_view each) {
     return text.starts_with(each);
   });
   // torchrun's agent logs as a warning what ends it.
-  return (is_marked || HasAny(text, kWords)) && !IsOfNccl(text) &&
-         text.find(" death signal, shutting down workers") == std::string_view::npos;
+  const bool is_agents = HasAny(text, kOfAgent);
+  return (is_marked || HasAny(text, kWords)) && !is_agents && !IsOfNccl(text);
 }
 
 bool IsHandled(std::string_view before) {
