@@ -9,6 +9,7 @@
 
 #include "answers/program_words.h"
 #include "answers/signal_words.h"
+#include "answers/traceback.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
 
@@ -16,11 +17,9 @@ namespace answers {
 namespace {
 
 std::string LastWords(const Rank& rank) {
-  for (auto line = rank.lines.rbegin(); line != rank.lines.rend(); ++line) {
-    const std::string_view text = base::Trim(line->text);
-    if (!text.empty()) return std::string(text.substr(0, 400));
-  }
-  return "";
+  const size_t last = LastSaid(rank.lines);
+  if (last == rank.lines.size()) return "";
+  return std::string(base::Trim(rank.lines[last].text).substr(0, 400));
 }
 
 // What an end by this signal says. If the level is kDeciding, the title names what went wrong in
@@ -104,6 +103,7 @@ Finding FindInExit(const Rank& rank) {
   finding.level = Level::kUndecided;
   finding.confidence = Confidence::kLow;
   finding.time = rank.ended;
+  if (!rank.lines.empty()) finding.order = rank.lines.back().order;
   const RankEnd how = FindEnd(rank);
   const int code = how.code.value_or(1);
   // A program that a signal ended had no chance to print a last word, so that its launcher's words

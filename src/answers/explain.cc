@@ -9,6 +9,7 @@
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/loss_watch.h"
+#include "answers/nccl_prefix.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -322,10 +323,42 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
 // destructor; no program ends because of that.
 bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
   constexpr size_t kMostFrames = 100;
+  // What a destructor raises is ignored, too, if Python's heading is missing.
+  const auto begins_destructors = [&lines](size_t header) {
+    return lines[header].text == kTracebackHeader && header + 1 < lines.size() &&
+           ReadFrame(lines[header + 1].text).function == "__del__";
+  };
+  if (begins_destructors(line)) return true;
   for (size_t i = line; i-- > 0 && line - i <= kMostFrames;) {
     const std::string_view text = lines[i].text;
-    if (text.starts_with("Exception ignored ")) return true;
+    if (text.starts_with("Exception ignored ") || begins_destructors(i)) return true;
     if (!text.starts_with(' ') && text != kTracebackHeader) return false;
+  }
+  return false;
+}
+
+// Returns the line above the traceback that begins or ends in this line; the line itself if none
+// does.
+size_t AboveTraceback(const std::vector<Line>& lines, size_t line) {
+  size_t header = line;
+  while (header > 0 && lines[header].text != kTracebackHeader &&
+         lines[header - 1].text.starts_with(' ')) {
+    --header;
+  }
+  if (header > 0 && header < line) --header;
+  return header > 0 && lines[header].text == kTracebackHeader ? header - 1 : line;
+}
+
+// Whether the program reports an error that it handled, and worked on after an earlier line like
+// this.
+bool WentOnAsBefore(const std::vector<Line>& lines, size_t last) {
+  const size_t line = AboveTraceback(lines, last);
+  const std::string_view text = lines[line].text;
+  if (!IsHandled(text)) return false;
+  bool has_worked = false;
+  for (size_t i = line; i-- > 0;) {
+    if (has_worked && IsSameButNumbers(lines[i].text, text)) return true;
+    has_worked = has_worked || IsProgress(lines[i].text);
   }
   return false;
 }
@@ -343,7 +376,7 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
     const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
       const auto place = static_cast<size_t>(&each - rank.lines.data());
       if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place) ||
-          IsBeforeAside(each.text)) {
+          IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
         return false;
       }
       return ++passed > kMostBehind || IsProgress(each.text) || is_word(each.text);
@@ -351,7 +384,9 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
     if (line == rank.lines.rend() || !is_word(line->text)) continue;
     if (last != nullptr && line->order < last->order) continue;
     of = &rank;
-    last = &*line;
+    // The heading of a traceback that the log has cut says nothing.
+    const bool is_heading = line->text.find(kTracebackHeader) != std::string::npos;
+    last = is_heading ? &rank.lines[LastSaid(rank.lines)] : &*line;
   }
   if (last == nullptr) return;
   verdict.title = "it failed, and these data do not say why";
@@ -472,6 +507,10 @@ Verdict Explain(const Evidence& evidence) {
     if (const auto named = FirstAmong(evidence, evidence.ranks[*root.rank].name)) {
       verdict.rank = named;
     }
+  }
+  if (const auto nccl = ReadNcclPrefix(verdict.line);
+      nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
+    if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   if (const auto missing = MissingAtBarrier(verdict.line)) {

@@ -9,11 +9,13 @@
 #include <tuple>
 
 #include "answers/chain_finding.h"
+#include "answers/ended_wait.h"
 #include "answers/exit_finding.h"
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
+#include "answers/wrapped.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -24,9 +26,17 @@ constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
 constexpr int kNoProgram = 127;  // as a shell's exit code
 
+std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const Line& line : lines) texts.push_back(line.text);
+  return FindEndedWaits(texts);
+}
+
 class RankReader {
  public:
-  explicit RankReader(const Rank& rank) : rank_(rank), chains_(FindChains(rank.lines)) {
+  explicit RankReader(const Rank& rank)
+      : rank_(rank), chains_(FindChains(rank.lines)), ended_waits_(EndedWaitsOf(rank.lines)) {
     std::set<std::string_view> counters;
     for (size_t i = 0; i < rank_.lines.size(); ++i) {
       const std::string_view text = rank_.lines[i].text;
@@ -171,6 +181,8 @@ class RankReader {
     return last;
   }
 
+  bool IsWaitThatEnded(size_t line) const { return !ended_waits_.empty() && ended_waits_[line]; }
+
   bool IsInChain(size_t line) const {
     const Chain* const chain = LastChainFrom(line);
     return chain != nullptr && line < chain->end;
@@ -215,6 +227,13 @@ class RankReader {
     return "";
   }
 
+  // Whether the program has printed this line before, except for its numbers, and worked on.
+  bool WentOnAfter(std::string_view text) const {
+    const size_t last_step = working_until_ == 0 ? 0 : working_until_ - 1;
+    return std::any_of(rank_.lines.begin(), rank_.lines.begin() + static_cast<ptrdiff_t>(last_step),
+                       [text](const Line& line) { return IsSameButNumbers(line.text, text); });
+  }
+
   bool IsBehindWarning(const Chain& chain) const {
     return IsDoubtful(Before(chain.begin)) && !IsEnd(chain.end);
   }
@@ -240,15 +259,25 @@ class RankReader {
     return found;
   }
 
+  // Asks the rules for the whole message, if its first line is all that the exception has.
+  void TakeWrapped(Finding& finding, size_t line) const {
+    const std::string message = WrappedMessage(rank_.lines, line);
+    const Rule* const rule = message.empty() ? nullptr : RuleForException(message);
+    if (rule == nullptr || rule->level != Level::kDeciding) return;
+    finding.Take(*rule);
+    finding.confidence = Confidence::kMedium;
+  }
+
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
-    if (IsReport(chain) || IsBeforeAside(before)) return std::nullopt;
-    if (IsHandled(before) && !IsEnd(chain.end)) return std::nullopt;
+    if (IsReport(chain) || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
+    if (IsHandled(before) && (!IsEnd(chain.end) || WentOnAfter(before))) return std::nullopt;
     auto found = FindInChain(chain);
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
     if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
     const Raised* const deciding = found->deciding;
+    if (finding.rule.empty()) TakeWrapped(finding, deciding->line);
     Place(finding, deciding->line);
     // Such an exception does not end a program; something else has ended this one.
     if (before.starts_with("Exception in thread ") && rank_.exit_code == kSignalBase + SIGTERM) {
@@ -299,7 +328,7 @@ class RankReader {
       const std::string& text = rank_.lines[i].text;
       const bool is_kernels = text.find("NVRM: ") != std::string::npos;
       const bool is_passed = i < working_until_;
-      if (text.empty() || IsInChain(i) || IsWarning(text) ||
+      if (text.empty() || IsInChain(i) || IsWarning(text) || IsWaitThatEnded(i) ||
           (is_passed && !is_kernels && !IsLastOfScheduler(i))) {
         continue;
       }
@@ -453,8 +482,9 @@ class RankReader {
   std::optional<Finding> ReadLooseOf(Predicate is_asked) const {
     const size_t last = rank_.lines.size() - std::min(rank_.lines.size(), kLooseLines);
     for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
-      if (IsInChain(i) || !is_asked(i)) continue;
+      if (IsInChain(i) || !is_asked(i) || IsWaitThatEnded(i)) continue;
       const std::string_view text = rank_.lines[i].text;
+      if (IsHandled(text) && WentOnAfter(text)) continue;
       const std::string whole = WithLinesBelow(text, i);
       // Python shows an object of an exception in this way.
       const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);
@@ -531,6 +561,7 @@ class RankReader {
 
   const Rank& rank_;
   const std::vector<Chain> chains_;
+  const std::vector<bool> ended_waits_;
   size_t working_until_ = 0;  // the index after the last line that shows work
 };
 

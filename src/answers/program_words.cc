@@ -158,20 +158,45 @@ bool IsWarning(std::string_view text) {
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: "});
   static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
+  static constexpr auto kOfAgent = std::to_array<std::string_view>(
+      {" death signal, shutting down workers", " closing signal SIGINT"});
   const bool is_marked = std::any_of(kBegins.begin(), kBegins.end(), [text](std::string_view each) {
     return text.starts_with(each);
   });
-  return (is_marked || HasAny(text, kWords)) && !IsOfNccl(text);
+  // torchrun's agent logs as a warning what ends it.
+  const bool is_agents = HasAny(text, kOfAgent);
+  return (is_marked || HasAny(text, kWords)) && !is_agents && !IsOfNccl(text);
 }
 
 bool IsHandled(std::string_view before) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"etrying", "retry ", "Retry ", "ill retry", "gnoring", "gnored", "kipping", "alling back",
        "aught exception", "aught error", "non-fatal", "ecover"});
+  static constexpr auto kCaught =
+      std::to_array<std::string_view>({"rror caught", "xception caught"});
   // "Caught X in DataLoader worker" is the text of an exception, and DeepSpeed skips steps without
   // an error.
-  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos &&
-         before.find("kipping step") == std::string_view::npos && !IsOfLauncher(before);
+  const bool is_handled = HasAny(before, kCaught) ||
+                          (HasAny(before, kWords) && before.find("kipping step") == before.npos);
+  return is_handled && before.find("in DataLoader worker") == std::string_view::npos &&
+         !IsOfLauncher(before);
+}
+
+bool IsSameButNumbers(std::string_view one, std::string_view other) {
+  const auto take = [](std::string_view& text) {
+    const size_t size = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(size);
+    return size > 0;
+  };
+  while (!one.empty() && !other.empty()) {
+    const bool is_number = take(one);
+    if (is_number != take(other)) return false;
+    if (is_number) continue;
+    if (one[0] != other[0]) return false;
+    one.remove_prefix(1);
+    other.remove_prefix(1);
+  }
+  return one.empty() && other.empty();
 }
 
 bool GoesOnAnyway(std::string_view text) {

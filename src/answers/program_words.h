@@ -23,6 +23,9 @@ bool IsWarning(std::string_view line);
 // The line before the traceback of an exception that was caught.
 bool IsHandled(std::string_view before);
 
+// "step 3: skipped" and "step 4: skipped".
+bool IsSameButNumbers(std::string_view one, std::string_view other);
+
 // Whether a line with words of trouble also says how the program goes on: "..., using the CPU".
 bool GoesOnAnyway(std::string_view text);
 

@@ -185,6 +185,11 @@ bool IsErrorLine(std::string_view text) {
          text.find("ld: cannot find ") != std::string_view::npos;
 }
 
+bool IsOfDestructor(const Chain& chain) {
+  const std::vector<Frame>& frames = chain.raised.front().frames;
+  return !frames.empty() && frames.front().function == "__del__";
+}
+
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();

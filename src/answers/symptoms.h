@@ -51,6 +51,10 @@ bool MentionsTrouble(std::string_view line);
 // not matter: in a destructor, or after an agent's peers were gone.
 bool IsBeforeAside(std::string_view line);
 
+// Whether it is the traceback of a destructor alone, which Python ignores: its outermost frame is
+// in `__del__`. Python's heading, "Exception ignored in: ...", may be missing.
+bool IsOfDestructor(const Chain& chain);
+
 // "Error: boom", "fatal: boom", "x: error: boom": the last message of any program.
 bool IsErrorLine(std::string_view line);
 

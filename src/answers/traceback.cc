@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "answers/symptoms.h"
 #include "base/strings.h"
@@ -63,6 +64,64 @@ std::string_view UncaughtIn(std::string_view text) {
   return "";
 }
 
+// Returns the exception's type in IPython's heading, "KeyError      Traceback (most recent call
+// last)", which has no colon; "" for other lines.
+std::string_view TypeInNotebook(std::string_view text) {
+  constexpr std::string_view kHeading = " Traceback (most recent call last)";
+  text = base::Trim(text);
+  if (!text.ends_with(kHeading)) return "";
+  const std::string_view type = base::Trim(text.substr(0, text.size() - kHeading.size()));
+  const bool is_name = std::all_of(type.begin(), type.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  });
+  return is_name ? type : "";
+}
+
+// Whether it is a line of code with its number, as IPython shows it: "     3 def f():", "----> 4
+// g()".
+bool IsNumberedCode(std::string_view text) {
+  const size_t dashes = std::min(text.find_first_not_of(' '), text.size());
+  size_t digit = std::min(text.find_first_not_of('-', dashes), text.size());
+  if (digit > dashes) {
+    if (!text.substr(digit).starts_with("> ")) return false;
+    digit += 2;
+  } else if (dashes == 0) {
+    return false;
+  }
+  const size_t end = std::min(text.find_first_not_of("0123456789", digit), text.size());
+  return end > digit && (end == text.size() || text[end] == ' ');
+}
+
+// Reads "File /w/a.py:3, in f(x)", "Cell In[1], line 6, in f()" and those of older versions,
+// "/w/a.py in f(x)", "<ipython-input-1-5a> in f(x)" and "Input In [1], in f(x)".
+Frame ReadNotebookFrame(std::string_view text) {
+  constexpr std::string_view kIn = " in ";
+  Frame frame;
+  const bool is_cell = text.starts_with("Cell In[") || text.starts_with("Input In [");
+  const bool is_file = text.starts_with("File ") && text.find(':') != std::string_view::npos;
+  const bool is_old =
+      text.starts_with("<ipython-input-") || text.starts_with('/') || text.starts_with("~/");
+  const size_t in = text.find(kIn, is_cell ? text.find(']') : 0);
+  if ((!is_cell && !is_file && !is_old) || (is_old && in == std::string_view::npos)) return frame;
+  std::string_view place = text.substr(0, in);
+  if (is_file) place.remove_prefix(std::string_view("File ").size());
+  if (place.ends_with(',')) place.remove_suffix(1);
+  constexpr std::string_view kLine = ", line ";
+  const size_t mark = is_cell ? place.find(kLine) : place.rfind(':');
+  if (mark != std::string_view::npos) {
+    const auto line = base::ParseInt(place.substr(mark + (is_cell ? kLine.size() : 1)));
+    if (!line || *line < 0 || *line > 100'000'000) return frame;
+    frame.line = static_cast<int>(*line);
+    place = place.substr(0, mark);
+  }
+  frame.file = place;
+  if (in != std::string_view::npos) {
+    frame.function = text.substr(in + kIn.size());
+    frame.function = frame.function.substr(0, frame.function.find('('));
+  }
+  return frame;
+}
+
 // Whether the line is part of the box that rich draws around a traceback.
 bool IsDrawn(std::string_view text) {
   return text.starts_with("\xe2\x94\x82") || text.starts_with("\xe2\x95");
@@ -116,6 +175,8 @@ class Reader {
       const std::string_view text = Text(at_);
       if (text.find(kTracebackHeader) != std::string_view::npos) {
         if (Chain chain = ReadChain(); !chain.raised.empty()) chains.push_back(std::move(chain));
+      } else if (IsNotebooks(at_)) {
+        if (Chain chain = ReadNotebook(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (text.starts_with(kDebuggers)) {
         chains.push_back(ReadDebuggers());
       } else if (!ReadFrame(text).file.empty()) {
@@ -135,8 +196,9 @@ class Reader {
   std::string_view Text(size_t index) const { return texts_[index]; }
 
   // Reads from the frames on. Afterwards `at_` is behind the exception's line, or where the
-  // traceback is cut. `indent` is that of the exception's line.
-  bool ReadRaised(Raised& raised, size_t indent = 0) {
+  // traceback is cut. `indent` is that of the exception's line. `is_named`: the line after the
+  // frames is the exception's, whatever its type looks like.
+  bool ReadRaised(Raised& raised, size_t indent = 0, bool is_named = false) {
     const auto is_end = [this, indent](std::string_view text) {
       return indent > 0 && text.find_first_not_of(' ') == indent &&
              EndsTraceback(text.substr(indent));
@@ -146,7 +208,7 @@ class Reader {
       if (!frame.file.empty() && raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
     }
     if (at_ == lines_.size()) return false;
-    if (!is_end(Text(at_)) && !NamesException(Text(at_))) return false;
+    if (!is_named && !is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
     raised.text = base::Trim(Text(at_++));
     // The exception's text may begin below "ImportError: ".
@@ -200,6 +262,10 @@ class Reader {
         is_aside_ = text == kDuring;
         continue;
       }
+      if (is_linked_ && !TypeInNotebook(text).empty()) {
+        at_ = i;
+        return true;
+      }
       if (text.find(kTracebackHeader) != std::string_view::npos) {
         is_inner_ = is_inner_ || (is_in_group_ && !is_linked_);
         if (!is_inner_ && !is_linked_) return false;
@@ -226,6 +292,12 @@ class Reader {
     Raised raised;
     raised.is_aside = is_aside_;
     is_inner_ = is_linked_ = is_aside_ = false;
+    if (const std::string_view type = TypeInNotebook(Text(at_)); !type.empty()) {
+      ++at_;
+      if (!ReadNotebookRaised(raised, type)) return false;
+      chain.raised.push_back(std::move(raised));
+      return true;
+    }
     // torchrun's table indents the whole traceback by two blanks.
     const bool is_in_table = Text(at_).starts_with(kInTable);
     ++at_;
@@ -237,6 +309,60 @@ class Reader {
     chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place), std::move(raised));
     if (chain.raised.size() == 1) ReadCauseBelow(chain);
     return true;
+  }
+
+  // Whether a traceback of IPython begins here, or the part of one that the log has: a frame with
+  // numbered code below it.
+  bool IsNotebooks(size_t line) const {
+    if (!TypeInNotebook(Text(line)).empty()) return true;
+    return line + 1 < lines_.size() && IsNumberedCode(Text(line + 1)) &&
+           !ReadNotebookFrame(Text(line)).file.empty();
+  }
+
+  // Reads IPython's frames and code from the current line on, and the exception below them. `type`
+  // is its type in the heading; "" if the log has no heading. Returns false if it is cut.
+  bool ReadNotebookRaised(Raised& raised, std::string_view type) {
+    const auto is_exception = [type](std::string_view text) {
+      if (type.empty()) return EndsTraceback(text);
+      return text.starts_with(type) && (text.size() == type.size() || text[type.size()] == ':');
+    };
+    for (; at_ < lines_.size() && !is_exception(Text(at_)); ++at_) {
+      const std::string_view text = Text(at_);
+      const Frame frame = ReadNotebookFrame(text);
+      if (!frame.file.empty() && raised.frames.size() < kMostFrames) {
+        raised.frames.push_back(frame);
+        // Older versions mark the line below the frame.
+        continue;
+      }
+      if (!raised.frames.empty() && raised.frames.back().line == 0 && text.starts_with('-')) {
+        const size_t digit = text.find_first_of("0123456789");
+        const auto line = digit == std::string_view::npos
+                              ? std::nullopt
+                              : base::ParseInt(text.substr(digit, text.find(' ', digit) - digit));
+        if (line && *line < 100'000'000) raised.frames.back().line = static_cast<int>(*line);
+      }
+      if (!text.empty() && !IsIndented(text) && !IsNumberedCode(text)) return false;
+    }
+    return at_ < lines_.size() && ReadRaised(raised, 0, !type.empty());
+  }
+
+  // Reads a traceback of IPython, also without its heading.
+  Chain ReadNotebook() {
+    const size_t begin = at_;
+    Chain chain;
+    chain.begin = begin;
+    bool is_whole = false;
+    if (TypeInNotebook(Text(at_)).empty()) {
+      Raised raised;
+      is_whole = ReadNotebookRaised(raised, "");
+      if (is_whole) chain.raised.push_back(std::move(raised));
+    } else {
+      is_whole = ReadUnderHeader(chain);
+    }
+    if (is_whole) ReadOthers(chain);
+    at_ = std::max(at_, begin + 1);
+    Close(chain);
+    return chain;
   }
 
   void ReadOthers(Chain& chain) {
@@ -412,6 +538,24 @@ Frame ReadFrame(std::string_view line) {
   const size_t in = line.find(" in ", digit);
   if (in != std::string_view::npos) frame.function = line.substr(in + 4);
   return frame;
+}
+
+size_t LastSaid(std::span<const Line> lines) {
+  const auto last_before = [&lines](size_t end) {
+    while (end > 0 && base::Trim(lines[end - 1].text).empty()) --end;
+    return end > 0 ? end - 1 : lines.size();
+  };
+  const size_t last = last_before(lines.size());
+  if (last == lines.size()) return last;
+  size_t header = last;
+  while (header > 0 && IsIndented(lines[header].text)) --header;
+  if (lines[header].text.find(kTracebackHeader) == std::string::npos) return last;
+  const size_t before = last_before(header);
+  if (before < lines.size()) return before;
+  for (size_t i = last; i > header; --i) {
+    if (!ReadFrame(lines[i].text).file.empty()) return i;
+  }
+  return last;
 }
 
 std::vector<Chain> FindChains(std::span<const Line> lines) { return Reader(lines).Read(); }

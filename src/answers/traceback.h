@@ -49,6 +49,11 @@ bool GoesOn(std::string_view before, std::string_view line);
 // `error="pkg.Err: boom"`. "" for another line.
 std::string_view ReportedIn(std::string_view line);
 
+// The line that says most at the end of a log: the last one that is not empty or, if a traceback is
+// cut there, the last one before it. If nothing stands before it, its innermost frame. The number
+// of lines if all are empty.
+size_t LastSaid(std::span<const Line> lines);
+
 // "  File "x.py", line 3, in f"; a Frame without a file for another line.
 Frame ReadFrame(std::string_view line);
 

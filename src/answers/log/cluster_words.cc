@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "answers/ended_wait.h"
 #include "answers/finding.h"
 #include "base/strings.h"
 
@@ -131,9 +132,11 @@ std::optional<std::string> MessageNear(const std::vector<std::string_view>& line
 std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) {
   std::vector<Event> events;
   std::string described = "a pod";
+  const std::vector<bool> ended = FindEndedWaits(lines);
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     if (line.starts_with("Name:")) described = "pod " + std::string(*FieldValue(line, "Name"));
+    if (!ended.empty() && ended[i]) continue;
     auto event = ReadEventRow(line);
     if (!event) event = ReadPodRow(line);
     if (!event) event = ReadRefusal(line);

@@ -215,7 +215,6 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
-    {"--local_rank=", "exits with return code = "},       // DeepSpeed
 });
 
 std::optional<LauncherRow> ReadPhrase(std::string_view line) {
@@ -227,8 +226,6 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     if (phrase.is_code_next && line.find(together) == line.npos) continue;
     LauncherRow row;
     row.rank = rank;
-    // Without the node's name before it, a local rank may also be another node's.
-    if (phrase.rank == "--local_rank=" && !line.starts_with('[')) row.rank.reset();
     row.pid = NumberBehind(line, "PID ");
     row.words = line;
     const std::string_view end = line.substr(at + phrase.code.size());
@@ -241,6 +238,18 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     return row;
   }
   return std::nullopt;
+}
+
+// Reads "['python', '-u', 'train.py', '--local_rank=1'] exits with return code = -11". The command
+// is that of the process that DeepSpeed's launcher started last, and not of the one that ended
+// (deepspeed/launcher/launch.py), so that it names no rank.
+std::optional<LauncherRow> ReadDeepSpeed(std::string_view line) {
+  const auto code = NumberBehind(line, "] exits with return code = ");
+  if (!code) return std::nullopt;
+  LauncherRow row;
+  row.exit_code = ExitCode(code);
+  row.words = line;
+  return row;
 }
 
 // Returns ": Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1". If
@@ -274,9 +283,11 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     const std::string_view line = lines[i];
     auto row = ReadSrun(line);
     if (!row) row = ReadPhrase(line);
+    if (!row) row = ReadDeepSpeed(line);
     if (!row) row = ReadProcessName(lines, i);
     if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
       agents.emplace();
+      agents->words = line;
       agents->rank = NumberBehind(line, "local_rank: ");
       agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
     }

@@ -39,6 +39,17 @@ TEST(LauncherWords, NameARankAndItsEnd) {
   }
 }
 
+// Its launcher prints the command of the process that it started last.
+TEST(LauncherWords, DeepSpeedsCommandNamesNoRank) {
+  const LauncherWords words = ReadLauncherWords(
+      {"[2026-03-02 10:11:15,001] [ERROR] [launch.py:325:sigkill_handler] ['/opt/python', '-u', "
+       "'train.py', '--local_rank=7'] exits with return code = -11"});
+  ASSERT_EQ(words.rows.size(), 1U);
+  EXPECT_EQ(words.rows[0].exit_code, 139);
+  EXPECT_FALSE(words.rows[0].rank);
+  EXPECT_FALSE(words.first_rank);
+}
+
 TEST(LauncherWords, TheNameOfAProcessIsARankBeforeAnExitCode) {
   for (const char* const name : {"  Process name: [[29973,1],3]", "Process name: 3"}) {
     EXPECT_EQ(ReadLauncherWords({"first process:", name, "Exit code: 1"}).first_rank, 3) << name;

@@ -236,6 +236,57 @@ void TakeMargin(std::vector<std::string_view>& lines) {
   }
 }
 
+// The number that `grep -n`, `cat -n` or `less -N` has put before a line.
+struct LineNumber {
+  int64_t number = 0;
+  size_t size = 0;            // of the number and the sign behind it
+  bool is_like_task = false;  // with ": " behind it, as `srun -l` prints a rank
+};
+
+std::optional<LineNumber> ReadLineNumber(std::string_view line) {
+  constexpr size_t kMostDigits = 8;
+  const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const size_t end = std::min(line.find_first_not_of("0123456789", begin), line.size());
+  const auto number = base::ParseInt(line.substr(begin, end - begin));
+  if (!number || end - begin > kMostDigits || end == line.size()) return std::nullopt;
+  const std::string_view rest = line.substr(end);
+  // "10:11:04" is a time.
+  const bool is_clock = rest.size() > 3 && rest[0] == ':' && rest[3] == ':' &&
+                        base::IsDigit(rest[1]) && base::IsDigit(rest[2]);
+  if (is_clock || std::string_view(":-\t").find(rest[0]) == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return LineNumber{*number, end + 1, rest.starts_with(": ")};
+}
+
+// Numbers of lines rise, and each is used once, while several lines of a rank have its number.
+// Removes those numbers, and numbers of a program's list that only look like ranks.
+void TakeLineNumbers(std::vector<std::string_view>& lines) {
+  constexpr size_t kFewest = 3;
+  std::vector<std::optional<LineNumber>> numbers;
+  size_t full = 0;
+  size_t numbered = 0;
+  int64_t last = 0;
+  bool are_like_tasks = true;
+  for (const std::string_view line : lines) {
+    const bool is_full = line.find_first_not_of(" \t\r") != std::string_view::npos;
+    full += is_full && line != "--";  // which grep prints between parts of a file
+    numbers.push_back(is_full ? ReadLineNumber(line) : std::nullopt);
+    if (!numbers.back()) continue;
+    if (numbers.back()->number <= last) return;
+    last = numbers.back()->number;
+    are_like_tasks = are_like_tasks && numbers.back()->is_like_task;
+    ++numbered;
+  }
+  if (numbered < kFewest) return;
+  const bool is_whole_file = numbered * 10 >= full * 9;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!numbers[i] || (!is_whole_file && !numbers[i]->is_like_task)) continue;
+    const bool has_blank = numbers[i]->is_like_task && (are_like_tasks || !is_whole_file);
+    lines[i].remove_prefix(numbers[i]->size + (has_blank ? 1 : 0));
+  }
+}
+
 // Returns the host before a line, as pdsh and DeepSpeed's launcher print it; "" if there is none.
 std::string_view HostOf(std::string_view text) {
   const std::string_view line = ReadStamps(text).text;
@@ -334,6 +385,7 @@ LogLine ReadLogLine(std::string_view text) {
 
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
   TakeMargin(lines);
+  TakeLineNumbers(lines);
   const std::vector<std::string_view> hosts = FindHosts(lines);
   std::vector<LogLine> read;
   for (size_t i = 0; i < lines.size(); ++i) {

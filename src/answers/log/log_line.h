@@ -35,8 +35,8 @@ LogLine ReadLogLine(std::string_view line);
 std::string WithoutEscapes(std::string_view text);
 
 // The same for all lines of a file, also without prefixes that only many lines reveal: a margin of
-// blanks or "> " before all lines, and "HOST: " (pdsh, DeepSpeed's launcher) if most lines have one
-// and the hosts repeat; a host is the line's `pod`.
+// blanks or "> " before all lines, numbers of the lines (`grep -n`), and "HOST: " (pdsh,
+// DeepSpeed's launcher) if most lines have one and the hosts repeat; a host is the line's `pod`.
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines);
 
 // Removes prefixes that are in no list, but that tracebacks reveal (foreign_prefix.h).

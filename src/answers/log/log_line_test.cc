@@ -37,6 +37,28 @@ TEST(LogLine, AMarginThatSomebodyPutBeforeAllLinesIsTakenOff) {
   }
 }
 
+TEST(LogLine, NumbersOfLinesAreNoRanks) {
+  const auto numbered = [](std::string_view behind, int first, std::string_view text) {
+    std::string lines;
+    for (int number = first; !text.empty(); ++number) {
+      const size_t end = text.find('\n') + 1;
+      lines += std::to_string(number) + std::string(behind) + std::string(text.substr(0, end));
+      text.remove_prefix(end);
+    }
+    return lines;
+  };
+  for (const char* const behind : {": ", ":", "\t"}) {
+    const Evidence evidence = ReadLogs({{"train.log", numbered(behind, 2297, kRaised)}});
+    ASSERT_EQ(evidence.ranks.size(), 1U) << behind;
+    EXPECT_FALSE(evidence.ranks[0].rank) << behind;
+    EXPECT_EQ(Explain(evidence).file_line, 3) << behind;
+  }
+  EXPECT_EQ(ReadLogs({{"train.log", "0: a\n1: b\n2: c\n3: d\n"}}).ranks.size(), 4U);
+  EXPECT_EQ(ReadLogs({{"train.log", "1: a\n1: b\n2: c\n3: d\n"}}).ranks.size(), 3U);
+  EXPECT_EQ(ReadLogs({{"train.log", "starting\n1: a\n2: b\n3: c\nready\nsteady\n"}}).ranks.size(),
+            1U);
+}
+
 TEST(LogLine, AnEmptyLineBehindAStampIsEmpty) {
   EXPECT_EQ(ReadLogLine("2026-03-02T10:11:04Z ").text, "");
   EXPECT_EQ(ReadLogLine("  [rank3]: ValueError: ").text, "ValueError: ");

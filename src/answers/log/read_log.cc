@@ -17,6 +17,7 @@
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/sweep_log.h"
+#include "answers/nccl_prefix.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
@@ -359,6 +360,7 @@ class Sorter {
       }
     }
     before_ += file.lines.size();
+    if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
     AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
   }
 
@@ -382,6 +384,11 @@ class Sorter {
     for (Rank& rank : evidence_.ranks) {
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
+    }
+    const bool has_ranks = std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(),
+                                       [](const Rank& rank) { return rank.rank.has_value(); });
+    for (const auto& [name, device, attempt] : devices_) {
+      if (!has_ranks) RankFor(name, device, "", attempt);
     }
     return std::move(evidence_);
   }
@@ -460,16 +467,34 @@ class Sorter {
     for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
   }
 
+  // If NCCL's lines are all that names processes, those are ranks, too.
+  void NoteDevices(const File& file, const std::string& name, int attempt) {
+    const bool is_first_node = !file.words.ranks || file.words.ranks->first == 0;
+    if (!is_first_node || file.words.first_rank) return;
+    for (const int device : DevicesOfProcesses(file.texts)) {
+      devices_.push_back({name, device, attempt});
+    }
+  }
+
   bool Knows(int number) const {
     return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(),
                        [number](const Rank& rank) { return rank.rank == number; });
   }
 
+  // Adds how a process ended whose rank the launcher does not name.
+  void NoteUnnamed(const LauncherRow& row, const std::string& file, int attempt) {
+    constexpr int kSignals = 128;
+    const bool is_only = evidence_.ranks.size() == 1 && !evidence_.ranks[0].rank;
+    // Of several ranks' logs, an ordinary exit code says nothing that they do not say themselves.
+    if (!is_only && row.exit_code.value_or(0) <= kSignals) return;
+    Rank& rank = is_only ? evidence_.ranks[0] : RankFor(file, std::nullopt, "", attempt);
+    if (row.exit_code) rank.exit_code = row.exit_code;
+    if (!row.words.empty()) rank.end_words = row.words;
+    if (rank.lines.empty()) rank.lines.push_back({std::nullopt, row.words, before_});
+  }
+
   void Note(const LauncherRow& row, const std::string& file, int attempt) {
-    if (!row.rank && evidence_.ranks.size() == 1 && !evidence_.ranks[0].rank) {
-      if (row.exit_code) evidence_.ranks[0].exit_code = row.exit_code;
-      if (!row.words.empty()) evidence_.ranks[0].end_words = row.words;
-    }
+    if (!row.rank) NoteUnnamed(row, file, attempt);
     if (!row.rank) return;
     const auto known = std::find_if(evidence_.ranks.rbegin(), evidence_.ranks.rend(),
                                     [&row](const Rank& rank) { return rank.rank == row.rank; });
@@ -488,6 +513,7 @@ class Sorter {
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
   std::map<std::tuple<std::string, int, int>, size_t> places_;
+  std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
   std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };

@@ -1,0 +1,167 @@
+// Whole logs: what the reader of one takes from it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "answers/log/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+Verdict JudgeLog(const std::string& text) { return Explain(ReadLogs({{"train.log", text}})); }
+
+const std::string kNothing = "nothing in these data says that it failed";
+const std::string kEnd =
+    "[2026-03-02 10:11:15,001] [ERROR] [launch.py:325:sigkill_handler] ['/opt/python', '-u', "
+    "'train.py', '--local_rank=1'] exits with return code = ";
+
+TEST(JudgedLog, DeepSpeedNamesNoRankButSaysHowOneEnded) {
+  const auto rank_of = [](const Evidence& evidence, const Verdict& verdict) {
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  for (const char* name : {"job.log", "rank0.log"}) {
+    const Evidence evidence = ReadLogs({{name, "loading\n" + kEnd + "-11\n"}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "native-crash") << name;
+    EXPECT_EQ(rank_of(evidence, verdict), std::nullopt) << name;
+  }
+  const std::string ranks =
+      "[rank0]: loading\n[rank1]: loading\n"
+      "[rank0]: Traceback (most recent call last):\n"
+      "[rank0]:   File \"/w/train.py\", line 3, in main\n"
+      "[rank0]: ValueError: no such split\n";
+  for (const char* code : {"1\n", "-11\n"}) {
+    const Evidence evidence = ReadLogs({{"job.log", ranks + kEnd + code}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "exception") << code;
+    EXPECT_EQ(rank_of(evidence, verdict), 0) << code;
+  }
+}
+
+const std::string kCaught =
+    "error caught in step 7, skipping it: CUDA out of memory. Tried to "
+    "allocate 2.00 GiB\n";
+
+TEST(JudgedLog, AnErrorThatWasCaughtBeforeAndGoneOnAfterIsNone) {
+  const std::string step = "Epoch 1 step 8 loss 0.5\n";
+  EXPECT_EQ(JudgeLog(kCaught + step + kCaught).title, kNothing);
+  EXPECT_EQ(JudgeLog(step + "CUDA out of memory. Tried to allocate 2.00 GiB\n").kind,
+            "cuda-out-of-memory");
+  const std::string caught =
+      "caught exception, skipping batch 7\nTraceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 3, in main\n    f()\nKeyError: 'lr'\n";
+  EXPECT_EQ(JudgeLog(step + caught).kind, "exception");
+  EXPECT_EQ(JudgeLog(caught + step + caught).title, kNothing);
+}
+
+TEST(JudgedLog, ADestructorsExceptionIsIgnoredAlsoWithoutPythonsHeading) {
+  const std::string destructor =
+      "Traceback (most recent call last):\n"
+      "  File \"/w/loader.py\", line 7, in __del__\n    self.close()\n"
+      "  File \"/w/loader.py\", line 5, in close\n    self.file.close()\n"
+      "AttributeError: 'Loader' object has no attribute 'file'\n";
+  EXPECT_EQ(JudgeLog("loading\n" + destructor).title, kNothing);
+  const Verdict verdict = JudgeLog(
+      destructor +
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in main\n    f()\n"
+      "KeyError: 'lr'\n");
+  EXPECT_EQ(verdict.line, "KeyError: 'lr'");
+  EXPECT_EQ(
+      JudgeLog("Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in main\n"
+               "    x.__del__()\n  File \"/w/loader.py\", line 7, in __del__\n    self.close()\n"
+               "KeyError: 'lr'\n")
+          .kind,
+      "exception");
+}
+
+TEST(JudgedLog, AnAgentThatWasInterruptedSaysSoAlsoInAWarning) {
+  const std::string received =
+      "WARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting down "
+      "workers\nWARNING:torch.distributed.elastic.multiprocessing.api:Sending process 47 closing "
+      "signal SIGINT\n";
+  EXPECT_EQ(JudgeLog(received).kind, "stopped");
+  EXPECT_EQ(JudgeLog(received.substr(received.find('\n') + 1)).kind, "stopped");
+  EXPECT_EQ(
+      JudgeLog(received + "Traceback (most recent call last):\n  File \"/v/bin/torchrun\", line "
+                          "8, in <module>\n    sys.exit(main())\n")
+          .kind,
+      "stopped");
+}
+
+const std::string kNotebook =
+    "---------------------------------------------------------------------------\n"
+    "gaierror                                  Traceback (most recent call last)\n"
+    "Cell In[3], line 6, in get()\n"
+    "      5 try:\n"
+    "----> 6     look()\n"
+    "      7 except OSError as e:\n"
+    "\n"
+    "File /usr/lib/python3.11/socket.py:962, in getaddrinfo(host, port, family, type)\n"
+    "    961 addrlist = []\n"
+    "--> 962 for res in _socket.getaddrinfo(host, port, family, type):\n"
+    "    963     af, socktype, proto, canonname, sa = res\n"
+    "\n"
+    "gaierror: [Errno -2] Name or service not known\n"
+    "\n"
+    "The above exception was the direct cause of the following exception:\n"
+    "\n";
+const std::string kRetries =
+    "MaxRetryError                             Traceback (most recent call last)\n"
+    "File /v/site-packages/urllib3/util/retry.py:543, in Retry.increment(self, method, url)\n"
+    "    542     reason = error or ResponseError(cause)\n"
+    "--> 543     raise MaxRetryError(_pool, url, reason) from reason  # type: ignore[arg-type]\n"
+    "    545 log.debug(\"Incremented Retry for (url='%s'): %r\", url, new_retry)\n"
+    "\n"
+    "MaxRetryError: HTTPSConnectionPool(host='nosuch.invalid', port=443): Max retries exceeded "
+    "with "
+    "url: /x (Caused by NameResolutionError(\"HTTPSConnection(host='nosuch.invalid', port=443): "
+    "Failed to resolve 'nosuch.invalid' ([Errno -2] Name or service not known)\"))\n";
+
+TEST(JudgedLog, ANotebooksTracebackIsRead) {
+  const Verdict whole = JudgeLog(kNotebook + kRetries);
+  EXPECT_EQ(whole.kind, "dns");
+  EXPECT_EQ(whole.line, "gaierror: [Errno -2] Name or service not known");
+  EXPECT_EQ(whole.file, "Cell In[3]");
+  EXPECT_EQ(whole.file_line, 6);
+  EXPECT_EQ(JudgeLog(kRetries).kind, "dns");
+  const std::string cut = kRetries.substr(kRetries.find('\n') + 1) +
+                          "\nDuring handling of the above exception, another exception occurred:\n";
+  EXPECT_EQ(JudgeLog(cut).kind, "dns") << "without its heading, and more was to come";
+  const Verdict old = JudgeLog(
+      "KeyError                                  Traceback (most recent call last)\n"
+      "<ipython-input-4-5a> in <module>\n"
+      "      1 def f(x):\n      2     return x['lr']\n----> 3 f({})\n\n"
+      "<ipython-input-4-5a> in f(x)\n      1 def f(x):\n----> 2     return x['lr']\n      3 f({})\n"
+      "\nKeyError: 'lr'\n");
+  EXPECT_EQ(old.line, "KeyError: 'lr'");
+  EXPECT_EQ(old.file_line, 2);
+}
+
+TEST(JudgedLog, AMessageThatATerminalsWidthBrokeIsReadAsAWhole) {
+  const std::string first = "OSError: The preprocessed shards of the tokenizer could not be put\n";
+  EXPECT_EQ(JudgeLog(first + "into\nthe folder: [Errno\n28] No space left on device\n").kind,
+            "exception")
+      << "more words would have fitted";
+  EXPECT_EQ(JudgeLog(first + "into the folder /scratch/train/shards-of-the-tokenizer/: [Errno\n"
+                             "28] No space left on device\n")
+                .kind,
+            "disk-full");
+  EXPECT_EQ(JudgeLog(first + "done\n[Errno 28] No space left on device was yesterday\n").kind,
+            "exception");
+}
+
+TEST(JudgedLog, ACutTracebacksHeadingIsNotTheDecidingLine) {
+  const std::string cut =
+      "Traceback (most recent call last):\n  File \"/v/bin/torchrun\", line 8, in <module>\n"
+      "    sys.exit(main())\n";
+  EXPECT_EQ(JudgeLog("loading 8 shards\n" + cut).line, "loading 8 shards");
+  EXPECT_EQ(JudgeLog(cut).line, "File \"/v/bin/torchrun\", line 8, in <module>");
+  const std::string agents =
+      "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1) local_rank: 0 "
+      "(pid: 47) of binary: /v/bin/python\n";
+  EXPECT_EQ(JudgeLog(agents + cut).line + "\n", agents);
+}
+
+}  // namespace
+}  // namespace answers
