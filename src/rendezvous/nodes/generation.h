@@ -26,6 +26,7 @@ struct NodeRequest {
   // order.
   std::optional<int> node_rank;
   bool is_static = false;
+  bool can_host = false;  // it runs on the host's machine, and would serve the endpoint in its place
 };
 
 struct Node {
