@@ -169,7 +169,8 @@ std::optional<Stall> FindIdle(const std::vector<Found>& ranks,
   std::map<std::string, std::vector<const Found*>> alike;
   bool is_rest = true;
   for (const Found& rank : ranks) {
-    if (!rank.kernel || !rank.is_still || !rank.is_idle) return std::nullopt;
+    if (!rank.kernel || rank.kernel->is_server) return std::nullopt;
+    if (!rank.is_still || !rank.is_idle) return std::nullopt;
     if (now - rank.idle_since < kSlow) return std::nullopt;
     stall.since = std::max(stall.since, rank.idle_since);
     is_rest = is_rest && rank.kernel->is_rest;

@@ -18,9 +18,10 @@ namespace answers {
 
 // Counters of one process, summed over its threads unless noted.
 struct Activity {
-  char state = '?';        // of the main thread: R, S, D, T, t
-  uint64_t ticks = 0;      // CPU time including its children's, in clock ticks
-  uint64_t switches = 0;   // voluntary context switches of the main thread
+  char state = '?';    // of the main thread: R, S, D, T, t
+  uint64_t ticks = 0;  // CPU time including its children's, in clock ticks
+  uint64_t switches =
+      0;  // voluntary context switches of the main thread; without Python, of all threads
   uint64_t transfers = 0;  // read and write calls of the main thread
   uint64_t dumped = 0;     // bytes of stack dumps that it has written for anyone
 };
@@ -38,8 +39,9 @@ struct RankLook {
 // What a rank waits for in the kernel.
 struct KernelSleep {
   int pid = 0;
-  std::string text;      // "waits for another thread (futex_do_wait)"; "" if it is unknown
-  bool is_rest = false;  // programs that have nothing to do may sleep there, too
+  std::string text;        // "waits for another thread (futex_do_wait)"; "" if it is unknown
+  bool is_rest = false;    // programs that have nothing to do may sleep there, too
+  bool is_server = false;  // it listens on a socket, so that it may only have no requests
 };
 
 struct Stall {

@@ -247,6 +247,9 @@ TEST(Stall, WhoMayJustRestOrWaitForAGpuIsNotSaidToHang) {
   };
   EXPECT_NE(said({{0, kOnThread}, {1, kOnThread}}, {}), "");
   EXPECT_EQ(said({{0, kSleeps}, {1, kSleeps}}, {}), "");
+  KernelSleep serves = kOnThread;
+  serves.is_server = true;
+  EXPECT_EQ(said({{0, kOnThread}, {1, serves}}, {}), "") << "rank 0 may work for rank 1's clients";
   EXPECT_EQ(said({{0, kOnThread}}, {}), "") << "nobody knows what rank 1 waits for";
   EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {1}), "");
   EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {}, {1}), "");

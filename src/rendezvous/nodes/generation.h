@@ -26,7 +26,8 @@ struct NodeRequest {
   // order.
   std::optional<int> node_rank;
   bool is_static = false;
-  bool can_host = false;  // it runs on the host's machine, and would serve the endpoint in its place
+  // It runs on the host's machine, and would serve the endpoint in its place.
+  bool can_host = false;
 };
 
 struct Node {

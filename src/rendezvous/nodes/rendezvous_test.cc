@@ -416,8 +416,9 @@ TEST_F(RendezvousTest, AHostThatLeavesAnElasticJobIsReplacedAndAllNodesJoinTheNe
   TestNode& d = Join("d");
   RunUntil([&] { return !d.log().empty() && b.log().ends_with("3 ") && c.log().ends_with("3 "); });
   EXPECT_EQ(b.log(), "start 1:1/3 stop 1 start 1:0/3 ");
-  EXPECT_NE(c.progress().find("a has left: SIGTERM; another launcher of its machine takes its place"),
-            std::string::npos)
+  EXPECT_NE(
+      c.progress().find("a has left: SIGTERM; another launcher of its machine takes its place"),
+      std::string::npos)
       << c.progress();
   EXPECT_FALSE(b.end() || c.end());
 }
