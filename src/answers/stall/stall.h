@@ -122,7 +122,6 @@ class StallWatch {
   struct Known {
     RankLook look;
     Instant seen;
-    Instant began;        // the first look at this process
     Instant still_since;  // no counter has changed since
     Instant idle_since;   // it has only polled since
     int disturbed = 0;    // for so many looks only work counts, because our question woke it up
@@ -131,7 +130,13 @@ class StallWatch {
   std::chrono::milliseconds after_;
   bool is_whole_;
   int world_;
+  struct Starts {
+    int count = 0;  // of the rank's processes that began while any rank stood still
+    Instant last;   // of these, only of the first few
+  };
+
   std::map<int, Known> ranks_;
+  std::map<int, Starts> starts_;
   std::optional<Stall> stall_;
   std::optional<Instant> asked_;
   std::chrono::milliseconds next_ask_;

@@ -303,6 +303,29 @@ TEST(Stall, BeginsWhenTheLastProcessHasBegun) {
   EXPECT_EQ(story.Said(), "") << "its process is another one";
 }
 
+TEST(Stall, ARankThatStartsAgainAndAgainIsWhatTheOthersWaitFor) {
+  const std::map<int, std::string> dumps = {{0, kInAllReduce}, {1, kInAllReduce}, {2, kAsleep}};
+  Story story(3);
+  story.Pass(1, {}, dumps);
+  for (int i = 0; i < 8; ++i) {
+    ++story[2].pid;
+    story.Pass(1, {2}, dumps);
+    const bool is_said = !story.Said().empty();
+    EXPECT_EQ(is_said, i >= 6) << i << story.Said();  // ten seconds after the second that counts
+    story.Pass(2, {2}, dumps);
+  }
+  EXPECT_NE(story.Said().find("rank 2 has not entered all_reduce (train.py:88); it starts again "
+                              "and again, and is busy at loader.py:31"),
+            std::string::npos)
+      << story.Said();
+  // Once the others go on, what was is forgotten.
+  story.Pass(1, {0, 1, 2}, dumps);
+  story.Pass(5, {2}, dumps);
+  ++story[2].pid;
+  story.Pass(6, {2}, dumps);
+  EXPECT_EQ(story.Said(), "");
+}
+
 TEST(RankToKill, IsAMissingOneThatRuns) {
   const std::vector<RankLook> looks = {{0, 100}, {1, 101}, {2, 102, true}, {3, 103}};
   const auto kill = [&looks](std::vector<int> waiting, std::vector<int> missing) {
