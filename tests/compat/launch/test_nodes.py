@@ -364,10 +364,11 @@ def test_a_node_whose_ranks_were_done_early_is_named_as_the_cause(launch, nodes)
     script = launch.script("""
 import os, time
 if os.environ["RANK"] == "1":
-    open("done", "w").close()
+    os.symlink(str(os.getpid()), "done")
     raise SystemExit
-while not os.path.exists("done"): time.sleep(0.05)
-time.sleep(1)
+while not os.path.lexists("done"): time.sleep(0.05)
+# Until the launcher of rank 1 has seen its end.
+while os.path.exists("/proc/" + os.readlink("done")): time.sleep(0.05)
 raise RuntimeError("[./gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:43238")
 """)
     _, second = [ended(node) for node in [nodes.static(rank, 2, script) for rank in range(2)]]
