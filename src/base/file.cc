@@ -142,12 +142,13 @@ Status CopyContent(int from, int to, const std::string& shown) {
   }
 }
 
-Status MakeDirs(const std::string& path, unsigned mode) {
+Status MakeDirs(const std::string& path, std::optional<unsigned> mode) {
   // The current folder may have been removed; it has no parent to make it in.
   if (path.empty() || path == "/" || path == ".") return {};
   // mkdir applies the umask.
   const auto make = [&] {
-    return ::mkdir(path.c_str(), mode) == 0 && ::chmod(path.c_str(), mode) == 0;
+    return ::mkdir(path.c_str(), mode.value_or(0777)) == 0 &&
+           (!mode || ::chmod(path.c_str(), *mode) == 0);
   };
   if (make()) return {};
   if (errno == ENOENT) {

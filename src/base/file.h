@@ -1,6 +1,7 @@
 // Whole files and directories; errors name the path.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,8 @@ Status CopyContent(int from, int to, const std::string& shown);
 // The parent directory by the path's text: "/" of "/bin", "" of "bin".
 std::string DirectoryOf(std::string_view path);
 
-// mkdir -p; each created directory gets `mode`.
-Status MakeDirs(const std::string& path, unsigned mode = 0700);
+// mkdir -p; each created directory gets `mode`; nullopt: what the umask leaves of 0777.
+Status MakeDirs(const std::string& path, std::optional<unsigned> mode = 0700);
 
 // rm -rf that never follows a link and never crosses into another mount. OK when the tree is
 // absent.

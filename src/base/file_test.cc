@@ -101,6 +101,9 @@ TEST_F(FileTest, MakeDirsMakesEachWithTheMode) {
   EXPECT_EQ(ModeOf("a/b/c"), 0755U);
   ASSERT_TRUE(MakeDirs(At("a/b/c"), 0700).has_value());
   EXPECT_EQ(ModeOf("a/b/c"), 0755U);
+  ASSERT_TRUE(MakeDirs(At("d/e"), std::nullopt).has_value());
+  EXPECT_EQ(ModeOf("d"), 0700U);
+  EXPECT_EQ(ModeOf("d/e"), 0700U);
   Put("file");
   EXPECT_FALSE(MakeDirs(At("file")).has_value());
   EXPECT_FALSE(MakeDirs(At("file/x")).has_value());

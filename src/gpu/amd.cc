@@ -139,6 +139,7 @@ Device ReadAmdDevice(const std::string& root, const Properties& node, int index)
 
 const Vendor kAmd = {.name = "AMD",
                      .resource = "amd.com/gpu",
+                     .device = "/dev/kfd",
                      .product_label = "amd.com/gpu.product-name",
                      .installed = AmdGpus,
                      .visible = VisibleAmdGpus,

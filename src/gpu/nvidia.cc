@@ -52,6 +52,7 @@ Variables HideNvidiaGpus(const base::Environment& environment) {
 
 const Vendor kNvidia = {.name = "NVIDIA",
                         .resource = "nvidia.com/gpu",
+                        .device = "/dev/nvidia",
                         .product_label = "nvidia.com/gpu.product",
                         .installed = NvidiaGpus,
                         .visible = VisibleNvidiaGpus,

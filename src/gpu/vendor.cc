@@ -18,6 +18,11 @@ bool IsResource(std::string_view name) {
                      [name](const Vendor* vendor) { return vendor->resource == name; });
 }
 
+bool IsDevice(std::string_view path) {
+  return std::any_of(kVendors.begin(), kVendors.end(),
+                     [path](const Vendor* vendor) { return path.starts_with(vendor->device); });
+}
+
 int UsableGpus(const base::Environment& environment, const std::string& root) {
   const Vendor* const vendor = InstalledVendor(root);
   if (vendor == nullptr) return 0;

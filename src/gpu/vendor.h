@@ -20,6 +20,7 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 struct Vendor {
   std::string_view name;
   std::string_view resource;       // the resource that pods request: "nvidia.com/gpu"
+  std::string_view device;         // how the paths of the device files begin that programs open
   std::string_view product_label;  // of a node: the label or resource that names its GPUs
   // The PCI addresses ("0000:41:00.0") of the GPUs that this process may use, in the order of the
   // runtime's own numbers; "" for a GPU whose address is not known. `root`: "" is the machine's
@@ -56,6 +57,10 @@ const Vendor* InstalledVendor(const std::string& root = "");
 
 // Whether pods request some vendor's GPUs by this name.
 bool IsResource(std::string_view name);
+
+// Whether it is the path of some vendor's device file: a program that has it open may wait for a
+// GPU.
+bool IsDevice(std::string_view path);
 
 // The GPUs that programs started by this process will see.
 int UsableGpus(const base::Environment& environment, const std::string& root = "");

@@ -21,6 +21,15 @@ TEST_F(VendorTest, AMachineWithoutAnyHasNone) {
   EXPECT_EQ(Count({{"CUDA_VISIBLE_DEVICES", "0,1"}}), 0);
 }
 
+TEST(Vendor, KnowsItsDeviceFiles) {
+  for (const char* const path : {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/kfd"}) {
+    EXPECT_TRUE(IsDevice(path)) << path;
+  }
+  for (const char* const path : {"/dev/null", "/dev/nvme0", "socket:[7]", ""}) {
+    EXPECT_FALSE(IsDevice(path)) << path;
+  }
+}
+
 TEST_F(VendorTest, AmdsAreCountedAsRocmDoes) {
   machine_.PutGpus(10);
   ASSERT_EQ(InstalledVendor(machine_.root()), &kAmd);

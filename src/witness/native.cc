@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/strings.h"
+#include "gpu/vendor.h"
 #include "process/procfs.h"
 #include "witness/stacks.h"
 
@@ -53,12 +57,39 @@ std::vector<pid_t> ProcessesBelow(pid_t root, process::ProcessTree& tree) {
   return pids;
 }
 
-bool UsesGpu(pid_t pid) {
+// What its descriptors are: paths, "socket:[4711]".
+std::set<std::string> OpenFilesOf(pid_t pid) {
   const std::string fds = fmt::format("/proc/{}/fd", pid);
+  std::set<std::string> files;
   for (const std::string& fd : base::EntriesOf(fds)) {
     std::error_code error;
-    const std::string file = std::filesystem::read_symlink(fmt::format("{}/{}", fds, fd), error);
-    if (file.starts_with("/dev/nvidia") || file == "/dev/kfd") return true;
+    files.insert(std::filesystem::read_symlink(fmt::format("{}/{}", fds, fd), error));
+  }
+  return files;
+}
+
+// Whether one of the sockets waits for connections: TCP and Unix, in the process's network.
+bool Listens(pid_t pid, const std::set<std::string>& files) {
+  struct Table {
+    const char* name;
+    std::string_view listening;  // its fourth column: TCP_LISTEN, __SO_ACCEPTCON
+    size_t inode;                // which column it is
+  };
+  static constexpr std::array<Table, 3> kTables = {
+      {{"tcp", "0A", 9}, {"tcp6", "0A", 9}, {"unix", "00010000", 6}}};
+  const auto first = files.lower_bound("socket:[");
+  if (first == files.end() || !first->starts_with("socket:[")) return false;
+  for (const Table& table : kTables) {
+    std::ifstream rows(fmt::format("/proc/{}/net/{}", pid, table.name));
+    for (std::string row; std::getline(rows, row);) {
+      if (row.find(table.listening) == std::string::npos) continue;  // of many connections
+      std::istringstream words(row);
+      const std::vector<std::string> columns(std::istream_iterator<std::string>(words), {});
+      if (columns.size() > table.inode && columns[3] == table.listening &&
+          files.contains(fmt::format("socket:[{}]", columns[table.inode]))) {
+        return true;
+      }
+    }
   }
   return false;
 }
@@ -85,12 +116,16 @@ bool WaitsForChild(std::string_view place) {
 
 answers::Activity NativeActivityOf(pid_t pid, process::ProcessTree& tree) {
   answers::Activity all = ActivityOf("", pid, tree);
-  all.transfers += process::TransferredBytes(pid);
+  all.switches = 0;
   for (const pid_t each : ProcessesBelow(pid, tree)) {
+    // What a thread receives is counted nowhere, but it has slept until then.
+    for (const process::ProcessStat& thread : process::ThreadsOf(each)) {
+      all.switches += SwitchesOf(each, thread.pid).value_or(0);
+    }
+    all.transfers += process::TransferredBytes(each);
     if (each == pid) continue;
     const answers::Activity activity = ActivityOf("", each, tree);
-    all.switches += activity.switches;
-    all.transfers += activity.transfers + process::TransferredBytes(each);
+    all.transfers += activity.transfers;
     if (activity.state == 'R' || activity.state == 'D') all.state = activity.state;
   }
   return all;
@@ -98,7 +133,12 @@ answers::Activity NativeActivityOf(pid_t pid, process::ProcessTree& tree) {
 
 std::optional<answers::KernelSleep> KernelSleepOf(pid_t pid, process::ProcessTree& tree) {
   const std::vector<pid_t> pids = ProcessesBelow(pid, tree);
-  if (std::any_of(pids.begin(), pids.end(), UsesGpu)) return std::nullopt;
+  bool is_server = false;
+  for (const pid_t each : pids) {
+    const std::set<std::string> files = OpenFilesOf(each);
+    if (std::any_of(files.begin(), files.end(), gpu::IsDevice)) return std::nullopt;
+    is_server = is_server || Listens(each, files);
+  }
   // What only waits for the program, such as a shell or `timeout`, says nothing of it.
   pid_t chosen = pid;
   std::string chosen_place = KernelPlaceOf(pid);
@@ -111,7 +151,8 @@ std::optional<answers::KernelSleep> KernelSleepOf(pid_t pid, process::ProcessTre
     chosen = each;
     chosen_place = place;
   }
-  return answers::KernelSleep{chosen, SayKernelPlace(chosen_place), IsRest(chosen_place)};
+  return answers::KernelSleep{chosen, SayKernelPlace(chosen_place), IsRest(chosen_place),
+                              is_server};
 }
 
 std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders) {

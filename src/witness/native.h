@@ -25,8 +25,8 @@ struct NativeRank {
 // process of this user.
 std::vector<NativeRank> NativeRanksOf(const std::set<std::string>& folders);
 
-// The counters of the process and of all that it has started together: whichever of them works, the
-// rank does.
+// The counters of the process and of all that it has started together, with all of their threads:
+// whichever of them works or is sent something, the rank does.
 answers::Activity NativeActivityOf(pid_t pid, process::ProcessTree& tree);
 
 // Where the rank sleeps; nullopt if it may wait for a GPU, which the kernel does not count.

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -96,6 +98,63 @@ TEST(KernelSleep, OfAShellIsThatOfItsProgram) {
   EXPECT_EQ(before.state, 'S');
   ::kill(below[0].pid, SIGKILL);
   ::waitpid(shell, nullptr, 0);
+}
+
+// Its main thread only waits for the one that receives.
+TEST(NativeActivity, CountsWhatEveryThreadReceives) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    std::thread([&ends] {
+      char byte = 0;
+      while (::recv(ends[1], &byte, 1, 0) == 1) ::send(ends[1], &byte, 1, MSG_NOSIGNAL);
+    }).join();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  process::ProcessTree tree;
+  const auto receive = [&ends] {
+    char byte = 'x';
+    return ::send(ends[0], &byte, 1, MSG_NOSIGNAL) == 1 && ::recv(ends[0], &byte, 1, 0) == 1;
+  };
+  ASSERT_TRUE(receive());  // the thread runs, and the main one has little left to do
+  const uint64_t before = NativeActivityOf(child, tree).switches;
+  bool has_grown = false;
+  for (int i = 0; i < 1000 && !has_grown && receive(); ++i) {
+    has_grown = NativeActivityOf(child, tree).switches > before + 10;
+  }
+  EXPECT_TRUE(has_grown);
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(KernelSleep, OfAServerSaysThatItIsOne) {
+  for (const int family : {AF_UNSPEC, AF_INET, AF_INET6, AF_UNIX}) {
+    base::Fd listening(family == AF_UNSPEC ? -1 : ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (family == AF_INET6 && !listening) continue;  // a kernel without it
+    if (listening) {
+      sockaddr address{};  // any: of Unix sockets, an abstract one
+      address.sa_family = static_cast<sa_family_t>(family);
+      if (family == AF_UNIX) {
+        ASSERT_EQ(::bind(listening.get(), &address, sizeof(sa_family_t)), 0);
+      }
+      ASSERT_EQ(::listen(listening.get(), 1), 0);
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+    listening.Reset();
+    process::ProcessTree tree;
+    const auto sleep = KernelSleepOf(child, tree);
+    ASSERT_TRUE(sleep);
+    EXPECT_EQ(sleep->is_server, family != AF_UNSPEC) << family;
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
 }
 
 TEST(SayKernelPlace, WhatAProgramWaitsFor) {

@@ -85,14 +85,6 @@ bool CanBeAsked(const std::string& folder, pid_t pid) {
   return Catches(pid, StacksSignal()) && HasOpen(pid, FileOf(folder, pid));
 }
 
-// How often a thread of the process has slept; nullopt if it is gone.
-std::optional<uint64_t> SwitchesOf(pid_t pid, pid_t thread) {
-  const auto status = base::ReadFile(fmt::format("/proc/{}/task/{}/status", pid, thread), 1 << 16);
-  if (!status) return std::nullopt;
-  return std::strtoull(std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(),
-                       nullptr, 10);
-}
-
 // How often each of the threads has slept, without the main one; nullopt if one of them does not
 // sleep now.
 using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
@@ -227,6 +219,13 @@ std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) co
     if (is_whole) break;
   }
   return answers;
+}
+
+std::optional<uint64_t> SwitchesOf(pid_t pid, pid_t thread) {
+  const auto status = base::ReadFile(fmt::format("/proc/{}/task/{}/status", pid, thread), 1 << 16);
+  if (!status) return std::nullopt;
+  return std::strtoull(std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(),
+                       nullptr, 10);
 }
 
 answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree) {

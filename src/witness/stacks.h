@@ -80,6 +80,9 @@ class Question {
 // '?', when it is gone. `tree`: of this look, for all of its processes.
 answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree);
 
+// How often a thread of the process has slept; nullopt if it is gone.
+std::optional<uint64_t> SwitchesOf(pid_t pid, pid_t thread);
+
 // Whether another thread of the process, or a process below it, waits for a processor or for a
 // disk. On a busy machine one can wait for seconds, in which no counter changes. Threads that only
 // answer us do not count, nor does the main thread, whose state is in its Activity.

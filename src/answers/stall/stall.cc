@@ -25,6 +25,8 @@ constexpr milliseconds kSoon{1'000};
 constexpr int kMostSoon = 4;
 // A rank that answered goes back to sleep a moment after its last byte.
 constexpr int kDisturbedLooks = 2;
+// A rank that starts more often while others wait is what they wait for.
+constexpr int kFewStarts = 2;
 constexpr uint64_t kIdleTicks = 10;  // per second: ten per cent of a CPU
 constexpr size_t kMostDescribed = 3;
 constexpr size_t kLongestSource = 80;
@@ -49,6 +51,7 @@ struct Found {
   int pid = 0;
   bool has_ended = false;
   bool has_started = true;
+  bool starts_often = false;
   std::optional<KernelSleep> kernel;  // it runs no Python that can be asked
   bool is_unseen = false;             // it may run without a Python that says where it is
   bool may_come = false;              // its pod may not have started yet
@@ -123,7 +126,8 @@ std::string DescribeEach(const std::vector<Found>& missing) {
   std::string text;
   const bool has_one = missing.size() == 1;
   for (size_t i = 0; i < std::min(missing.size(), kMostDescribed); ++i) {
-    text += fmt::format("; {} {}", has_one ? "it" : fmt::format("rank {}", missing[i].rank),
+    text += fmt::format("; {} {}{}", has_one ? "it" : fmt::format("rank {}", missing[i].rank),
+                        missing[i].starts_often ? "starts again and again, and " : "",
                         Describe(missing[i]));
   }
   if (missing.size() > kMostDescribed) {
@@ -169,7 +173,8 @@ std::optional<Stall> FindIdle(const std::vector<Found>& ranks,
   std::map<std::string, std::vector<const Found*>> alike;
   bool is_rest = true;
   for (const Found& rank : ranks) {
-    if (!rank.kernel || !rank.is_still || !rank.is_idle) return std::nullopt;
+    if (!rank.kernel || rank.kernel->is_server) return std::nullopt;
+    if (!rank.is_still || !rank.is_idle) return std::nullopt;
     if (now - rank.idle_since < kSlow) return std::nullopt;
     stall.since = std::max(stall.since, rank.idle_since);
     is_rest = is_rest && rank.kernel->is_rest;
@@ -325,11 +330,14 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   bool has_new = false;
   for (const RankLook& look : looks) {
     const auto before = ranks_.find(look.rank);
-    Known known{look, now, now, now, now};
+    Known known{look, now, now, now};
     const bool is_same =
         before != ranks_.end() && (before->second.look.pid == look.pid || look.has_ended);
-    if (is_same) known.began = before->second.began;
-    has_new = has_new || !is_same;
+    if (!is_same) {
+      has_new = true;
+      Starts& starts = starts_[look.rank];
+      if (++starts.count <= kFewStarts) starts.last = now;
+    }
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
@@ -375,6 +383,7 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     longest = std::max(longest, duration_cast<milliseconds>(now - known.still_since));
   }
   if (longest < after_) {
+    for (auto& [rank, starts] : starts_) starts.count = 0;
     asked_.reset();
     next_ask_ = after_;
     lacks_answers_ = false;
@@ -405,8 +414,10 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   Instant since = now;
   Instant all_began{};
   for (const auto& [rank, known] : ranks_) {
-    all_began = std::max(all_began, known.began);
+    const Starts& starts = starts_.at(rank);
+    all_began = std::max(all_began, starts.last);
     Found found;
+    found.starts_often = starts.count > kFewStarts;
     found.rank = rank;
     found.pid = known.look.pid;
     found.has_ended = known.look.has_ended;

@@ -18,9 +18,10 @@ namespace answers {
 
 // Counters of one process, summed over its threads unless noted.
 struct Activity {
-  char state = '?';        // of the main thread: R, S, D, T, t
-  uint64_t ticks = 0;      // CPU time including its children's, in clock ticks
-  uint64_t switches = 0;   // voluntary context switches of the main thread
+  char state = '?';    // of the main thread: R, S, D, T, t
+  uint64_t ticks = 0;  // CPU time including its children's, in clock ticks
+  uint64_t switches =
+      0;  // voluntary context switches of the main thread; without Python, of all threads
   uint64_t transfers = 0;  // read and write calls of the main thread
   uint64_t dumped = 0;     // bytes of stack dumps that it has written for anyone
 };
@@ -38,8 +39,9 @@ struct RankLook {
 // What a rank waits for in the kernel.
 struct KernelSleep {
   int pid = 0;
-  std::string text;      // "waits for another thread (futex_do_wait)"; "" if it is unknown
-  bool is_rest = false;  // programs that have nothing to do may sleep there, too
+  std::string text;        // "waits for another thread (futex_do_wait)"; "" if it is unknown
+  bool is_rest = false;    // programs that have nothing to do may sleep there, too
+  bool is_server = false;  // it listens on a socket, so that it may only have no requests
 };
 
 struct Stall {
@@ -120,7 +122,6 @@ class StallWatch {
   struct Known {
     RankLook look;
     Instant seen;
-    Instant began;        // the first look at this process
     Instant still_since;  // no counter has changed since
     Instant idle_since;   // it has only polled since
     int disturbed = 0;    // for so many looks only work counts, because our question woke it up
@@ -129,7 +130,13 @@ class StallWatch {
   std::chrono::milliseconds after_;
   bool is_whole_;
   int world_;
+  struct Starts {
+    int count = 0;  // of the rank's processes that began while any rank stood still
+    Instant last;   // of these, only of the first few
+  };
+
   std::map<int, Known> ranks_;
+  std::map<int, Starts> starts_;
   std::optional<Stall> stall_;
   std::optional<Instant> asked_;
   std::chrono::milliseconds next_ask_;

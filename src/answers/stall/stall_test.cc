@@ -247,6 +247,9 @@ TEST(Stall, WhoMayJustRestOrWaitForAGpuIsNotSaidToHang) {
   };
   EXPECT_NE(said({{0, kOnThread}, {1, kOnThread}}, {}), "");
   EXPECT_EQ(said({{0, kSleeps}, {1, kSleeps}}, {}), "");
+  KernelSleep serves = kOnThread;
+  serves.is_server = true;
+  EXPECT_EQ(said({{0, kOnThread}, {1, serves}}, {}), "") << "rank 0 may work for rank 1's clients";
   EXPECT_EQ(said({{0, kOnThread}}, {}), "") << "nobody knows what rank 1 waits for";
   EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {1}), "");
   EXPECT_EQ(said({{0, kOnThread}, {1, kOnThread}}, {}, {1}), "");
@@ -298,6 +301,29 @@ TEST(Stall, BeginsWhenTheLastProcessHasBegun) {
   story[1].pid = 300;
   story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}});
   EXPECT_EQ(story.Said(), "") << "its process is another one";
+}
+
+TEST(Stall, ARankThatStartsAgainAndAgainIsWhatTheOthersWaitFor) {
+  const std::map<int, std::string> dumps = {{0, kInAllReduce}, {1, kInAllReduce}, {2, kAsleep}};
+  Story story(3);
+  story.Pass(1, {}, dumps);
+  for (int i = 0; i < 8; ++i) {
+    ++story[2].pid;
+    story.Pass(1, {2}, dumps);
+    const bool is_said = !story.Said().empty();
+    EXPECT_EQ(is_said, i >= 6) << i << story.Said();  // ten seconds after the second that counts
+    story.Pass(2, {2}, dumps);
+  }
+  EXPECT_NE(story.Said().find("rank 2 has not entered all_reduce (train.py:88); it starts again "
+                              "and again, and is busy at loader.py:31"),
+            std::string::npos)
+      << story.Said();
+  // Once the others go on, what was is forgotten.
+  story.Pass(1, {0, 1, 2}, dumps);
+  story.Pass(5, {2}, dumps);
+  ++story[2].pid;
+  story.Pass(6, {2}, dumps);
+  EXPECT_EQ(story.Said(), "");
 }
 
 TEST(RankToKill, IsAMissingOneThatRuns) {

@@ -71,6 +71,9 @@ TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
 class ExplainLogTest : public VerbTest {
  protected:
   std::string Explain(const std::string& log) {
+    return Explain([log](const net::Target&) { return FakeLog{.body = log}; });
+  }
+  std::string Explain(std::function<FakeLog(const net::Target&)> log) {
     is_this_machine_ = false;
     cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
     text::Json pod = MakePod("pt", "master", 0, "Failed");
@@ -79,7 +82,7 @@ class ExplainLogTest : public VerbTest {
                   {"name", "pytorch"},
                   {"state", text::Object{{"terminated", text::Object{{"exitCode", 1}}}}}}});
     cluster_->Put(kPods, pod);
-    cluster_->on_log = [log](const net::Target&) { return FakeLog{.body = log}; };
+    cluster_->on_log = std::move(log);
     const Ended ended = Run({"explain", "pt"}, "muster");
     EXPECT_EQ(ended.exit_code, 0) << ended.log;
     return ended.out;
@@ -92,6 +95,20 @@ TEST_F(ExplainLogTest, WhatFollowsALineOfManyMegabytesIsRead) {
               "\nTraceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n"
               "RuntimeError: after it\n");
   EXPECT_NE(out.find("RuntimeError: after it"), std::string::npos) << out.substr(0, 2000);
+}
+
+// A log that is not rotated may be as long as the disk.
+TEST_F(ExplainLogTest, OfAHugeLogFewerLinesAreRead) {
+  const std::string last = "\nRuntimeError: after it\n";
+  size_t sent = 0;
+  const std::string out = Explain([&](const net::Target& target) {
+    const size_t lines = std::stoul(std::string(target.Query("tailLines")));
+    FakeLog log{.body = std::string(lines > 100 ? 80 << 20 : 20 << 20, 'y') + last};
+    sent += log.body.size();
+    return log;
+  });
+  EXPECT_NE(out.find("RuntimeError: after it"), std::string::npos) << out.substr(0, 2000);
+  EXPECT_EQ(sent, (100 << 20) + 2 * last.size());
 }
 
 TEST_F(ExplainLogTest, ARankThatWasDoneHasNotTheExitCodeOfItsContainer) {

@@ -40,7 +40,8 @@ constexpr int64_t kMostLines = 2000;       // of each log
 constexpr int64_t kMostOfSweep = 100'000;  // of the log of all trials
 constexpr size_t kMostLogs = 64;           // of pods that failed
 constexpr size_t kMostBytes = 16 << 20;    // of each file
-constexpr size_t kMostRead = 1 << 30;      // of a pod's log
+constexpr size_t kMostRead = 64 << 20;     // of a pod's log
+constexpr int64_t kFewer = 40;             // so many times fewer lines are read if they are longer
 constexpr size_t kMostFiles = 4096;
 constexpr int kKilled = 128 + SIGKILL;
 
@@ -463,11 +464,18 @@ std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& ru
     const size_t line = text.find('\n', text.size() - most);
     text.erase(0, line == std::string::npos ? text.size() - most : line + 1);
   };
-  const bool is_read =
-      ReadPodLog(client, pod, options, kMostRead, [&text, &keep_end](std::string_view bytes) {
-        text += bytes;
-        if (text.size() > 2 * kMostBytes) keep_end(kMostBytes);
-      });
+  bool is_read = false;
+  for (const size_t most : {kMostRead, 4 * kMostRead}) {
+    size_t left = most;
+    text.clear();
+    is_read = ReadPodLog(client, pod, options, most, [&](std::string_view bytes) {
+      left -= std::min(left, bytes.size());
+      text += bytes;
+      if (text.size() > 2 * kMostBytes) keep_end(kMostBytes);
+    });
+    if (!is_read || left > 0) break;
+    options.tail_lines = std::max<int64_t>(1, lines / kFewer);
+  }
   keep_end(kMostBytes);
   return is_read ? std::optional(std::move(text)) : std::nullopt;
 }

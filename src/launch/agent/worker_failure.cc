@@ -128,10 +128,7 @@ void Agent::ReportFailure() {
   const std::string report_file = folder_->run_path() + "/failure.json";
   for (const std::string& path : {report_file, options_.failure_file}) {
     if (path.empty()) continue;
-    const std::string text = FailureJson(failures_, context);
-    auto written = path == report_file
-                       ? base::WriteFileAtomic(path, text, 0644, base::Durability::kNone)
-                       : WriteReport(path, text);
+    const auto written = WriteReport(path, FailureJson(failures_, context));
     if (written) {
       context.report_file = path;
     } else {

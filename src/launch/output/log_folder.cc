@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/machine/disk.h"
 #include "base/uid.h"
 
 namespace launch {
@@ -26,12 +25,10 @@ std::string FolderName(std::string id) {
   return id;
 }
 
-// mkdir -p; the caller's umask decides who may read them.
+// The caller's umask decides who may read them.
 base::Status MakeFolders(const std::string& path) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (!failed) return {};
-  return base::Fail(base::WriteErrno(failed.value(), "make directory", path).Wrap("--log-dir"));
+  const base::Status made = base::MakeDirs(path, std::nullopt);
+  return made ? made : base::Fail(made.error().Wrap("--log-dir"));
 }
 
 // The places of Python's tempfile, in its order. A TMPDIR that does not exist here is skipped.

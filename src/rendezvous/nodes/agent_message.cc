@@ -104,6 +104,7 @@ void FieldsOfRequest(Io& io, T& request) {
   io.Text(request.host);
   io.Optional(request.node_rank, [&](auto& rank) { io.Number(rank); });
   FlagField(io, request.is_static);
+  FlagField(io, request.can_host);
 }
 
 template <typename Io, typename T>

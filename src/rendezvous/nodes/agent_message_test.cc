@@ -26,6 +26,7 @@ AgentMessage JoinMessage() {
   message.request.node_rank = 1;
   message.request.min_nodes = 2;
   message.request.max_nodes = 4;
+  message.request.can_host = true;
   return message;
 }
 
@@ -52,7 +53,9 @@ TEST(AgentMessage, SurvivesTheWay) {
   EXPECT_EQ(failure->pid, 4711);
   EXPECT_EQ(failure->last_lines, "last\n");
   EXPECT_TRUE(failure->is_final);
-  EXPECT_EQ(DecodeMessage(EncodeMessage(JoinMessage()))->request.node_rank, 1);
+  const auto join = DecodeMessage(EncodeMessage(JoinMessage()));
+  EXPECT_EQ(join->request.node_rank, 1);
+  EXPECT_TRUE(join->request.can_host);
 }
 
 TEST(AgentMessage, CutOrAlteredIsAnError) {

@@ -26,6 +26,8 @@ struct NodeRequest {
   // order.
   std::optional<int> node_rank;
   bool is_static = false;
+  // It runs on the host's machine, and would serve the endpoint in its place.
+  bool can_host = false;
 };
 
 struct Node {

@@ -26,6 +26,13 @@ Decision ProgressFor(NodeId node, std::string text) {
   return decision;
 }
 
+Decision DropOf(NodeId node) {
+  Decision drop;
+  drop.kind = Decision::Kind::kDrop;
+  drop.node = node;
+  return drop;
+}
+
 Decision EndFor(NodeId node, End end) {
   Decision decision;
   decision.kind = Decision::Kind::kEnd;
@@ -114,10 +121,14 @@ void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, D
 Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host, Moment now) {
   Decisions out;
   if (phase_ == Phase::kEnded) {
+    if (!end_) {
+      out.push_back(DropOf(node));
+      return out;
+    }
     // A node that joins after a disagreement, such as the host itself, is told too.
-    const bool is_over = end_.kind != EndKind::kError;
+    const bool is_over = end_->kind != EndKind::kError;
     out.push_back(EndFor(
-        node, is_over ? ErrorEnd(base::Code::kCancelled, "the job has ended already") : end_));
+        node, is_over ? ErrorEnd(base::Code::kCancelled, "the job has ended already") : *end_));
     return out;
   }
   const auto known = members_.find(node);
@@ -230,7 +241,12 @@ Decisions Membership::Leave(NodeId node, const std::string& why, Moment now) {
   members_.erase(found);
   const Failure failure{member.request.host, -1, -1, 1, Place(member) + " has left: " + why};
   if (phase_ == Phase::kEnded || member.state == State::kDone) return out;
-  if (member.is_host) {
+  if (member.is_host && CanReplaceHost()) {
+    // All of them, wherever they run: each stops its workers and joins the next host.
+    phase_ = Phase::kEnded;
+    Progress(failure.text + "; another launcher of its machine takes its place", out);
+    for (const auto& [other, unused] : members_) out.push_back(DropOf(other));
+  } else if (member.is_host) {
     FailAll(failure, out);
   } else if (phase_ == Phase::kRunning && member.state == State::kRunning) {
     if (IsFixed()) {
@@ -424,6 +440,18 @@ void Membership::Start(const std::vector<NodeId>& chosen, Decisions& out) {
   }
 }
 
+// Whether the nodes that remain when the host leaves can go on without it.
+bool Membership::CanReplaceHost() const {
+  int reachable = 0;
+  bool has_next = false;
+  for (const auto& [node, member] : members_) {
+    if (member.state == State::kLost || member.is_gone) continue;
+    ++reachable;
+    has_next = has_next || member.request.can_host;
+  }
+  return !IsFixed() && has_next && reachable >= job_.min_nodes;
+}
+
 void Membership::FailAll(const Failure& failure, Decisions& out) {
   End end;
   end.kind = EndKind::kFailed;
@@ -447,10 +475,7 @@ void Membership::NoteSilence(Moment now, Decisions& out) {
     }
   }
   for (const NodeId node : silent) {
-    Decision drop;
-    drop.kind = Decision::Kind::kDrop;
-    drop.node = node;
-    out.push_back(std::move(drop));
+    out.push_back(DropOf(node));
   }
   Lose(silent, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())),
        now, out);

@@ -112,6 +112,7 @@ class Membership {
   // A member is lost, for good or for now: goes on without it, waits for it, or ends the job.
   void Shrink(const Failure& failure, StopReason reason, Moment now, Decisions& out);
   void FailAll(const Failure& failure, Decisions& out);
+  bool CanReplaceHost() const;
   void NoteSilence(Moment now, Decisions& out);
   void NoteStopTimeout(Moment now, Decisions& out);
   base::Duration SilenceLimit() const { return times_.heartbeat_timeout * 3 / 2; }
@@ -133,7 +134,7 @@ class Membership {
   std::optional<Moment> last_call_;
   std::optional<Failure> lost_;  // set when nodes gather again because one was lost
   Moment stop_deadline_;
-  End end_;
+  std::optional<End> end_;  // nullopt in kEnded: the host has left, and another takes its place
 };
 
 }  // namespace rendezvous

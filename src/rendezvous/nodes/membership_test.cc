@@ -304,6 +304,29 @@ TEST(Membership, ANodeThatLeavesShrinksAnElasticJobAndEndsAFixedOne) {
   EXPECT_EQ(host.Leave("a"), "b ends: a has left: SIGTERM\n");
 }
 
+// Told apart, some would end and the others wait for them.
+TEST(Membership, AHostThatLeavesIsReplacedForAllNodesOrForNone) {
+  const auto leave = [](int min_nodes, const std::string& others, bool can_host) {
+    Job job(min_nodes, 3);
+    job.Join("a");
+    for (const char host : others) {
+      NodeRequest request = job.RequestOf(std::string(1, host));
+      request.can_host = can_host && host == 'b';
+      job.Join(request.host, request);
+    }
+    job.Pass(30);
+    const std::string said = job.Leave("a");
+    return said + job.Join("d");
+  };
+  EXPECT_EQ(leave(2, "bc", true), "b dropped\nc dropped\nd dropped\n");
+  const std::string late = "d ends with error: the job has ended already\n";
+  EXPECT_EQ(leave(2, "bc", false),
+            "b ends: a has left: SIGTERM\nc ends: a has left: SIGTERM\n" + late);
+  EXPECT_EQ(leave(2, "b", true), "b ends: a has left: SIGTERM\n" + late) << "too few remain";
+  EXPECT_EQ(leave(3, "bc", true),
+            "b ends: a has left: SIGTERM\nc ends: a has left: SIGTERM\n" + late);
+}
+
 TEST(Membership, NodesThatDisagreeAreReportedEverywhereBeforeTheFirstStart) {
   Job job(2, 2);
   job.Join("a");

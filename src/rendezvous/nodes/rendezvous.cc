@@ -93,7 +93,6 @@ class Rendezvous::Impl {
   void OnMessage(const AgentMessage& message);
   void OnClosed(const AgentLink::Closed& closed);
   void LoseHost(const std::string& why);
-  bool CanReplaceHost(const End& end) const;
   void Beat();
   void Renew();
   base::Duration LeftUntil(SteadyTime when) const;
@@ -274,6 +273,7 @@ void Rendezvous::Impl::OnReady() {
   join.type = AgentMessage::Type::kJoin;
   join.node = node_;
   join.request = config_.node;
+  join.request.can_host = is_port_taken_;
   link_->Send(join);
 }
 
@@ -337,19 +337,12 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       }
       return events_.OnStop(running_, message.reason, message.failure, config_.stop_timeout);
     case Type::kEnd:
-      if (CanReplaceHost(message.end)) return LoseHost(message.end.failure->text);
       return Finish(message.end);
     case Type::kProgress:
       return events_.OnProgress(message.text);
     default:
       return;
   }
-}
-
-// Of the failures that are no worker's, only the host's leaving ends a job with a range of nodes.
-bool Rendezvous::Impl::CanReplaceHost(const End& end) const {
-  return is_port_taken_ && config_.node.min_nodes < config_.node.max_nodes &&
-         end.kind == EndKind::kFailed && end.failure && end.failure->rank < 0;
 }
 
 void Rendezvous::Impl::OnClosed(const AgentLink::Closed& closed) {
@@ -441,6 +434,8 @@ void Rendezvous::Impl::Leave(const std::string& why) {
   has_ended_ = true;
   loop_.Cancel(retry_);
   connector_.reset();
+  // Before the others hear of it: they must not find this host again.
+  if (server_) server_->StopListening();
   if (link_) {
     AgentMessage leave;
     leave.type = AgentMessage::Type::kLeave;

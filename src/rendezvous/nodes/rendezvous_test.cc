@@ -402,6 +402,27 @@ TEST_F(RendezvousTest, TheHostsDeathStopsTheOthersAndEndsAFixedJob) {
   EXPECT_FALSE(a.end());
 }
 
+TEST_F(RendezvousTest, AHostThatLeavesAnElasticJobIsReplacedAndAllNodesJoinTheNext) {
+  config_.node.max_nodes = 3;
+  config_.last_call_timeout = seconds(50);
+  TestNode& a = Join("a");
+  TestNode& b = Join("b");
+  config_.is_host = false;  // as if it ran on another machine
+  TestNode& c = Join("c");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty() && !c.log().empty(); });
+  config_.is_host.reset();
+  a.rendezvous().Leave("SIGTERM");
+  RunUntil([&] { return b.rendezvous().is_host() && c.log().find("stop") != std::string::npos; });
+  TestNode& d = Join("d");
+  RunUntil([&] { return !d.log().empty() && b.log().ends_with("3 ") && c.log().ends_with("3 "); });
+  EXPECT_EQ(b.log(), "start 1:1/3 stop 1 start 1:0/3 ");
+  EXPECT_NE(
+      c.progress().find("a has left: SIGTERM; another launcher of its machine takes its place"),
+      std::string::npos)
+      << c.progress();
+  EXPECT_FALSE(b.end() || c.end());
+}
+
 TEST_F(RendezvousTest, GarbageOnTheEndpointDisturbsNobody) {
   TestNode& a = Join("a");
   for (const std::string& bad :

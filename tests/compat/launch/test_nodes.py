@@ -263,6 +263,24 @@ def test_a_node_of_the_same_machine_takes_the_place_of_a_host_that_is_gone(launc
     launch.await_none_left()
 
 
+def test_nodes_elsewhere_follow_when_the_host_leaves_and_is_replaced(launch, port):
+    started = []
+    for conf in ["last_call_timeout=60", "last_call_timeout=0", "is_host=false"]:
+        started.append(launch.start("--nnodes=2:3", "--rdzv-backend=c10d", f"--rdzv-endpoint=localhost:{port}",
+                                    f"--rdzv-conf=join_timeout=60,{conf}", launch.script(WAIT), env=ENV))
+        launch.await_true(lambda: is_listening(port), "nobody listens")
+    for rank in range(3):
+        launch.await_file(f"up{rank}_3_0")
+    started[0].terminate()
+    assert ended(started[0])[0] == 143
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+        go(launch, rank)
+    for code, _, err in map(ended, started[1:]):
+        assert code == 0 and "has left: it got SIGTERM; another launcher of its machine takes its place" in err, err
+    launch.await_none_left()
+
+
 def test_a_lost_node_fails_a_job_that_cannot_do_without_it(launch, nodes):
     script = launch.script(WAIT)
     first = nodes.c10d(1, 2, script)
@@ -346,10 +364,11 @@ def test_a_node_whose_ranks_were_done_early_is_named_as_the_cause(launch, nodes)
     script = launch.script("""
 import os, time
 if os.environ["RANK"] == "1":
-    open("done", "w").close()
+    os.symlink(str(os.getpid()), "done")
     raise SystemExit
-while not os.path.exists("done"): time.sleep(0.05)
-time.sleep(1)
+while not os.path.lexists("done"): time.sleep(0.05)
+# Until the launcher of rank 1 has seen its end.
+while os.path.exists("/proc/" + os.readlink("done")): time.sleep(0.05)
 raise RuntimeError("[./gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:43238")
 """)
     _, second = [ended(node) for node in [nodes.static(rank, 2, script) for rank in range(2)]]

@@ -84,6 +84,9 @@ def test_the_callers_umask_decides_who_reads_the_logs(launch, umask, folder, fil
     modes = {path: os.stat(path).st_mode & 0o777 for path in (
         launch.path("logs"), os.path.dirname(rank), rank, f"{rank}/stdout.log", f"{rank}/stderr.log")}
     assert list(modes.values()) == [folder] * 3 + [file] * 2, modes
+    launch.run("--log-dir", launch.path("logs"), launch.script("raise SystemExit(3)"), umask=umask, code=3)
+    (report,) = glob.glob(launch.path("logs", "*", "failure.json"))
+    assert os.stat(report).st_mode & 0o777 == file
 
 
 def test_prefix_template_of_the_environment(launch):

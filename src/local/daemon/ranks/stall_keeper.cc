@@ -25,8 +25,8 @@ namespace local::daemon {
 namespace {
 
 constexpr std::chrono::seconds kLook{1};
-// The environment of each process is read then; a pod is not searched before.
-constexpr std::chrono::seconds kSearch{5};
+// A pod whose Python has not come by then has none.
+constexpr std::chrono::seconds kSilent{5};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
@@ -180,7 +180,7 @@ void StallKeeper::Run() {
     }
     lock.unlock();
     Forget(running, succeeded);
-    SearchNative();
+    native_.See(clock_.Steady(), std::exchange(silent_, {}));
     process::ProcessTree tree;
     for (const auto& [uid, pods] : jobs) Look(uid, pods, tree);
     meter_.KeepOpen(running);
@@ -188,17 +188,6 @@ void StallKeeper::Run() {
     wake_.wait_for(lock, kSoonest, [this] { return is_stopped_; });
     wake_.wait_for(lock, kLook - kSoonest, [this] { return is_stopped_ || has_end_; });
     has_end_ = false;
-  }
-}
-
-void StallKeeper::SearchNative() {
-  const std::set<std::string> silent = std::exchange(silent_, {});
-  if (silent.empty()) return native_.clear();
-  if (searched_ && clock_.Steady() - *searched_ < kSearch) return;
-  searched_ = clock_.Steady();
-  native_.clear();
-  for (witness::NativeRank& rank : witness::NativeRanksOf(silent)) {
-    native_[rank.folder].push_back(rank);
   }
 }
 
@@ -244,9 +233,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
                          pod.gpu_units, job.world / static_cast<int>(pods.size())});
       sampled.push_back({rank, process.pid, pod.folder, looks.back().activity.ticks});
     }
-    if (busy.contains(pod.folder) || clock_.Now() - pod.began < kSearch) continue;
+    if (busy.contains(pod.folder) || clock_.Now() - pod.began < kSilent) continue;
+    if (job.policy.action == api::StallPolicy::Action::kOff) continue;
     silent_.insert(pod.folder);
-    for (const witness::NativeRank& native : native_[pod.folder]) {
+    for (const witness::NativeRank& native : native_.In(pod.folder)) {
       const auto stat = process::ReadStat(native.pid);
       if (!stat || stat->state == 'Z') continue;
       job.world = std::max(job.world, native.world);

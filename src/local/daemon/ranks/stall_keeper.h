@@ -22,10 +22,10 @@
 #include "local/daemon/progress/progress_files.h"
 #include "local/daemon/progress/rank_meter.h"
 #include "local/daemon/ranks/meeting_files.h"
+#include "local/daemon/ranks/native_search.h"
 #include "local/daemon/ranks/rank_sampler.h"
 #include "process/procfs.h"
 #include "text/json.h"
-#include "witness/native.h"
 #include "witness/stacks.h"
 
 namespace local::daemon {
@@ -86,7 +86,6 @@ class StallKeeper {
   bool Remove(std::string_view uid);
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
-  void SearchNative();
   void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
@@ -112,12 +111,10 @@ class StallKeeper {
   std::map<std::string, Peers> peers_;                 // by the job's uid
   std::set<std::string> running_;                      // uids of jobs
   std::map<std::string, Job> jobs_;                    // by uid; used by the thread only
-  // Of pods in which no Python can be asked; used by the thread only.
-  std::set<std::string> silent_;  // their folders, at the last look
-  std::map<std::string, std::vector<witness::NativeRank>> native_;
-  std::optional<answers::StallWatch::Instant> searched_;  // for native_
-  RankMeter meter_;                                       // the same
-  gpu::Meter gpus_;                                       // the same
+  std::set<std::string> silent_;  // folders of pods in which no Python can be asked; the same
+  NativeSearch native_;           // in these; the same
+  RankMeter meter_;               // the same
+  gpu::Meter gpus_;               // the same
   std::thread thread_;
 };
 
