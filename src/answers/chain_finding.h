@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 
 #include "answers/finding.h"
 
@@ -19,5 +21,9 @@ const Rule* RuleFor(const Raised& raised);
 
 // The finding for an exception that no rule knows.
 Finding OwnException();
+
+// The message that begins in line `first`, if rich or textwrap broke it into at least three lines:
+// each is as long as the next line's first word allows. "" otherwise. Pure.
+std::string WrappedMessage(std::span<const Line> lines, size_t first);
 
 }  // namespace answers

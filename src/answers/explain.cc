@@ -9,7 +9,6 @@
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/loss_watch.h"
-#include "answers/nccl_prefix.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -335,18 +334,6 @@ bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
     if (!text.starts_with(' ') && text != kTracebackHeader) return false;
   }
   return false;
-}
-
-// Returns the line above the traceback that begins or ends in this line; the line itself if none
-// does.
-size_t AboveTraceback(const std::vector<Line>& lines, size_t line) {
-  size_t header = line;
-  while (header > 0 && lines[header].text != kTracebackHeader &&
-         lines[header - 1].text.starts_with(' ')) {
-    --header;
-  }
-  if (header > 0 && header < line) --header;
-  return header > 0 && lines[header].text == kTracebackHeader ? header - 1 : line;
 }
 
 // Whether the program reports an error that it handled, and worked on after an earlier line like

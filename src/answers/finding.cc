@@ -9,13 +9,11 @@
 #include <tuple>
 
 #include "answers/chain_finding.h"
-#include "answers/ended_wait.h"
 #include "answers/exit_finding.h"
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
-#include "answers/wrapped.h"
 #include "base/strings.h"
 
 namespace answers {

@@ -1,11 +1,10 @@
-#include "answers/nccl_prefix.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "answers/log/read_log.h"
 #include "answers/verdict.h"
+#include "answers/watchdog.h"
 
 namespace answers {
 namespace {

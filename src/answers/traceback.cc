@@ -540,6 +540,16 @@ Frame ReadFrame(std::string_view line) {
   return frame;
 }
 
+size_t AboveTraceback(std::span<const Line> lines, size_t line) {
+  size_t header = line;
+  while (header > 0 && lines[header].text != kTracebackHeader &&
+         lines[header - 1].text.starts_with(' ')) {
+    --header;
+  }
+  if (header > 0 && header < line) --header;
+  return header > 0 && lines[header].text == kTracebackHeader ? header - 1 : line;
+}
+
 size_t LastSaid(std::span<const Line> lines) {
   const auto last_before = [&lines](size_t end) {
     while (end > 0 && base::Trim(lines[end - 1].text).empty()) --end;

@@ -49,6 +49,9 @@ bool GoesOn(std::string_view before, std::string_view line);
 // `error="pkg.Err: boom"`. "" for another line.
 std::string_view ReportedIn(std::string_view line);
 
+// The line above the traceback that begins or ends in this line; the line itself if none does.
+size_t AboveTraceback(std::span<const Line> lines, size_t line);
+
 // The line that says most at the end of a log: the last one that is not empty or, if a traceback is
 // cut there, the last one before it. If nothing stands before it, its innermost frame. The number
 // of lines if all are empty.

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "answers/ended_wait.h"
 #include "answers/finding.h"
 #include "base/strings.h"
 

@@ -17,7 +17,6 @@
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/sweep_log.h"
-#include "answers/nccl_prefix.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"

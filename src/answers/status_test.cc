@@ -1,9 +1,8 @@
-#include "answers/ended_wait.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "answers/finding.h"
 #include "answers/log/read_log.h"
 #include "answers/verdict.h"
 
@@ -23,7 +22,7 @@ constexpr const char* kNoVolume =
     "volumes=[data], unattached volumes=[data]: timed out waiting for the condition\n";
 constexpr const char* kStarted = "  Normal   Started  1m  kubelet  Started container pytorch\n";
 
-TEST(EndedWait, APodThatWasAssignedDoesNotWaitForRoom) {
+TEST(Status, APodThatWasAssignedDoesNotWaitForRoom) {
   const std::string events = "Events:\n";
   EXPECT_EQ(JudgeEvents(events + kNoRoom).kind, "unschedulable");
   EXPECT_EQ(JudgeEvents(events + kNoRoom + kAssigned + kNoVolume).kind, "volume");
@@ -36,7 +35,7 @@ TEST(EndedWait, APodThatWasAssignedDoesNotWaitForRoom) {
       "image-pull");
 }
 
-TEST(EndedWait, AnotherPodsAssignmentEndsNoWait) {
+TEST(Status, AnotherPodsAssignmentEndsNoWait) {
   const std::string first = "Name:         train-worker-0\nEvents:\n";
   const std::string second = "Name:         train-worker-1\nEvents:\n";
   EXPECT_EQ(JudgeEvents(first + kNoRoom + second + kAssigned).kind, "unschedulable");
