@@ -344,7 +344,8 @@ bool WentOnAsBefore(const std::vector<Line>& lines, size_t last) {
   if (!IsHandled(text)) return false;
   bool has_worked = false;
   for (size_t i = line; i-- > 0;) {
-    if (has_worked && IsSameButNumbers(lines[i].text, text)) return true;
+    const bool is_alike = line == last || lines[i + 1].text == kTracebackHeader;
+    if (has_worked && is_alike && IsSameButNumbers(lines[i].text, text)) return true;
     has_worked = has_worked || IsProgress(lines[i].text);
   }
   return false;

@@ -225,11 +225,15 @@ class RankReader {
     return "";
   }
 
-  // Whether the program has printed this line before, except for its numbers, and worked on.
-  bool WentOnAfter(std::string_view text) const {
+  // Whether the program has printed this line before, except for its numbers, and worked on;
+  // `above_traceback`: also then with a traceback below it.
+  bool WentOnAfter(std::string_view text, bool above_traceback) const {
     const size_t last_step = working_until_ == 0 ? 0 : working_until_ - 1;
-    return std::any_of(rank_.lines.begin(), rank_.lines.begin() + static_cast<ptrdiff_t>(last_step),
-                       [text](const Line& line) { return IsSameButNumbers(line.text, text); });
+    for (size_t i = 0; i < last_step; ++i) {
+      if (above_traceback && rank_.lines[i + 1].text != kTracebackHeader) continue;
+      if (IsSameButNumbers(rank_.lines[i].text, text)) return true;
+    }
+    return false;
   }
 
   bool IsBehindWarning(const Chain& chain) const {
@@ -269,7 +273,7 @@ class RankReader {
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
     if (IsReport(chain) || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
-    if (IsHandled(before) && (!IsEnd(chain.end) || WentOnAfter(before))) return std::nullopt;
+    if (IsHandled(before) && (!IsEnd(chain.end) || WentOnAfter(before, true))) return std::nullopt;
     auto found = FindInChain(chain);
     if (!found) return std::nullopt;
     Finding finding = std::move(found->finding);
@@ -482,7 +486,7 @@ class RankReader {
     for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
       if (IsInChain(i) || !is_asked(i) || IsWaitThatEnded(i)) continue;
       const std::string_view text = rank_.lines[i].text;
-      if (IsHandled(text) && WentOnAfter(text)) continue;
+      if (IsHandled(text) && WentOnAfter(text, false)) continue;
       const std::string whole = WithLinesBelow(text, i);
       // Python shows an object of an exception in this way.
       const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);

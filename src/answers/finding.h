@@ -47,8 +47,9 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
 
 // For each line, whether it is an event in the output of kubectl that later events of the same pod
 // overtook: a wait for room, if the pod was assigned to a node, and one for a volume or a sandbox,
-// if a container of the pod was started. `kubectl get events` prints them in any order, and names
-// the pod; `describe` prints them in the order of time. Pure. Empty if there are none.
+// if a container of the pod was started. `kubectl get events` prints them in any order, with their
+// ages, and names the pod; `describe` prints them in the order of time. Pure. Empty if there are
+// none.
 std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines);
 
 }  // namespace answers

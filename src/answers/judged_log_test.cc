@@ -53,6 +53,16 @@ TEST(JudgedLog, AnErrorThatWasCaughtBeforeAndGoneOnAfterIsNone) {
       "  File \"/w/train.py\", line 3, in main\n    f()\nKeyError: 'lr'\n";
   EXPECT_EQ(JudgeLog(step + caught).kind, "exception");
   EXPECT_EQ(JudgeLog(caught + step + caught).title, kNothing);
+  const std::string warning = caught.substr(0, caught.find('\n') + 1);
+  EXPECT_EQ(JudgeLog(warning + step + caught).kind, "exception")
+      << "what was raised after the warning before did not end in a traceback";
+  const std::string gave_up =
+      "RuntimeError: gave up retrying: [Errno 28] No space left on device\n";
+  EXPECT_EQ(JudgeLog(gave_up + step + gave_up).kind, "disk-full");
+}
+
+TEST(JudgedLog, ALineThatOnlyBeginsLikeANotebooksFrameIsNone) {
+  EXPECT_EQ(JudgeLog("File in use: x\n     12 steps\nepoch: in 3\n").title, kNothing);
 }
 
 TEST(JudgedLog, ADestructorsExceptionIsIgnoredAlsoWithoutPythonsHeading) {

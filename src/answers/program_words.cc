@@ -178,8 +178,9 @@ bool IsHandled(std::string_view before) {
   // an error.
   const bool is_handled = HasAny(before, kCaught) ||
                           (HasAny(before, kWords) && before.find("kipping step") == before.npos);
-  return is_handled && before.find("in DataLoader worker") == std::string_view::npos &&
-         !IsOfLauncher(before);
+  static constexpr auto kGivenUp = std::to_array<std::string_view>({"ave up", "iving up"});
+  return is_handled && !HasAny(before, kGivenUp) &&
+         before.find("in DataLoader worker") == std::string_view::npos && !IsOfLauncher(before);
 }
 
 bool IsSameButNumbers(std::string_view one, std::string_view other) {

@@ -1,8 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "answers/finding.h"
+#include "base/clock.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -223,13 +228,43 @@ std::string PodOf(std::string_view line) {
   return "";
 }
 
-// Whether an event like `end` ends a wait like `line`.
-bool IsEnded(std::string_view line, std::string_view end) {
-  if (Has(line, " FailedScheduling ")) return Has(end, kAssigned);
-  const bool is_before_start = Has(line, " FailedMount ") || Has(line, " FailedAttachVolume ") ||
-                               Has(line, " FailedCreatePodSandBox ");
-  return is_before_start && Has(end, " Started ") && Has(end, "Started container");
+// Returns LAST SEEN of `kubectl get events`, which begins the line: "58m", "2m30s", "3d4h".
+std::optional<std::chrono::nanoseconds> AgeOf(std::string_view line) {
+  std::string_view word = base::Trim(line);
+  word = word.substr(0, word.find(' '));
+  std::chrono::hours days{0};
+  if (const size_t mark = word.find('d'); mark != std::string_view::npos) {
+    const auto count = base::ParseInt(word.substr(0, mark));
+    if (!count || *count < 0 || *count > 10'000) return std::nullopt;
+    days = std::chrono::hours(24 * *count);
+    word.remove_prefix(mark + 1);
+    if (word.empty()) return days;
+  }
+  const auto rest = base::ParseGoDuration(word);
+  return rest ? std::optional(days + *rest) : std::nullopt;
 }
+
+struct PodEvent {
+  size_t line;
+  std::optional<std::chrono::nanoseconds> age;
+};
+
+bool IsAfter(const PodEvent& one, const PodEvent& other) {
+  return one.age && other.age ? *one.age <= *other.age : one.line > other.line;
+}
+
+// The last events that end what a pod waits for.
+struct LastEvents {
+  std::optional<PodEvent> assigned, started;
+
+  // nullptr if the line is about no such wait.
+  const std::optional<PodEvent>* EndOf(std::string_view line) const {
+    if (Has(line, " FailedScheduling ")) return &assigned;
+    const bool is_before_start = Has(line, " FailedMount ") || Has(line, " FailedAttachVolume ") ||
+                                 Has(line, " FailedCreatePodSandBox ");
+    return is_before_start ? &started : nullptr;
+  }
+};
 
 }  // namespace
 
@@ -262,29 +297,32 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
 }
 
 std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
-  struct End {
-    size_t line, section;
-    std::string pod;
-  };
-  std::vector<End> ends;
-  std::vector<size_t> sections;  // what `kubectl describe` prints about one pod
+  // The second is the section, what `kubectl describe` prints about one pod, where no pod is named.
+  using Key = std::pair<std::string, size_t>;
+  std::map<Key, LastEvents> ends;
+  std::vector<Key> waits(lines.size());
   size_t section = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].starts_with("Name:")) ++section;
-    sections.push_back(section);
-    if (Has(lines[i], kAssigned) || Has(lines[i], "Started container")) {
-      ends.push_back({i, section, PodOf(lines[i])});
+    const bool is_assigned = Has(lines[i], kAssigned);
+    const bool is_started = Has(lines[i], " Started ") && Has(lines[i], "Started container");
+    if (!is_assigned && !is_started && !Has(lines[i], " Failed")) continue;
+    const std::string pod = PodOf(lines[i]);
+    waits[i] = Key(pod, pod.empty() ? section : 0);
+    if (!is_assigned && !is_started) continue;
+    const PodEvent event{i, AgeOf(lines[i])};
+    for (const Key& key : {Key(pod, 0), Key("", section)}) {
+      auto& end = is_assigned ? ends[key].assigned : ends[key].started;
+      if (!end || IsAfter(event, *end)) end = event;
     }
   }
   if (ends.empty()) return {};
   std::vector<bool> are_over(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!Has(lines[i], " Failed")) continue;
-    const std::string pod = PodOf(lines[i]);
-    are_over[i] = std::any_of(ends.begin(), ends.end(), [&](const End& end) {
-      if (!IsEnded(lines[i], lines[end.line])) return false;
-      return pod.empty() ? end.line > i && end.section == sections[i] : end.pod == pod;
-    });
+    const auto of_pod = ends.find(waits[i]);
+    const auto* const end = of_pod == ends.end() ? nullptr : of_pod->second.EndOf(lines[i]);
+    are_over[i] = end != nullptr && *end && IsAfter(**end, {i, AgeOf(lines[i])});
   }
   return are_over;
 }

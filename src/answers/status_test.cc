@@ -52,6 +52,9 @@ TEST(Status, AnotherPodsAssignmentEndsNoWait) {
   };
   EXPECT_EQ(JudgeEvents(of("0") + waits).kind, "unschedulable");
   EXPECT_EQ(JudgeEvents(of("1") + waits).kind, kUnknown) << "this output has no order";
+  std::string earlier = of("1");
+  earlier.replace(0, 2, "1d3h");
+  EXPECT_EQ(JudgeEvents(earlier + waits).kind, "unschedulable") << "the pod was made again";
 }
 
 }  // namespace

@@ -101,10 +101,11 @@ Frame ReadNotebookFrame(std::string_view text) {
   const bool is_file = text.starts_with("File ") && text.find(':') != std::string_view::npos;
   const bool is_old =
       text.starts_with("<ipython-input-") || text.starts_with('/') || text.starts_with("~/");
-  const size_t in = text.find(kIn, is_cell ? text.find(']') : 0);
+  constexpr std::string_view kFile = "File ";
+  const size_t in = text.find(kIn, is_cell ? text.find(']') : is_file ? kFile.size() : 0);
   if ((!is_cell && !is_file && !is_old) || (is_old && in == std::string_view::npos)) return frame;
   std::string_view place = text.substr(0, in);
-  if (is_file) place.remove_prefix(std::string_view("File ").size());
+  if (is_file) place.remove_prefix(kFile.size());
   if (place.ends_with(',')) place.remove_suffix(1);
   constexpr std::string_view kLine = ", line ";
   const size_t mark = is_cell ? place.find(kLine) : place.rfind(':');

@@ -278,8 +278,11 @@ void TakeLineNumbers(std::vector<std::string_view>& lines) {
     are_like_tasks = are_like_tasks && numbers.back()->is_like_task;
     ++numbered;
   }
-  if (numbered < kFewest) return;
   const bool is_whole_file = numbered * 10 >= full * 9;
+  // These may be the ranks of a few tasks that each printed one line.
+  const bool may_be_ranks =
+      is_whole_file && are_like_tasks && last < 3 * static_cast<int64_t>(numbered);
+  if (numbered < kFewest || may_be_ranks) return;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!numbers[i] || (!is_whole_file && !numbers[i]->is_like_task)) continue;
     const bool has_blank = numbers[i]->is_like_task && (are_like_tasks || !is_whole_file);

@@ -55,6 +55,7 @@ TEST(LogLine, NumbersOfLinesAreNoRanks) {
   }
   EXPECT_EQ(ReadLogs({{"train.log", "0: a\n1: b\n2: c\n3: d\n"}}).ranks.size(), 4U);
   EXPECT_EQ(ReadLogs({{"train.log", "1: a\n1: b\n2: c\n3: d\n"}}).ranks.size(), 3U);
+  EXPECT_EQ(ReadLogs({{"train.log", "1: a\n2: b\n3: c\n"}}).ranks.size(), 3U);
   EXPECT_EQ(ReadLogs({{"train.log", "starting\n1: a\n2: b\n3: c\nready\nsteady\n"}}).ranks.size(),
             1U);
 }

@@ -59,6 +59,8 @@ std::optional<std::string_view> Between(std::string_view text, std::string_view 
 
 void AddPodInTheWay(cluster::Client& client, TrainingJob& job) {
   for (const std::string& message : MessagesOf(client, job, "FailedCreatePod")) {
+    // It is the job's own, which its successor waits for.
+    if (message.find("object is being deleted: ") != std::string::npos) continue;
     const auto name = Between(message, "pods \"", "\" already exists");
     if (!name || job.Pod(*name) != nullptr) continue;
     job.summary.reason =

@@ -458,26 +458,27 @@ std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& ru
   options.timestamps = true;
   if (is_gone) options.pod_uid = api::Uid(pod);
   // The lines may be long: only what was printed last counts.
-  std::string text;
-  const auto keep_end = [&text](size_t most) {
-    if (text.size() <= most) return;
-    const size_t line = text.find('\n', text.size() - most);
-    text.erase(0, line == std::string::npos ? text.size() - most : line + 1);
+  std::optional<std::string> text;
+  const auto keep_end = [](std::string& log, size_t most) {
+    if (log.size() <= most) return;
+    const size_t line = log.find('\n', log.size() - most);
+    log.erase(0, line == std::string::npos ? log.size() - most : line + 1);
   };
-  bool is_read = false;
   for (const size_t most : {kMostRead, 4 * kMostRead}) {
     size_t left = most;
-    text.clear();
-    is_read = ReadPodLog(client, pod, options, most, [&](std::string_view bytes) {
+    std::string read;
+    const bool is_read = ReadPodLog(client, pod, options, most, [&](std::string_view bytes) {
       left -= std::min(left, bytes.size());
-      text += bytes;
-      if (text.size() > 2 * kMostBytes) keep_end(kMostBytes);
+      read += bytes;
+      if (read.size() > 2 * kMostBytes) keep_end(read, kMostBytes);
     });
-    if (!is_read || left > 0) break;
+    if (!is_read) break;
+    keep_end(read, kMostBytes);
+    text = std::move(read);
+    if (left > 0) break;
     options.tail_lines = std::max<int64_t>(1, lines / kFewer);
   }
-  keep_end(kMostBytes);
-  return is_read ? std::optional(std::move(text)) : std::nullopt;
+  return text;
 }
 
 }  // namespace arena

@@ -337,7 +337,8 @@ void Agent::OnWorkerEnd(const WorkerEnd& end) {
 }
 
 void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
-  ending_ = ending;
+  // What the other nodes do because of our signal is not our end's reason.
+  if (end_signal_ == 0 || ending == Ending::kSignal) ending_ = ending;
   if (is_draining_) return;
   if (!group_) return OnGroupGone();
   if (group_->IsStopping()) return;

@@ -408,15 +408,16 @@ void StallKeeper::KillMissing(Job& job) {
   const auto& stall = job.watch->stall();
   if (job.policy.action != api::StallPolicy::Action::kRestart || job.most_pods < 2) return;
   if (!stall || stall->kind != answers::Stall::Kind::kStalled) return;
-  if (job.acted_on == stall->since) return;
+  const auto rank = answers::RankToKill(*stall, job.watch->looks());
+  const std::pair about(stall->since, rank ? job.ranks.at(*rank).second : 0);
+  if (job.acted_on == about) return;
   const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
   if (!stored) return base::LogWarn("job {}: {}", job.name, stored.error().message);
-  job.acted_on = stall->since;
+  job.acted_on = about;
   const auto say = [&](const std::string& who) {
     events_.Record(*stored,
                    {true, "Stalled", fmt::format("{} (--on-stall=restart): {}", who, stall->text)});
   };
-  const auto rank = answers::RankToKill(*stall, job.watch->looks());
   if (!rank) return say("no rank is killed, because one that is missing does not run");
   const auto& [folder, pid] = job.ranks.at(*rank);
   // Where several ranks share a pod, its launcher outlives the kill.

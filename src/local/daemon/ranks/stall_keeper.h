@@ -70,7 +70,8 @@ class StallKeeper {
     std::string noted;                                   // the text in its annotation
     std::optional<answers::StallWatch::Instant> noted_since;  // of the stall that it describes
     std::optional<answers::Stall> logged;                     // with the stacks
-    std::optional<answers::StallWatch::Instant> acted_on;  // the stall for which a rank was killed
+    // The stall for which a rank was killed, and its process.
+    std::optional<std::pair<answers::StallWatch::Instant, pid_t>> acted_on;
     size_t most_pods = 0;  // at a time; more than one, or the launcher in the pod restarts ranks
     std::string past;      // in that of earlier stalls
   };

@@ -61,7 +61,7 @@ void CheckPorts(const std::string& of_container, const text::Json& container, Ca
     const int64_t host_port = text::GetInt(ports[i], {"hostPort"}).value_or(0);
     if (host_port != 0) CheckPortNumber(field + ".hostPort", host_port, causes);
     const std::string_view protocol = text::GetString(ports[i], {"protocol"});
-    if (protocol != "SCTP" && protocol != "TCP" && protocol != "UDP") {
+    if (!protocol.empty() && protocol != "SCTP" && protocol != "TCP" && protocol != "UDP") {
       causes.push_back(fmt::format(
           "{}.protocol: Unsupported value: {}: supported values: \"SCTP\", \"TCP\", \"UDP\"", field,
           text::ToJson(text::Json(protocol))));
