@@ -415,7 +415,7 @@ TEST_F(RendezvousTest, AHostThatLeavesAnElasticJobIsReplacedAndAllNodesJoinTheNe
   RunUntil([&] { return b.rendezvous().is_host() && c.log().find("stop") != std::string::npos; });
   TestNode& d = Join("d");
   RunUntil([&] { return !d.log().empty() && b.log().ends_with("3 ") && c.log().ends_with("3 "); });
-  EXPECT_EQ(b.log(), "start 1:1/3 stop 1 start 1:0/3 ");
+  EXPECT_TRUE(b.log().ends_with(" stop 1 start 1:0/3 ")) << b.log();
   EXPECT_NE(
       c.progress().find("a has left: SIGTERM; another launcher of its machine takes its place"),
       std::string::npos)
