@@ -300,17 +300,18 @@ std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
   // The second is the section, what `kubectl describe` prints about one pod, where no pod is named.
   using Key = std::pair<std::string, size_t>;
   std::map<Key, LastEvents> ends;
-  std::vector<Key> waits(lines.size());
+  std::vector<std::pair<Key, PodEvent>> waits;
   size_t section = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].starts_with("Name:")) ++section;
     const bool is_assigned = Has(lines[i], kAssigned);
     const bool is_started = Has(lines[i], " Started ") && Has(lines[i], "Started container");
-    if (!is_assigned && !is_started && !Has(lines[i], " Failed")) continue;
+    const bool is_wait = Has(lines[i], " Failed");
+    if (!is_assigned && !is_started && !is_wait) continue;
     const std::string pod = PodOf(lines[i]);
-    waits[i] = Key(pod, pod.empty() ? section : 0);
-    if (!is_assigned && !is_started) continue;
     const PodEvent event{i, AgeOf(lines[i])};
+    if (is_wait) waits.emplace_back(Key(pod, pod.empty() ? section : 0), event);
+    if (!is_assigned && !is_started) continue;
     for (const Key& key : {Key(pod, 0), Key("", section)}) {
       auto& end = is_assigned ? ends[key].assigned : ends[key].started;
       if (!end || IsAfter(event, *end)) end = event;
@@ -318,11 +319,10 @@ std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
   }
   if (ends.empty()) return {};
   std::vector<bool> are_over(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (!Has(lines[i], " Failed")) continue;
-    const auto of_pod = ends.find(waits[i]);
-    const auto* const end = of_pod == ends.end() ? nullptr : of_pod->second.EndOf(lines[i]);
-    are_over[i] = end != nullptr && *end && IsAfter(**end, {i, AgeOf(lines[i])});
+  for (const auto& [key, wait] : waits) {
+    const auto of_pod = ends.find(key);
+    const auto* const end = of_pod == ends.end() ? nullptr : of_pod->second.EndOf(lines[wait.line]);
+    are_over[wait.line] = end != nullptr && *end && IsAfter(**end, wait);
   }
   return are_over;
 }

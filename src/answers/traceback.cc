@@ -96,12 +96,12 @@ bool IsNumberedCode(std::string_view text) {
 // "/w/a.py in f(x)", "<ipython-input-1-5a> in f(x)" and "Input In [1], in f(x)".
 Frame ReadNotebookFrame(std::string_view text) {
   constexpr std::string_view kIn = " in ";
+  constexpr std::string_view kFile = "File ";
   Frame frame;
   const bool is_cell = text.starts_with("Cell In[") || text.starts_with("Input In [");
-  const bool is_file = text.starts_with("File ") && text.find(':') != std::string_view::npos;
+  const bool is_file = text.starts_with(kFile) && text.find(':') != std::string_view::npos;
   const bool is_old =
       text.starts_with("<ipython-input-") || text.starts_with('/') || text.starts_with("~/");
-  constexpr std::string_view kFile = "File ";
   const size_t in = text.find(kIn, is_cell ? text.find(']') : is_file ? kFile.size() : 0);
   if ((!is_cell && !is_file && !is_old) || (is_old && in == std::string_view::npos)) return frame;
   std::string_view place = text.substr(0, in);

@@ -11,13 +11,14 @@
 namespace text {
 namespace {
 
+using base::IsDigit;
+
 constexpr size_t kMaxLine = 64 << 10;
 constexpr size_t kMaxName = 64;
 
 using Metrics = std::vector<std::pair<std::string, double>>;
 
 bool IsLetterOrLine(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsInner(char c) { return c == '/' || c == '.' || c == '-' || c == '@'; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool MayBeginNumber(char c) {

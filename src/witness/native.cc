@@ -4,19 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "base/file.h"
-#include "base/folder.h"
 #include "base/strings.h"
 #include "gpu/vendor.h"
 #include "process/procfs.h"
+#include "process/sockets.h"
 #include "witness/stacks.h"
 
 namespace witness {
@@ -57,59 +53,63 @@ std::vector<pid_t> ProcessesBelow(pid_t root, process::ProcessTree& tree) {
   return pids;
 }
 
-// What its descriptors are: paths, "socket:[4711]".
-std::set<std::string> OpenFilesOf(pid_t pid) {
-  const std::string fds = fmt::format("/proc/{}/fd", pid);
-  std::set<std::string> files;
-  for (const std::string& fd : base::EntriesOf(fds)) {
-    std::error_code error;
-    files.insert(std::filesystem::read_symlink(fmt::format("{}/{}", fds, fd), error));
-  }
-  return files;
+// Whether one of these sockets waits for connections: TCP and Unix, in the process's network.
+bool Listens(pid_t pid, const std::set<uint64_t>& sockets) {
+  if (sockets.empty()) return false;
+  const auto is_ours = [&sockets](uint64_t inode) { return sockets.contains(inode); };
+  const std::vector<process::TcpSocket> tcp = process::TcpSocketsAround(pid);
+  const std::vector<uint64_t> unix = process::ListeningUnixSocketsAround(pid);
+  return std::any_of(tcp.begin(), tcp.end(),
+                     [&](const auto& each) { return each.is_listening && is_ours(each.inode); }) ||
+         std::any_of(unix.begin(), unix.end(), is_ours);
 }
 
-// Whether one of the sockets waits for connections: TCP and Unix, in the process's network.
-bool Listens(pid_t pid, const std::set<std::string>& files) {
-  struct Table {
-    const char* name;
-    std::string_view listening;  // its fourth column: TCP_LISTEN, __SO_ACCEPTCON
-    size_t inode;                // which column it is
-  };
-  static constexpr std::array<Table, 3> kTables = {
-      {{"tcp", "0A", 9}, {"tcp6", "0A", 9}, {"unix", "00010000", 6}}};
-  const auto first = files.lower_bound("socket:[");
-  if (first == files.end() || !first->starts_with("socket:[")) return false;
-  for (const Table& table : kTables) {
-    std::ifstream rows(fmt::format("/proc/{}/net/{}", pid, table.name));
-    for (std::string row; std::getline(rows, row);) {
-      if (row.find(table.listening) == std::string::npos) continue;  // of many connections
-      std::istringstream words(row);
-      const std::vector<std::string> columns(std::istream_iterator<std::string>(words), {});
-      if (columns.size() > table.inode && columns[3] == table.listening &&
-          files.contains(fmt::format("socket:[{}]", columns[table.inode]))) {
-        return true;
-      }
-    }
-  }
-  return false;
+// A function of Linux 5.4 to 6.12 in which threads sleep.
+struct KnownPlace {
+  std::string_view begin;  // of its name
+  std::string_view words;  // "" if the name says it better
+  bool is_rest = false;    // programs sleep there that have nothing to do: servers, `sleep`
+  bool waits_for_child = false;
+};
+
+// The first that begins the name decides.
+const KnownPlace* FindPlace(std::string_view name) {
+  static constexpr auto kPlaces = std::to_array<KnownPlace>({
+      {"futex_", "waits for another thread"},
+      {"hrtimer_nanosleep", "sleeps", true},
+      {"do_nanosleep", "sleeps", true},
+      {"do_wait", "waits for a process that it started", false, true},
+      {"kernel_wait", "waits for a process that it started", false, true},
+      {"do_sigtimedwait", "waits for a signal", true, true},
+      {"sigsuspend", "", true, true},
+      {"__do_sys_pause", "", true},
+      {"do_sys_poll", "waits for sockets or pipes", true},
+      {"do_poll", "waits for sockets or pipes", true},
+      {"do_select", "waits for sockets or pipes", true},
+      {"ep_poll", "waits for sockets or pipes", true},
+      {"poll_schedule", "waits for sockets or pipes", true},
+      {"inet_csk_accept", "waits for a connection", true},
+      {"inet_csk_", "waits for a connection"},
+      {"wait_woken", "waits for a socket"},
+      {"sk_", "waits for a socket"},
+      {"unix_", "waits for a socket of this machine"},
+      {"nfs", "waits for a file server"},
+      {"rpc_", "waits for a file server"},
+  });
+  const auto* const found =
+      std::find_if(kPlaces.begin(), kPlaces.end(),
+                   [name](const KnownPlace& each) { return name.starts_with(each.begin); });
+  return found == kPlaces.end() ? nullptr : found;
 }
 
-// Where programs sleep that have nothing to do: servers, and `sleep`.
-bool IsRest(std::string_view place) {
-  static constexpr std::array<std::string_view, 11> kRests = {
-      "hrtimer_nanosleep", "do_nanosleep",   "do_sigtimedwait", "ep_poll",
-      "do_sys_poll",       "do_poll",        "do_select",       "poll_schedule",
-      "inet_csk_accept",   "__do_sys_pause", "sigsuspend"};
-  return place.empty() || std::any_of(kRests.begin(), kRests.end(), [place](std::string_view each) {
-           return place.starts_with(each);
-         });
+bool IsRest(std::string_view name) {
+  const KnownPlace* const place = FindPlace(name);
+  return name.empty() || (place != nullptr && place->is_rest);
 }
 
-bool WaitsForChild(std::string_view place) {
-  static constexpr std::array<std::string_view, 4> kPlaces = {"do_wait", "kernel_wait",
-                                                              "do_sigtimedwait", "sigsuspend"};
-  return std::any_of(kPlaces.begin(), kPlaces.end(),
-                     [place](std::string_view each) { return place.starts_with(each); });
+bool WaitsForChild(std::string_view name) {
+  const KnownPlace* const place = FindPlace(name);
+  return place != nullptr && place->waits_for_child;
 }
 
 }  // namespace
@@ -135,9 +135,12 @@ std::optional<answers::KernelSleep> KernelSleepOf(pid_t pid, process::ProcessTre
   const std::vector<pid_t> pids = ProcessesBelow(pid, tree);
   bool is_server = false;
   for (const pid_t each : pids) {
-    const std::set<std::string> files = OpenFilesOf(each);
-    if (std::any_of(files.begin(), files.end(), gpu::IsDevice)) return std::nullopt;
-    is_server = is_server || Listens(each, files);
+    std::set<uint64_t> sockets;
+    for (const std::string& file : process::OpenFilesOf(each)) {
+      if (gpu::IsDevice(file)) return std::nullopt;
+      if (const auto inode = process::SocketInode(file)) sockets.insert(*inode);
+    }
+    is_server = is_server || Listens(each, sockets);
   }
   // What only waits for the program, such as a shell or `timeout`, says nothing of it.
   pid_t chosen = pid;
@@ -195,30 +198,8 @@ std::string KernelPlaceOf(pid_t pid) {
 
 std::string SayKernelPlace(std::string_view place) {
   if (place.empty()) return "";
-  // Functions of Linux 5.4 to 6.12: the first that begins the name decides.
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKnown = {{
-      {"futex_", "waits for another thread"},
-      {"hrtimer_nanosleep", "sleeps"},
-      {"do_nanosleep", "sleeps"},
-      {"do_wait", "waits for a process that it started"},
-      {"kernel_wait", "waits for a process that it started"},
-      {"do_sigtimedwait", "waits for a signal"},
-      {"do_sys_poll", "waits for sockets or pipes"},
-      {"do_poll", "waits for sockets or pipes"},
-      {"do_select", "waits for sockets or pipes"},
-      {"ep_poll", "waits for sockets or pipes"},
-      {"poll_schedule", "waits for sockets or pipes"},
-      {"inet_csk_", "waits for a connection"},
-      {"wait_woken", "waits for a socket"},
-      {"sk_", "waits for a socket"},
-      {"unix_", "waits for a socket of this machine"},
-      {"nfs", "waits for a file server"},
-      {"rpc_", "waits for a file server"},
-  }};
-  const auto known = std::find_if(kKnown.begin(), kKnown.end(), [place](const auto& each) {
-    return place.starts_with(each.first);
-  });
-  if (known != kKnown.end()) return fmt::format("{} ({})", known->second, place);
+  const KnownPlace* const known = FindPlace(place);
+  if (known != nullptr && !known->words.empty()) return fmt::format("{} ({})", known->words, place);
   if (place.find("pipe") != std::string_view::npos)
     return fmt::format("waits for a pipe ({})", place);
   return fmt::format("is in the kernel's {}", place);

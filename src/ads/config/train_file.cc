@@ -26,10 +26,6 @@ base::Result<std::string> FromStorage(const std::string& uri, const Context& con
   return storage->Get(uri.substr(slash + 1));
 }
 
-bool IsUrl(const std::string& path) {
-  return path.starts_with("https://") || path.starts_with("http://");
-}
-
 base::Result<std::string> FromFile(const std::string& path, const Context& context) {
   std::string file = path == "-" ? "/dev/stdin" : ExpandHome(path, context.environment);
   if (file.starts_with("file://")) file = file.substr(std::string_view("file://").size());
@@ -42,12 +38,12 @@ base::Result<std::string> FromFile(const std::string& path, const Context& conte
 }  // namespace
 
 std::string ShownTrainFile(const std::string& path) {
-  return IsUrl(path) ? net::ShownUrl(path) : path;
+  return net::IsWebUrl(path) ? net::ShownUrl(path) : path;
 }
 
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login) {
-  const bool is_url = IsUrl(path) && context.fetch_url;
+  const bool is_url = net::IsWebUrl(path) && context.fetch_url;
   TRY_ASSIGN(const std::string text, IsOciUri(path) ? FromStorage(path, context, login)
                                      : is_url
                                          ? context.fetch_url(path, kMaxTrainBytes, kFetchTimeout)

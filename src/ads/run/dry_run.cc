@@ -37,6 +37,11 @@ constexpr const char* kBegin =
 constexpr const char* kEnd =
     "-----------------------------Ending dryrun mode----------------------------------\n";
 
+// From the beginning to the line of plus signs.
+std::string PayloadText(const PyValue& document) {
+  return fmt::format("{}Creating Job with payload: \n\n{}\n", kBegin, DumpPyYaml(document));
+}
+
 // From the line of plus signs to the end.
 std::string RunsText(const std::vector<JobRunSpec>& runs, const DryRunForm& form) {
   std::string out = std::string(form.plus_width, '+') + "\n";
@@ -89,10 +94,10 @@ PyValue JobDocument(const JobSpec& job) {
 }
 
 std::string RenderDryRun(const JobSpec& job, const DryRunForm& form) {
-  return fmt::format("{}Creating Job with payload: \n\n{}\n", kBegin,
-                     DumpPyYaml(JobDocument(job))) +
-         RunsText(job.runs, form);
+  return PayloadText(JobDocument(job)) + RunsText(job.runs, form);
 }
+
+std::string RenderDryRunOfPlainJob(const PyValue& document) { return PayloadText(document) + kEnd; }
 
 std::string RenderDryRunOf(const std::string& job_ocid, const std::vector<JobRunSpec>& runs) {
   return fmt::format("{}Job OCID: {}\n", kBegin, job_ocid) + RunsText(runs, {});

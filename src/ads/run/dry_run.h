@@ -19,6 +19,9 @@ inline constexpr DryRunForm kCheckDryRun{200, 200, false};
 // The job as YAML, then its runs.
 std::string RenderDryRun(const JobSpec& job, const DryRunForm& form = {});
 
+// The same for `kind: job`, the service's own format, which has no runs.
+std::string RenderDryRunOfPlainJob(const PyValue& document);
+
 // The same for new runs of an existing job.
 std::string RenderDryRunOf(const std::string& job_ocid, const std::vector<JobRunSpec>& runs);
 

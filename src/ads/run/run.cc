@@ -134,11 +134,7 @@ base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
     return base::Fail(base::Code::kInvalidArgument,
                       PlainJobAdvice(document, ShownTrainFile(flags_.file)));
   }
-  TRY(out_.Write(fmt::format(
-      "-----------------------------Entering dryrun mode----------------------------------\n"
-      "Creating Job with payload: \n\n{}\n"
-      "-----------------------------Ending dryrun mode----------------------------------\n",
-      DumpPyYaml(document))));
+  TRY(out_.Write(RenderDryRunOfPlainJob(document)));
   return 0;
 }
 

@@ -1,31 +1,19 @@
 #include "arena/app/app.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
-
-#include <array>
 
 #include "arena/app/complete_names.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/machine/user_name.h"
 #include "base/strings.h"
 
 namespace arena {
 namespace {
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
-
-// As `id` prints it: services and containers often have no USER.
-std::string NameOfProcess() {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 4096> buffer{};
-  const uid_t user = ::getuid();
-  const int failed = ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
-  return failed == 0 && found != nullptr ? found->pw_name : fmt::format("uid-{}", user);
-}
 
 void AddGlobalFlags(cli::Command& root, Context& context) {
   GlobalFlags& flags = context.flags;
@@ -115,7 +103,8 @@ base::Result<std::string> Context::UserName() const {
   for (const char* name : {"LOGNAME", "USER"}) {
     if (auto value = environment.Get(name)) return *value;
   }
-  return NameOfProcess();
+  // Services and containers often have neither.
+  return base::UserName(::getuid()).value_or(fmt::format("uid-{}", ::getuid()));
 }
 
 void KeepOutputPure(const Context& context) {

@@ -111,27 +111,27 @@ TEST_F(ExplainLogTest, OfAHugeLogFewerLinesAreRead) {
   EXPECT_EQ(sent, (100 << 20) + 2 * last.size());
 }
 
+// What muster-launch says where rank 0 fails because rank 1 was done.
+const std::string kEndedEarly =
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+    "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
+    "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
+    "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
+    "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n";
+
 TEST_F(ExplainLogTest, ARankThatWasDoneHasNotTheExitCodeOfItsContainer) {
   const std::string out = Explain(
       "[0] RuntimeError: [./gloo/transport/tcp/pair.cc:598] Connection closed by peer [::1]:1\n"
-      "[1] step 1\n"
-      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
-      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
-      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
-      "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
-      "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n");
+      "[1] step 1\n" +
+      kEndedEarly);
   EXPECT_NE(out.find("ended-early"), std::string::npos) << out;
   EXPECT_EQ(out.find("rank 1 (pt-master-0): exited with code 1"), std::string::npos) << out;
 }
 
 TEST_F(ExplainLogTest, ANodesRankThatWasDoneHasNotTheExitCodeOfItsLauncher) {
-  const std::string out = Explain(
-      "muster-launch: node 1 of 2: ranks 1 to 1 of 2, start 1\n[local-rank0]:step 1\n"
-      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
-      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
-      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7) \n============\n"
-      "train.py: rank 0 of 2 failed first (local rank 0, pid 7, host h)\n"
-      "  why       : rank 1 had ended with exit code 0 while rank 0 still waited for it (x)\n");
+  const std::string out =
+      Explain("muster-launch: node 1 of 2: ranks 1 to 1 of 2, start 1\n[local-rank0]:step 1\n" +
+              kEndedEarly);
   EXPECT_NE(out.find("ended-early"), std::string::npos) << out;
   EXPECT_EQ(out.find("exited with code 1"), std::string::npos) << out;
 }

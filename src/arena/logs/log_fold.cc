@@ -7,16 +7,18 @@
 #include <cstdlib>
 
 #include "arena/logs/rank_lines.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
+
+using base::IsDigit;
 
 constexpr char kHole = '\x01';
 constexpr size_t kMaxMissing = 3;  // at most this many ranks follow "all but"
 constexpr uint64_t kFarAhead = 8;  // lines
 constexpr size_t kMostApart = 4096;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 size_t DigitsFrom(std::string_view text, size_t at) {

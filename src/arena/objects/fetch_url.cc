@@ -47,10 +47,6 @@ base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment
 
 }  // namespace
 
-bool IsUrl(std::string_view text) {
-  return text.starts_with("http://") || text.starts_with("https://");
-}
-
 std::string RedirectTarget(const std::string& url, const std::string& location) {
   if (location.find("://") != std::string::npos) return location;
   if (location.starts_with("//")) return url.substr(0, url.find(':') + 1) + location;
@@ -77,7 +73,7 @@ base::Result<std::string> FetchUrl(const std::string& url, const base::Environme
                   fmt::format("{}: the web server answers HTTP {}", shown, answer->status));
     }
     std::string next = RedirectTarget(at, location);
-    if (!IsUrl(next) || (at.starts_with("https://") && !next.starts_with("https://"))) {
+    if (!net::IsWebUrl(next) || (at.starts_with("https://") && !next.starts_with("https://"))) {
       return Fail(Code::kPermissionDenied,
                   fmt::format("{}: the web server redirects to {}, which is not safe to follow",
                               shown, net::ShownUrl(next)));

@@ -10,8 +10,6 @@
 
 namespace arena {
 
-bool IsUrl(std::string_view text);  // http:// or https://
-
 struct FetchLimits {
   size_t bytes;               // kExhausted for a longer answer
   std::chrono::seconds time;  // kTimeout after it; for all redirects together

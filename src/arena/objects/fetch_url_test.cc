@@ -1,12 +1,10 @@
 #include "arena/objects/fetch_url.h"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <thread>
-
 #include "base/fd.h"
+#include "net/testing/loopback_server.h"
 
 namespace arena {
 namespace {
@@ -33,39 +31,16 @@ TEST(FetchUrlTest, ErrorsKeepSecrets) {
   }
 }
 
-// Answers one request, without an end.
-class EndlessServer {
- public:
-  EndlessServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_.get(), generic, size), 0);
-    EXPECT_EQ(::listen(listener_.get(), 1), 0);
-    EXPECT_EQ(::getsockname(listener_.get(), generic, &size), 0);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
-    thread_ = std::jthread([this] {
-      const base::Fd peer(::accept(listener_.get(), nullptr, nullptr));
-      std::string sent = "HTTP/1.1 200 OK\r\n\r\n";
-      while (::send(peer.get(), sent.data(), sent.size(), MSG_NOSIGNAL) > 0) sent.assign(4096, 'x');
-    });
-  }
-  ~EndlessServer() { ::shutdown(listener_.get(), SHUT_RDWR); }
-  const std::string& url() const { return url_; }
-
- private:
-  base::Fd listener_;
-  std::string url_;
-  std::jthread thread_;
-};
+void AnswerWithoutEnd(base::Fd peer) {
+  std::string sent = "HTTP/1.1 200 OK\r\n\r\n";
+  while (::send(peer.get(), sent.data(), sent.size(), MSG_NOSIGNAL) > 0) sent.assign(4096, 'x');
+}
 
 TEST(FetchUrlTest, SizeAndTimeHaveTheCallersLimits) {
-  const EndlessServer large;
-  EXPECT_EQ(FetchUrl(large.url(), {}, {1 << 20, seconds(60)}).error().code, base::Code::kExhausted);
-  const EndlessServer slow;
-  EXPECT_NE(FetchUrl(slow.url(), {}, {1 << 30, seconds(0)}).error().code, base::Code::kExhausted);
+  const net::LoopbackServer server(AnswerWithoutEnd);
+  const std::string url = "http://" + server.authority() + "/";
+  EXPECT_EQ(FetchUrl(url, {}, {1 << 20, seconds(60)}).error().code, base::Code::kExhausted);
+  EXPECT_NE(FetchUrl(url, {}, {1 << 30, seconds(0)}).error().code, base::Code::kExhausted);
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ base::Result<std::vector<Manifest>> ReadManifests(const ManifestFlags& flags,
   for (const std::string& named : flags.files) {
     if (named == "-") {
       TRY(ReadInto(all, ReadStandardInput(), "standard input"));
-    } else if (IsUrl(named)) {
+    } else if (net::IsWebUrl(named)) {
       TRY(ReadInto(all, FetchUrl(named, environment, {kMaxManifestBytes, kFetchTimeout}),
                    net::ShownUrl(named)));
     } else {

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/machine/host_name.h"
 #include "base/strings.h"
+#include "net/socket/url.h"
 #include "process/file_lock.h"
 #include "process/program_output.h"
 #include "process/spawn.h"
@@ -46,10 +47,6 @@ struct Notice {
   base::Environment environment;   // that of the user who submitted the job
   std::vector<std::string> buses;  // from SessionBuses
 };
-
-bool IsUrl(std::string_view target) {
-  return target.starts_with("http://") || target.starts_with("https://");
-}
 
 std::string LastLineOf(cluster::Client& client, const RunRecord& run) {
   const std::string lines = LastLinesOf(client, run, kReadLines);
@@ -172,7 +169,7 @@ base::Status NotifyUrl(const std::string& url, const Notice& notice, Context& co
 base::Status NotifyTarget(const std::string& target, const Notice& notice, Context& context,
                           const OnTrouble& on_trouble) {
   if (target == api::kNotifyDesktop) return NotifyDesktop(notice);
-  if (IsUrl(target)) return NotifyUrl(target, notice, context, on_trouble);
+  if (net::IsWebUrl(target)) return NotifyUrl(target, notice, context, on_trouble);
   return NotifyProgram(target, notice);
 }
 

@@ -26,12 +26,6 @@ constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
 constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
 
-base::Result<base::Fd> OpenForWorker(const std::string& path) {
-  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
-  return fd;
-}
-
 }  // namespace
 
 std::string LoopbackName() {
@@ -239,13 +233,13 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   const bool is_teed = options_.tee.Of(local_rank).HasStream(fd);
   const std::string& file = fd == 1 ? files.stdout_file : files.stderr_file;
   const bool is_shown = options_.shown_ranks.empty() || options_.shown_ranks.contains(local_rank);
-  if (!file.empty() && !is_teed) return OpenForWorker(file);
+  if (!file.empty() && !is_teed) return OpenLog(file);
   // One worker's stdout goes where ours goes, as if there were no launcher, and so does its stderr
   // if that is a terminal.
   const bool is_alone =
       options_.nproc_per_node == 1 && !is_teed && is_shown && !options_.stop_on_nan;
   if (is_alone && (fd == 1 || ::isatty(fd) == 1)) return base::Fd();
-  if (!is_teed && !is_shown && fd == 1 && !options_.stop_on_nan) return OpenForWorker("/dev/null");
+  if (!is_teed && !is_shown && fd == 1 && !options_.stop_on_nan) return OpenLog("/dev/null");
 
   StreamPlan plan;
   plan.console_fd = is_shown ? fd : 0;

@@ -1,5 +1,6 @@
 #include "launch/output/log_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -51,6 +52,12 @@ base::Result<std::string> MakeTemporary(const base::Environment& environment) {
 }
 
 }  // namespace
+
+base::Result<base::Fd> OpenLog(const std::string& path) {
+  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  return fd;
+}
 
 base::Result<LogFolder> LogFolder::Create(const Options& options,
                                           const base::Environment& environment) {

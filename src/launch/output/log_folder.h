@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/environment.h"
+#include "base/fd.h"
 #include "base/result.h"
 #include "launch/flags/options.h"
 
@@ -15,6 +16,9 @@ struct WorkerFiles {
   std::string stdout_file;  // "" if that stream has no file
   std::string stderr_file;
 };
+
+// Opens a log of a worker, or /dev/null, to append to it.
+base::Result<base::Fd> OpenLog(const std::string& path);
 
 // One per launcher. Finish removes a folder that the user did not ask for, unless it contains
 // something worth reading.

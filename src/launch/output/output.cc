@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "answers/loss_watch.h"
+#include "launch/output/log_folder.h"
 
 namespace launch {
 namespace {
@@ -33,12 +34,6 @@ constexpr size_t kLongestBar = 300;
 constexpr base::Duration kStatusPause = std::chrono::milliseconds(50);
 // More of a line is not shown, however wide the terminal.
 constexpr size_t kLongestLastLine = 300;
-
-base::Result<base::Fd> OpenLog(const std::string& path) {
-  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
-  return fd;
-}
 
 void AppendUpTo(size_t limit, std::string_view text, std::string& to) {
   to += text.substr(0, limit - std::min(limit, to.size()));

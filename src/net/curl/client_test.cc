@@ -16,39 +16,18 @@
 #include "base/fd.h"
 #include "base/guarded.h"
 #include "net/curl/library.h"
+#include "net/testing/loopback_server.h"
 
 namespace net {
 namespace {
 
 // A server on a port of its own that does what a test says with each connection, one after another.
-class TcpServer {
+class TcpServer : public LoopbackServer {
  public:
   using Serve = std::function<void(int fd)>;
 
-  explicit TcpServer(Serve serve) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_.get(), generic, size), 0);
-    EXPECT_EQ(::listen(listener_.get(), 16), 0);
-    EXPECT_EQ(::getsockname(listener_.get(), generic, &size), 0);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this, serve = std::move(serve)] {
-      while (true) {
-        const base::Fd peer(::accept(listener_.get(), nullptr, nullptr));
-        if (!peer) return;
-        serve(peer.get());
-      }
-    });
-  }
-  ~TcpServer() {
-    ::shutdown(listener_.get(), SHUT_RDWR);
-    thread_.join();
-  }
-  TcpServer(const TcpServer&) = delete;
-  TcpServer& operator=(const TcpServer&) = delete;
+  explicit TcpServer(Serve serve)
+      : LoopbackServer([serve = std::move(serve)](base::Fd peer) { serve(peer.get()); }) {}
 
   std::unique_ptr<CurlClient> Client(std::chrono::seconds idle = std::chrono::seconds(60),
                                      std::function<std::stop_token()> stop = {},
@@ -56,17 +35,12 @@ class TcpServer {
     CurlClientOptions options;
     options.max_response_bytes = max_bytes;
     options.stop = std::move(stop);
-    options.url = *ParseUrl("http://127.0.0.1:" + std::to_string(port_));
+    options.url = *ParseUrl("http://" + authority());
     options.idle_timeout = idle;
     auto client = CurlClient::Create(std::move(options));
     EXPECT_TRUE(client) << client.error().message;
     return client ? std::move(*client) : nullptr;
   }
-
- private:
-  base::Fd listener_;
-  uint16_t port_ = 0;
-  std::thread thread_;
 };
 
 std::string ReadRequest(int fd) {

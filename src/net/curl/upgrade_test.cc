@@ -9,6 +9,7 @@
 
 #include "net/curl/client.h"
 #include "net/socket/tcp.h"
+#include "net/testing/loopback_server.h"
 #include "net/testing/tls_server_fixture.h"
 #include "net/websocket/client.h"
 #include "net/websocket/handshake.h"
@@ -16,39 +17,6 @@
 
 namespace net {
 namespace {
-
-// Accepts on a port of its own and hands each connection to a thread of the test's.
-class TestListener {
- public:
-  explicit TestListener(std::function<void(base::Fd)> serve)
-      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(fd_.get(), generic, size), 0);
-    EXPECT_EQ(::listen(fd_.get(), 16), 0);
-    EXPECT_EQ(::getsockname(fd_.get(), generic, &size), 0);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::jthread([this, serve = std::move(serve)] {
-      while (true) {
-        base::Fd peer(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (!peer) return;
-        serve(std::move(peer));
-      }
-    });
-  }
-  ~TestListener() { ::shutdown(fd_.get(), SHUT_RDWR); }
-  TestListener(const TestListener&) = delete;
-  TestListener& operator=(const TestListener&) = delete;
-  std::string authority() const { return "127.0.0.1:" + std::to_string(port_); }
-
- private:
-  base::Fd fd_;
-  uint16_t port_ = 0;
-  std::jthread thread_;  // last: it uses the above
-};
 
 // Exactly `size` bytes, or fewer when the peer closes.
 std::string ReceiveBytes(int fd, size_t size) {
@@ -234,20 +202,20 @@ TEST_F(Upgrade, AnUnusableClientCertificateIsNamed) {
 }
 
 TEST_F(Upgrade, WhatIsNoTlsServerIsNamed) {
-  const TestListener plain([](const base::Fd& fd) {
+  const LoopbackServer plain([](const base::Fd& fd) {
     ReceiveBytes(fd.get(), 5);
     SendText(fd.get(), "HTTP/1.1 400 Bad Request\r\n\r\n");
   });
   options_.url = *ParseUrl("https://" + plain.authority());
   EXPECT_NE(Failure().find("does not speak TLS"), std::string::npos) << Failure();
-  const TestListener shut([](const base::Fd&) {});
+  const LoopbackServer shut([](const base::Fd&) {});
   options_.url = *ParseUrl("https://" + shut.authority());
   EXPECT_NE(Failure().find("TLS with"), std::string::npos) << Failure();
 }
 
 TEST_F(Upgrade, AServerThatSaysNothingIsGivenUp) {
   std::vector<base::Fd> silent;
-  const TestListener listener([&](base::Fd fd) { silent.push_back(std::move(fd)); });
+  const LoopbackServer listener([&](base::Fd fd) { silent.push_back(std::move(fd)); });
   options_.url = *ParseUrl("https://" + listener.authority());
   options_.connect_timeout = std::chrono::milliseconds(100);
   EXPECT_NE(Failure().find("did not answer"), std::string::npos) << Failure();
@@ -261,7 +229,7 @@ TEST_F(Upgrade, AServerThatSaysNothingIsGivenUp) {
 TEST_F(Upgrade, NobodyAndNobodysName) {
   uint16_t port = 0;
   {
-    const TestListener gone([](const base::Fd&) {});
+    const LoopbackServer gone([](const base::Fd&) {});
     port = ParseUrl("http://" + gone.authority())->port;
   }
   options_.url = *ParseUrl("https://127.0.0.1:" + std::to_string(port));
@@ -275,7 +243,7 @@ TEST_F(Upgrade, GoesThroughAProxy) {
   const auto upstream = [this] {
     return *ConnectToTcp("127.0.0.1", listener_->port(), kTestPatience);
   };
-  const TestListener proxy([&](const base::Fd& fd) {
+  const LoopbackServer proxy([&](const base::Fd& fd) {
     head = ReceiveHead(fd.get());
     const base::Fd server = upstream();
     SendText(fd.get(), "HTTP/1.1 200 OK\r\n\r\n");
@@ -289,7 +257,7 @@ TEST_F(Upgrade, GoesThroughAProxy) {
 }
 
 TEST_F(Upgrade, AProxyThatRefusesIsNamedWithoutItsPassword) {
-  const TestListener proxy([](const base::Fd& fd) {
+  const LoopbackServer proxy([](const base::Fd& fd) {
     ReceiveHead(fd.get());
     SendText(fd.get(), "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
   });
@@ -305,7 +273,7 @@ TEST_F(Upgrade, GoesThroughASocksProxy) {
   using std::string_literals::operator""s;
   std::string login;
   std::string target;
-  const TestListener proxy([&](const base::Fd& fd) {
+  const LoopbackServer proxy([&](const base::Fd& fd) {
     const std::string greeting = ReceiveBytes(fd.get(), 2);
     EXPECT_NE(ReceiveBytes(fd.get(), static_cast<size_t>(greeting[1])).find('\2'),
               std::string::npos);

@@ -84,6 +84,10 @@ base::Result<Url> ParseUrl(std::string_view text) {
   return url;
 }
 
+bool IsWebUrl(std::string_view text) {
+  return text.starts_with("http://") || text.starts_with("https://");
+}
+
 std::string ShownTarget(std::string_view target) {
   const size_t query = target.find_first_of("?#");
   std::string shown(target.substr(0, query));

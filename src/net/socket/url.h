@@ -23,6 +23,8 @@ struct Url {
 // kInvalidArgument: `"localhost:6443" is not a URL: begin with https://`. No query, no fragment.
 base::Result<Url> ParseUrl(std::string_view text);
 
+bool IsWebUrl(std::string_view text);  // http:// or https://
+
 // The path of a request's target as messages may show it: without the query, which may sign it, and
 // without the secret of Oracle's pre-authenticated requests, /p/SECRET/n/NAMESPACE/...
 std::string ShownTarget(std::string_view target);

@@ -15,6 +15,8 @@
 namespace runs {
 namespace {
 
+using base::IsDigit;
+
 constexpr size_t kMaxLine = 64 << 10;
 constexpr size_t kMaxScalars = 64;
 
@@ -31,7 +33,6 @@ bool IsOneOf(std::string_view name, const std::array<std::string_view, n>& names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordPart(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }

@@ -3,17 +3,16 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/file.h"
+#include "base/machine/user_name.h"
 #include "base/uid.h"
 
 namespace local::node {
@@ -139,13 +138,8 @@ std::map<std::string, uid_t> GpuHolders(const std::string& folder) {
 }
 
 std::string DescribeHolder(uid_t user) {
-  std::array<char, 4096> buffer{};
-  passwd entry{};
-  passwd* found = nullptr;
-  const bool is_known =
-      ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr;
   return fmt::format("{} (another muster on this machine)",
-                     is_known ? entry.pw_name : fmt::format("user {}", user));
+                     base::UserName(user).value_or(fmt::format("user {}", user)));
 }
 
 }  // namespace local::node

@@ -62,9 +62,7 @@ void CheckPorts(const std::string& of_container, const text::Json& container, Ca
     if (host_port != 0) CheckPortNumber(field + ".hostPort", host_port, causes);
     const std::string_view protocol = text::GetString(ports[i], {"protocol"});
     if (!protocol.empty() && protocol != "SCTP" && protocol != "TCP" && protocol != "UDP") {
-      causes.push_back(fmt::format(
-          "{}.protocol: Unsupported value: {}: supported values: \"SCTP\", \"TCP\", \"UDP\"", field,
-          text::ToJson(text::Json(protocol))));
+      causes.push_back(UnsupportedValue(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
     }
   }
 }
@@ -72,10 +70,8 @@ void CheckPorts(const std::string& of_container, const text::Json& container, Ca
 void CheckPullPolicy(const std::string& of_container, const text::Json& container, Causes& causes) {
   const std::string_view policy = text::GetString(container, {"imagePullPolicy"});
   if (policy.empty() || policy == "Always" || policy == "IfNotPresent" || policy == "Never") return;
-  causes.push_back(fmt::format(
-      "{}.imagePullPolicy: Unsupported value: {}: supported values: \"Always\", \"IfNotPresent\", "
-      "\"Never\"",
-      of_container, text::ToJson(text::Json(policy))));
+  causes.push_back(UnsupportedValue(of_container + ".imagePullPolicy", policy,
+                                    {"Always", "IfNotPresent", "Never"}));
 }
 
 bool IsQualified(std::string_view resource) { return resource.find('/') != std::string_view::npos; }

@@ -30,6 +30,12 @@ std::string InvalidValue(std::string_view field, std::string_view value, std::st
   return fmt::format("{}: Invalid value: {}: {}", field, text::ToJson(text::Json(value)), why);
 }
 
+std::string UnsupportedValue(std::string_view field, std::string_view value,
+                             std::initializer_list<std::string_view> supported) {
+  return fmt::format("{}: Unsupported value: {}: supported values: \"{}\"", field,
+                     text::ToJson(text::Json(value)), fmt::join(supported, "\", \""));
+}
+
 std::vector<std::string> NameCauses(NameRule rule, std::string_view name) {
   std::vector<std::string> causes;
   const auto check = [&](bool is_fine, std::string_view why) {

@@ -2,6 +2,7 @@
 // util/validation). Pure.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,8 @@ void CheckStrings(const text::Json& object, StringMap map, std::vector<std::stri
 
 // `FIELD: Invalid value: "VALUE": WHY`.
 std::string InvalidValue(std::string_view field, std::string_view value, std::string_view why);
+// `FIELD: Unsupported value: "VALUE": supported values: "A", "B"`.
+std::string UnsupportedValue(std::string_view field, std::string_view value,
+                             std::initializer_list<std::string_view> supported);
 
 }  // namespace local::server

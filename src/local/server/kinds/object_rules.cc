@@ -15,25 +15,6 @@
 namespace local::server {
 namespace {
 
-// Compares everything except metadata and status.
-bool HasSameContent(const text::Json& a, const text::Json& b) {
-  const auto is_content = [](std::string_view key) { return key != "metadata" && key != "status"; };
-  const auto has_all_of = [&](const text::Object& other, const text::Object& object) {
-    return std::all_of(other.begin(), other.end(), [&](const auto& member) {
-      if (!is_content(member.key())) return true;
-      const text::Json* const mine = object.if_contains(member.key());
-      return mine != nullptr && *mine == member.value();
-    });
-  };
-  const text::Object& one = a.get_object();
-  const text::Object& two = b.get_object();
-  const auto count = [&](const text::Object& object) {
-    return std::count_if(object.begin(), object.end(),
-                         [&](const auto& member) { return is_content(member.key()); });
-  };
-  return count(one) == count(two) && has_all_of(one, two);
-}
-
 void Keep(const text::Json& old, text::Json& object, text::Path path) {
   if (const text::Json* value = text::Find(old, path)) {
     text::Set(object, path, *value);
@@ -166,6 +147,24 @@ void FillIn(const api::Resource& resource, base::Time now, text::Json& object) {
               text::Json(base::FormatRfc3339Micro(now)));
   }
   if (const auto fill_in = RulesOf(resource).fill_in) fill_in(object);
+}
+
+bool HasSameContent(const text::Json& a, const text::Json& b) {
+  const auto is_content = [](std::string_view key) { return key != "metadata" && key != "status"; };
+  const auto has_all_of = [&](const text::Object& other, const text::Object& object) {
+    return std::all_of(other.begin(), other.end(), [&](const auto& member) {
+      if (!is_content(member.key())) return true;
+      const text::Json* const mine = object.if_contains(member.key());
+      return mine != nullptr && *mine == member.value();
+    });
+  };
+  const text::Object& one = a.get_object();
+  const text::Object& two = b.get_object();
+  const auto count = [&](const text::Object& object) {
+    return std::count_if(object.begin(), object.end(),
+                         [&](const auto& member) { return is_content(member.key()); });
+  };
+  return count(one) == count(two) && has_all_of(one, two);
 }
 
 Check CheckSpec(const api::Resource& resource, const text::Json& object) {

@@ -26,11 +26,14 @@ Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view wha
 // Checks a new object's metadata.name, labels and so on by Kubernetes' rules.
 Check CheckMetadata(const api::Resource& resource, const text::Json& object);
 
+// Compares everything except metadata and status.
+bool HasSameContent(const text::Json& a, const text::Json& b);
+
 // Gives a new object its uid, creationTimestamp, first generation, initial status and defaults.
 void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& object);
 // Sets the fields that no manager owns; called after managedFields were recorded.
 void FillIn(const api::Resource& resource, base::Time now, text::Json& object);
-// Checks for the minimum that an object needs (pods: containers with name and image).
+// Checks an object by the rules of its kind (pods: their containers).
 Check CheckSpec(const api::Resource& resource, const text::Json& object);
 
 // Makes `object` the successor of `old`: keeps the fields that the server owns, and raises

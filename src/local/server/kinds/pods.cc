@@ -79,10 +79,8 @@ void BeginPod(text::Json& pod) {
 void CheckRestartPolicy(const text::Json& pod, Causes& causes) {
   const std::string_view policy = text::GetString(pod, {"spec", "restartPolicy"});
   if (policy == "Always" || policy == "OnFailure" || policy == "Never") return;
-  causes.push_back(fmt::format(
-      "spec.restartPolicy: Unsupported value: {}: supported values: \"Always\", \"OnFailure\", "
-      "\"Never\"",
-      text::ToJson(text::Json(policy))));
+  causes.push_back(
+      UnsupportedValue("spec.restartPolicy", policy, {"Always", "OnFailure", "Never"}));
 }
 
 void CheckPod(const text::Json& pod, Causes& causes) {

@@ -148,10 +148,7 @@ Answer<Next> UpdateObject(PendingWrite& pending, Part part, const Change& change
     }
     if (auto fine = CheckMetadata(resource, next); !fine) return Refuse(fine.error());
     // An earlier version may have stored what is refused now.
-    const text::Json* const old_spec = text::Find(current.object, {"spec"});
-    const text::Json* const new_spec = text::Find(next, {"spec"});
-    const bool is_stored = old_spec != nullptr && new_spec != nullptr && *old_spec == *new_spec;
-    if (!is_stored) {
+    if (!HasSameContent(current.object, next)) {
       if (auto fine = CheckSpec(resource, next); !fine) return Refuse(fine.error());
     }
   }

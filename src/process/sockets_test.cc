@@ -1,0 +1,63 @@
+#include "process/sockets.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/fd.h"
+
+namespace process {
+namespace {
+
+bool HasOpenSocket(uint64_t inode) {
+  const std::vector<std::string> files = OpenFilesOf(::getpid());
+  return std::any_of(files.begin(), files.end(),
+                     [inode](const std::string& file) { return SocketInode(file) == inode; });
+}
+
+TEST(Sockets, ATcpSocketIsSeenWithItsPortAndItsProcess) {
+  const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(fd.get(), generic, size), 0);
+  ASSERT_EQ(::listen(fd.get(), 1), 0);
+  ASSERT_EQ(::getsockname(fd.get(), generic, &size), 0);
+  const std::vector<TcpSocket> sockets = TcpSocketsAround(::getpid());
+  const auto ours = std::find_if(sockets.begin(), sockets.end(), [&](const TcpSocket& socket) {
+    return socket.is_listening && socket.port == ntohs(address.sin_port);
+  });
+  ASSERT_NE(ours, sockets.end());
+  EXPECT_TRUE(HasOpenSocket(ours->inode));
+}
+
+TEST(Sockets, OfUnixSocketsThoseThatListen) {
+  const auto count_ours = [] {
+    const std::vector<uint64_t> inodes = ListeningUnixSocketsAround(::getpid());
+    return std::count_if(inodes.begin(), inodes.end(), HasOpenSocket);
+  };
+  const auto before = count_ours();
+  const base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};  // the kernel chooses an abstract name
+  address.sun_family = AF_UNIX;
+  ASSERT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), 0);
+  EXPECT_EQ(count_ours(), before);
+  ASSERT_EQ(::listen(fd.get(), 1), 0);
+  EXPECT_EQ(count_ours(), before + 1);
+}
+
+TEST(Sockets, OtherFilesAreNone) {
+  for (const char* const file : {"/dev/null", "pipe:[7]", "socket:[x]", "socket:["}) {
+    EXPECT_FALSE(SocketInode(file)) << file;
+  }
+  EXPECT_EQ(SocketInode("socket:[7]"), 7U);
+}
+
+}  // namespace
+}  // namespace process
