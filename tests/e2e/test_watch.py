@@ -38,6 +38,13 @@ class Screen:
             assert time.monotonic() < until, f"no {texts} in\n{screen}"
             time.sleep(0.1)
 
+    def is_empty(self):
+        """But for the shell's prompt."""
+        until = time.monotonic() + 30
+        while self.shown().strip() not in ("#", "$"):
+            assert time.monotonic() < until, self.shown()
+            time.sleep(0.1)
+
     def goes_back(self):
         """Types Enter where a command has ended. The screen may still have the same words of an earlier one, further up."""
         until = time.monotonic() + 60
@@ -154,7 +161,9 @@ def test_interrupting_a_command_goes_back(cluster, screen):
     terminal.sees("loss 0.")
     terminal.type("C-z")
     terminal.sees("Stopped", "status")
-    terminal.type("clear; fg; echo status $?", "Enter")
+    terminal.type("clear", "Enter")
+    terminal.is_empty()
+    terminal.type("fg; echo status $?", "Enter")
     terminal.sees("loss 0.")
     terminal.type("C-c")
     terminal.sees("enter goes back to watch")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -49,12 +50,20 @@ struct Running {
   bool IsEmpty() const { return jobs.empty() && left_pods.empty() && bare_pods.empty(); }
 };
 
+// Those that a node of this cluster runs, or will. Nobody ends a pod that its author has bound to
+// a node which does not exist.
 base::Result<std::vector<text::Json>> BoundPods(cluster::Client& client, std::string labels) {
   cluster::ListOptions active;
   active.label_selector = std::move(labels);
   active.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
   TRY_ASSIGN(auto pods, client.List(api::kPods, active));
   std::erase_if(pods.items, [](const text::Json& pod) { return api::NodeName(pod).empty(); });
+  if (pods.items.empty()) return std::move(pods.items);
+  std::set<std::string, std::less<>> here;
+  TRY_ASSIGN(const auto nodes, client.List(api::kNodes, {}));
+  for (const text::Json& node : nodes.items) here.emplace(api::Name(node));
+  std::erase_if(pods.items,
+                [&here](const text::Json& pod) { return !here.contains(api::NodeName(pod)); });
   return std::move(pods.items);
 }
 

@@ -1,9 +1,11 @@
 #include "local/command/stop_cluster.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace local::command {
@@ -56,7 +58,10 @@ class StopClusterTest : public testing::Test {
               R"({"metadata":{"name":"train","namespace":"team"},"spec":{},"status":)" +
                   job_status_ + "}"};
     }
-    return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[]})"};
+    const std::string_view items =
+        request.target.ends_with("/nodes") ? R"({"metadata":{"name":"here"}})" : "";
+    return {
+        200, {}, fmt::format(R"({{"metadata":{{"resourceVersion":"7"}},"items":[{}]}})", items)};
   }
 
   std::string pods_;
@@ -66,6 +71,14 @@ class StopClusterTest : public testing::Test {
   int stops_ = 0;
   std::vector<std::string> asked_;
 };
+
+TEST_F(StopClusterTest, APodOfANodeThatDoesNotExistIsNotWaitedFor) {
+  bare_pods_ =
+      R"({"metadata":{"name":"a","namespace":"n","uid":"a"},"spec":{"nodeName":"nowhere"}})";
+  const base::Status stopped = Stop(false);
+  EXPECT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(stops_, 1);
+}
 
 TEST_F(StopClusterTest, AnIdleClusterIsStoppedWithoutReadingWhatHasEnded) {
   const base::Status stopped = Stop(false);
