@@ -99,6 +99,16 @@ def test_a_strangers_pod_is_no_instance_and_the_reason(muster, api, namespace):
     assert [line.split()[4] for line in shown.splitlines() if line.startswith("j ")] == ["j-master-0", "j-worker-1"], shown
 
 
+def test_a_strangers_service_is_the_reason_also_of_explain(muster, api, namespace):
+    """The workers wait for the name of rank 0, which selects other pods."""
+    api.create("services", namespace, {"metadata": {"name": "j-master-0"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
+    started = Started(api, namespace, job(), ["j-master-0", "j-worker-0", "j-worker-1"])
+    started.set("j-master-0", "Running")
+    why = "service j-master-0 is needed, but a service that is not this job's has that name\n"
+    for verb, words in (("get", f"REASON: {why}"), ("explain", f"PENDING: {why}")):
+        wait_until(f"{verb} names it", lambda verb=verb, words=words: words in muster.run(verb, "j", "-n", namespace).stdout)
+
+
 @pytest.mark.parametrize("policy", ["None", "All"])
 def test_a_job_of_which_only_an_exit_code_is_known_names_it(muster, api, namespace, policy):
     """The message of Failed is Kubeflow's, to the byte: the pods say it, and events where they are gone."""

@@ -57,6 +57,18 @@ std::optional<std::string_view> Between(std::string_view text, std::string_view 
   return end == std::string_view::npos ? std::nullopt : std::optional(text.substr(0, end));
 }
 
+// Workers wait for the name of rank 0, which a Service that selects other pods does not have.
+void AddServiceInTheWay(cluster::Client& client, TrainingJob& job) {
+  for (const std::string& message : MessagesOf(client, job, "FailedCreateService")) {
+    if (message.find("object is being deleted: ") != std::string::npos) continue;
+    const auto name = Between(message, "services \"", "\" already exists");
+    if (!name) continue;
+    job.summary.reason = fmt::format(
+        "service {} is needed, but a service that is not this job's has that name", *name);
+    return;
+  }
+}
+
 void AddPodInTheWay(cluster::Client& client, TrainingJob& job) {
   for (const std::string& message : MessagesOf(client, job, "FailedCreatePod")) {
     // It is the job's own, which its successor waits for.
@@ -137,6 +149,7 @@ void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job) {
   if (has_failed) return AddExit(client, *parsed, job);
   const bool lacks_pods = static_cast<int64_t>(job.pods.size()) < parsed->TotalReplicas();
   if (lacks_pods) AddPodInTheWay(client, job);
+  if (job.summary.reason.empty() && summary.status == "PENDING") AddServiceInTheWay(client, job);
 }
 
 }  // namespace arena
