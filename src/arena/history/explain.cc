@@ -160,6 +160,7 @@ base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format
   TRY_ASSIGN(RunRecord run, FindRun(*client, context, call.args[0]));
   AddWordsOfKueue(*client, run.job);
   AddWordsOfAbsentPods(*client, run.job);
+  AddWordsOfReplacedPods(*client, run.job);
   const std::string& name = run.job.summary.name;
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   Explained of;

@@ -17,7 +17,9 @@
 #include "answers/rule.h"
 #include "answers/stall/recorder.h"
 #include "api/gpu_troubles.h"
+#include "api/job/pytorch_job.h"
 #include "api/job/replica.h"
+#include "api/kinds.h"
 #include "api/last_collectives.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -74,6 +76,18 @@ std::optional<ContainerEnd> EndOf(const text::Json& pod) {
     if (is_sidecar(status)) look(status, std::string(status.name));
   }
   return end;
+}
+
+// When the pod's program was started the last time; nullopt if it was not, or that is not known.
+std::optional<base::Time> LastStartOf(const text::Json& pod) {
+  const std::string main = ContainerOfLog(pod);
+  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
+    if (!main.empty() && status.name != main) continue;
+    if (status.is_running) return status.running_since;
+    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
+    return ended ? ended->started : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 // Whether the launcher's lines contain a cause: only a launcher sees that a rank ended early or
@@ -327,6 +341,26 @@ class Gathering {
     return api::SubmittedEnvironment(run_.job.job).GetOr("PATH", "");
   }
 
+  // Whether what the event tells of has not kept the job's pods from being created, or the pod from
+  // starting its program.
+  bool IsOver(const text::Json& event) const {
+    const std::string_view uid = text::GetString(event, {"involvedObject", "uid"});
+    const auto time = api::ReadEvent(event).last;
+    if (!time) return false;
+    std::optional<base::Time> newest;
+    for (const text::Json& pod : run_.job.pods) {
+      newest = std::max(newest, api::CreationTime(pod));
+      if (uid != api::Uid(pod)) continue;
+      const auto start = LastStartOf(pod);
+      return start && *time < *start;
+    }
+    const auto job = api::ParsePyTorchJob(run_.job.job);
+    return text::GetString(event, {"reason"}) == "FailedCreatePod" &&
+           uid == api::Uid(run_.job.job) && job &&
+           static_cast<int64_t>(run_.job.pods.size()) >= job->TotalReplicas() && newest &&
+           *time <= *newest;
+  }
+
   void AddEvents() {
     if (run_.deleted) return;
     uids_.emplace(api::Uid(run_.job.job));
@@ -349,6 +383,7 @@ class Gathering {
       if (event.is_null()) continue;
       // The pod has a node by now: what kept it waiting is over.
       if (has_place && text::GetString(event, {"reason"}) == "FailedScheduling") continue;
+      if (IsOver(event)) continue;
       evidence_.events.push_back(
           {api::GetTime(event, {"lastTimestamp"}),
            fmt::format("{} {}", text::GetString(event, {"involvedObject", "kind"}),
