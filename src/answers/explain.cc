@@ -361,9 +361,11 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
   for (const Rank& rank : evidence.ranks) {
     if (!HasFailed(rank)) continue;
     size_t passed = 0;
+    const std::vector<bool> ended_waits = EndedWaitsOf(rank.lines);
     const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
       const auto place = static_cast<size_t>(&each - rank.lines.data());
-      if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place) ||
+      const bool is_over = !ended_waits.empty() && ended_waits[place];
+      if (base::Trim(each.text).empty() || is_over || IsOfIgnored(rank.lines, place) ||
           IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
         return false;
       }

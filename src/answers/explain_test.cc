@@ -1088,5 +1088,28 @@ TEST(Explain, AHangExplainsNoFailureOfARanksOwnAndSlowIsNotHung) {
       "deadline");
 }
 
+TEST(Explain, NamesTheOnlyRankThatHorovodMisses) {
+  const Verdict verdict = Explain(
+      ReadLogs({{"train.log",
+                 "[1,0]<stderr>:[2026-03-02 13:55:31.858: W horovod/common/operations.cc:588] "
+                 "HorovodBroadcast_dense_0 [missing ranks: 1]\n"}}));
+  EXPECT_EQ(verdict.kind, "hang");
+  EXPECT_EQ(verdict.confidence, Confidence::kLow);
+  EXPECT_TRUE(verdict.rank.has_value());
+}
+
+TEST(Explain, AVolumeThatCameLaterIsNoTrouble) {
+  const Verdict verdict = Explain(ReadLogs(
+      {{"events.log",
+        "Events:\n  Type     Reason       Age   From         Message\n"
+        "  Normal   Scheduled    38m   default-scheduler  Successfully assigned test/a to n7\n"
+        "  Warning  FailedMount  38m   kubelet, n7  MountVolume.SetUp failed for volume \"v\" : "
+        "configmap \"c\" not found\n"
+        "  Normal   Created      38m   kubelet, n7  Created container\n"
+        "  Normal   Started      38m   kubelet, n7  Started container\n"}}));
+  EXPECT_EQ(verdict.kind, "unknown");
+  EXPECT_EQ(verdict.title, "nothing in these data says that it failed");
+}
+
 }  // namespace
 }  // namespace answers
