@@ -46,6 +46,24 @@ TEST(Explain, NamesTheUsersLine) {
   EXPECT_EQ(verdict.advice, Advice::kFixFirst);
 }
 
+TEST(Explain, OfAJobWhosePodsAreGoneRepeatsWhatTheJobSays) {
+  const Verdict verdict =
+      Explain({.job_reason = "PyTorchJobFailed", .job_message = "Job j has failed because x"});
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.title, "it failed, and these data do not say why");
+  EXPECT_EQ(verdict.line, "Job j has failed because x");
+}
+
+TEST(Explain, NamesTheContainerThatIsNotTheTrainings) {
+  Rank rank = RankOf(1, 3, 5, "proxy: upstream gone\n");
+  rank.container = "proxy";
+  EXPECT_EQ(NameOf(rank), "rank 1 (pt-worker-1, container proxy)");
+  rank.has_log = false;
+  rank.why_no_log = "you may not";
+  EXPECT_EQ(Explain({.ranks = {rank}}).missing[0],
+            "the log of rank 1 (pt-worker-1, container proxy): you may not");
+}
+
 TEST(Explain, NamesTheUsersLineThatTorchCompiled) {
   const char* const kLog =
       "[rank0]:E1126 06:04:39.907000 2874 torch/_subclasses/fake_tensor.py:2908] [0/0] Traceback "
