@@ -46,6 +46,11 @@ std::string DecidingLine(std::string_view text, const Rule* rule) {
   } else if (first.ends_with("look up to see its traceback):")) {
     below = text.substr(std::min(first.size() + 1, text.size()));
   }
+  if (first.find("Error building extension '") != std::string_view::npos) {
+    for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
+      if (NamesBuildError(line)) return std::string(base::Trim(line).substr(0, 400));
+    }
+  }
   below = base::Trim(below.substr(0, below.find('\n')));
   const bool is_type = first.ends_with(':') && first.find(' ') == std::string_view::npos;
   const bool is_known = rule == nullptr || MatchesAny(first, rule->exceptions);
@@ -55,6 +60,19 @@ std::string DecidingLine(std::string_view text, const Rule* rule) {
     }
   }
   return std::string(below.empty() ? first : below);
+}
+
+// Whether the traceback shows that the user's own code raised it. If a library did, or the
+// traceback is missing, the cause may be one that no rule knows. The same holds for types by which
+// compiled code, which has no frames, reports whatever has failed.
+bool IsOfUsersCode(const Raised& raised) {
+  static constexpr auto kOfAnything = std::to_array<std::string_view>(
+      {"RuntimeError", "OSError", "SystemError", "TimeoutError", "CalledProcessError",
+       "InternalError", "ResourceExhaustedError"});
+  const std::string_view type = raised.Type();
+  return !raised.frames.empty() && raised.frames.back().IsUsers() &&
+         std::none_of(kOfAnything.begin(), kOfAnything.end(),
+                      [type](std::string_view each) { return type.ends_with(each); });
 }
 
 Frame UsersFrame(const Raised& raised) {
@@ -109,6 +127,7 @@ std::optional<ChainFinding> FindInChain(const Chain& chain) {
     }
   } else {
     finding = OwnException();
+    finding.confidence = IsOfUsersCode(*deciding) ? Confidence::kHigh : Confidence::kMedium;
   }
   finding.line = DecidingLine(deciding->text, rule);
   finding.frame = UsersFrame(*deciding);

@@ -26,6 +26,7 @@ struct Line {
 struct Rank {
   std::optional<int> rank;  // if a container has several ranks: of its first
   std::string name;         // a pod, or the file that the lines are from
+  std::string container;    // of the pod, if it is not the training's
   std::string host;
   int attempt = 0;               // those before it
   std::optional<int> exit_code;  // as containers report it: 128 + a signal
@@ -36,6 +37,7 @@ struct Rank {
   std::string end_words;
   bool was_ended_by_us = false;  // with its job, or because somebody deleted it
   bool has_log = true;
+  std::string why_no_log;       // "" if it does not matter
   std::vector<Line> lines;      // the oldest first
   std::vector<Fact> witnesses;  // what its machine reported after its failure (witness_line.h)
 };

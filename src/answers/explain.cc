@@ -361,9 +361,11 @@ void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
   for (const Rank& rank : evidence.ranks) {
     if (!HasFailed(rank)) continue;
     size_t passed = 0;
+    const std::vector<bool> ended_waits = EndedWaitsOf(rank.lines);
     const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
       const auto place = static_cast<size_t>(&each - rank.lines.data());
-      if (base::Trim(each.text).empty() || IsOfIgnored(rank.lines, place) ||
+      const bool is_over = !ended_waits.empty() && ended_waits[place];
+      if (base::Trim(each.text).empty() || is_over || IsOfIgnored(rank.lines, place) ||
           IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
         return false;
       }
@@ -462,6 +464,7 @@ std::string NameOf(const Rank& rank) {
     const size_t slash = name.find('/', name.size() - kLongest);
     if (slash != std::string::npos) name = "..." + name.substr(slash);
   }
+  if (!rank.container.empty()) name += ", container " + rank.container;
   if (!rank.rank) return name;
   if (name.empty()) return fmt::format("rank {}", *rank.rank);
   return fmt::format("rank {} ({})", *rank.rank, name);
@@ -472,7 +475,9 @@ Verdict Explain(const Evidence& evidence) {
   verdict.kind = kUnknown;
   verdict.title = "nothing in these data says that it failed";
   for (const Rank& rank : evidence.ranks) {
-    if (!rank.has_log) verdict.missing.push_back("the log of " + NameOf(rank));
+    if (rank.has_log) continue;
+    verdict.missing.push_back(fmt::format("the log of {}{}{}", NameOf(rank),
+                                          rank.why_no_log.empty() ? "" : ": ", rank.why_no_log));
   }
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
@@ -480,6 +485,10 @@ Verdict Explain(const Evidence& evidence) {
     if (verdict.line.empty()) FindLastTrouble(verdict, evidence, MentionsFailure);
     if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {
       NoteLostLoss(verdict, evidence);
+    }
+    if (verdict.line.empty() && !evidence.job_message.empty()) {
+      verdict.title = "it failed, and these data do not say why";
+      verdict.line = evidence.job_message;
     }
     return verdict;
   }

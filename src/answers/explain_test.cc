@@ -46,6 +46,24 @@ TEST(Explain, NamesTheUsersLine) {
   EXPECT_EQ(verdict.advice, Advice::kFixFirst);
 }
 
+TEST(Explain, OfAJobWhosePodsAreGoneRepeatsWhatTheJobSays) {
+  const Verdict verdict =
+      Explain({.job_reason = "PyTorchJobFailed", .job_message = "Job j has failed because x"});
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.title, "it failed, and these data do not say why");
+  EXPECT_EQ(verdict.line, "Job j has failed because x");
+}
+
+TEST(Explain, NamesTheContainerThatIsNotTheTrainings) {
+  Rank rank = RankOf(1, 3, 5, "proxy: upstream gone\n");
+  rank.container = "proxy";
+  EXPECT_EQ(NameOf(rank), "rank 1 (pt-worker-1, container proxy)");
+  rank.has_log = false;
+  rank.why_no_log = "you may not";
+  EXPECT_EQ(Explain({.ranks = {rank}}).missing[0],
+            "the log of rank 1 (pt-worker-1, container proxy): you may not");
+}
+
 TEST(Explain, NamesTheUsersLineThatTorchCompiled) {
   const char* const kLog =
       "[rank0]:E1126 06:04:39.907000 2874 torch/_subclasses/fake_tensor.py:2908] [0/0] Traceback "
@@ -1068,6 +1086,29 @@ TEST(Explain, AHangExplainsNoFailureOfARanksOwnAndSlowIsNotHung) {
       Explain({.ranks = {RankOf(0, 143, 90, "")}, .job_reason = "DeadlineExceeded", .stall = slow})
           .kind,
       "deadline");
+}
+
+TEST(Explain, NamesTheOnlyRankThatHorovodMisses) {
+  const Verdict verdict = Explain(
+      ReadLogs({{"train.log",
+                 "[1,0]<stderr>:[2026-03-02 13:55:31.858: W horovod/common/operations.cc:588] "
+                 "HorovodBroadcast_dense_0 [missing ranks: 1]\n"}}));
+  EXPECT_EQ(verdict.kind, "hang");
+  EXPECT_EQ(verdict.confidence, Confidence::kLow);
+  EXPECT_TRUE(verdict.rank.has_value());
+}
+
+TEST(Explain, AVolumeThatCameLaterIsNoTrouble) {
+  const Verdict verdict = Explain(ReadLogs(
+      {{"events.log",
+        "Events:\n  Type     Reason       Age   From         Message\n"
+        "  Normal   Scheduled    38m   default-scheduler  Successfully assigned test/a to n7\n"
+        "  Warning  FailedMount  38m   kubelet, n7  MountVolume.SetUp failed for volume \"v\" : "
+        "configmap \"c\" not found\n"
+        "  Normal   Created      38m   kubelet, n7  Created container\n"
+        "  Normal   Started      38m   kubelet, n7  Started container\n"}}));
+  EXPECT_EQ(verdict.kind, "unknown");
+  EXPECT_EQ(verdict.title, "nothing in these data says that it failed");
 }
 
 }  // namespace

@@ -24,13 +24,6 @@ constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
 constexpr int kNoProgram = 127;  // as a shell's exit code
 
-std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines) {
-  std::vector<std::string_view> texts;
-  texts.reserve(lines.size());
-  for (const Line& line : lines) texts.push_back(line.text);
-  return FindEndedWaits(texts);
-}
-
 class RankReader {
  public:
   explicit RankReader(const Rank& rank)
@@ -253,10 +246,17 @@ class RankReader {
       return chain.begin < working_until_ && !IsHandled(Before(chain.begin));
     });
     if (last == chains_.rend()) return std::nullopt;
-    const bool has_ended =
-        std::any_of(rank_.lines.begin() + static_cast<ptrdiff_t>(last->end), rank_.lines.end(),
-                    [](const Line& line) { return ReportsExit(line.text); });
-    auto found = has_ended ? ReadChain(*last) : std::nullopt;
+    const auto behind = [this, last](auto predicate) {
+      return std::any_of(rank_.lines.begin() + static_cast<ptrdiff_t>(last->end), rank_.lines.end(),
+                         predicate);
+    };
+    const bool has_ended = behind([](const Line& line) { return ReportsExit(line.text); });
+    // The traceback of another rank, whose end the log does not have.
+    const bool is_cut = behind([](const Line& line) { return line.text == kTracebackHeader; });
+    auto found = has_ended || is_cut ? ReadChain(*last) : std::nullopt;
+    if (found && !has_ended && (found->rule.empty() || found->level != Level::kDeciding)) {
+      return std::nullopt;
+    }
     if (found) found->confidence = std::min(found->confidence, Confidence::kMedium);
     return found;
   }
@@ -272,7 +272,11 @@ class RankReader {
 
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
-    if (IsReport(chain) || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
+    // A status of Windows may be all that says what ended the program.
+    const Rule* const of_last = RuleFor(chain.raised.back());
+    const bool is_report =
+        IsReport(chain) && (of_last == nullptr || !of_last->name.starts_with("windows-"));
+    if (is_report || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
     if (IsHandled(before) && (!IsEnd(chain.end) || WentOnAfter(before, true))) return std::nullopt;
     auto found = FindInChain(chain);
     if (!found) return std::nullopt;
@@ -342,7 +346,8 @@ class RankReader {
       if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
         rule = &RuleNamed("program-missing");
       }
-      if (rule == nullptr) continue;
+      if (rule == nullptr && IsMissingOfDash(text)) rule = &RuleNamed("program-missing");
+      if (rule == nullptr || (IsOfFabricsLog(text) && WentOnAfterFabric(i))) continue;
       const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
       if (!is_better) continue;
       if (IsEndForTask(text) || (IsEndOfStep(text) && IsOfSrun(i))) continue;
@@ -352,6 +357,19 @@ class RankReader {
       }
     }
     return best;
+  }
+
+  // UCX logs as errors what it then does without: whether the program went on behind this line, and
+  // nothing there is about a failure.
+  bool WentOnAfterFabric(size_t line) const {
+    bool has_more = false;
+    for (size_t i = line + 1; i < rank_.lines.size(); ++i) {
+      const std::string_view text = rank_.lines[i].text;
+      if (text.empty() || IsOfFabricsLog(text)) continue;
+      if (IsInChain(i) || MentionsFailure(text)) return false;
+      has_more = true;
+    }
+    return has_more;
   }
 
   // Returns the line up to which a missing file is a missing program, because a shell's exit status
@@ -447,6 +465,7 @@ class RankReader {
     }
     const auto is_asked = [this, begin](size_t line) {
       const std::string_view text = rank_.lines[line].text;
+      if (IsOfFabricsLog(text) && WentOnAfterFabric(line)) return false;
       return line >= begin && !IsWarning(text) && !IsOfLauncher(text) && !IsProgress(text) &&
              !GoesOnAnyway(text);
     };
@@ -487,6 +506,7 @@ class RankReader {
       if (IsInChain(i) || !is_asked(i) || IsWaitThatEnded(i)) continue;
       const std::string_view text = rank_.lines[i].text;
       if (IsHandled(text) && WentOnAfter(text, false)) continue;
+      if (IsOfFabricsLog(text) && WentOnAfterFabric(i)) continue;
       const std::string whole = WithLinesBelow(text, i);
       // Python shows an object of an exception in this way.
       const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);
@@ -568,6 +588,13 @@ class RankReader {
 };
 
 }  // namespace
+
+std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const Line& line : lines) texts.push_back(line.text);
+  return FindEndedWaits(texts);
+}
 
 void Finding::Take(const Rule& taken) {
   rule = taken.name;

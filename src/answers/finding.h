@@ -51,5 +51,6 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
 // ages, and names the pod; `describe` prints them in the order of time. Pure. Empty if there are
 // none.
 std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines);
+std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines);
 
 }  // namespace answers

@@ -67,9 +67,9 @@ bool IsProgress(std::string_view text) {
       {"step", "Step", "epoch", "Epoch", "iter", "Iter", "iteration", "Iteration", "loss", "Loss",
        "batch", "Batch", "EPOCH"});
   static constexpr auto kRates = std::to_array<std::string_view>({"it/s", "s/it"});
-  static constexpr auto kTrouble =
-      std::to_array<std::string_view>({"rror", "xception", "ailed", "imeout", "imed out", "File \"",
-                                       "WARN", "nan", "NaN", "inf,", " inf", "was killed"});
+  static constexpr auto kTrouble = std::to_array<std::string_view>(
+      {"rror", "xception", "ailed", "imeout", "imed out", "File \"", "WARN", "nan", "NaN", "inf,",
+       " inf", "was killed", "not found", "No such ", "ermission denied"});
   static constexpr auto kNoRates = std::to_array<std::string_view>({"?it/s", "?s/it"});
   if (HasAny(text, kNoRates)) return false;
   if (ReportsSuccess(text)) return true;
@@ -93,6 +93,11 @@ std::string_view CarriedException(std::string_view line) {
   for (const std::string_view words : kWords) {
     const size_t at = line.find(words);
     if (at != std::string_view::npos) return line.substr(at + words.size());
+  }
+  constexpr std::string_view kOfXla = "Exception in device=";  // torch_xla prints it for a process
+  if (const size_t at = line.find(kOfXla); at != std::string_view::npos) {
+    const size_t message = line.find(": ", at);
+    return message == std::string_view::npos ? "" : line.substr(message + 2);
   }
   // torchrun prints the content of a worker's error file when another one takes its place.
   constexpr std::string_view kMessage = "\"message\": \"";
@@ -158,14 +163,14 @@ bool IsWarning(std::string_view text) {
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: "});
   static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
-  static constexpr auto kOfAgent = std::to_array<std::string_view>(
-      {" death signal, shutting down workers", " closing signal SIGINT"});
+  static constexpr auto kEnds = std::to_array<std::string_view>(
+      {" death signal, shutting down workers", " closing signal SIGINT",
+       " are waiting for remainder of ranks "});
   const bool is_marked = std::any_of(kBegins.begin(), kBegins.end(), [text](std::string_view each) {
     return text.starts_with(each);
   });
-  // torchrun's agent logs as a warning what ends it.
-  const bool is_agents = HasAny(text, kOfAgent);
-  return (is_marked || HasAny(text, kWords)) && !is_agents && !IsOfNccl(text);
+  // torchrun's agent logs as a warning what ends it, and Horovod what may be its last word.
+  return (is_marked || HasAny(text, kWords)) && !HasAny(text, kEnds) && !IsOfNccl(text);
 }
 
 bool IsHandled(std::string_view before) {

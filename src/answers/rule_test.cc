@@ -409,5 +409,60 @@ TEST(Rules, OfAChainWhatWasRaisedFirst) {
       "permission");
 }
 
+TEST(Rules, AShellsWordInAPathWithANumberedStepIsNoWork) {
+  EXPECT_EQ(Kind("/w/step1_sft/run_1.3b.sh: line 18: deepspeed: command not found\n", 127),
+            "program-missing");
+  EXPECT_EQ(Kind("./launch: 3: accelerate: not found\n", 127), "program-missing");
+}
+
+TEST(Rules, AnExceptionThatNoneKnowsIsCertainOnlyIfTheUsersCodeRaisedIt) {
+  const auto confidence_of = [](const std::string& text) { return FindIn(text, 1)->confidence; };
+  const std::string frames = "Traceback (most recent call last):\n  File \"/w/train.py\", line 3\n";
+  EXPECT_EQ(confidence_of(frames + "ValueError: no such dataset\n"), Confidence::kHigh);
+  EXPECT_EQ(confidence_of(frames + "RuntimeError: device said no\n"), Confidence::kMedium);
+  EXPECT_EQ(
+      confidence_of(frames + "  File \"/x/site-packages/t.py\", line 7, in g\nValueError: x\n"),
+      Confidence::kMedium);
+  EXPECT_EQ(confidence_of("ValueError: no such dataset\n"), Confidence::kMedium);
+}
+
+TEST(Rules, WhatUcxLogsDecidesOnlyIfNothingGoesOn) {
+  const std::string error =
+      "[1668693503.473099] [n7:118:0]  ib_log.c:246  UCX  ERROR mlx5_0: ibv_create_cq() failed: "
+      "Cannot allocate memory. Please set max locked memory (ulimit -l) to 'unlimited'\n";
+  EXPECT_EQ(Kind(error, 1), "fabric");
+  EXPECT_EQ(Kind(error + error + "MPI_Init failed\n", 1), "fabric");
+  EXPECT_EQ(Kind(error + "# Size       Latency\n1            0.23\n", 1), "unknown");
+}
+
+TEST(Rules, TheFirstErrorOfACompilerDecidesWhyAnExtensionIsNotBuilt) {
+  const auto line_of = [](const std::string& error) {
+    return FindIn(
+               "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in f\n"
+               "RuntimeError: Error building extension 'adam': [1/2] c++ -c a.cpp " +
+                   std::string(5000, 'x') + "\nFAILED: a.o\nc++ -c a.cpp\n\n" + error +
+                   "\ncompilation terminated.\nninja: build stopped: subcommand failed.\n",
+               1)
+        .value();
+  };
+  const Finding header =
+      line_of("a.cpp:7:10: fatal error: pybind11/pybind11.h: No such file or directory");
+  EXPECT_EQ(header.kind, "file-missing");
+  EXPECT_EQ(header.line, "a.cpp:7:10: fatal error: pybind11/pybind11.h: No such file or directory");
+  const Finding code = line_of("a.cpp:9:1: error: 'THC' was not declared in this scope");
+  EXPECT_EQ(code.rule, "version-mismatch-build");
+  EXPECT_EQ(code.line, "a.cpp:9:1: error: 'THC' was not declared in this scope");
+}
+
+TEST(Rules, AnExceptionAboveAnotherRanksCutTraceback) {
+  const std::string first =
+      "  File \"/w/train.py\", line 3, in f\n    x.to(device)\n"
+      "RuntimeError: NPU out of memory. Tried to allocate 386.00 MiB\n"
+      "Loading: 42%|####  | 16/38 [00:14<00:19, 1.13it/s]\n";
+  EXPECT_EQ(
+      Kind(first + "Traceback (most recent call last):\n  File \"/w/a.py\", line 2, in g\n", 1),
+      "cuda-out-of-memory");
+}
+
 }  // namespace
 }  // namespace answers

@@ -72,6 +72,16 @@ bool IsMissingOfShell(std::string_view text) {
          (at != std::string_view::npos && HasAny(text.substr(0, at), kShells));
 }
 
+bool IsMissingOfDash(std::string_view text) {
+  constexpr std::string_view kMissing = ": not found";
+  if (!text.ends_with(kMissing)) return false;
+  text.remove_suffix(kMissing.size());
+  const std::string_view before = text.substr(0, std::min(text.rfind(": "), text.size()));
+  const size_t number = before.rfind(": ");
+  return before.size() < text.size() && number != std::string_view::npos && number > 0 &&
+         base::ParseInt(before.substr(number + 2)).has_value();
+}
+
 bool ReportsMissingProgram(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"xit code 127", "xit code: 127", "xitcode: 127", "xitcode  : 127", "xit status 127",
@@ -185,6 +195,19 @@ bool IsErrorLine(std::string_view text) {
          text.find("ld: cannot find ") != std::string_view::npos;
 }
 
+bool IsOfFabricsLog(std::string_view text) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({" UCX  ERROR ", " UCX  WARN ", " UCX  INFO "});
+  return HasAny(text, kWords);
+}
+
+bool NamesBuildError(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {": error: ", ": fatal error: ", " fatal error C", ": error C", "#error -- ", ": error   : ",
+       "ld: cannot find ", "ld: error: ", "undefined reference to ", "ptxas error", "nvcc fatal "});
+  return HasAny(text, kWords);
+}
+
 bool IsOfDestructor(const Chain& chain) {
   const std::vector<Frame>& frames = chain.raised.front().frames;
   return !frames.empty() && frames.front().function == "__del__";
@@ -198,7 +221,9 @@ bool IsReport(const Chain& chain) {
   // `accelerate` and `deepspeed` it is raised by an installed program.
   return type == "CalledProcessError" && !IsOfCompiler(last.text) &&
          std::none_of(last.frames.begin(), last.frames.end(), [](const Frame& frame) {
-           return frame.IsUsers() && frame.file.find("/bin/") == std::string_view::npos;
+           static constexpr auto kInstalled =
+               std::to_array<std::string_view>({"/bin/", "\\Scripts\\"});
+           return frame.IsUsers() && !HasAny(frame.file, kInstalled);
          });
 }
 

@@ -19,6 +19,9 @@ bool ReportsExit(std::string_view line);
 // read.
 bool IsMissingOfShell(std::string_view line);
 
+// dash's "run: 3: deepspeed: not found", with the number of the script's line.
+bool IsMissingOfDash(std::string_view line);
+
 // A status of 127, by which a shell reports that it has not found a program.
 bool ReportsMissingProgram(std::string_view line);
 
@@ -57,6 +60,12 @@ bool IsOfDestructor(const Chain& chain);
 
 // "Error: boom", "fatal: boom", "x: error: boom": the last message of any program.
 bool IsErrorLine(std::string_view line);
+
+// A line that UCX' logger has written.
+bool IsOfFabricsLog(std::string_view line);
+
+// A line in which a compiler or a linker says what is wrong.
+bool NamesBuildError(std::string_view line);
 
 // A launcher's repetition of a rank's message.
 bool IsReport(const Chain& chain);

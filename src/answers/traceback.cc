@@ -19,6 +19,9 @@ constexpr std::string_view kDirect =
 constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
+constexpr std::string_view kBuild = "Error building extension '";
+constexpr std::string_view kBuildEnds = "ninja: build stopped";
+constexpr size_t kMostOfBuild = 1000;
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
 constexpr size_t kLongestText = 4000;
@@ -166,6 +169,16 @@ std::vector<std::string_view> WithoutTree(std::span<const Line> lines) {
   return texts;
 }
 
+// Whether CANN, the software of Ascend's devices, goes on in this line about the exception above:
+// "[ERROR] 2025-04-08-18:07:20 (PID:7, Device:1, RankID:1) ERR01100 ..." or "EI0006: ...".
+bool IsOfCann(std::string_view line) {
+  if (line.starts_with("[ERROR] ")) return line.find(" (PID:") != std::string_view::npos;
+  const auto is_capital = [line](size_t i) { return line[i] >= 'A' && line[i] <= 'Z'; };
+  const std::string_view digits = line.substr(std::min<size_t>(2, line.size()), 4);
+  return line.size() > 6 && line[0] == 'E' && is_capital(1) && line[6] == ':' &&
+         std::all_of(digits.begin(), digits.end(), base::IsDigit);
+}
+
 class Reader {
  public:
   explicit Reader(std::span<const Line> lines) : lines_(lines), texts_(WithoutTree(lines)) {}
@@ -212,6 +225,7 @@ class Reader {
     if (!is_named && !is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
     raised.text = base::Trim(Text(at_++));
+    if (raised.text.find(kBuild) != std::string::npos) ReadBuild(raised);
     // The exception's text may begin below "ImportError: ".
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
@@ -224,6 +238,22 @@ class Reader {
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
     return true;
+  }
+
+  // Adds the lines in which a compiler or linker says what is wrong: the commands between them are
+  // endless. Afterwards `at_` is behind the last of them.
+  void ReadBuild(Raised& raised) {
+    const size_t last = std::min(at_ + kMostOfBuild, lines_.size());
+    size_t errors = 0;
+    for (size_t i = at_; i < last; ++i) {
+      const std::string_view text = Text(i);
+      if (text.find(kTracebackHeader) != std::string_view::npos || IsOfLauncher(text)) return;
+      const bool is_end = text.starts_with(kBuildEnds);
+      if (!is_end && !NamesBuildError(text)) continue;
+      at_ = i + 1;
+      if (is_end) return;
+      if (++errors <= kMostDetails) raised.text.append("\n").append(text.substr(0, kLongestText));
+    }
   }
 
   // Whether the exception that was raised stands below a line such as "BackendCompilerFailed:
@@ -494,8 +524,8 @@ bool GoesOn(std::string_view before, std::string_view line) {
        "Cause: ", "cause: ", "Reason: ", "reason: ", "Input/output error",
        "No space left on device", "Stale file handle", "Disk quota exceeded"});
   if (line.empty() || line.starts_with("Traceback ")) return false;
-  return before.ends_with(':') || line.starts_with("nccl") || line == "Last error:" ||
-         line.find(" (os error ") != std::string_view::npos ||
+  return before.ends_with(':') || IsOfCann(line) || line.starts_with("nccl") ||
+         line == "Last error:" || line.find(" (os error ") != std::string_view::npos ||
          std::any_of(kCauses.begin(), kCauses.end(),
                      [line](std::string_view cause) { return line.starts_with(cause); });
 }

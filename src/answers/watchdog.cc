@@ -162,6 +162,11 @@ std::optional<int> MissingAtBarrier(std::string_view line) {
     const std::string_view number = line.substr(name + kRank.size());
     return RankNumber(number.substr(0, number.find_first_not_of("0123456789")));
   }
+  constexpr std::string_view kOfHorovod = " [missing ranks: ";
+  if (const size_t at = line.find(kOfHorovod); at != std::string_view::npos) {
+    const std::string_view number = line.substr(at + kOfHorovod.size());
+    return RankNumber(number.substr(0, number.find(']')));  // of several, none
+  }
   const size_t end = line.find(" failed to pass monitoredBarrier");
   if (end == std::string_view::npos) return std::nullopt;
   line = line.substr(0, end);

@@ -136,6 +136,17 @@ def test_a_follower_does_not_undo_a_down(cluster):
     assert cluster.get("ended")["status"] == "FAILED", "the next command starts it again"
 
 
+def test_down_knows_what_a_killed_daemon_left_running(cluster):
+    cluster.submit("left", "sleep 600")
+    cluster.wait("left", "RUNNING")
+    cluster.kill_daemon()
+    assert "default/left" in cluster.run("down", code=1).stderr
+    cluster.kill_daemon()
+    cluster.run("down", "--force", timeout=120)
+    assert cluster.pod_processes() == [] and cluster.daemon_pid() is None
+    assert "not running" in cluster.run("down").stdout
+
+
 def test_a_failure_while_the_daemon_is_dead_keeps_its_exit_code(cluster):
     cluster.submit("dies", "sleep 0.5; exit 7")
     cluster.wait("dies", "RUNNING")

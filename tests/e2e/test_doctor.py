@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 
+import pytest
 
 
 def findings(cluster, code=0, env=None, flags=()):
@@ -29,7 +30,22 @@ def test_the_python_is_the_jobs_own_and_gloo_is_tried(cluster):
     os.remove(cluster.path("config", "muster", "config.yaml"))  # it names the system's
     found = findings(cluster, env={"VIRTUAL_ENV": bare})["python"]
     assert found["state"] == "poor" and "no torch" in found["found"], found
-    assert "No module named 'torch'" in found["advice"] and "apt-get install" in found["advice"]
+    assert "No module named 'torch'" in found["advice"] and f"`{bare}/bin/python" in found["advice"]
+    assert "-m pip install torch`" in found["advice"], "Debian's package would not help this Python"
+
+
+@pytest.mark.parametrize("program, state", [("echo 'Welcome!'; exec /usr/bin/python3 \"$@\"", "ok"), ("exit 3", "bad")])
+def test_a_python_that_greets_is_asked_all_the_same(cluster, program, state):
+    folder = cluster.path("home", "greeting")
+    os.makedirs(folder)
+    for name in ("python", "python3"):
+        with open(f"{folder}/{name}", "w") as file:
+            file.write(f"#!/bin/sh\n{program}\n")
+        os.chmod(file.name, 0o755)
+    os.remove(cluster.path("config", "muster", "config.yaml"))  # it names the system's
+    found = findings(cluster, code=state == "bad", env={"PATH": f"{folder}:/usr/bin:/bin", "VIRTUAL_ENV": ""})["python"]
+    assert found["state"] == state and folder in found["found"], found
+    assert (state == "ok") == (found["advice"] == ""), found
 
 
 def test_what_is_missing_is_named_with_its_package(cluster):

@@ -54,6 +54,11 @@ def test_a_deleted_run_is_shown_with_its_log(cluster, code):
         assert "no run nothere is known" in cluster.run(verb, "nothere", code=1).stderr
 
 
+def test_a_run_that_printed_nothing_has_no_last_lines(cluster):
+    cluster.submit("silent", "true", "--wait")
+    assert "Last lines" not in cluster.run("show", "silent").stdout
+
+
 def test_it_outlives_the_daemon_and_is_there_after_a_kill(cluster, code):
     cluster.run("run", "--name=one", "train.py", "0.1", cwd=code)
     cluster.run("delete", "one")

@@ -99,6 +99,58 @@ def test_a_strangers_pod_is_no_instance_and_the_reason(muster, api, namespace):
     assert [line.split()[4] for line in shown.splitlines() if line.startswith("j ")] == ["j-master-0", "j-worker-1"], shown
 
 
+def test_a_strangers_service_is_the_reason_also_of_explain(muster, api, namespace):
+    """The workers wait for the name of rank 0, which selects other pods."""
+    api.create("services", namespace, {"metadata": {"name": "j-master-0"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
+    started = Started(api, namespace, job(), ["j-master-0", "j-worker-0", "j-worker-1"])
+    started.set("j-master-0", "Running")
+    why = "service j-master-0 is needed, but a service that is not this job's has that name\n"
+    for verb, words in (("get", f"REASON: {why}"), ("explain", f"PENDING: {why}")):
+        wait_until(f"{verb} names it", lambda verb=verb, words=words: words in muster.run(verb, "j", "-n", namespace).stdout)
+
+
+def test_what_kept_pods_waiting_is_over_once_they_run(real_cluster, muster, api, namespace):
+    """The events of a quota that was full, and of a volume that was late, stay for an hour."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": namespace}}
+    for most, used in ((1, 0), (9, 1)):  # no controller counts here
+        real_cluster.apply({**quota, "spec": {"hard": {"pods": most}}})
+        real_cluster.patch_status("resourcequota", "q", namespace, {"hard": {"pods": most}, "used": {"pods": used}})
+        if most == 1:
+            api.create("pytorchjobs", namespace, job())
+            wait_until("the quota is full", lambda: "exceeded quota" in muster.run("get", "j", "-n", namespace).stdout)
+            assert "the namespace's quota is used up" in muster.run("explain", "j", "-n", namespace).stdout
+    pods = ["j-master-0", "j-worker-0", "j-worker-1"]
+    wait_until("there is room", lambda: api.names("pods", namespace) == pods)
+    about = api.get("pods", namespace, "j-worker-1")["metadata"]
+    api.create("events", namespace, {
+        "metadata": {"name": "late"}, "reason": "FailedMount", "message": "MountVolume.SetUp failed for volume \"data\"", "type": "Warning",
+        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": namespace, "name": about["name"], "uid": about["uid"]},
+        "lastTimestamp": about["creationTimestamp"]})
+    assert "a volume could not be mounted" in muster.run("explain", "j", "-n", namespace).stdout
+    for pod in pods:
+        api.patch("pods", namespace, pod, {"status": {"phase": "Running", "containerStatuses": [
+            {"name": "pytorch", "ready": True, "restartCount": 0, "image": "x", "imageID": "x",
+             "state": {"running": {"startedAt": "2099-01-01T00:00:00Z"}}}]}}, "/status")
+    wait_until("nothing is wrong any more", lambda: muster.run("explain", "j", "-n", namespace).stdout.endswith(
+        " RUNNING: nothing has failed yet\n"))
+
+
+def test_how_a_pod_ended_that_was_replaced_is_said(muster, api, namespace):
+    """Of the pod nothing is left, and the condition Restarting goes while the master runs."""
+    pods = ["j-master-0", "j-worker-0", "j-worker-1"]
+    started = Started(api, namespace, job(restart="ExitCode"), pods)
+    started.set(pods, "Running")
+    started.await_condition("Running")
+    before = api.get("pods", namespace, "j-worker-0")["metadata"]["uid"]
+    started.set("j-worker-0", "Failed", 137)
+    wait_until("it is replaced", lambda: (api.get("pods", namespace, "j-worker-0") or {"metadata": {"uid": before}})["metadata"]["uid"] != before)
+    why = "rank 1 (j-worker-0) was killed by SIGKILL (exit code 137), and was replaced\n"
+    for verb, words in (("get", f"REASON: {why}"), ("explain", f"PENDING: {why}")):
+        wait_until(f"{verb} says it", lambda verb=verb, words=words: words in muster.run(verb, "j", "-n", namespace).stdout)
+    started.set("j-worker-0", "Running")
+    wait_until("explain says it", lambda: f"RUNNING: {why}" in muster.run("explain", "j", "-n", namespace).stdout)
+
+
 @pytest.mark.parametrize("policy", ["None", "All"])
 def test_a_job_of_which_only_an_exit_code_is_known_names_it(muster, api, namespace, policy):
     """The message of Failed is Kubeflow's, to the byte: the pods say it, and events where they are gone."""

@@ -88,7 +88,7 @@ CASES = {
     "hub-offline": ("download", 0, "retry", {"rank0.log": trace("huggingface_hub.errors.LocalEntryNotFoundError: An error happened while "
         "trying to locate the file on the Hub and we cannot find the requested files in the local cache. Please check your connection "
         "and try again or make sure your Internet connection is on.")}),
-    "ssl": ("download", 0, "retry", {"rank0.log": trace("urllib.error.URLError: <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] certificate "
+    "ssl": ("download", 0, "fix-first", {"rank0.log": trace("urllib.error.URLError: <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] certificate "
         "verify failed: unable to get local issuer certificate (_ssl.c:1000)>")}),
     "s3-nokey": ("file-missing", 0, "fix-first", {"rank0.log": trace("botocore.errorfactory.NoSuchKey: An error occurred (NoSuchKey) when "
         "calling the GetObject operation: The specified key does not exist.")}),

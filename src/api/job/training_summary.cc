@@ -206,6 +206,15 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
 
 }  // namespace
 
+namespace {
+
+bool IsOfTraining(const text::Json& pod, const ContainerStatus& status) {
+  const text::Json* const main = MainContainer(pod);
+  return main == nullptr || text::GetString(*main, {"name"}) == status.name;
+}
+
+}  // namespace
+
 std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart) {
   return fmt::format("{} exited with code {}, starts again (restart {})", Name(pod),
                      ended.exit_code, restart);
@@ -219,8 +228,31 @@ std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
     for (const ContainerStatus& status : ContainerStatuses(*pod)) {
       if (!status.is_waiting || !status.last_terminated) continue;
-      return DescribeRestart(*pod, *status.last_terminated, status.restart_count + 1);
+      const std::string text =
+          DescribeRestart(*pod, *status.last_terminated, status.restart_count + 1);
+      if (IsOfTraining(*pod, status)) return text;
+      return fmt::format("the container {} of {}", status.name, text);
     }
+  }
+  return "";
+}
+
+// A pod that does not end although its program has, because a sidecar runs on; "" if there is none
+// that matters: workers that have succeeded do not.
+std::string WhyNotEnding(const std::vector<const text::Json*>& pods) {
+  for (const text::Json* const pod : pods) {
+    if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
+    const ContainerStatus* ended = nullptr;
+    const ContainerStatus* running = nullptr;
+    const std::vector<ContainerStatus> statuses = ContainerStatuses(*pod);
+    for (const ContainerStatus& status : statuses) {
+      if (status.is_running) running = &status;
+      if (status.terminated && IsOfTraining(*pod, status)) ended = &status;
+    }
+    if (ended == nullptr || running == nullptr) continue;
+    if (ended->terminated->exit_code == 0 && !IsMasterPod(*pod)) continue;
+    return fmt::format("{} exited with code {}, but its container {} runs on: the pod does not end",
+                       Name(*pod), ended->terminated->exit_code, running->name);
   }
   return "";
 }
@@ -324,6 +356,23 @@ void SummarizeFailure(const text::Json& job, const std::vector<const text::Json*
 
 }  // namespace
 
+std::string NamesOfFinalizers(const text::Json& job) {
+  std::string names;
+  for (const text::Json& name : text::Items(job, {"metadata", "finalizers"})) {
+    const std::string_view finalizer = text::GetString(name, {});
+    if (finalizer == "foregroundDeletion" || finalizer == "orphan") continue;  // Kubernetes' own
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", finalizer);
+  }
+  return names;
+}
+
+std::string WhyStillThere(const text::Json& job) {
+  const std::string finalizers = IsDeleting(job) ? NamesOfFinalizers(job) : "";
+  if (finalizers.empty()) return "";
+  return fmt::format("it is being deleted, and goes when its finalizers are removed: {}",
+                     finalizers);
+}
+
 bool IsJobFinished(const text::Json& job) {
   return TrueCondition(job, "Succeeded") != nullptr || TrueCondition(job, "Failed") != nullptr;
 }
@@ -360,6 +409,10 @@ TrainingSummary Summarize(const text::Json& job, const std::vector<const text::J
   if (IsWaiting(out.status)) out.reason = WhyPending(job, pods, now);
   if (out.status == "RUNNING") out.reason = StallOf(job, now);
   if (out.status == "RUNNING" && out.reason.empty()) out.reason = WhyRestarting(pods);
+  if (out.status == "RUNNING" && out.reason.empty()) out.reason = WhyNotEnding(pods);
+  if (IsWaiting(out.status) || out.status == "RUNNING") {
+    if (std::string why = WhyStillThere(job); !why.empty()) out.reason = std::move(why);
+  }
 
   std::vector<const text::Json*> ordered = pods;
   const std::string& failed = out.first_failure.instance;
@@ -458,6 +511,7 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "uid"},
       {"metadata", "creationTimestamp"},
       {"metadata", "deletionTimestamp"},
+      {"metadata", "finalizers"},
       {"metadata", "labels"},
       {"metadata", "annotations", kCreatedAnnotation},
       {"metadata", "annotations", kFailureAnnotation},

@@ -59,6 +59,11 @@ struct TrainingSummary {
   std::string trainer = "pytorchjob";  // the job's kind, in lower case
 };
 
+// The finalizers that hold a job that is deleted until somebody removes them: "x.io/a, y.io/b".
+std::string NamesOfFinalizers(const text::Json& job);
+// Says so of a job that is being deleted and has any, else "".
+std::string WhyStillThere(const text::Json& job);
+
 // "pt-master-0 exited with code 1, starts again (restart 1)": for a program that is started in its
 // pod for the `restart`th time after the first.
 std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart);

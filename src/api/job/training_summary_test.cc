@@ -295,6 +295,62 @@ TEST(TrainingSummary, AJobWhosePodsAreGoingDoesNotRun) {
   EXPECT_EQ(Of(job, pods).reason, "pt-master-0 is being deleted");
 }
 
+TEST(RunningReason, NamesASidecarThatKeepsAPodWhoseProgramHasEnded) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  const auto make = [](const std::string& type, const std::string& state) {
+    text::Json pod = MakePod(type, 0);
+    text::Set(pod, {"spec", "containers"},
+              *text::ParseJson(R"([{"name": "proxy"}, {"name": "pytorch"}])"));
+    text::Set(pod, {"status", "containerStatuses"},
+              *text::ParseJson(R"([{"name": "proxy", "state": {"running": {}}},
+                  {"name": "pytorch", "state": )" +
+                               state + "}]"));
+    return pod;
+  };
+  const std::string running = R"({"running": {}})";
+  const std::string failed = R"({"terminated": {"exitCode": 3}})";
+  const std::string done = R"({"terminated": {"exitCode": 0}})";
+  const auto reason = [&](const std::string& master, const std::string& worker) {
+    const text::Json pods[] = {make("master", master), make("worker", worker)};
+    return Summarize(job, {&pods[0], &pods[1]}, kNow).reason;
+  };
+  EXPECT_EQ(reason(running, running), "");
+  EXPECT_EQ(reason(running, done), "");  // the job ends with its master
+  EXPECT_EQ(
+      reason(running, failed),
+      "pt-worker-0 exited with code 3, but its container proxy runs on: the pod does not end");
+  EXPECT_EQ(
+      reason(done, done),
+      "pt-master-0 exited with code 0, but its container proxy runs on: the pod does not end");
+  EXPECT_EQ(reason(running, running.substr(0, 1) + R"("waiting": {"reason": "x"}})"), "");
+}
+
+TEST(RunningReason, DoesNotTakeASidecarForTheProgram) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  text::Json pod = MakePod("master", 0);
+  text::Set(pod, {"spec", "containers"},
+            *text::ParseJson(R"([{"name": "proxy"}, {"name": "pytorch"}])"));
+  text::Set(pod, {"status", "containerStatuses"},
+            *text::ParseJson(R"([{"name": "proxy", "restartCount": 4,
+                "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}},
+                "lastState": {"terminated": {"exitCode": 1}}},
+                {"name": "pytorch", "state": {"running": {}}}])"));
+  EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
+            "the container proxy of pt-master-0 exited with code 1, starts again (restart 5)");
+}
+
+TEST(Reason, OfAJobThatItsFinalizersHold) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  text::Set(job, {"metadata", "finalizers"}, text::Array{"foregroundDeletion", "x.io/a", "x.io/b"});
+  EXPECT_EQ(Summarize(job, {}, kNow).reason, "");
+  text::Set(job, {"metadata", "deletionTimestamp"}, "2026-07-30T10:00:30Z");
+  EXPECT_EQ(Summarize(job, {}, kNow).reason,
+            "it is being deleted, and goes when its finalizers are removed: x.io/a, x.io/b");
+}
+
 TEST(RunningReason, SaysWhichProgramWaitsToBeStartedAgain) {
   text::Json job = MakeJob();
   AddCondition(job, "Running");

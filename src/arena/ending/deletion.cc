@@ -87,6 +87,9 @@ base::Result<bool> Deletion::Begin() {
   if (job_) SeenRuns(context_).Renew(*job_, {});
   if (identity_) TRY(DeleteListed(text::GetString(*identity_, {"data", "app"})));
   if (job_) TRY(DeleteIfThere(client_, api::kPyTorchJobs, namespace_, name_));
+  if (const std::string holders = job_ ? api::NamesOfFinalizers(*job_) : ""; !holders.empty()) {
+    base::LogInfo("the job {} goes when its finalizers are removed: {}", name_, holders);
+  }
   return true;
 }
 

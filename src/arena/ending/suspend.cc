@@ -70,6 +70,9 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
                 fmt::format("the job {} has ended ({}): submit it again to run it once more", name,
                             job.summary.status));
   }
+  if (api::IsDeleting(job.job)) {
+    return Fail(Code::kInvalidArgument, fmt::format("the job {} is being deleted", name));
+  }
   // Resuming a job by hand also ends its wait for other jobs.
   const bool waits = !api::AwaitedBy(job.job).empty();
   const bool is_so_already = IsSuspended(job.job) == is_suspended && !waits;

@@ -18,6 +18,7 @@
 #include "arena/history/ranks.h"
 #include "arena/history/trials.h"
 #include "arena/history/verdict_json.h"
+#include "arena/jobs/absent_pods.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/kueue.h"
 #include "arena/logs/evidence.h"
@@ -158,6 +159,8 @@ base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(RunRecord run, FindRun(*client, context, call.args[0]));
   AddWordsOfKueue(*client, run.job);
+  AddWordsOfAbsentPods(*client, run.job);
+  AddWordsOfReplacedPods(*client, run.job);
   const std::string& name = run.job.summary.name;
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   Explained of;

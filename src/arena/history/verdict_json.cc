@@ -1,5 +1,11 @@
 #include "arena/history/verdict_json.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/pod.h"
+
 namespace arena {
 namespace {
 
@@ -53,8 +59,24 @@ std::optional<std::string> NotFailed(const RunRecord& run) {
   const api::TrainingSummary& summary = run.job.summary;
   if (summary.status == "FAILED" || summary.status == kDeletedStatus) return std::nullopt;
   if (!summary.reason.empty()) return summary.reason;
-  if (api::IsWaiting(summary.status)) return "it waits";
-  return summary.status == "SUCCEEDED" ? "nothing failed" : "nothing has failed yet";
+  const auto& pods = run.job.pods;
+  const bool has_failed_pod = std::any_of(
+      pods.begin(), pods.end(), [](const text::Json& pod) { return api::Phase(pod) == "Failed"; });
+  if (has_failed_pod && summary.status != "SUCCEEDED") return std::nullopt;
+  if (api::IsWaiting(summary.status)) {
+    for (const api::InstanceSummary& instance : summary.instances) {
+      if (!instance.waits.empty()) return fmt::format("{}: {}", instance.name, instance.waits);
+    }
+    return "it waits";
+  }
+  if (summary.status == "SUCCEEDED") return "nothing failed";
+  for (const api::InstanceSummary& instance : summary.instances) {
+    if (instance.restarts == 0 || instance.last_end.empty()) continue;
+    return fmt::format("{} was started again {}, the last time after: {}", instance.name,
+                       instance.restarts == 1 ? "once" : fmt::format("{} times", instance.restarts),
+                       instance.last_end);
+  }
+  return "nothing has failed yet";
 }
 
 }  // namespace arena

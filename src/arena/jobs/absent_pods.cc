@@ -20,14 +20,15 @@
 namespace arena {
 namespace {
 
-// The messages of the job's events of that reason, the latest first.
-std::vector<std::string> MessagesOf(cluster::Client& client, const TrainingJob& job,
+// The job's events, the latest first; of one reason unless it is "".
+std::vector<text::Json> EventsOfJob(cluster::Client& client, const TrainingJob& job,
                                     std::string_view reason) {
   cluster::ListOptions options;
   options.namespace_name = job.summary.namespace_name;
   options.field_selector =
-      fmt::format("involvedObject.kind={},involvedObject.name={},involvedObject.uid={},reason={}",
-                  api::kPyTorchJobs.kind, job.summary.name, job.summary.uid, reason);
+      fmt::format("involvedObject.kind={},involvedObject.name={},involvedObject.uid={}",
+                  api::kPyTorchJobs.kind, job.summary.name, job.summary.uid);
+  if (!reason.empty()) options.field_selector += fmt::format(",reason={}", reason);
   auto events = client.List(api::kEvents, options);
   if (!events) {
     base::LogDebug("why pods are missing is not known: {}", events.error().message);
@@ -40,8 +41,13 @@ std::vector<std::string> MessagesOf(cluster::Client& client, const TrainingJob& 
   };
   std::stable_sort(events->items.begin(), events->items.end(),
                    [&](const text::Json& a, const text::Json& b) { return last(a) > last(b); });
+  return std::move(events->items);
+}
+
+std::vector<std::string> MessagesOf(cluster::Client& client, const TrainingJob& job,
+                                    std::string_view reason) {
   std::vector<std::string> messages;
-  for (const text::Json& event : events->items) {
+  for (const text::Json& event : EventsOfJob(client, job, reason)) {
     messages.emplace_back(text::GetString(event, {"message"}));
   }
   return messages;
@@ -55,6 +61,18 @@ std::optional<std::string_view> Between(std::string_view text, std::string_view 
   text.remove_prefix(begin + before.size());
   const size_t end = text.find(after);
   return end == std::string_view::npos ? std::nullopt : std::optional(text.substr(0, end));
+}
+
+// Workers wait for the name of rank 0, which a Service that selects other pods does not have.
+void AddServiceInTheWay(cluster::Client& client, TrainingJob& job) {
+  for (const std::string& message : MessagesOf(client, job, "FailedCreateService")) {
+    if (message.find("object is being deleted: ") != std::string::npos) continue;
+    const auto name = Between(message, "services \"", "\" already exists");
+    if (!name) continue;
+    job.summary.reason = fmt::format(
+        "service {} is needed, but a service that is not this job's has that name", *name);
+    return;
+  }
 }
 
 void AddPodInTheWay(cluster::Client& client, TrainingJob& job) {
@@ -123,7 +141,27 @@ void AddExit(cluster::Client& client, const api::PyTorchJob& parsed, TrainingJob
   }
 }
 
+// Of a pod that was replaced nothing is left but events: its successor waits, or runs.
+void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, TrainingJob& job) {
+  for (const text::Json& event : EventsOfJob(client, job, "")) {
+    const std::string_view reason = text::GetString(event, {"reason"});
+    const std::string_view message = text::GetString(event, {"message"});
+    std::string text;
+    if (reason == "NodeLost" || reason == "Disrupted") text = api::OneLine(message);
+    if (reason == "ExitedWithCode") text = DescribeExit(parsed, message);
+    if (text.empty()) continue;
+    job.summary.reason = fmt::format("{}, and was replaced", text);
+    return;
+  }
+}
+
 }  // namespace
+
+void AddWordsOfReplacedPods(cluster::Client& client, TrainingJob& job) {
+  const api::TrainingSummary& summary = job.summary;
+  if (!summary.reason.empty() || summary.status != "RUNNING") return;
+  if (const auto parsed = api::ParsePyTorchJob(job.job)) AddReplacedPod(client, *parsed, job);
+}
 
 void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job) {
   const api::TrainingSummary& summary = job.summary;
@@ -137,6 +175,9 @@ void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job) {
   if (has_failed) return AddExit(client, *parsed, job);
   const bool lacks_pods = static_cast<int64_t>(job.pods.size()) < parsed->TotalReplicas();
   if (lacks_pods) AddPodInTheWay(client, job);
+  if (job.summary.reason.empty() && summary.status == "PENDING") AddServiceInTheWay(client, job);
+  if (job.summary.reason.empty() && summary.status == "PENDING")
+    AddReplacedPod(client, *parsed, job);
 }
 
 }  // namespace arena

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -57,6 +58,46 @@ bool IsStarting(const text::Json& pod) {
   return api::Phase(pod) == "Pending" && !api::NodeName(pod).empty() && !api::IsDeleting(pod);
 }
 
+// Makes what the first of these instances waits for the reason of a waiting job that has none.
+void TakeReason(api::TrainingSummary& summary,
+                const std::function<bool(const api::InstanceSummary&)>& is_wanted) {
+  if (summary.status != "PENDING" || !summary.reason.empty()) return;
+  for (const api::InstanceSummary& each : summary.instances) {
+    if (each.waits.empty() || !is_wanted(each)) continue;
+    summary.reason = fmt::format("{}: {}", each.name, each.waits);
+    return;
+  }
+}
+
+// Reads the latest warnings about pods that start, and whose status does not say what for.
+void AddWarnings(cluster::Client& client, TrainingJob& job) {
+  std::map<std::string, api::InstanceSummary*, std::less<>> mute;  // by uid
+  Uids uids;
+  for (api::InstanceSummary& instance : job.summary.instances) {
+    const text::Json* const pod = job.Pod(instance.name);
+    if (pod == nullptr || !instance.waits.empty() || !IsStarting(*pod)) continue;
+    mute.emplace(api::Uid(*pod), &instance);
+    uids.emplace(api::Uid(*pod));
+  }
+  if (mute.empty()) return;
+  const auto events =
+      ListAbout(client, job.summary.namespace_name, uids, "involvedObject.kind=Pod,type=Warning");
+  if (!events) {
+    base::LogDebug("what pods wait for is not known: {}", events.error().message);
+    return;
+  }
+  for (const text::Json& event : *events) {
+    const auto found = mute.find(text::GetString(event, {"involvedObject", "uid"}));
+    if (found == mute.end()) continue;
+    found->second->waits = fmt::format("{}: {}", text::GetString(event, {"reason"}),
+                                       api::OneLine(text::GetString(event, {"message"})));
+  }
+  TakeReason(job.summary, [&](const api::InstanceSummary& each) {
+    const text::Json* const pod = job.Pod(each.name);
+    return pod != nullptr && uids.contains(api::Uid(*pod));
+  });
+}
+
 }  // namespace
 
 base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Context& context,
@@ -87,37 +128,9 @@ base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Cont
 void AddWordsOfEvents(cluster::Client& client, const Context& context, TrainingJob& job) {
   AddWordsOfAbsentPods(client, job);
   if (context.cluster_is_this_machine) return;
-  std::map<std::string, api::InstanceSummary*, std::less<>> mute;  // by uid
-  Uids uids;
-  for (api::InstanceSummary& instance : job.summary.instances) {
-    const text::Json* const pod = job.Pod(instance.name);
-    if (pod == nullptr || !instance.waits.empty() || !IsStarting(*pod)) continue;
-    mute.emplace(api::Uid(*pod), &instance);
-    uids.emplace(api::Uid(*pod));
-  }
-  if (mute.empty()) return;
-  const auto events =
-      ListAbout(client, job.summary.namespace_name, uids, "involvedObject.kind=Pod,type=Warning");
-  if (!events) {
-    base::LogDebug("what pods wait for is not known: {}", events.error().message);
-    return;
-  }
-  for (const text::Json& event : *events) {
-    const auto found = mute.find(text::GetString(event, {"involvedObject", "uid"}));
-    if (found == mute.end()) continue;
-    found->second->waits = fmt::format("{}: {}", text::GetString(event, {"reason"}),
-                                       api::OneLine(text::GetString(event, {"message"})));
-  }
-  api::TrainingSummary& summary = job.summary;
-  if (summary.status != "PENDING" || !summary.reason.empty()) return;
-  const auto first = std::find_if(
-      summary.instances.begin(), summary.instances.end(), [&](const api::InstanceSummary& each) {
-        const text::Json* const pod = job.Pod(each.name);
-        return !each.waits.empty() && pod != nullptr && uids.contains(api::Uid(*pod));
-      });
-  if (first != summary.instances.end()) {
-    summary.reason = fmt::format("{}: {}", first->name, first->waits);
-  }
+  AddWarnings(client, job);
+  // Nothing is wrong with a pod whose init container has not ended, but nothing else waits.
+  TakeReason(job.summary, [](const api::InstanceSummary&) { return true; });
 }
 
 }  // namespace arena

@@ -13,6 +13,7 @@
 #include "api/pod.h"
 #include "arena/jobs/jobs.h"
 #include "arena/logs/log_lines.h"
+#include "arena/logs/pod_log.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -275,7 +276,7 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
     const std::string why = job.summary.reason.empty() ? "" : ": " + ReasonToShow(job.summary);
     return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
   }
-  return std::string();
+  return ContainerOfLog(*pod);
 }
 
 base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request,

@@ -32,8 +32,8 @@ struct AllLogsRequest {
 };
 
 // The container whose log to read now: `wanted`; else, while the instance is initialised, the init
-// container that started last; else its training container (""). kInvalidArgument, with the reason,
-// before any has started.
+// container that started last; else that of its training (ContainerOfLog). kInvalidArgument, with
+// the reason, before any has started.
 base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::string& instance,
                                           const std::string& wanted);
 

@@ -17,7 +17,9 @@
 #include "answers/rule.h"
 #include "answers/stall/recorder.h"
 #include "api/gpu_troubles.h"
+#include "api/job/pytorch_job.h"
 #include "api/job/replica.h"
+#include "api/kinds.h"
 #include "api/last_collectives.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -45,18 +47,47 @@ constexpr int64_t kFewer = 40;             // so many times fewer lines are read
 constexpr size_t kMostFiles = 4096;
 constexpr int kKilled = 128 + SIGKILL;
 
-// Returns how the pod's program ended; a container that failed counts more than one that did not.
-std::optional<api::Terminated> EndOf(const text::Json& pod) {
-  std::optional<api::Terminated> end;
-  for (const auto& statuses : {api::InitContainerStatuses(pod), api::ContainerStatuses(pod)}) {
-    end.reset();  // an init container that succeeded says nothing about the program
-    for (const api::ContainerStatus& status : statuses) {
-      const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-      if (ended && (!end || (end->exit_code == 0 && ended->exit_code != 0))) end = ended;
-    }
-    if (end && end->exit_code != 0) return end;
+struct ContainerEnd {
+  api::Terminated how;
+  std::string container;  // "" if it is the training's, or an init container
+};
+
+// Returns how the pod's program ended. A container that failed counts more than one that did not,
+// and the training's more than its sidecars.
+std::optional<ContainerEnd> EndOf(const text::Json& pod) {
+  const std::string main = ContainerOfLog(pod);
+  std::optional<ContainerEnd> end;
+  const auto look = [&](const api::ContainerStatus& status, std::string container) {
+    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
+    if (!ended || (end && (end->how.exit_code != 0 || ended->exit_code == 0))) return;
+    end = ContainerEnd{*ended, std::move(container)};
+  };
+  for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) look(status, "");
+  if (end && end->how.exit_code != 0) return end;
+  end.reset();  // an init container that succeeded says nothing about the program
+  const auto statuses = api::ContainerStatuses(pod);
+  const auto is_sidecar = [&main](const api::ContainerStatus& status) {
+    return !main.empty() && status.name != main;
+  };
+  for (const api::ContainerStatus& status : statuses) {
+    if (!is_sidecar(status)) look(status, "");
+  }
+  for (const api::ContainerStatus& status : statuses) {
+    if (is_sidecar(status)) look(status, std::string(status.name));
   }
   return end;
+}
+
+// When the pod's program was started the last time; nullopt if it was not, or that is not known.
+std::optional<base::Time> LastStartOf(const text::Json& pod) {
+  const std::string main = ContainerOfLog(pod);
+  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
+    if (!main.empty() && status.name != main) continue;
+    if (status.is_running) return status.running_since;
+    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
+    return ended ? ended->started : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 // Whether the launcher's lines contain a cause: only a launcher sees that a rank ended early or
@@ -113,7 +144,7 @@ class Gathering {
     rank.rank = 0;
     rank.exit_code = trial.exit_code;
     rank.ended = trial.ended;
-    std::optional<std::string> log;
+    base::Result<std::string> log = Fail(Code::kNotFound, "its pod is not known");
     if (of != nullptr) {
       uids_.emplace(api::Uid(*of->pod));
       rank.host = api::NodeName(*of->pod);
@@ -167,11 +198,12 @@ class Gathering {
       rank.message = disruption->message;
     }
     if (const auto end = EndOf(pod)) {
-      rank.exit_code = end->exit_code;
-      rank.ended = end->finished;
+      rank.container = end->container;
+      rank.exit_code = end->how.exit_code;
+      rank.ended = end->how.finished;
       if (rank.reason.empty()) {
-        rank.reason = end->reason;
-        rank.message = end->message;
+        rank.reason = end->how.reason;
+        rank.message = end->how.message;
       }
       AddGpus(pod, rank);
     } else if (is_gone && api::Phase(pod) == "Running") {
@@ -216,8 +248,11 @@ class Gathering {
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
-    const auto read_log = EndOfLog(client_, run_, pod, is_gone, kMostLines);
+    const auto read_log = EndOfLog(client_, run_, pod, is_gone, kMostLines, rank.container);
     rank.has_log = read_log.has_value();
+    if (!read_log && read_log.error().code == base::Code::kPermissionDenied) {
+      rank.why_no_log = "you may not `get` pods/log";
+    }
     // If the log is gone, the container's message may still contain its last output.
     const std::string log = read_log.value_or(rank.message);
     std::optional<answers::NodeRanks> ranks;
@@ -306,6 +341,26 @@ class Gathering {
     return api::SubmittedEnvironment(run_.job.job).GetOr("PATH", "");
   }
 
+  // Whether what the event tells of has not kept the job's pods from being created, or the pod from
+  // starting its program.
+  bool IsOver(const text::Json& event) const {
+    const std::string_view uid = text::GetString(event, {"involvedObject", "uid"});
+    const auto time = api::ReadEvent(event).last;
+    if (!time) return false;
+    std::optional<base::Time> newest;
+    for (const text::Json& pod : run_.job.pods) {
+      newest = std::max(newest, api::CreationTime(pod));
+      if (uid != api::Uid(pod)) continue;
+      const auto start = LastStartOf(pod);
+      return start && *time < *start;
+    }
+    const auto job = api::ParsePyTorchJob(run_.job.job);
+    return text::GetString(event, {"reason"}) == "FailedCreatePod" &&
+           uid == api::Uid(run_.job.job) && job &&
+           static_cast<int64_t>(run_.job.pods.size()) >= job->TotalReplicas() && newest &&
+           *time <= *newest;
+  }
+
   void AddEvents() {
     if (run_.deleted) return;
     uids_.emplace(api::Uid(run_.job.job));
@@ -328,6 +383,7 @@ class Gathering {
       if (event.is_null()) continue;
       // The pod has a node by now: what kept it waiting is over.
       if (has_place && text::GetString(event, {"reason"}) == "FailedScheduling") continue;
+      if (IsOver(event)) continue;
       evidence_.events.push_back(
           {api::GetTime(event, {"lastTimestamp"}),
            fmt::format("{} {}", text::GetString(event, {"involvedObject", "kind"}),
@@ -449,16 +505,17 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
   return evidence;
 }
 
-std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,
-                                    const text::Json& pod, bool is_gone, int64_t lines) {
-  const auto container = ContainerToRead(run.job, std::string(api::Name(pod)), "");
+base::Result<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,
+                                   const text::Json& pod, bool is_gone, int64_t lines,
+                                   const std::string& wanted) {
+  const auto container = ContainerToRead(run.job, std::string(api::Name(pod)), wanted);
   cluster::LogOptions options;
   if (container) options.container = *container;
   options.tail_lines = lines;
   options.timestamps = true;
   if (is_gone) options.pod_uid = api::Uid(pod);
   // The lines may be long: only what was printed last counts.
-  std::optional<std::string> text;
+  base::Result<std::string> text;
   const auto keep_end = [](std::string& log, size_t most) {
     if (log.size() <= most) return;
     const size_t line = log.find('\n', log.size() - most);
@@ -467,11 +524,12 @@ std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& ru
   for (const size_t most : {kMostRead, 4 * kMostRead}) {
     size_t left = most;
     std::string read;
-    const bool is_read = ReadPodLog(client, pod, options, most, [&](std::string_view bytes) {
+    const auto is_read = ReadPodLog(client, pod, options, most, [&](std::string_view bytes) {
       left -= std::min(left, bytes.size());
       read += bytes;
       if (read.size() > 2 * kMostBytes) keep_end(read, kMostBytes);
     });
+    if (!is_read && most == kMostRead) text = Fail(is_read.error());
     if (!is_read) break;
     keep_end(read, kMostBytes);
     text = std::move(read);

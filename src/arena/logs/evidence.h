@@ -33,9 +33,11 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
 // cannot be read; a verdict names the missing logs.
 answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run);
 
-// The last `lines` of a pod's log with their times, at most 16 MiB; nullopt if it cannot be read.
-std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,
-                                    const text::Json& pod, bool is_gone, int64_t lines);
+// The last `lines` of a pod's log with their times, at most 16 MiB. `container` as
+// ContainerToRead's `wanted`.
+base::Result<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,
+                                   const text::Json& pod, bool is_gone, int64_t lines,
+                                   const std::string& container = "");
 
 // The first line in the ends of its logs with a loss that is NaN or infinite; "" if there is none.
 std::string LostLoss(cluster::Client& client, const RunRecord& run);

@@ -45,7 +45,7 @@ std::string LastLinesOf(cluster::Client& client, const RunRecord& run, int64_t l
   for (const std::string& line : base::Split(text, '\n')) {
     if (!TakeBar(map, name, line)) out += line + "\n";
   }
-  return out.empty() ? job.summary.last_lines : out;
+  return base::Trim(out).empty() ? job.summary.last_lines : out;
 }
 
 }  // namespace arena

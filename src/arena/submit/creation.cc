@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/jobs/broken_submission.h"
@@ -50,6 +51,10 @@ base::Error TakenBy(const text::Json* standing, const std::string& name, const s
                         "privileges to operate it",
                         name),
             0};
+  }
+  if (const std::string why = standing != nullptr ? api::WhyStillThere(*standing) : "";
+      !why.empty()) {
+    return {Code::kAlreadyExists, fmt::format("there is still a job {}: {}", name, why), 0};
   }
   return {Code::kAlreadyExists,
           fmt::format("the job {} is already exist, please delete it first. use '{} delete {}'",
@@ -136,12 +141,11 @@ base::Error Creation::OfJob(base::Error error) const {
 base::Status Creation::Run() {
   base::Status made = context_.cluster_is_this_machine ? CreateAtOnce() : CreateInSteps();
   if (made || fate_ == Fate::kNameTaken) return made;
-  made.error().message += fmt::format(
-      fmt::runtime(
-          fate_ == Fate::kNotMade
-              ? "; the job {0} was not created"
-              : "; it is not known whether the job {0} was created, `{1} get {0}` will tell"),
-      name_, program_);
+  std::string_view fate =
+      "; it is not known whether the job {0} was created, `{1} get {0}` will tell";
+  if (fate_ == Fate::kNotMade) fate = "; the job {0} was not created";
+  if (fate_ == Fate::kLeft) fate = "; the job {0} is left, and incomplete";
+  made.error().message += fmt::format(fmt::runtime(fate), name_, program_);
   return made;
 }
 
@@ -377,7 +381,7 @@ void Creation::TakeBack() {
   const bool is_gone =
       deleted || deleted.error().code == Code::kNotFound || deleted.error().code == Code::kConflict;
   if (!is_gone) {
-    fate_ = Fate::kUnknown;
+    fate_ = deleted.error().code == Code::kPermissionDenied ? Fate::kLeft : Fate::kUnknown;
     base::LogWarn("the job {0} could not be removed again: {1}; delete it with `{2} delete {0}`",
                   name_, deleted.error().message, program_);
   }

@@ -51,7 +51,7 @@ class Creation {
     bool may_exist = false;  // created, or perhaps created
   };
 
-  enum class Fate { kNotMade, kNameTaken, kUnknown };
+  enum class Fate { kNotMade, kNameTaken, kLeft, kUnknown };
 
   base::Status CreateAtOnce();
   base::Status TryAtOnce();

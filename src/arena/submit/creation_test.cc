@@ -161,6 +161,22 @@ TEST_P(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
   }
 }
 
+// The job exists, and a user who may create jobs but not delete them is told so.
+TEST_P(CreationTest, AJobThatMayNotBeRemovedAgainIsSaidToBeLeft) {
+  if (GetParam()) return;  // the embedded cluster makes all objects at once, or none
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<Refusal> {
+    const bool is_of_job = request.target.find("/pytorchjobs") != std::string::npos;
+    if (is_of_job && request.method != "DELETE") return std::nullopt;
+    return Refusal{403, "Forbidden", "not you"};
+  };
+  testing::internal::CaptureStderr();
+  const base::Status created = Create(options_);
+  testing::internal::GetCapturedStderr();
+  ASSERT_FALSE(created);
+  EXPECT_TRUE(created.error().message.ends_with("; the job pt is left, and incomplete"))
+      << created.error().message;
+}
+
 // Another submission of the same name comes before each request of this one.
 TEST_P(CreationTest, OfTwoAtOnceOneWinsAndIsLeftAlone) {
   const SubmitOptions theirs = WithPassword(options_, "theirs");

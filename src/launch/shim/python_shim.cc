@@ -75,12 +75,14 @@ base::Result<std::vector<std::string>> SiteFolders(const std::string& python,
   TRY_ASSIGN(const std::string text,
              AskPython(python,
                        "import site, sysconfig\n"
-                       "print(sysconfig.get_path('purelib'))\n"
-                       "if site.ENABLE_USER_SITE: print(site.getusersitepackages())\n",
+                       "print('site:' + sysconfig.get_path('purelib'))\n"
+                       "if site.ENABLE_USER_SITE: print('site:' + site.getusersitepackages())\n",
                        environment));
+  // A sitecustomize may print lines of its own.
+  constexpr std::string_view kMark = "site:";
   std::vector<std::string> folders;
-  for (std::string& line : base::Split(text, '\n')) {
-    if (!line.empty()) folders.push_back(std::move(line));
+  for (const std::string& line : base::Split(text, '\n')) {
+    if (line.starts_with(kMark)) folders.push_back(line.substr(kMark.size()));
   }
   return folders;
 }

@@ -82,11 +82,14 @@ bool IsHanging(const daemon::DaemonRecord& found) {
 base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
-  if (!running) {
+  // Jobs outlive a daemon that was killed: another one has to say what runs, and to end it.
+  const bool was_killed =
+      access(paths.database.c_str(), F_OK) == 0 && access(paths.down.c_str(), F_OK) != 0;
+  if (!running && !was_killed) {
     TRY(out.Write("The embedded cluster is not running.\n"));
     return 0;
   }
-  if (force && IsHanging(*running)) {
+  if (running && force && IsHanging(*running)) {
     base::LogWarn("the daemon (pid {}) does not answer: starting another one to end its jobs",
                   running->pid);
     TRY(daemon::StopDaemon(paths, kHangingGrace));

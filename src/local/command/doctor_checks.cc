@@ -231,22 +231,29 @@ Finding CheckPython(const base::Environment& environment) {
   if (!config) return {State::kBad, "python", "config.yaml", config.error().message};
   const auto chosen =
       node::ChooseInterpreter(config->python.value_or(""), environment, node::SystemFiles());
-  const std::string install =
-      "`apt-get install python3-torch`, or activate a virtualenv that has it";
   if (!chosen) return {State::kBad, "python", "none", chosen.error().message};
   const auto asked = process::OutputOf({*chosen, "-c", kPythonProbe}, environment);
   if (!asked) return {State::kBad, "python", *chosen, asked.error().message};
-  const auto facts = text::ParseJson(base::Trim(asked->out));
+  // A Python may print a greeting of its own first.
+  const std::string_view out = base::Trim(asked->out);
+  const auto facts = text::ParseJson(out.substr(out.rfind('\n') + 1));
   if (!facts) {
+    const std::string_view err = base::Trim(asked->err);
     return {State::kBad, "python", fmt::format("{} ends with {}", *chosen, asked->exit_code),
             asked->exit_code == 128 + SIGALRM ? "it did not answer within a minute"
-                                              : std::string(base::Trim(asked->err))};
+            : err.empty() ? fmt::format("see what `{} -c 'import torch'` does", *chosen)
+                          : std::string(err)};
   }
   const std::string_view error = text::GetString(*facts, {"error"});
   std::string text = fmt::format("{} {}", *chosen, text::GetString(*facts, {"version"}));
   const std::string_view torch = text::GetString(*facts, {"torch"});
   if (torch.empty()) {
-    return {State::kPoor, "python", text + ", no torch", fmt::format("{}: {}", error, install)};
+    // Debian's package is seen by Debian's Python alone.
+    const std::string install = chosen->starts_with("/usr/bin/")
+                                    ? "apt-get install python3-torch"
+                                    : *chosen + " -m pip install torch";
+    return {State::kPoor, "python", text + ", no torch",
+            fmt::format("{}: `{}`, or activate a virtualenv that has it", error, install)};
   }
   text += fmt::format(", torch {}", torch);
   if (const int64_t gpus = text::GetInt(*facts, {"gpus"}).value_or(0); gpus > 0) {

@@ -105,6 +105,14 @@ void FieldsOfRequest(Io& io, T& request) {
   io.Optional(request.node_rank, [&](auto& rank) { io.Number(rank); });
   FlagField(io, request.is_static);
   FlagField(io, request.can_host);
+  io.Optional(request.former, [&](auto& former) {
+    io.Number(former.generation);
+    io.Number(former.authority);
+    io.Number(former.restart_count);
+    io.Number(former.guests);
+    io.Number(former.node_rank);
+    FlagField(io, former.is_last);
+  });
 }
 
 template <typename Io, typename T>
@@ -122,6 +130,7 @@ void FieldsOfFailure(Io& io, T& failure) {
 template <typename Io, typename T>
 void FieldsOfAssignment(Io& io, T& assignment) {
   io.Number(assignment.generation);
+  io.Number(assignment.authority);
   io.Number(assignment.restart_count);
   io.List(assignment.nodes, [&](auto& node) {
     io.Text(node.host);
@@ -133,6 +142,7 @@ void FieldsOfAssignment(Io& io, T& assignment) {
     io.Number(node.role_world_size);
   });
   io.Number(assignment.self);
+  io.Number(assignment.guests);
   io.Number(assignment.world_size);
   io.Text(assignment.master_addr);
   io.Number(assignment.master_port);
@@ -197,7 +207,9 @@ bool HasMeaning(const AgentMessage& message) {
              static_cast<size_t>(message.assignment.self) < message.assignment.nodes.size();
     case Type::kJoin:
       return message.request.min_nodes > 0 && message.request.nproc > 0 &&
-             message.request.min_nodes <= message.request.max_nodes;
+             message.request.min_nodes <= message.request.max_nodes &&
+             (!message.request.former || (message.request.former->restart_count >= 0 &&
+                                          message.request.former->node_rank >= 0));
     default:
       return true;
   }

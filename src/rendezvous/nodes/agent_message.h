@@ -12,7 +12,7 @@
 namespace rendezvous {
 
 // The first bytes of a connection, from either side. No TCPStore client begins with them.
-inline constexpr std::string_view kAgentMagic = "muster-rdzv 4\n";
+inline constexpr std::string_view kAgentMagic = "muster-rdzv 5\n";
 inline constexpr size_t kNonceBytes = 32;
 
 struct AgentMessage {

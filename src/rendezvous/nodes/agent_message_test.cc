@@ -27,6 +27,7 @@ AgentMessage JoinMessage() {
   message.request.min_nodes = 2;
   message.request.max_nodes = 4;
   message.request.can_host = true;
+  message.request.former = {4, 77, 2, 3, 1, true};
   return message;
 }
 
@@ -56,6 +57,11 @@ TEST(AgentMessage, SurvivesTheWay) {
   const auto join = DecodeMessage(EncodeMessage(JoinMessage()));
   EXPECT_EQ(join->request.node_rank, 1);
   EXPECT_TRUE(join->request.can_host);
+  ASSERT_TRUE(join->request.former);
+  EXPECT_EQ(join->request.former->generation, 4u);
+  EXPECT_EQ(join->request.former->authority, 77u);
+  EXPECT_EQ(join->request.former->guests, 3);
+  EXPECT_TRUE(join->request.former->is_last);
 }
 
 TEST(AgentMessage, CutOrAlteredIsAnError) {

@@ -11,6 +11,19 @@
 
 namespace rendezvous {
 
+// What a node knows of an authority that it has lost.
+struct Former {
+  // Of the last generation that this node ran there; 0: none, and the rest is meaningless.
+  uint64_t generation = 0;
+  uint64_t authority = 0;
+  int restart_count = 0;
+  int guests = 0;  // its nodes, but for the authority's own
+  int node_rank = 0;
+  // The authority's process closed the connection, so that no later generation began without this
+  // node.
+  bool is_last = false;
+};
+
 // What a node requests. All nodes of a job must agree on min_nodes, max_nodes, max_restarts and
 // is_static; otherwise all are told which node disagrees, and end. A node with another run_id
 // belongs to another job and is refused alone.
@@ -28,6 +41,7 @@ struct NodeRequest {
   bool is_static = false;
   // It runs on the host's machine, and would serve the endpoint in its place.
   bool can_host = false;
+  std::optional<Former> former;
 };
 
 struct Node {
@@ -43,9 +57,11 @@ struct Node {
 // One generation, the same at every node except for `self`.
 struct Assignment {
   uint64_t generation = 0;  // counts up from 1, over restarts and membership changes
+  uint64_t authority = 0;   // the id of the node that hosts it; two may both have a generation 2
   int restart_count = 0;    // failures so far, of the whole job (TORCHELASTIC_RESTART_COUNT)
   std::vector<Node> nodes;  // by node_rank
   int self = 0;             // this node's place in `nodes`
+  int guests = 0;           // how many of `nodes` are not the authority's own
   int world_size = 0;
   std::string master_addr;  // of the workers' store
   uint16_t master_port = 0;
@@ -57,7 +73,7 @@ std::string NnodesOf(const NodeRequest& request);
 // others --nnodes 2: give every node the same".
 std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequest& request);
 
-// `nodes` are sorted by rank. Leaves master_addr, master_port and self unset.
+// `nodes` are sorted by rank. Leaves master_addr, master_port, self and guests unset.
 Assignment MakeAssignment(uint64_t generation, int restart_count,
                           const std::vector<const NodeRequest*>& nodes);
 

@@ -51,7 +51,9 @@ End ErrorEnd(base::Code code, std::string message) {
 }  // namespace
 
 Membership::Membership(NodeRequest job, MembershipTimes times, Moment now)
-    : job_(std::move(job)), times_(times), join_deadline_(now + times.join_timeout) {}
+    : job_(std::move(job)), times_(times), began_(now), join_deadline_(now + times.join_timeout) {
+  if (job_.former) Continue(*job_.former);
+}
 
 std::string Membership::Place(const Member& member) const {
   return job_.is_static && member.request.node_rank
@@ -156,9 +158,12 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
     Refuse(node, request.run_id != job_.run_id, *why, out);
     return out;
   }
+  const bool has_former = request.former && request.former->generation > 0;
+  if (has_former && phase_ == Phase::kGathering) Continue(*request.former);
   Member member;
   member.request = request;
   member.is_host = is_host;
+  if (has_former && IsOfFormer(request)) member.last_rank = request.former->node_rank;
   member.order = next_order_++;
   member.heard = now;
   members_.emplace(node, member);
@@ -367,7 +372,41 @@ void Membership::Gather(Moment now, Decisions& out) {
   StartIfReady(now, out);
 }
 
+// A host that took the place of another counts on from what the nodes remember. The loss of the
+// host of a fixed job counts as a failure.
+void Membership::Continue(const Former& former) {
+  const bool has_started_here = generation_ > 0 && !former_;
+  if (has_started_here) return;
+  const auto age = [](const Former& of) { return std::pair(of.generation, of.is_last); };
+  if (former_ && age(former) < age(*former_)) return;
+  former_ = former;
+  generation_ = former.generation;
+  restart_count_ = former.generation == 0 ? 0 : former.restart_count + (IsFixed() ? 1 : 0);
+}
+
+// Whether the node was in the last generation that is known of the host before.
+bool Membership::IsOfFormer(const NodeRequest& request) const {
+  return former_ && request.former && request.former->generation == former_->generation &&
+         request.former->authority == former_->authority;
+}
+
+// When the workers of the former generation are gone at the latest: its authority's port was free
+// when this one began. Each node that joins has stopped its own, and its host's guardian ended
+// those of the host.
+Moment Membership::FormerEnd() const {
+  const auto here = std::count_if(members_.begin(), members_.end(), [this](const auto& entry) {
+    return IsOfFormer(entry.second.request);
+  });
+  const bool are_all_here = former_->is_last && here >= former_->guests;
+  return began_ + (are_all_here ? times_.death_grace : SilenceLimit());
+}
+
 void Membership::StartIfReady(Moment now, Decisions& out) {
+  if (former_ && now < FormerEnd()) {
+    last_call_.reset();
+    return;
+  }
+  former_.reset();
   const std::vector<NodeId> chosen = Chosen();
   const int count = static_cast<int>(chosen.size());
   if (count < job_.min_nodes || count == 0) {
@@ -426,7 +465,12 @@ void Membership::Start(const std::vector<NodeId>& chosen, Decisions& out) {
     member.last_rank = static_cast<int>(requests.size());
     requests.push_back(&member.request);
   }
-  const Assignment assignment = MakeAssignment(generation_, restart_count_, requests);
+  Assignment assignment = MakeAssignment(generation_, restart_count_, requests);
+  for (const auto& [node, member] : members_) {
+    if (member.is_host) assignment.authority = node;
+  }
+  assignment.guests = static_cast<int>(std::count_if(
+      chosen.begin(), chosen.end(), [this](NodeId node) { return !members_.at(node).is_host; }));
   Decision store;
   store.kind = Decision::Kind::kNewStore;
   out.push_back(std::move(store));
@@ -539,6 +583,7 @@ std::optional<Moment> Membership::NextDeadline() const {
   if (phase_ == Phase::kGathering) {
     consider(join_deadline_);
     if (last_call_) consider(*last_call_);
+    if (former_) consider(FormerEnd());
   }
   return next;
 }

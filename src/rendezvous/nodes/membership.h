@@ -50,11 +50,12 @@ using Decisions = std::vector<Decision>;
 
 class Membership {
  public:
-  // `job` is the request of the host's node, with which the others must agree.
+  // `job` is the request of the host's node, with which the others must agree. If it has lost
+  // another host, this authority goes on where that one ended.
   Membership(NodeRequest job, MembershipTimes times, Moment now);
 
   // Events. Those of unknown nodes or past generations change nothing. A node that joins again
-  // under its id has stopped its workers.
+  // under its id has stopped its workers, and so has one that ran below another authority.
   Decisions Join(NodeId node, const NodeRequest& request, bool is_host, Moment now);
   void Heard(NodeId node, Moment now);
   Decisions Succeeded(NodeId node, uint64_t generation, Moment now);
@@ -101,6 +102,9 @@ class Membership {
   void Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out);
   void Progress(const std::string& line, Decisions& out);
   void Gather(Moment now, Decisions& out);
+  void Continue(const Former& former);
+  bool IsOfFormer(const NodeRequest& request) const;
+  Moment FormerEnd() const;
   void StartIfReady(Moment now, Decisions& out);
   std::vector<NodeId> Chosen() const;
   void Start(const std::vector<NodeId>& chosen, Decisions& out);
@@ -123,6 +127,10 @@ class Membership {
 
   NodeRequest job_;
   MembershipTimes times_;
+  Moment began_;
+  // Set while the last generation of another authority, below which nodes that have joined here
+  // ran, may still run elsewhere.
+  std::optional<Former> former_;
   Phase phase_ = Phase::kGathering;
   std::map<NodeId, Member> members_;
   uint64_t next_order_ = 0;

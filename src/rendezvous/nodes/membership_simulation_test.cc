@@ -1,6 +1,7 @@
 // Agents join, die, fall silent, hang, lose their connections, fail and leave in random orders
-// (seeded), on networks that are slow, partitioned and cut. Whatever happens, ranks are right, two
-// generations never run at once, the verdict names who failed first, and everybody ends.
+// (seeded), on networks that are slow, partitioned and cut. So does the host, whose place another
+// agent of its machine takes, or a launcher that is started there. Whatever happens, ranks are
+// right, two generations never run at once, the verdict names who failed first, and everybody ends.
 // Membership is the product's. The authority's connections, the agents and their guardians follow
 // the rules of authority_server.cc, rendezvous.cc and the launcher's guardian.
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr NodeId kHost = 1;
 constexpr milliseconds kBeat{1000};
 constexpr Moment kNever = Moment::max();
 
@@ -50,6 +50,7 @@ Decision Beat() {
 // an agent sent before it connected again may come after what it sent then.
 struct Connection {
   NodeId node = 0;
+  uint64_t authority = 0;
   milliseconds delay{1};
   bool is_cut = false;        // partitioned: nothing arrives, and nothing is lost
   bool is_joined = false;     // at the authority
@@ -61,10 +62,14 @@ struct Connection {
 
 struct Agent {
   uint64_t connection = 0;  // 0: none
-  bool is_dead = false;     // the process; its workers live on until its guardian has ended them
+  bool is_on_host_machine = false;
+  std::optional<Former> former;  // once it has lost an authority
+  Former last_run;               // by the authority that it has
+  bool is_dead = false;  // the process; its workers live on until its guardian has ended them
   bool has_ended = false;
   bool waits_for_stop = false;  // the authority is lost: connects again once the workers stopped
   uint64_t running = 0;         // the generation; 0: no workers
+  uint64_t authority = 0;       // that started them
   uint64_t asked_to_stop = 0;   // the generation
   uint64_t killed = 0;          // the generation of workers that ended so, unknown to the agent
   Moment lease = kNever;        // the guardian ends the workers then
@@ -85,12 +90,11 @@ class Simulation {
     request_.max_nodes = request_.min_nodes + Pick(0, 3);
     request_.max_restarts = Pick(0, 20);
     is_slow_ = Pick(0, 3) == 0;
-    membership_.emplace(request_, times_, now_);
-    Arrive(kHost);
+    Arrive(true);
   }
 
   void Run(int faults) {
-    for (int i = 0; i < faults && !membership_->has_ended(); ++i) {
+    for (int i = 0; i < faults && !HasEnded(); ++i) {
       Disturb();
       RunFor(milliseconds(Pick(0, 4) == 0 ? Pick(1, 8000) : Pick(1, 400)));
     }
@@ -106,50 +110,94 @@ class Simulation {
         if (agent.running != 0 && agent.stops_at == kNever && Pick(0, 20) == 0) Succeed(agent);
       }
       const bool is_short = agents_.size() < static_cast<size_t>(request_.min_nodes);
-      if (is_short && !membership_->has_ended()) Arrive(next_id_++);
+      if (!membership_ && !agents_.empty() && now_ >= free_at_) {
+        Arrive(true);
+      } else if (is_short && !HasEnded() && membership_) {
+        Arrive(false);
+      }
       RunFor(milliseconds(Pick(1, 500)));
     }
   }
   // The job, and every agent.
-  bool IsOver() const { return membership_->has_ended() && agents_.empty(); }
-  uint64_t generations() const { return membership_->generation(); }
+  bool IsOver() const { return (!membership_ || membership_->has_ended()) && agents_.empty(); }
+  uint64_t generations() const { return starts_; }
 
  private:
   int Pick(int from, int to) {
     return from + static_cast<int>(random_() % static_cast<uint32_t>(to - from + 1));
   }
+  bool HasEnded() const { return membership_ ? membership_->has_ended() : agents_.empty(); }
   Agent* AnyAgent(bool may_be_host) {
     if (agents_.empty()) return nullptr;
     auto place = std::next(agents_.begin(), Pick(0, static_cast<int>(agents_.size()) - 1));
     picked_ = place->first;
-    return !place->second.is_dead && (may_be_host || picked_ != kHost) ? &place->second : nullptr;
+    return !place->second.is_dead && (may_be_host || picked_ != host_) ? &place->second : nullptr;
   }
 
-  void Arrive(NodeId id) {
+  void Arrive(bool is_on_host_machine) {
+    const NodeId id = next_id_++;
     NodeRequest request = request_;
     request.host = fmt::format("n{}", id);
     if (Pick(0, 9) == 0) request.node_rank = Pick(0, 3);
     requests_[id] = request;
     invariants_.Named(id, request.host);
+    agents_[id].is_on_host_machine = is_on_host_machine;
     Connect(id, agents_[id]);
   }
+  // Nobody serves the endpoint.
+  void Serve(NodeId id) {
+    NodeRequest job = request_;
+    job.former = agents_[id].former;
+    membership_.emplace(job, times_, now_);
+    host_ = id;
+    ++authority_;
+    authority_hangs_until_ = now_;
+    newest_.clear();
+    invariants_.AnotherAuthority();
+  }
+  // The process of the host is gone, and the port is free.
+  void LoseAuthorityProcess() {
+    membership_.reset();
+    host_ = 0;
+    // Whoever starts a launcher anew on that machine knows nothing of the workers that may run.
+    free_at_ = now_ + times_.heartbeat_timeout * 3 / 2;
+    for (auto& [number, connection] : connections_) {
+      connection.up.clear();
+      if (std::exchange(connection.is_over_up, true)) continue;
+      Decision end;
+      end.kind = Decision::Kind::kDrop;
+      Answer(number, end);
+    }
+    peers_.clear();
+  }
   void Connect(NodeId id, Agent& agent) {
+    if (!membership_ && agent.is_on_host_machine) Serve(id);
+    if (!membership_) {
+      agent.connects_at = now_ + milliseconds(Pick(100, 2000));
+      return;
+    }
     agent.connection = next_connection_++;
     agent.connects_at = kNever;
+    requests_[id].can_host = agent.is_on_host_machine && id != host_;
+    requests_[id].former = agent.former;
     agent.heard = agent.trusted = now_;
     agent.beats.clear();
     agent.next_beat = now_ + kBeat;
     Connection& connection = connections_[agent.connection];
     connection.node = id;
-    const bool is_slow = is_slow_ && id != kHost && Pick(0, 1) == 0;
+    connection.authority = authority_;
+    const bool is_slow = is_slow_ && !agent.is_on_host_machine && Pick(0, 1) == 0;
     connection.delay = milliseconds(is_slow ? Pick(1, 6000) : Pick(0, 50));
     Send(agent, {Report::Kind::kJoin, 0, {}});
   }
 
   void Disturb() {
     const int what = Pick(0, 13);
-    if (what == 0 && agents_.size() < 7) return Arrive(next_id_++);
-    Agent* const agent = AnyAgent(what <= 1 || what >= 6);
+    if (what == 0 && agents_.size() < 7) {
+      return Arrive((membership_ || now_ >= free_at_) && Pick(0, 3) == 0);
+    }
+    if (!membership_ && now_ >= free_at_ && Pick(0, 20) == 0) return Arrive(true);
+    Agent* const agent = AnyAgent(what <= 1 || what >= 6 || Pick(0, 5) == 0);
     if (agent == nullptr) return;
     const auto connected = connections_.find(agent->connection);
     Connection* const connection = connected == connections_.end() ? nullptr : &connected->second;
@@ -159,7 +207,9 @@ class Simulation {
       case 2:
         return Die(*agent);
       case 3:
-        if (connection != nullptr) connection->is_cut = !connection->is_cut;
+        if (connection != nullptr && !agent->is_on_host_machine) {
+          connection->is_cut = !connection->is_cut;
+        }
         return;
       case 4:  // both sides notice that the connection breaks
         if (connection != nullptr) Break(agent->connection, *agent);
@@ -167,9 +217,13 @@ class Simulation {
       case 5:
         if (connection != nullptr && agent->running == 0 && Pick(0, 3) == 0) {
           invariants_.IsLost(requests_[picked_].host);
+          agent->has_ended = true;
+          if (picked_ == host_) {
+            Carry(membership_->Leave(host_, "asked to", now_));
+            return LoseAuthorityProcess();
+          }
           Send(*agent, {Report::Kind::kLeave, 0, {}});
           Close(*agent);
-          agent->has_ended = true;
         }
         return;
       case 6:
@@ -221,6 +275,7 @@ class Simulation {
     agent.is_dead = true;
     Close(agent);
     agent.stops_at = std::min(agent.stops_at, now_ + milliseconds(Pick(0, 900)));
+    if (picked_ == host_) LoseAuthorityProcess();
   }
   void Break(uint64_t number, Agent& agent) {
     Connection& connection = connections_.at(number);
@@ -234,6 +289,7 @@ class Simulation {
   // The connection stays open until the workers have stopped: its end would say that they have.
   void LoseAuthority(Agent& agent) {
     if (agent.connection == 0 || agent.has_ended || agent.is_dead) return;
+    agent.former = agent.last_run;
     connections_.at(agent.connection).is_over_down = true;
     agent.next_beat = kNever;
     if (agent.running == 0) return CloseAndRetry(agent);
@@ -258,6 +314,9 @@ class Simulation {
       std::erase_if(agents_, [](const auto& entry) {
         return (entry.second.is_dead || entry.second.has_ended) && entry.second.running == 0;
       });
+      // Its authority refused the host itself.
+      const bool is_alone = membership_ && !membership_->has_ended() && !agents_.contains(host_);
+      if (is_alone) LoseAuthorityProcess();
       std::erase_if(connections_, [this](const auto& entry) { return IsForgotten(entry.second); });
     }
     now_ = until;
@@ -283,9 +342,8 @@ class Simulation {
       if (agent == agents_.end() || agent->second.is_dead) continue;
       consider(std::max(connection.down.front().due, agent->second.hangs_until));
     }
-    if (const auto next_tick = membership_->NextDeadline()) {
-      authority = std::min(authority, *next_tick);
-    }
+    const auto next_tick = membership_ ? membership_->NextDeadline() : std::nullopt;
+    if (next_tick) authority = std::min(authority, *next_tick);
     if (authority != kNever) consider(std::max(authority, authority_hangs_until_));
     for (const auto& [id, agent] : agents_) {
       if (agent.running != 0) consider(agent.lease);
@@ -297,7 +355,7 @@ class Simulation {
 
   // Messages first, and then the deadline, as its event loop has them.
   void MoveAuthority() {
-    if (now_ < authority_hangs_until_) return;
+    if (!membership_ || now_ < authority_hangs_until_) return;
     std::vector<uint64_t> numbers;
     for (const auto& [number, connection] : connections_) numbers.push_back(number);
     for (const uint64_t number : numbers) {
@@ -330,7 +388,7 @@ class Simulation {
       }
       connection.is_joined = true;
       peers_[node] = number;
-      return Carry(membership_->Join(node, requests_[node], node == kHost, now_));
+      return Carry(membership_->Join(node, requests_[node], node == host_, now_));
     }
     if (report.kind == Report::Kind::kClosed) return Disconnect(number, true);
     membership_->Heard(node, now_);
@@ -374,7 +432,10 @@ class Simulation {
         {connection.down.empty() ? due : std::max(due, connection.down.back().due), decision});
   }
   void Carry(const Decisions& decisions) {
-    if (const auto started = invariants_.CheckStarts(decisions)) CheckNobodyRuns(*started);
+    if (const auto started = invariants_.CheckStarts(decisions)) {
+      ++starts_;
+      CheckNobodyRuns(*started, authority_);
+    }
     for (const Decision& decision : decisions) {
       invariants_.CheckVerdict(decision);
       const auto peer = peers_.find(decision.node);
@@ -428,7 +489,11 @@ class Simulation {
       }
       const Decision decision = std::move(connection.down.front().message);
       connection.down.pop_front();
-      if (decision.kind == Decision::Kind::kDrop) return LoseAuthority(agent);
+      const Moment trusted_until = agent.trusted + times_.heartbeat_timeout * 5 / 4;
+      if (decision.kind == Decision::Kind::kDrop) {
+        agent.last_run.is_last = agent.running != 0 && now_ < trusted_until;
+        return LoseAuthority(agent);
+      }
       agent.heard = now_;
       if (decision.text == "heartbeat" && !agent.beats.empty()) {
         agent.trusted = agent.beats.front();
@@ -443,8 +508,12 @@ class Simulation {
   void Obey(Agent& agent, const Decision& decision) {
     switch (decision.kind) {
       case Decision::Kind::kStart:
-        CheckNobodyRuns(decision.assignment.generation);
+        CheckNobodyRuns(decision.assignment.generation, AuthorityOf(agent));
         agent.running = decision.assignment.generation;
+        agent.authority = AuthorityOf(agent);
+        agent.last_run = {agent.running, decision.assignment.authority,
+                          decision.assignment.restart_count, decision.assignment.guests,
+                          decision.assignment.self};
         agent.stops_at = kNever;
         return;
       case Decision::Kind::kStop:
@@ -461,9 +530,13 @@ class Simulation {
     }
   }
 
-  void CheckNobodyRuns(uint64_t generation) {
+  uint64_t AuthorityOf(const Agent& agent) const {
+    return connections_.at(agent.connection).authority;
+  }
+  void CheckNobodyRuns(uint64_t generation, uint64_t authority) {
     for (const auto& [id, agent] : agents_) {
-      EXPECT_TRUE(agent.running == 0 || agent.running == generation)
+      const bool is_of_it = agent.running == generation && agent.authority == authority;
+      EXPECT_TRUE(agent.running == 0 || is_of_it)
           << "n" << id << " still runs generation " << agent.running << " as " << generation
           << " starts";
     }
@@ -473,14 +546,18 @@ class Simulation {
   NodeRequest request_;
   Moment now_ = Moment(std::chrono::seconds(1000));
   Moment authority_hangs_until_ = now_;
-  std::optional<Membership> membership_;
+  std::optional<Membership> membership_;  // nullopt: nobody serves the endpoint
+  NodeId host_ = 0;
+  uint64_t authority_ = 0;  // counts them
+  Moment free_at_ = now_;   // from then on, somebody may start another host
+  uint64_t starts_ = 0;
   std::map<NodeId, uint64_t> newest_;  // the connection by which each has joined last
   std::map<NodeId, uint64_t> peers_;   // the connection by which each has joined
   std::map<uint64_t, Connection> connections_;
   std::map<NodeId, Agent> agents_;
   std::map<NodeId, NodeRequest> requests_;
   MembershipInvariants invariants_{request_};
-  NodeId next_id_ = kHost + 1;
+  NodeId next_id_ = 1;
   NodeId picked_ = 0;
   uint64_t next_connection_ = 1;
   bool is_calm_ = false;

@@ -125,6 +125,75 @@ TEST(Membership, StartsWhenAllHaveJoinedAndEndsWhenAllHaveSucceeded) {
   EXPECT_EQ(job.Succeeded("b"), "a ends\nb ends\n");
 }
 
+// Below the host before a, which has died: the others come with what they remember.
+NodeRequest Formerly(const Job& job, const std::string& host, int node_rank, bool is_last = true) {
+  NodeRequest request = job.RequestOf(host);
+  request.former = {.generation = 4,
+                    .authority = 77,
+                    .restart_count = 2,
+                    .guests = 3,
+                    .node_rank = node_rank,
+                    .is_last = is_last};
+  return request;
+}
+
+TEST(Membership, AHostThatTakesAnothersPlaceGoesOnWhereItEndedOnceAllOfItsNodesAreThere) {
+  Job job(1, 5, 3);
+  EXPECT_EQ(job.Join("a", Formerly(job, "a", 1)), "");
+  EXPECT_EQ(job.Join("c", Formerly(job, "c", 3)), "");
+  EXPECT_EQ(job.Pass(5), "");
+  EXPECT_EQ(job.Join("b", Formerly(job, "b", 2)),
+            "a starts 5:0/3 ranks 0..6 restarts 2\nb starts 5:1/3 ranks 2..6 restarts 2\n"
+            "c starts 5:2/3 ranks 4..6 restarts 2\n");
+}
+
+TEST(Membership, TheGuardianOfTheHostBeforeHasItsSecond) {
+  Job job(1, 5);
+  job.Join("a", Formerly(job, "a", 1));
+  job.Join("b", Formerly(job, "b", 2));
+  EXPECT_EQ(job.Join("c", Formerly(job, "c", 3)), "");
+  EXPECT_NE(job.Pass(1), "");
+}
+
+TEST(Membership, ANodeOfTheHostBeforeThatDoesNotComeIsWaitedForUntilItsWorkersAreGone) {
+  Job job(1, 2);
+  EXPECT_EQ(job.Join("a", Formerly(job, "a", 1)), "");
+  EXPECT_EQ(job.Join("d"), "");  // as many as there may be
+  EXPECT_EQ(job.Pass(14), "");
+  EXPECT_EQ(job.Pass(1),
+            "a starts 5:0/2 ranks 0..4 restarts 2\n"
+            "d starts 5:1/2 ranks 2..4 restarts 2\n");
+}
+
+TEST(Membership, NodesThatMayHaveMissedAGenerationOfTheHostBeforeDoNotVouchForTheOthers) {
+  Job job(1, 5);
+  job.Join("a", Formerly(job, "a", 1, false));
+  job.Join("b", Formerly(job, "b", 2, false));
+  job.Join("c", Formerly(job, "c", 3, false));
+  EXPECT_EQ(job.Pass(14), "");
+  EXPECT_NE(job.Pass(1), "");
+}
+
+TEST(Membership, TheLossOfTheHostOfAFixedJobIsAFailure) {
+  Job job(2, 2, 3);
+  job.Join("a", Formerly(job, "a", 1));
+  job.Join("b", Formerly(job, "b", 2));
+  EXPECT_EQ(job.Pass(15),
+            "a starts 5:0/2 ranks 0..4 restarts 3\n"
+            "b starts 5:1/2 ranks 2..4 restarts 3\n");
+}
+
+TEST(Membership, ANodeThatComesBackToTheSameHostBringsNothingNew) {
+  Job job(1, 3);
+  job.Join("a");
+  job.Join("b");
+  EXPECT_NE(job.Pass(30), "");
+  EXPECT_EQ(job.Dies("b"), "a stops 1\n");
+  EXPECT_EQ(job.Join("b", Formerly(job, "b", 1)), "");
+  EXPECT_EQ(job.Stopped("a"),
+            "a starts 2:0/2 ranks 0..4 restarts 0\nb starts 2:1/2 ranks 2..4 restarts 0\n");
+}
+
 TEST(Membership, StaticRanksAreTheNodesOwn) {
   Job job(3, 3, 0, true);
   job.Join("a", 0);

@@ -92,7 +92,7 @@ class Rendezvous::Impl {
   void OnReady();
   void OnMessage(const AgentMessage& message);
   void OnClosed(const AgentLink::Closed& closed);
-  void LoseHost(const std::string& why);
+  void LoseHost(const std::string& why, bool is_last = false);
   void Beat();
   void Renew();
   base::Duration LeftUntil(SteadyTime when) const;
@@ -129,6 +129,7 @@ class Rendezvous::Impl {
   std::deque<SteadyTime> unanswered_;  // when they were sent
   base::Duration next_report_ = kFirstReport;
   uint64_t running_ = 0;         // the generation whose workers may run; 0: none
+  Former former_;                // what it knows of the host that it has, or had last
   bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
   bool has_ended_ = false;
   std::string lost_why_;
@@ -327,6 +328,8 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       running_ = message.assignment.generation;
       Renew();
       Assignment assignment = message.assignment;
+      former_ = {running_, assignment.authority, assignment.restart_count, assignment.guests,
+                 assignment.self};
       // The name by which this node reaches the host, as it has just done.
       assignment.master_addr = config_.endpoint_host;
       return events_.OnStart(assignment);
@@ -351,7 +354,8 @@ void Rendezvous::Impl::OnClosed(const AgentLink::Closed& closed) {
                 fmt::format("the rendezvous endpoint {} refused this node: {}", EndpointText(),
                             closed.why));
   }
-  LoseHost(closed.why);
+  // The authority drops a node that was silent for longer than its lease, and goes on.
+  LoseHost(closed.why, closed.has_died && LeaseLeft() > base::Duration::zero());
 }
 
 void Rendezvous::Impl::DropLink() {
@@ -376,7 +380,8 @@ void Rendezvous::Impl::KeepLinkUntilStopped() {
 }
 
 // Workers of this node are stopped before the host goes on without it; then it joins again.
-void Rendezvous::Impl::LoseHost(const std::string& why) {
+void Rendezvous::Impl::LoseHost(const std::string& why, bool is_last) {
+  former_.is_last = is_last && running_ != 0;
   if (running_ != 0 && is_answered_) {
     KeepLinkUntilStopped();
   } else {
@@ -384,6 +389,7 @@ void Rendezvous::Impl::LoseHost(const std::string& why) {
   }
   if (has_ended_) return;
   if (!is_answered_) return Retry(fmt::format("{} {}", EndpointText(), kNoAnswer));
+  config_.node.former = former_;
   lost_why_ = why;
   since_ = clock_.Steady();
   give_up_ = since_ + config_.join_timeout;
@@ -407,7 +413,7 @@ void Rendezvous::Impl::Stopped(uint64_t generation) {
   }
   DropLink();
   const NodeRequest& node = config_.node;
-  if (node.max_restarts == 0 && node.min_nodes == node.max_nodes) {
+  if (former_.restart_count >= node.max_restarts && node.min_nodes == node.max_nodes) {
     End end;
     end.kind = EndKind::kFailed;
     end.failure = Failure{

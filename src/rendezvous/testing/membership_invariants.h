@@ -23,6 +23,11 @@ class MembershipInvariants {
     first_failures_.try_emplace(generation, failure);
   }
   void IsLost(const std::string& host) { lost_.insert(host); }
+  // It counts from what it learns of the one before, which may be nothing.
+  void AnotherAuthority() {
+    generation_ = 0;
+    first_failures_.clear();
+  }
 
   // Ranks are unique and dense, and generations count up. Returns the generation that starts, if
   // one does.

@@ -53,6 +53,17 @@ def test_install_and_remove(launch, environment):
     assert "it is not installed" in shim(launch, "remove", "--python", environment).stdout
 
 
+def test_a_python_that_prints_at_its_start_has_the_hook_in_its_own_folder(launch, environment):
+    os.mkdir(launch.path("greets"))
+    with open(launch.path("greets", "sitecustomize.py"), "w") as file:
+        file.write("print('Welcome')")
+    launch.env["PYTHONPATH"] = launch.path("greets")
+    done = subprocess.run([BINARY, "python-shim", "install", "--python", environment], env=launch.env,
+                          capture_output=True, text=True, cwd=launch.path("greets"))
+    assert done.stdout.startswith(f"installed {launch.path('venv')}/"), done
+    assert not os.path.exists(launch.path("greets", "Welcome"))
+
+
 def test_a_sitecustomize_that_was_there_still_runs(launch, environment):
     assert shim(launch, "pods", launch.path("pods")).returncode == 0
     os.mkdir(launch.path("theirs"))
