@@ -30,9 +30,10 @@ struct Prefix {
   size_t shortest;  // length of what follows
 };
 constexpr std::array kPrefixes = {
-    Prefix{"ghp_", 20}, Prefix{"gho_", 20},    Prefix{"ghs_", 20},    Prefix{"github_pat_", 20},
-    Prefix{"hf_", 20},  Prefix{"glpat-", 16},  Prefix{"AKIA", 16},    Prefix{"ASIA", 16},
-    Prefix{"sk-", 20},  Prefix{"Bearer ", 12}, Prefix{"bearer ", 12}, Prefix{"eyJ", 30},
+    Prefix{"ghp_", 20},  Prefix{"gho_", 20},    Prefix{"ghs_", 20},    Prefix{"github_pat_", 20},
+    Prefix{"hf_", 20},   Prefix{"glpat-", 16},  Prefix{"AKIA", 16},    Prefix{"ASIA", 16},
+    Prefix{"sk-", 20},   Prefix{"Bearer ", 12}, Prefix{"bearer ", 12}, Prefix{"eyJ", 30},
+    Prefix{"xoxb-", 16}, Prefix{"npm_", 20},    Prefix{"AIza", 30},
 };
 
 // Returns the end of the secret that begins at `at`, or `at` if none does; the first `keep`
@@ -98,29 +99,38 @@ bool TrimFewBlanks(std::string_view& text) {
   return text.size() < size;
 }
 
+// Whether `text` is a flag like --hf-token, whose value is the next word.
+bool IsSecretFlag(std::string_view text) {
+  return text.starts_with("--") && text.find_first_of("= \t\n") == std::string_view::npos &&
+         IsSecretName(text) && !IsTokenOfText(text);
+}
+
 // Returns where the value that begins at `at` ends, if a secret's name and "=" or ":" precede it:
-// API_TOKEN=x, --password="x y", api_key: x, "api_key": "x", and the same with JSON's \" (the
-// quotes are kept). Otherwise returns `at`.
+// API_TOKEN=x, --password="x y", --password x, api_key: x, "api_key": "x", and the same with JSON's
+// \" (the quotes are kept). Otherwise returns `at`.
 size_t ValueEnd(std::string_view text, size_t at) {
   std::string_view before = text.substr(0, at);
   const std::string_view quote = QuoteAtEnd(before);
   before.remove_suffix(quote.size());
   bool has_blanks = TrimFewBlanks(before);
   const bool is_assigned = before.ends_with('=');
-  if (!is_assigned && !before.ends_with(':')) return at;
-  before.remove_suffix(1);
+  const bool is_argument = !is_assigned && !before.ends_with(':');
+  if (is_argument && (!has_blanks || text.substr(at).starts_with('-'))) return at;
+  if (!is_argument) before.remove_suffix(1);
   has_blanks |= TrimFewBlanks(before);
-  before.remove_suffix(QuoteAtEnd(before).size());
+  if (!is_argument) before.remove_suffix(QuoteAtEnd(before).size());
   size_t begin = before.size();
   while (begin > 0 && (IsWord(before[begin - 1]) || before[begin - 1] == '-')) --begin;
   const std::string_view name = before.substr(begin);
-  if (!IsSecretName(name) || IsTokenOfText(name)) return at;
+  if (is_argument ? !IsSecretFlag(name) : !IsSecretName(name) || IsTokenOfText(name)) return at;
   if (text.substr(at).starts_with("\\\"")) return at;  // the value begins after its quote
   const size_t end =
       std::min(quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at),
                text.size());
-  if (!quote.empty()) return end;
   const std::string_view value = text.substr(at, end - at);
+  // A quote that ends only in another line is none: print("--token ").
+  if (is_argument) return value.find('\n') == std::string_view::npos ? end : at;
+  if (!quote.empty()) return end;
   const bool is_last = end == text.size() || text[end] == '\n' || text[end] == '\r';
   const bool is_code = value.find_first_of("([") != std::string_view::npos || IsTypeName(value);
   // Without a quote, `token = read()` is code, "token: str" a declaration, and "secret:x" a label.
@@ -168,7 +178,12 @@ void Mask::LearnValue(std::string_view value) {
 
 void Mask::Learn(const text::Json& value) {
   if (const text::Array* array = value.if_array()) {
-    for (const text::Json& item : *array) Learn(item);
+    bool is_value = false;  // of the flag before it: ["--token", "x"]
+    for (const text::Json& item : *array) {
+      if (is_value && item.is_string()) LearnValue(std::string_view(item.get_string()));
+      is_value = item.is_string() && IsSecretFlag(std::string_view(item.get_string()));
+      Learn(item);
+    }
     return;
   }
   const text::Object* object = value.if_object();

@@ -16,6 +16,23 @@ TEST(Mask, KnowsTheJobsOwnSecrets) {
   EXPECT_EQ(mask.Of("tiger-2 tiger-22 eight 1 open sesame shown"), "*** *** eight 1 *** shown");
 }
 
+TEST(Mask, KnowsTheValueAfterASecretFlag) {
+  const auto pod = text::ParseJson(R"({"args": ["--token", "tiger-2", "--max-tokens", "4096"]})");
+  ASSERT_TRUE(pod);
+  Mask mask;
+  mask.Learn(*pod);
+  EXPECT_EQ(mask.Of("tiger-2 4096"), "*** 4096");
+  const std::pair<std::string, std::string> cases[] = {
+      {"train.py --token abc --lr 0.1", "train.py --token *** --lr 0.1"},
+      {"--db-password 'a b' c", "--db-password '***' c"},
+      {"--token --verbose", "--token --verbose"},
+      {"--max_tokens 512 --tokenizer gpt2", "--max_tokens 512 --tokenizer gpt2"},
+      {"the token is new", "the token is new"},
+      {"print('--token ')\nb 'c'", "print('--token ')\nb 'c'"},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(Mask().Of(text), shown);
+}
+
 TEST(Mask, KnowsWhatLooksLikeASecret) {
   const std::string twenty = "abcdefghijklmnopqrst";
   const std::pair<std::string, std::string> cases[] = {
@@ -26,6 +43,9 @@ TEST(Mask, KnowsWhatLooksLikeASecret) {
       {"xghp_" + twenty, "xghp_" + twenty},
       {"Authorization: Bearer " + twenty, "Authorization: Bearer ***"},
       {"AKIAABCDEFGHIJKLMNOP", "AKIA***"},
+      {"xoxb-" + twenty, "xoxb-***"},
+      {"npm_" + twenty, "npm_***"},
+      {"AIza" + twenty + twenty, "AIza***"},
       {"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nafter",
        "-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\nafter"},
       {"-----BEGIN PRIVATE KEY-----\ncut", "-----BEGIN PRIVATE KEY-----***"},
