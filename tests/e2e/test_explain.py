@@ -297,8 +297,9 @@ def test_every_flag_that_an_advice_names_is_one(cluster):
 
 def test_a_bundle_for_a_colleague(cluster, tmp_path):
     # Only the master fails: a worker that is faster would end it before it speaks.
-    cluster.submit("told", "echo token $HF_TOKEN; echo clone https://me:pass@host/x; [ $RANK = 0 ] || sleep 60; exit 3",
-                   "--workers=2", "--env=HF_TOKEN=tiger-2")
+    (tmp_path / "private").write_text("DB_PASSWORD=lion-9\nDEVICE=cuda-9\n")
+    cluster.submit("told", "echo token $HF_TOKEN; echo in words $DB_PASSWORD, on $DEVICE; echo clone https://me:pass@host/x; [ $RANK = 0 ] || sleep 60; exit 3",
+                   "--workers=2", "--env=HF_TOKEN=tiger-2", f"--env-file={tmp_path}/private")
     cluster.wait("told", "FAILED")
     path = str(tmp_path / "told.tar.gz")
     assert cluster.run("explain", "told", "--bundle", path).stdout.startswith(path + " has ")
@@ -308,6 +309,7 @@ def test_a_bundle_for_a_colleague(cluster, tmp_path):
                  for name in bundle.getnames() if bundle.getmember(name).isfile()}
     assert {"explain.txt", "explain.json", "job.yaml", "pods.yaml", "warnings.txt", "about.txt",
             "logs/told-master-0.log", "logs/told-worker-0.log"} == set(texts)
+    assert "in words ***, on cuda-9\n" in texts["logs/told-master-0.log"]
     assert "token ***\n" in texts["logs/told-master-0.log"] and "https://me:***@host/x" in texts["logs/told-master-0.log"]
     assert "tiger-2" not in "".join(texts.values()) and "name: HF_TOKEN" in texts["job.yaml"]
     assert json.loads(texts["explain.json"])["who"]["exitCode"] == 3

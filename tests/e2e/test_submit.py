@@ -458,7 +458,7 @@ def test_help_groups_and_teaches(cluster):
 BAD = [
     # flags, words
     (["--workers=0"], "--workers is invalid: it counts the master too, so it must be at least 1"),
-    (["--env=NOVALUE"], '--env "NOVALUE" is invalid, should like key=value'),
+    (["--env=NOVALUE"], '--env "NOVALUE" is invalid, should like key=value: no such variable is set here'),
     (["--env=1A=x"], '--env "1A" is invalid: the name must be'),
     (["--label=a"], '--label "a" is invalid, should like key=value'),
     (["--label=a=b c"], '--label "a" is invalid: the value must be'),

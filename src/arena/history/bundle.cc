@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <map>
+#include <set>
 
 #include "api/object.h"
+#include "api/resources.h"
 #include "arena/history/mask.h"
 #include "base/defer.h"
 #include "base/file.h"
@@ -49,6 +51,46 @@ base::Status AddLogs(const Bundle& bundle, cluster::Client& client, const RunRec
   return {};
 }
 
+// By the name of a Secret, the keys whose values a container takes under a secret's name. Those of
+// envFrom keep their names.
+using SecretKeys = std::map<std::string, std::set<std::string>>;
+
+void FindSecrets(const text::Json& value, SecretKeys& found) {
+  if (const text::Array* const array = value.if_array()) {
+    for (const text::Json& item : *array) FindSecrets(item, found);
+  }
+  const text::Object* const object = value.if_object();
+  if (object == nullptr) return;
+  if (const std::string all(text::GetString(value, {"secretRef", "name"})); !all.empty()) {
+    found.try_emplace(all);
+  }
+  if (const text::Json* const one = text::Find(value, {"valueFrom", "secretKeyRef"})) {
+    std::set<std::string>& keys = found[std::string(text::GetString(*one, {"name"}))];
+    if (IsSecretName(text::GetString(value, {"name"}))) {
+      keys.emplace(text::GetString(*one, {"key"}));
+    }
+  }
+  for (const auto& [key, member] : *object) FindSecrets(member, found);
+}
+
+// A Secret that cannot be read teaches nothing.
+void LearnSecrets(cluster::Client& client, const text::Json& job, Mask& mask) {
+  SecretKeys found;
+  FindSecrets(job, found);
+  for (const auto& [name, keys] : found) {
+    const auto secret = client.Get(api::kSecrets, api::Namespace(job), name);
+    const text::Json* const data = secret ? text::Find(*secret, {"data"}) : nullptr;
+    if (data == nullptr || !data->is_object()) continue;
+    for (const auto& [key, encoded] : data->get_object()) {
+      const bool is_secret = IsSecretName(key) || keys.contains(std::string(key));
+      const auto value = is_secret && encoded.is_string()
+                             ? base::Base64Decode(std::string_view(encoded.get_string()))
+                             : std::nullopt;
+      if (value) mask.Learn(text::Object{{"name", "secret"}, {"value", *value}});
+    }
+  }
+}
+
 std::string EventLines(const answers::Evidence& evidence) {
   std::string lines;
   for (const answers::Event& event : evidence.events) {
@@ -85,6 +127,7 @@ base::Status WriteBundle(cluster::Client& client, const Context& context, const 
 
   Mask mask;
   mask.Learn(run.job.job);
+  LearnSecrets(client, run.job.job, mask);
   const text::Json pods = ListOfPods(run);
   mask.Learn(pods);
   const Bundle bundle(root + "/" + name, std::move(mask));

@@ -164,9 +164,9 @@ void RemoveKeys(std::string& text) {
 
 bool IsSecretName(std::string_view name) {
   const std::string lower = base::ToLower(name);
-  constexpr std::array<std::string_view, 10> kWords = {
-      "token",   "secret",  "passw",  "passwd",     "credential",
-      "api_key", "api-key", "apikey", "access_key", "private_key"};
+  constexpr std::array<std::string_view, 12> kWords = {
+      "token",  "secret",     "passw",       "credential", "api_key",    "api-key",
+      "apikey", "access_key", "private_key", "accountkey", "client-key", "x-amz-signature"};
   return std::any_of(kWords.begin(), kWords.end(), [&lower](std::string_view word) {
     return lower.find(word) != std::string::npos;
   });

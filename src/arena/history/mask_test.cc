@@ -67,6 +67,10 @@ TEST(Mask, KnowsWhatLooksLikeASecret) {
       {"if token == \"x\":", "if token == \"x\":"},
       {R"(build(max_tokens=max_tokens, tokenizer="gpt2", pad_token="<pad>"))",
        R"(build(max_tokens=max_tokens, tokenizer="gpt2", pad_token="<pad>"))"},
+      {"https://b/o?X-Amz-Date=1&X-Amz-Signature=0a1b&x=1",
+       "https://b/o?X-Amz-Date=1&X-Amz-Signature=***&x=1"},
+      {"AccountName=a;AccountKey=abcd==;x", "AccountName=a;AccountKey=***;x"},
+      {"    client-key-data: TFMwdExT\n", "    client-key-data: ***\n"},
       {"hf_token='x' authToken=y TOKEN_SECRET=z", "hf_token='***' authToken=*** TOKEN_SECRET=***"},
       {"", ""},
       {"://", "://"},
@@ -75,7 +79,8 @@ TEST(Mask, KnowsWhatLooksLikeASecret) {
 }
 
 TEST(Mask, SecretNames) {
-  for (const char* name : {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "db-password", "WANDB_API_KEY"}) {
+  for (const char* name : {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "db-password", "WANDB_API_KEY",
+                           "client-key-data", "AccountKey", "X-Amz-Signature"}) {
     EXPECT_TRUE(IsSecretName(name)) << name;
   }
   for (const char* name : {"RANK", "KEY", "PATH", ""}) EXPECT_FALSE(IsSecretName(name)) << name;

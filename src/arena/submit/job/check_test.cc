@@ -70,7 +70,8 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        "Unknown sync mode: hdfs"},
       {[](auto& f) { f.model_name = "m"; },
        "model version source must be specified when registering a model version"},
-      {[](auto& f) { f.env = {"A"}; }, "--env \"A\" is invalid, should like key=value"},
+      {[](auto& f) { f.env = {"A"}; },
+       "--env \"A\" is invalid, should like key=value: no such variable is set here"},
       {[](auto& f) { f.labels = {"A"}; }, "--label \"A\" is invalid, should like key=value"},
       {[](auto& f) { f.annotations = {"A"}; },
        "--annotation \"A\" is invalid, should like key=value"},
@@ -78,7 +79,8 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        "--env \"1A\" is invalid: the name must be letters, digits, '_', '-' and '.', and not begin "
        "with a digit"},
       {[](auto& f) { f.env = {"a-secret-that-lost-its-name"}; },
-       "--env \"a-secret-that-lo...\" is invalid, should like key=value"},
+       "--env \"a-secret-that-lo...\" is invalid, should like key=value: no such variable is set "
+       "here"},
       {[](auto& f) { f.labels = {"a b=c"}; },
        "--label \"a b\" is invalid: the key must be letters, digits, '-', '_' and '.', at most 63 "
        "of them, with or without a domain/ before them"},

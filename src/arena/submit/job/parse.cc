@@ -133,6 +133,13 @@ base::Result<StringMap> ParseAnnotations(const std::vector<std::string>& values)
 }
 
 base::Result<StringMap> ParseEnv(const std::vector<std::string>& values) {
+  // What was set here has its value by now.
+  const auto unset = std::find_if(values.begin(), values.end(), [](const std::string& value) {
+    return api::IsVariableName(value);
+  });
+  if (unset != values.end()) {
+    return Fail(Invalid("--env", *unset, ", should like key=value: no such variable is set here"));
+  }
   TRY_ASSIGN(StringMap pairs, ParsePairs("--env", values));
   for (const auto& [name, value] : pairs) {
     if (!api::IsVariableName(name)) return Fail(Invalid("--env", name, kVariableRule));
