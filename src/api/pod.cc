@@ -197,6 +197,12 @@ std::vector<ContainerStatus> InitContainerStatuses(const text::Json& pod) {
   return StatusesAt(pod, "initContainerStatuses");
 }
 
+bool IsSidecar(const text::Json& pod, std::string_view init_container) {
+  const text::Json* const container =
+      text::ItemNamed(pod, {"spec", "initContainers"}, init_container);
+  return container != nullptr && text::GetString(*container, {"restartPolicy"}) == "Always";
+}
+
 std::optional<int> ExitCodeOf(const text::Json& pod, std::string_view container) {
   for (const ContainerStatus& status : ContainerStatuses(pod)) {
     if (status.name == container && status.terminated) return status.terminated->exit_code;
@@ -263,6 +269,18 @@ const text::Json* MainContainer(const text::Json& pod) {
 
 text::Json* MainContainer(text::Json& pod) {
   return const_cast<text::Json*>(MainContainer(std::as_const(pod)));
+}
+
+bool IsOfTraining(const text::Json& pod, const ContainerStatus& status) {
+  const text::Json* const main = MainContainer(pod);
+  return main == nullptr || text::GetString(*main, {"name"}) == status.name;
+}
+
+std::optional<ContainerStatus> StatusOfTraining(const text::Json& pod) {
+  for (const ContainerStatus& status : ContainerStatuses(pod)) {
+    if (IsOfTraining(pod, status)) return status;
+  }
+  return std::nullopt;
 }
 
 std::optional<mode_t> ParseUmask(std::string_view text) {

@@ -77,6 +77,8 @@ struct ContainerStatus {
 };
 std::vector<ContainerStatus> ContainerStatuses(const text::Json& pod);
 std::vector<ContainerStatus> InitContainerStatuses(const text::Json& pod);
+// Whether the init container of that name does not end before the pod's other containers start.
+bool IsSidecar(const text::Json& pod, std::string_view init_container);
 
 // Exit code of the container of that name; nullopt when it has not terminated.
 std::optional<int> ExitCodeOf(const text::Json& pod, std::string_view container);
@@ -104,6 +106,10 @@ ResourceRequest PodRequest(const text::Json& pod);
 // first; nullptr without containers.
 const text::Json* MainContainer(const text::Json& pod);
 text::Json* MainContainer(text::Json& pod);
+// Whether a status of ContainerStatuses is that container's.
+bool IsOfTraining(const text::Json& pod, const ContainerStatus& status);
+// That container's status; nullopt while there is none.
+std::optional<ContainerStatus> StatusOfTraining(const text::Json& pod);
 // The value of kUmaskAnnotation: "0027", octal; nullopt when malformed.
 std::optional<mode_t> ParseUmask(std::string_view text);
 // The environment of the user who submitted a job or pod, from api::kEnvironmentAnnotation; empty

@@ -7,12 +7,6 @@
 namespace api {
 namespace {
 
-// A sidecar: an init container that does not end.
-bool IsSidecar(const text::Json& pod, std::string_view name) {
-  const text::Json* const container = text::ItemNamed(pod, {"spec", "initContainers"}, name);
-  return container != nullptr && text::GetString(*container, {"restartPolicy"}) == "Always";
-}
-
 std::string DescribeTerminated(const Terminated& terminated) {
   if (!terminated.reason.empty()) return std::string(terminated.reason);
   if (terminated.signal != 0) return fmt::format("Signal:{}", terminated.signal);

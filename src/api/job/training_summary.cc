@@ -157,6 +157,16 @@ std::string WhyWaiting(const text::Json& pod) {
   return "";
 }
 
+}  // namespace
+
+std::string DescribeLastEnd(const Terminated& ended) {
+  return ended.reason.empty() || ended.reason == "Error"
+             ? fmt::format("exit code {}", ended.exit_code)
+             : std::string(ended.reason);
+}
+
+namespace {
+
 // The previous end of the container that was restarted most.
 std::string LastEndOf(const text::Json& pod) {
   int most = 0;
@@ -165,10 +175,7 @@ std::string LastEndOf(const text::Json& pod) {
     for (const ContainerStatus& status : statuses) {
       if (!status.last_terminated || status.restart_count <= most) continue;
       most = status.restart_count;
-      const std::string_view reason = status.last_terminated->reason;
-      text = reason.empty() || reason == "Error"
-                 ? fmt::format("exit code {}", status.last_terminated->exit_code)
-                 : std::string(reason);
+      text = DescribeLastEnd(*status.last_terminated);
     }
   }
   return text;
@@ -206,15 +213,6 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
 
 }  // namespace
 
-namespace {
-
-bool IsOfTraining(const text::Json& pod, const ContainerStatus& status) {
-  const text::Json* const main = MainContainer(pod);
-  return main == nullptr || text::GetString(*main, {"name"}) == status.name;
-}
-
-}  // namespace
-
 std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart) {
   return fmt::format("{} exited with code {}, starts again (restart {})", Name(pod),
                      ended.exit_code, restart);
@@ -222,8 +220,10 @@ std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int6
 
 namespace {
 
-// A pod of a running job whose program has ended and waits to be restarted; "" if all run.
+// A pod of a running job whose program, or else whose sidecar, has ended and waits to be restarted;
+// "" if all run.
 std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
+  std::string of_sidecar;
   for (const text::Json* const pod : pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
     for (const ContainerStatus& status : ContainerStatuses(*pod)) {
@@ -231,15 +231,16 @@ std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
       const std::string text =
           DescribeRestart(*pod, *status.last_terminated, status.restart_count + 1);
       if (IsOfTraining(*pod, status)) return text;
-      return fmt::format("the container {} of {}", status.name, text);
+      if (of_sidecar.empty()) of_sidecar = fmt::format("the container {} of {}", status.name, text);
     }
   }
-  return "";
+  return of_sidecar;
 }
 
 // A pod that does not end although its program has, because a sidecar runs on; "" if there is none
-// that matters: workers that have succeeded do not.
-std::string WhyNotEnding(const std::vector<const text::Json*>& pods) {
+// that matters: only success of rank 0 ends the job.
+std::string WhyNotEnding(const text::Json& job, const std::vector<const text::Json*>& pods) {
+  const bool has_master = text::Find(job, {"spec", "pytorchReplicaSpecs", kMaster}) != nullptr;
   for (const text::Json* const pod : pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
     const ContainerStatus* ended = nullptr;
@@ -250,7 +251,7 @@ std::string WhyNotEnding(const std::vector<const text::Json*>& pods) {
       if (status.terminated && IsOfTraining(*pod, status)) ended = &status;
     }
     if (ended == nullptr || running == nullptr) continue;
-    if (ended->terminated->exit_code == 0 && !IsMasterPod(*pod)) continue;
+    if (ended->terminated->exit_code == 0 && NodeRank(*pod, has_master) != 0) continue;
     return fmt::format("{} exited with code {}, but its container {} runs on: the pod does not end",
                        Name(*pod), ended->terminated->exit_code, running->name);
   }
@@ -409,7 +410,7 @@ TrainingSummary Summarize(const text::Json& job, const std::vector<const text::J
   if (IsWaiting(out.status)) out.reason = WhyPending(job, pods, now);
   if (out.status == "RUNNING") out.reason = StallOf(job, now);
   if (out.status == "RUNNING" && out.reason.empty()) out.reason = WhyRestarting(pods);
-  if (out.status == "RUNNING" && out.reason.empty()) out.reason = WhyNotEnding(pods);
+  if (out.status == "RUNNING" && out.reason.empty()) out.reason = WhyNotEnding(job, pods);
   if (IsWaiting(out.status) || out.status == "RUNNING") {
     if (std::string why = WhyStillThere(job); !why.empty()) out.reason = std::move(why);
   }

@@ -67,6 +67,8 @@ std::string WhyStillThere(const text::Json& job);
 // "pt-master-0 exited with code 1, starts again (restart 1)": for a program that is started in its
 // pod for the `restart`th time after the first.
 std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart);
+// "OOMKilled", "exit code 1"
+std::string DescribeLastEnd(const Terminated& ended);
 
 // In the message of Created: separates its own text from the API server's, while the server refuses
 // to create a pod or service of the job.

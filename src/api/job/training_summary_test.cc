@@ -324,6 +324,11 @@ TEST(RunningReason, NamesASidecarThatKeepsAPodWhoseProgramHasEnded) {
       reason(done, done),
       "pt-master-0 exited with code 0, but its container proxy runs on: the pod does not end");
   EXPECT_EQ(reason(running, running.substr(0, 1) + R"("waiting": {"reason": "x"}})"), "");
+  text::Erase(job, {"spec", "pytorchReplicaSpecs", "Master"});
+  const text::Json pod = make("worker", done);
+  EXPECT_EQ(
+      Summarize(job, {&pod}, kNow).reason,
+      "pt-worker-0 exited with code 0, but its container proxy runs on: the pod does not end");
 }
 
 TEST(RunningReason, DoesNotTakeASidecarForTheProgram) {
@@ -339,6 +344,13 @@ TEST(RunningReason, DoesNotTakeASidecarForTheProgram) {
                 {"name": "pytorch", "state": {"running": {}}}])"));
   EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
             "the container proxy of pt-master-0 exited with code 1, starts again (restart 5)");
+  text::Set(pod, {"status", "containerStatuses"},
+            *text::ParseJson(R"([{"name": "proxy", "state": {"waiting": {"reason": "x"}},
+                "lastState": {"terminated": {"exitCode": 1}}},
+                {"name": "pytorch", "state": {"waiting": {"reason": "x"}},
+                "lastState": {"terminated": {"exitCode": 3}}}])"));
+  EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
+            "pt-master-0 exited with code 3, starts again (restart 1)");
 }
 
 TEST(Reason, OfAJobThatItsFinalizersHold) {

@@ -71,10 +71,13 @@ std::optional<std::string> NotFailed(const RunRecord& run) {
   }
   if (summary.status == "SUCCEEDED") return "nothing failed";
   for (const api::InstanceSummary& instance : summary.instances) {
-    if (instance.restarts == 0 || instance.last_end.empty()) continue;
-    return fmt::format("{} was started again {}, the last time after: {}", instance.name,
-                       instance.restarts == 1 ? "once" : fmt::format("{} times", instance.restarts),
-                       instance.last_end);
+    const text::Json* const pod = run.job.Pod(instance.name);
+    const auto status = pod != nullptr ? api::StatusOfTraining(*pod) : std::nullopt;
+    if (!status || status->restart_count == 0 || !status->last_terminated) continue;
+    return fmt::format(
+        "{} was started again {}, the last time after: {}", instance.name,
+        status->restart_count == 1 ? "once" : fmt::format("{} times", status->restart_count),
+        api::DescribeLastEnd(*status->last_terminated));
   }
   return "nothing has failed yet";
 }
