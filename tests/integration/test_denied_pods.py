@@ -107,6 +107,8 @@ def test_a_strangers_service_is_the_reason_also_of_explain(muster, api, namespac
     why = "service j-master-0 is needed, but a service that is not this job's has that name\n"
     for verb, words in (("get", f"REASON: {why}"), ("explain", f"PENDING: {why}")):
         wait_until(f"{verb} names it", lambda verb=verb, words=words: words in muster.run(verb, "j", "-n", namespace).stdout)
+    api.delete("services", namespace, "j-master-0")
+    wait_until("the event alone does not", lambda: why not in muster.run("get", "j", "-n", namespace).stdout)
 
 
 def test_what_kept_pods_waiting_is_over_once_they_run(real_cluster, muster, api, namespace):

@@ -267,6 +267,53 @@ TEST_F(GetTest, APodOfAnotherOwnerIsNoInstanceButTheReason) {
   }
 }
 
+TEST_F(GetTest, AServiceIsInTheWayOnlyWhileItIsThereAndAnothers) {
+  cluster_->Put(kJobs, MakeJob("pt", "Created", seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Running"));
+  cluster_->Put(kEvents, EventOfPt("1", "FailedCreateService",
+                                   "Error creating: services \"pt-master-0\" already exists"));
+  EXPECT_EQ(Run({"get", "pt"}, "muster").out.find("REASON"), std::string::npos);
+  text::Json service =
+      text::Object{{"metadata", text::Object{{"name", "pt-master-0"}, {"namespace", "default"}}}};
+  cluster_->Put(kServices, service);
+  EXPECT_NE(Run({"get", "pt"}, "muster").out.find("REASON: service pt-master-0 is needed, but"),
+            std::string::npos);
+  text::Set(service, {"metadata", "ownerReferences"},
+            Json(R"([{"uid": "uid-pt", "controller": true}])"));
+  cluster_->Put(kServices, service);
+  EXPECT_EQ(Run({"get", "pt"}, "muster").out.find("REASON"), std::string::npos);
+}
+
+TEST_F(GetTest, WhatASuccessorWaitsForCountsMoreThanTheEndBeforeIt) {
+  is_this_machine_ = false;
+  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  text::Json pod = MakePod("pt", "worker", 0, "Pending");
+  text::Set(pod, {"spec", "nodeName"}, "n");
+  cluster_->Put(kPods, pod);
+  text::Json ended =
+      EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 3");
+  text::Set(ended, {"type"}, "Normal");
+  cluster_->Put(kEvents, ended);
+  const auto reason = [this] {
+    const std::string out = Run({"get", "pt"}, "muster").out;
+    const size_t begin = out.find("REASON: ");
+    return begin == std::string::npos ? out : out.substr(begin, out.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(reason(), "REASON: rank 1 (pt-worker-0) exited with code 3, and was replaced");
+  text::Json late = EventOfPt("2", "FailedMount", "no volume");
+  text::Set(late, {"involvedObject"},
+            text::Object{{"kind", "Pod"}, {"name", "pt-worker-0"}, {"uid", "uid-pt-worker-0"}});
+  cluster_->Put(kEvents, late);
+  EXPECT_EQ(reason(), "REASON: pt-worker-0: FailedMount: no volume");
+  cluster_->Remove(kEvents, "2");
+  text::Set(pod, {"status", "initContainerStatuses"},
+            Json(R"([{"name": "init-pytorch", "state": {"running": {}}}])"));
+  cluster_->Put(kPods, pod);
+  EXPECT_EQ(reason(), "REASON: pt-worker-0: its init container init-pytorch has not ended");
+}
+
 // Neither the message of Failed nor a pod tells it.
 TEST_F(GetTest, AFailedJobWhosePodsAreGoneNamesRankAndExitCode) {
   text::Json job = MakeJob("pt", "Failed", seconds(60));

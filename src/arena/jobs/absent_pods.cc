@@ -14,6 +14,7 @@
 #include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -69,6 +70,9 @@ void AddServiceInTheWay(cluster::Client& client, TrainingJob& job) {
     if (message.find("object is being deleted: ") != std::string::npos) continue;
     const auto name = Between(message, "services \"", "\" already exists");
     if (!name) continue;
+    // The event outlives what it tells of, such as a service of the job's predecessor.
+    const auto service = client.Get(api::kServices, job.summary.namespace_name, *name);
+    if (!service || api::ControllerUid(*service) == job.summary.uid) return;
     job.summary.reason = fmt::format(
         "service {} is needed, but a service that is not this job's has that name", *name);
     return;
@@ -109,10 +113,16 @@ text::Json EndedPod(const api::PyTorchJob& job, std::string_view type, int index
                 {"state", text::Object{{"terminated", text::Object{{"exitCode", code}}}}}}}}}}};
 }
 
-// "Pod: default.j-worker-0 exited with code 3"
+constexpr std::string_view kExitedWith = " exited with code ";
+
+// Of "Pod: default.j-worker-0 exited with code 3".
+std::optional<std::string_view> PodThatExited(const api::PyTorchJob& job,
+                                              std::string_view message) {
+  return Between(message, fmt::format("Pod: {}.", job.namespace_name), kExitedWith);
+}
+
 std::string DescribeExit(const api::PyTorchJob& job, std::string_view message) {
-  const auto name =
-      Between(message, fmt::format("Pod: {}.", job.namespace_name), " exited with code ");
+  const auto name = PodThatExited(job, message);
   if (!name) return "";
   const auto code = base::ParseInt(message.substr(message.rfind(' ') + 1));
   if (!code || *code == 0) return "";
@@ -141,14 +151,29 @@ void AddExit(cluster::Client& client, const api::PyTorchJob& parsed, TrainingJob
   }
 }
 
+// Whether a pod of that name has ended, or its program has before it was started again in it.
+bool HasEndOfItsOwn(const TrainingJob& job, std::string_view name) {
+  const text::Json* const pod = job.Pod(name);
+  if (pod == nullptr) return false;
+  const auto program = api::StatusOfTraining(*pod);
+  return api::IsPodFinished(*pod) || (program && (program->restart_count > 0 ||
+                                                  program->terminated || program->last_terminated));
+}
+
 // Of a pod that was replaced nothing is left but events: its successor waits, or runs.
 void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, TrainingJob& job) {
   for (const text::Json& event : EventsOfJob(client, job, "")) {
+    // The end of pods that `suspend` removed.
+    const auto time = api::ReadEvent(event).last;
+    if (time && job.summary.start_time && *time < *job.summary.start_time) continue;
     const std::string_view reason = text::GetString(event, {"reason"});
     const std::string_view message = text::GetString(event, {"message"});
     std::string text;
     if (reason == "NodeLost" || reason == "Disrupted") text = api::OneLine(message);
-    if (reason == "ExitedWithCode") text = DescribeExit(parsed, message);
+    if (reason == "ExitedWithCode" &&
+        !HasEndOfItsOwn(job, PodThatExited(parsed, message).value_or(""))) {
+      text = DescribeExit(parsed, message);
+    }
     if (text.empty()) continue;
     job.summary.reason = fmt::format("{}, and was replaced", text);
     return;
@@ -159,7 +184,13 @@ void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, Trai
 
 void AddWordsOfReplacedPods(cluster::Client& client, TrainingJob& job) {
   const api::TrainingSummary& summary = job.summary;
-  if (!summary.reason.empty() || summary.status != "RUNNING") return;
+  const bool waits = summary.status == "PENDING";
+  if (!summary.reason.empty() || (!waits && summary.status != "RUNNING")) return;
+  // What the successor waits for counts more.
+  const bool is_known =
+      std::any_of(summary.instances.begin(), summary.instances.end(),
+                  [](const api::InstanceSummary& each) { return !each.waits.empty(); });
+  if (waits && is_known) return;
   if (const auto parsed = api::ParsePyTorchJob(job.job)) AddReplacedPod(client, *parsed, job);
 }
 
@@ -176,8 +207,6 @@ void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job) {
   const bool lacks_pods = static_cast<int64_t>(job.pods.size()) < parsed->TotalReplicas();
   if (lacks_pods) AddPodInTheWay(client, job);
   if (job.summary.reason.empty() && summary.status == "PENDING") AddServiceInTheWay(client, job);
-  if (job.summary.reason.empty() && summary.status == "PENDING")
-    AddReplacedPod(client, *parsed, job);
 }
 
 }  // namespace arena

@@ -127,10 +127,12 @@ base::Result<std::vector<JobEvent>> EventsOf(cluster::Client& client, const Cont
 
 void AddWordsOfEvents(cluster::Client& client, const Context& context, TrainingJob& job) {
   AddWordsOfAbsentPods(client, job);
-  if (context.cluster_is_this_machine) return;
-  AddWarnings(client, job);
-  // Nothing is wrong with a pod whose init container has not ended, but nothing else waits.
-  TakeReason(job.summary, [](const api::InstanceSummary&) { return true; });
+  if (!context.cluster_is_this_machine) {
+    AddWarnings(client, job);
+    // Nothing is wrong with a pod whose init container has not ended, but nothing else waits.
+    TakeReason(job.summary, [](const api::InstanceSummary&) { return true; });
+  }
+  if (job.summary.status == "PENDING") AddWordsOfReplacedPods(client, job);
 }
 
 }  // namespace arena
