@@ -68,6 +68,110 @@ TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   EXPECT_NE(ended.out.find("unschedulable"), std::string::npos) << ended.out;
 }
 
+text::Json FailedToCreate() {
+  text::Json event = NoRoom();
+  text::Set(event, {"involvedObject"},
+            text::Object{{"kind", "PyTorchJob"}, {"name", "pt"}, {"uid", "uid-pt"}});
+  text::Set(event, {"reason"}, "FailedCreatePod");
+  text::Set(event, {"message"}, "pods \"pt-worker-0\" is forbidden: exceeded quota: q");
+  text::Set(event, {"lastTimestamp"}, "2026-07-30T09:58:55Z");
+  return event;
+}
+
+TEST_F(ExplainEventsTest, WhatKeptPodsWaitingIsOverOnceAllAreThereOrThePodHasStarted) {
+  cluster_->Put(kJobs, MakeJob("pt", "Running", std::chrono::seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  text::Json late = NoRoom();
+  text::Set(late, {"metadata", "name"}, "late");
+  text::Set(late, {"reason"}, "FailedMount");
+  text::Set(late, {"lastTimestamp"}, "2026-07-30T09:58:55Z");
+  cluster_->Put(kEvents, late);
+  EXPECT_NE(Run({"explain", "pt"}, "muster").out.find("nothing has failed yet"), std::string::npos);
+  cluster_->Put(kEvents, FailedToCreate());
+  EXPECT_NE(Run({"explain", "pt"}, "muster").out.find("quota"), std::string::npos);
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Running"));
+  EXPECT_NE(Run({"explain", "pt"}, "muster").out.find("nothing has failed yet"), std::string::npos);
+  text::Set(late, {"lastTimestamp"}, "2026-07-30T09:59:55Z");
+  cluster_->Put(kEvents, late);
+  EXPECT_EQ(Run({"explain", "pt"}, "muster").out.find("nothing has failed yet"), std::string::npos);
+}
+
+TEST_F(ExplainEventsTest, OnlyAPodWhoseSuccessorIsThereWasReplaced) {
+  is_this_machine_ = false;
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  text::Json event = FailedToCreate();
+  text::Set(event, {"type"}, "Normal");
+  text::Set(event, {"reason"}, "ExitedWithCode");
+  text::Set(event, {"message"}, "Pod: default.pt-worker-0 exited with code 3");
+  text::Set(event, {"lastTimestamp"}, "2026-07-30T09:59:50Z");
+  cluster_->Put(kEvents, event);
+  const auto explain = [this](const char* worker, int age) {
+    cluster_->Put(kJobs, MakeJob("pt", "Running", std::chrono::seconds(age)));
+    text::Json pod = MakePod("pt", "worker", 0, "Running");
+    text::Set(pod, {"status", "containerStatuses"}, text::Array{Json(worker)});
+    cluster_->Put(kPods, pod);
+    return Run({"explain", "pt"}, "muster").out;
+  };
+  const auto expect = [&](const char* worker, int age, const char* words) {
+    const std::string out = explain(worker, age);
+    EXPECT_NE(out.find(std::string("RUNNING: ") + words + "\n"), std::string::npos) << out;
+  };
+  const char* const fresh = R"({"name": "pytorch", "state": {"running": {}}})";
+  expect(fresh, 60, "rank 1 (pt-worker-0) exited with code 3, and was replaced");
+  // It was resumed since.
+  expect(fresh, 5, "nothing has failed yet");
+  expect(R"({"name": "pytorch", "restartCount": 1, "state": {"running": {}},
+             "lastState": {"terminated": {"exitCode": 3}}})",
+         60, "pt-worker-0 was started again once, the last time after: exit code 3");
+}
+
+class ExplainSidecarsTest : public VerbTest {
+ protected:
+  std::string Explain(const char* condition, const char* phase, const char* init,
+                      const char* statuses) {
+    is_this_machine_ = false;
+    cluster_->Put(kJobs, MakeJob("pt", condition, std::chrono::seconds(60)));
+    text::Json pod = MakePod("pt", "master", 0, phase);
+    text::Set(pod, {"spec", "initContainers"},
+              Json(R"([{"name": "agent", "restartPolicy": "Always"}])"));
+    text::Set(pod, {"spec", "containers"}, Json(R"([{"name": "pytorch"}, {"name": "proxy"}])"));
+    text::Set(pod, {"status", "conditions"},
+              Json(R"([{"type": "Initialized", "status": "True"}])"));
+    text::Set(pod, {"status", "initContainerStatuses"}, Json(init));
+    text::Set(pod, {"status", "containerStatuses"}, Json(statuses));
+    cluster_->Put(kPods, pod);
+    cluster_->on_log = [](const net::Target& target) {
+      const bool is_program = target.Query("container") == "pytorch";
+      return FakeLog{.body = is_program ? "ValueError: bad\n" : "upstream is gone\n"};
+    };
+    return Run({"explain", "pt"}, "muster").out;
+  }
+};
+
+TEST_F(ExplainSidecarsTest, OneThatWasStartedAgainSaysNothingOfAProgramThatRuns) {
+  const std::string out = Explain("Running", "Running", R"([{"name": "agent", "restartCount": 2,
+      "state": {"running": {}}, "lastState": {"terminated": {"exitCode": 1}}}])",
+                                  R"([{"name": "proxy", "restartCount": 4, "state": {"running": {}},
+      "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}},
+      {"name": "pytorch", "state": {"running": {}}}])");
+  EXPECT_NE(out.find("RUNNING: nothing has failed yet\n"), std::string::npos) << out;
+}
+
+TEST_F(ExplainSidecarsTest, OneThatTheKubeletEndedIsNotTheProgram) {
+  const char* const ended = R"([{"name": "agent", "state": {"terminated": {"exitCode": 143}}}])";
+  std::string out = Explain("Failed", "Failed", ended, R"([
+      {"name": "proxy", "state": {"terminated": {"exitCode": 143}}},
+      {"name": "pytorch", "state": {"terminated": {"exitCode": 1}}}])");
+  EXPECT_NE(out.find("ValueError: bad"), std::string::npos) << out;
+  EXPECT_EQ(out.find("143"), std::string::npos) << out;
+  // The kubelet does not count it either.
+  out = Explain("Failed", "Failed", ended, R"([
+      {"name": "proxy", "state": {"terminated": {"exitCode": 3}}},
+      {"name": "pytorch", "state": {"terminated": {"exitCode": 0}}}])");
+  EXPECT_NE(out.find("container proxy"), std::string::npos) << out;
+  EXPECT_NE(out.find("upstream is gone"), std::string::npos) << out;
+}
+
 class ExplainLogTest : public VerbTest {
  protected:
   std::string Explain(const std::string& log) {

@@ -52,42 +52,37 @@ struct ContainerEnd {
   std::string container;  // "" if it is the training's, or an init container
 };
 
-// Returns how the pod's program ended. A container that failed counts more than one that did not,
-// and the training's more than its sidecars.
+const std::optional<api::Terminated>& EndOf(const api::ContainerStatus& status) {
+  return status.terminated ? status.terminated : status.last_terminated;
+}
+
+// Returns how the pod's program ended. An init container that failed counts more, and a sidecar
+// that failed only if the program has succeeded: the kubelet ends sidecars after the program, and
+// starts them again while it runs.
 std::optional<ContainerEnd> EndOf(const text::Json& pod) {
-  const std::string main = ContainerOfLog(pod);
-  std::optional<ContainerEnd> end;
-  const auto look = [&](const api::ContainerStatus& status, std::string container) {
-    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-    if (!ended || (end && (end->how.exit_code != 0 || ended->exit_code == 0))) return;
-    end = ContainerEnd{*ended, std::move(container)};
-  };
-  for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) look(status, "");
-  if (end && end->how.exit_code != 0) return end;
-  end.reset();  // an init container that succeeded says nothing about the program
-  const auto statuses = api::ContainerStatuses(pod);
-  const auto is_sidecar = [&main](const api::ContainerStatus& status) {
-    return !main.empty() && status.name != main;
-  };
-  for (const api::ContainerStatus& status : statuses) {
-    if (!is_sidecar(status)) look(status, "");
+  for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) {
+    const auto& ended = EndOf(status);
+    const bool has_failed = ended && ended->exit_code != 0;
+    if (has_failed && !api::IsSidecar(pod, status.name)) return ContainerEnd{*ended, ""};
   }
-  for (const api::ContainerStatus& status : statuses) {
-    if (is_sidecar(status)) look(status, std::string(status.name));
+  const auto program = api::StatusOfTraining(pod);
+  if (!program || !EndOf(*program)) return std::nullopt;
+  if (!program->terminated || program->terminated->exit_code != 0) {
+    return ContainerEnd{*EndOf(*program), ""};
   }
-  return end;
+  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
+    const bool has_failed = status.terminated && status.terminated->exit_code != 0;
+    if (has_failed) return ContainerEnd{*status.terminated, std::string(status.name)};
+  }
+  return ContainerEnd{*program->terminated, ""};
 }
 
 // When the pod's program was started the last time; nullopt if it was not, or that is not known.
 std::optional<base::Time> LastStartOf(const text::Json& pod) {
-  const std::string main = ContainerOfLog(pod);
-  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    if (!main.empty() && status.name != main) continue;
-    if (status.is_running) return status.running_since;
-    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-    return ended ? ended->started : std::nullopt;
-  }
-  return std::nullopt;
+  const auto program = api::StatusOfTraining(pod);
+  if (!program) return std::nullopt;
+  if (program->is_running) return program->running_since;
+  return EndOf(*program) ? EndOf(*program)->started : std::nullopt;
 }
 
 // Whether the launcher's lines contain a cause: only a launcher sees that a rank ended early or
@@ -341,24 +336,35 @@ class Gathering {
     return api::SubmittedEnvironment(run_.job.job).GetOr("PATH", "");
   }
 
+  struct Starts {
+    std::map<std::string_view, std::optional<base::Time>> programs;  // by the uid of the pod
+    std::optional<base::Time> last_creation;  // of the job's pods; nullopt while some are missing
+  };
+
+  Starts StartsOfPods() const {
+    Starts starts;
+    for (const text::Json& pod : run_.job.pods) {
+      starts.programs.emplace(api::Uid(pod), LastStartOf(pod));
+      starts.last_creation = std::max(starts.last_creation, api::CreationTime(pod));
+    }
+    const auto job = api::ParsePyTorchJob(run_.job.job);
+    if (!job || static_cast<int64_t>(run_.job.pods.size()) < job->TotalReplicas()) {
+      starts.last_creation.reset();
+    }
+    return starts;
+  }
+
   // Whether what the event tells of has not kept the job's pods from being created, or the pod from
   // starting its program.
-  bool IsOver(const text::Json& event) const {
+  bool IsOver(const text::Json& event, const Starts& starts) const {
     const std::string_view uid = text::GetString(event, {"involvedObject", "uid"});
     const auto time = api::ReadEvent(event).last;
     if (!time) return false;
-    std::optional<base::Time> newest;
-    for (const text::Json& pod : run_.job.pods) {
-      newest = std::max(newest, api::CreationTime(pod));
-      if (uid != api::Uid(pod)) continue;
-      const auto start = LastStartOf(pod);
-      return start && *time < *start;
+    if (const auto of_pod = starts.programs.find(uid); of_pod != starts.programs.end()) {
+      return of_pod->second && *time < *of_pod->second;
     }
-    const auto job = api::ParsePyTorchJob(run_.job.job);
     return text::GetString(event, {"reason"}) == "FailedCreatePod" &&
-           uid == api::Uid(run_.job.job) && job &&
-           static_cast<int64_t>(run_.job.pods.size()) >= job->TotalReplicas() && newest &&
-           *time <= *newest;
+           uid == api::Uid(run_.job.job) && starts.last_creation && *time <= *starts.last_creation;
   }
 
   void AddEvents() {
@@ -379,11 +385,12 @@ class Gathering {
         !api::IsWaiting(run_.job.summary.status) &&
         std::any_of(run_.job.pods.begin(), run_.job.pods.end(),
                     [](const text::Json& pod) { return !api::NodeName(pod).empty(); });
+    const Starts starts = StartsOfPods();
     for (const text::Json& event : list->items) {
       if (event.is_null()) continue;
       // The pod has a node by now: what kept it waiting is over.
       if (has_place && text::GetString(event, {"reason"}) == "FailedScheduling") continue;
-      if (IsOver(event)) continue;
+      if (IsOver(event, starts)) continue;
       evidence_.events.push_back(
           {api::GetTime(event, {"lastTimestamp"}),
            fmt::format("{} {}", text::GetString(event, {"involvedObject", "kind"}),
