@@ -123,12 +123,21 @@ TEST_F(ExplainEventsTest, OnlyAPodWhoseSuccessorIsThereWasReplaced) {
   expect(R"({"name": "pytorch", "restartCount": 1, "state": {"running": {}},
              "lastState": {"terminated": {"exitCode": 3}}})",
          60, "pt-worker-0 was started again once, the last time after: exit code 3");
+  text::Json pod = MakePod("pt", "worker", 0, "Pending");
+  text::Set(pod, {"spec", "nodeName"}, "n");
+  text::Set(pod, {"status", "initContainerStatuses"},
+            Json(R"([{"name": "init-pytorch", "state": {"running": {}}}])"));
+  cluster_->Put(kPods, pod);
+  const std::string out = Run({"explain", "pt"}, "muster").out;
+  EXPECT_NE(out.find("PENDING: pt-worker-0: its init container init-pytorch has not ended"),
+            std::string::npos)
+      << out;
 }
 
 class ExplainSidecarsTest : public VerbTest {
  protected:
-  std::string Explain(const char* condition, const char* phase, const char* init,
-                      const char* statuses) {
+  std::string Explain(const char* condition, const char* phase, const std::string& init,
+                      const std::string& statuses) {
     is_this_machine_ = false;
     cluster_->Put(kJobs, MakeJob("pt", condition, std::chrono::seconds(60)));
     text::Json pod = MakePod("pt", "master", 0, phase);
@@ -149,12 +158,17 @@ class ExplainSidecarsTest : public VerbTest {
 };
 
 TEST_F(ExplainSidecarsTest, OneThatWasStartedAgainSaysNothingOfAProgramThatRuns) {
-  const std::string out = Explain("Running", "Running", R"([{"name": "agent", "restartCount": 2,
-      "state": {"running": {}}, "lastState": {"terminated": {"exitCode": 1}}}])",
-                                  R"([{"name": "proxy", "restartCount": 4, "state": {"running": {}},
-      "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}},
-      {"name": "pytorch", "state": {"running": {}}}])");
-  EXPECT_NE(out.find("RUNNING: nothing has failed yet\n"), std::string::npos) << out;
+  const std::string killed = R"("restartCount": 4, "state": {"running": {}},
+      "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}})";
+  const std::string program = R"(, {"name": "pytorch", "state": {"running": {}}}])";
+  const std::string proxy = R"([{"name": "proxy", )";
+  const std::string runs = R"("state": {"running": {}}})";
+  const std::string agent = R"([{"name": "agent", )";
+  for (const auto& [init, statuses] : {std::pair(agent + killed + "]", proxy + runs + program),
+                                       std::pair(agent + runs + "]", proxy + killed + program)}) {
+    const std::string out = Explain("Running", "Running", init, statuses);
+    EXPECT_NE(out.find("RUNNING: nothing has failed yet\n"), std::string::npos) << out;
+  }
 }
 
 TEST_F(ExplainSidecarsTest, OneThatTheKubeletEndedIsNotTheProgram) {
