@@ -133,6 +133,7 @@ def test_data_and_nodes(real_cluster, muster, namespace):
                          json.dumps({"status": {"capacity": {"nvidia.com/gpu": "8"},
                                                 "allocatable": {"nvidia.com/gpu": "8"}}}))
     assert "node-gpu" in muster.run("top", "node").stdout
+    real_cluster.kubectl("delete", "node", "node-gpu")
 
 
 def test_whoami_is_the_name_that_the_server_knows(real_cluster, muster, muster_as):

@@ -82,10 +82,11 @@ bool IsHanging(const daemon::DaemonRecord& found) {
 base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
-  // Jobs outlive a daemon that was killed: another one has to say what runs, and to end it.
-  const bool was_killed =
+  // Jobs outlive a daemon that ended otherwise than by `down`: another one has to say what runs,
+  // and to end it.
+  const bool may_have_left_jobs =
       access(paths.database.c_str(), F_OK) == 0 && access(paths.down.c_str(), F_OK) != 0;
-  if (!running && !was_killed) {
+  if (!running && !may_have_left_jobs) {
     TRY(out.Write("The embedded cluster is not running.\n"));
     return 0;
   }

@@ -1,6 +1,7 @@
 #include "rendezvous/nodes/agent_message.h"
 
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace rendezvous {
@@ -191,6 +192,14 @@ void FieldsOfMessage(Io& io, M& message) {
   }
 }
 
+bool HasMeaning(const Former& former) {
+  constexpr int kMaxRestarts = 1 << 30;  // one more is still a number
+  constexpr auto kNodes = static_cast<int>(kMaxNodes);
+  return former.generation < std::numeric_limits<uint64_t>::max() && former.restart_count >= 0 &&
+         former.restart_count <= kMaxRestarts && former.node_rank >= 0 &&
+         former.node_rank < kNodes && former.guests >= 0 && former.guests <= kNodes;
+}
+
 bool HasMeaning(const AgentMessage& message) {
   using Type = AgentMessage::Type;
   switch (message.type) {
@@ -208,8 +217,7 @@ bool HasMeaning(const AgentMessage& message) {
     case Type::kJoin:
       return message.request.min_nodes > 0 && message.request.nproc > 0 &&
              message.request.min_nodes <= message.request.max_nodes &&
-             (!message.request.former || (message.request.former->restart_count >= 0 &&
-                                          message.request.former->node_rank >= 0));
+             (!message.request.former || HasMeaning(*message.request.former));
     default:
       return true;
   }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+#include <vector>
+
 namespace rendezvous {
 namespace {
 
@@ -71,6 +75,15 @@ TEST(AgentMessage, CutOrAlteredIsAnError) {
       EXPECT_FALSE(DecodeMessage(bytes.substr(0, size))) << size;
     }
     EXPECT_FALSE(DecodeMessage(bytes + "x"));
+  }
+  for (const auto& spoil : std::vector<std::function<void(Former&)>>{
+           [](Former& former) { former.guests = -1; },
+           [](Former& former) { former.node_rank = -1; },
+           [](Former& former) { former.restart_count = std::numeric_limits<int>::max(); },
+           [](Former& former) { former.generation = std::numeric_limits<uint64_t>::max(); }}) {
+    AgentMessage join = JoinMessage();
+    spoil(*join.request.former);
+    EXPECT_FALSE(DecodeMessage(EncodeMessage(join)));
   }
   AgentMessage start = StartMessage();
   start.assignment.self = 2;

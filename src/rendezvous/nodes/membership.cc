@@ -378,6 +378,9 @@ void Membership::Continue(const Former& former) {
   const bool has_started_here = generation_ > 0 && !former_;
   if (has_started_here) return;
   const auto age = [](const Former& of) { return std::pair(of.generation, of.is_last); };
+  if (former_ && former_->generation > 0 && former.authority != former_->authority) {
+    has_two_formers_ = true;
+  }
   if (former_ && age(former) < age(*former_)) return;
   former_ = former;
   generation_ = former.generation;
@@ -397,7 +400,7 @@ Moment Membership::FormerEnd() const {
   const auto here = std::count_if(members_.begin(), members_.end(), [this](const auto& entry) {
     return IsOfFormer(entry.second.request);
   });
-  const bool are_all_here = former_->is_last && here >= former_->guests;
+  const bool are_all_here = !has_two_formers_ && former_->is_last && here >= former_->guests;
   return began_ + (are_all_here ? times_.death_grace : SilenceLimit());
 }
 

@@ -131,6 +131,7 @@ class Membership {
   // Set while the last generation of another authority, below which nodes that have joined here
   // ran, may still run elsewhere.
   std::optional<Former> former_;
+  bool has_two_formers_ = false;  // of two hosts, one after the other: neither knows of all nodes
   Phase phase_ = Phase::kGathering;
   std::map<NodeId, Member> members_;
   uint64_t next_order_ = 0;

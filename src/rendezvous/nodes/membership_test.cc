@@ -174,6 +174,19 @@ TEST(Membership, NodesThatMayHaveMissedAGenerationOfTheHostBeforeDoNotVouchForTh
   EXPECT_NE(job.Pass(1), "");
 }
 
+TEST(Membership, NodesOfTwoHostsBeforeDoNotVouchForTheOthersEither) {
+  Job job(1, 5);
+  job.Join("a", Formerly(job, "a", 1));
+  job.Join("b", Formerly(job, "b", 2));
+  NodeRequest request = Formerly(job, "d", 1);
+  request.former->authority = 78;
+  request.former->generation = 1;
+  job.Join("d", request);
+  job.Join("c", Formerly(job, "c", 3));
+  EXPECT_EQ(job.Pass(14), "");
+  EXPECT_NE(job.Pass(1), "");
+}
+
 TEST(Membership, TheLossOfTheHostOfAFixedJobIsAFailure) {
   Job job(2, 2, 3);
   job.Join("a", Formerly(job, "a", 1));
