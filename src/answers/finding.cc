@@ -37,6 +37,7 @@ class RankReader {
       if (IsLoneLastLine(i)) continue;
       if (counter.empty() || counters.insert(counter).second) working_until_ = i + 1;
     }
+    ReadBehindFabric();
   }
 
   std::optional<Finding> Read() {
@@ -346,30 +347,37 @@ class RankReader {
       if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
         rule = &RuleNamed("program-missing");
       }
-      if (rule == nullptr && IsMissingOfDash(text)) rule = &RuleNamed("program-missing");
+      const bool is_of_dash = rule == nullptr && IsMissingOfDash(text);
+      if (is_of_dash) rule = &RuleNamed("program-missing");
       if (rule == nullptr || (IsOfFabricsLog(text) && WentOnAfterFabric(i))) continue;
       const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
       if (!is_better) continue;
       if (IsEndForTask(text) || (IsEndOfStep(text) && IsOfSrun(i))) continue;
       best = TakeLine(i, *rule);
-      if (is_passed && !is_kernels) {
+      if ((is_passed && !is_kernels) || (is_of_dash && i >= no_program_until)) {
         best->confidence = std::min(best->confidence, Confidence::kMedium);
       }
     }
     return best;
   }
 
+  // Finds where the last trouble that UCX has not logged ends, and the last line behind it.
+  void ReadBehindFabric() {
+    for (size_t i = rank_.lines.size(); i-- > working_until_;) {
+      const std::string_view text = rank_.lines[i].text;
+      if (text.empty() || IsOfFabricsLog(text)) continue;
+      if (IsInChain(i) || MentionsFailure(text)) {
+        trouble_until_ = i + 1;
+        return;
+      }
+      going_on_until_ = std::max(going_on_until_, i);
+    }
+  }
+
   // UCX logs as errors what it then does without: whether the program went on behind this line, and
   // nothing there is about a failure.
   bool WentOnAfterFabric(size_t line) const {
-    bool has_more = false;
-    for (size_t i = line + 1; i < rank_.lines.size(); ++i) {
-      const std::string_view text = rank_.lines[i].text;
-      if (text.empty() || IsOfFabricsLog(text)) continue;
-      if (IsInChain(i) || MentionsFailure(text)) return false;
-      has_more = true;
-    }
-    return has_more;
+    return line >= trouble_until_ && line < going_on_until_;
   }
 
   // Returns the line up to which a missing file is a missing program, because a shell's exit status
@@ -585,6 +593,8 @@ class RankReader {
   const std::vector<Chain> chains_;
   const std::vector<bool> ended_waits_;
   size_t working_until_ = 0;  // the index after the last line that shows work
+  size_t trouble_until_ = 0;  // the same of a failure (ReadBehindFabric)
+  size_t going_on_until_ = 0;
 };
 
 }  // namespace

@@ -432,7 +432,11 @@ TEST(Rules, WhatUcxLogsDecidesOnlyIfNothingGoesOn) {
       "Cannot allocate memory. Please set max locked memory (ulimit -l) to 'unlimited'\n";
   EXPECT_EQ(Kind(error, 1), "fabric");
   EXPECT_EQ(Kind(error + error + "MPI_Init failed\n", 1), "fabric");
-  EXPECT_EQ(Kind(error + "# Size       Latency\n1            0.23\n", 1), "unknown");
+  const std::string more = "# Size       Latency\n1            0.23\n";
+  EXPECT_EQ(Kind(error + more, 1), "unknown");
+  EXPECT_EQ(Kind("MPI_Init failed\n" + error + more + error + "\n", 1), "fabric") << "the last one";
+  EXPECT_EQ(Kind("it failed\n" + error + more, 1), "unknown");
+  EXPECT_EQ(Kind(error + more + "it failed\n" + more, 1), "fabric");
 }
 
 TEST(Rules, TheFirstErrorOfACompilerDecidesWhyAnExtensionIsNotBuilt) {
@@ -452,6 +456,41 @@ TEST(Rules, TheFirstErrorOfACompilerDecidesWhyAnExtensionIsNotBuilt) {
   const Finding code = line_of("a.cpp:9:1: error: 'THC' was not declared in this scope");
   EXPECT_EQ(code.rule, "version-mismatch-build");
   EXPECT_EQ(code.line, "a.cpp:9:1: error: 'THC' was not declared in this scope");
+}
+
+TEST(Rules, WhatFollowsABuildWithoutItsOutputIsOfTheProgram) {
+  const auto kind_of = [](const std::string& text) {
+    return Kind(
+        "WARNING:root:no fused kernels\nTraceback (most recent call last):\n"
+        "  File \"/w/train.py\", line 3, in f\n"
+        "RuntimeError: Error building extension 'adam'" +
+            text + "\nthe plain ones serve\n" + "train.py: error: unrecognized arguments: --x\n",
+        2);
+  };
+  EXPECT_EQ(kind_of(""), "arguments");
+  EXPECT_EQ(kind_of(": ninja: error: loading 'build.ninja': No such file or directory"),
+            "arguments");
+}
+
+TEST(Rules, NaNInDataIsNotOfTheTraining) {
+  for (const char* message :
+       {"the label of row 17 is NaN", "some prices are NaN", "the resolution is nanosecond",
+        "the model's name is nanoGPT", "the output's resolution is nanosecond"}) {
+    EXPECT_EQ(Kind(fmt::format("Traceback (most recent call last):\n"
+                               "  File \"/w/train.py\", line 3, in f\nValueError: {}\n",
+                               message),
+                   1),
+              "exception")
+        << message;
+  }
+}
+
+TEST(Rules, DashsWordIsCertainOnlyWithAShellsStatus) {
+  const std::string line = "run: 3: accelerate: not found\n";
+  EXPECT_EQ(FindIn(line, 127)->confidence, Confidence::kHigh);
+  EXPECT_EQ(FindIn(line + "exit status 127\n", 1)->confidence, Confidence::kHigh);
+  EXPECT_EQ(FindIn(line, 1)->confidence, Confidence::kMedium);
+  EXPECT_NE(Kind("index: 7: shard 00017: not found\n", 1), "program-missing");
 }
 
 TEST(Rules, AnExceptionAboveAnotherRanksCutTraceback) {

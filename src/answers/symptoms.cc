@@ -76,10 +76,18 @@ bool IsMissingOfDash(std::string_view text) {
   constexpr std::string_view kMissing = ": not found";
   if (!text.ends_with(kMissing)) return false;
   text.remove_suffix(kMissing.size());
-  const std::string_view before = text.substr(0, std::min(text.rfind(": "), text.size()));
-  const size_t number = before.rfind(": ");
-  return before.size() < text.size() && number != std::string_view::npos && number > 0 &&
-         base::ParseInt(before.substr(number + 2)).has_value();
+  const size_t name = text.rfind(": ");
+  const size_t number = text.substr(0, name).rfind(": ");
+  if (number == std::string_view::npos) return false;
+  std::string_view script = text.substr(0, number);
+  if (const size_t prefix = script.rfind(": "); prefix != std::string_view::npos) {
+    script.remove_prefix(prefix + 2);
+  }
+  const auto is_word = [](std::string_view part) {
+    return !part.empty() && part.find(' ') == std::string_view::npos;
+  };
+  return is_word(script) && is_word(text.substr(name + 2)) &&
+         base::ParseInt(text.substr(number + 2, name - number - 2)).has_value();
 }
 
 bool ReportsMissingProgram(std::string_view text) {

@@ -19,7 +19,8 @@ bool ReportsExit(std::string_view line);
 // read.
 bool IsMissingOfShell(std::string_view line);
 
-// dash's "run: 3: deepspeed: not found", with the number of the script's line.
+// dash's "run: 3: deepspeed: not found", with the number of the script's line. Only a status of 127
+// shows that it is not another program's word.
 bool IsMissingOfDash(std::string_view line);
 
 // A status of 127, by which a shell reports that it has not found a program.

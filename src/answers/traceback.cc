@@ -225,7 +225,10 @@ class Reader {
     if (!is_named && !is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
     raised.text = base::Trim(Text(at_++));
-    if (raised.text.find(kBuild) != std::string::npos) ReadBuild(raised);
+    if (const size_t build = raised.text.find(kBuild); build != std::string::npos) {
+      // Without a colon the compiler has printed its output above.
+      if (raised.text.find("':", build) != std::string::npos) ReadBuild(raised);
+    }
     // The exception's text may begin below "ImportError: ".
     const bool is_below = raised.text.ends_with(':');
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
@@ -241,18 +244,22 @@ class Reader {
   }
 
   // Adds the lines in which a compiler or linker says what is wrong: the commands between them are
-  // endless. Afterwards `at_` is behind the last of them.
+  // endless. Afterwards `at_` is behind ninja's last line. Without that line nothing is added: what
+  // follows may be of a program that went on.
   void ReadBuild(Raised& raised) {
     const size_t last = std::min(at_ + kMostOfBuild, lines_.size());
+    std::string words;
     size_t errors = 0;
     for (size_t i = at_; i < last; ++i) {
       const std::string_view text = Text(i);
       if (text.find(kTracebackHeader) != std::string_view::npos || IsOfLauncher(text)) return;
-      const bool is_end = text.starts_with(kBuildEnds);
-      if (!is_end && !NamesBuildError(text)) continue;
-      at_ = i + 1;
-      if (is_end) return;
-      if (++errors <= kMostDetails) raised.text.append("\n").append(text.substr(0, kLongestText));
+      if (text.starts_with(kBuildEnds)) {
+        raised.text += words;
+        at_ = i + 1;
+        return;
+      }
+      if (!NamesBuildError(text) || ++errors > kMostDetails) continue;
+      words.append("\n").append(text.substr(0, kLongestText));
     }
   }
 

@@ -33,7 +33,9 @@ constexpr std::array kPrefixes = {
     Prefix{"ghp_", 20},  Prefix{"gho_", 20},    Prefix{"ghs_", 20},    Prefix{"github_pat_", 20},
     Prefix{"hf_", 20},   Prefix{"glpat-", 16},  Prefix{"AKIA", 16},    Prefix{"ASIA", 16},
     Prefix{"sk-", 20},   Prefix{"Bearer ", 12}, Prefix{"bearer ", 12}, Prefix{"eyJ", 30},
-    Prefix{"xoxb-", 16}, Prefix{"npm_", 20},    Prefix{"AIza", 30},
+    Prefix{"xoxb-", 16}, Prefix{"xoxp-", 16},   Prefix{"xoxa-", 16},   Prefix{"xoxr-", 16},
+    Prefix{"xoxs-", 16}, Prefix{"xoxe-", 16},   Prefix{"xoxe.", 16},   Prefix{"xapp-", 16},
+    Prefix{"npm_", 20},  Prefix{"AIza", 30},    Prefix{"ya29.", 20},   Prefix{"GOCSPX-", 20},
 };
 
 // Returns the end of the secret that begins at `at`, or `at` if none does; the first `keep`
@@ -93,7 +95,7 @@ std::string_view QuoteAtEnd(std::string_view text) {
 
 // Removes a few blanks. Returns whether there were any.
 bool TrimFewBlanks(std::string_view& text) {
-  constexpr size_t kMost = 8;  // a page of blanks is not looked through at each of them
+  constexpr size_t kMost = 32;  // a page of blanks is not looked through at each of them
   const size_t size = text.size();
   while (size - text.size() < kMost && text.ends_with(' ')) text.remove_suffix(1);
   return text.size() < size;
@@ -105,9 +107,20 @@ bool IsSecretFlag(std::string_view text) {
          IsSecretName(text) && !IsTokenOfText(text);
 }
 
+// Whether the word after a secret's flag may be the secret: not another flag, a switch such as
+// "--use_auth_token True", or a count such as "--num_image_token 1024". Passwords may be numbers.
+bool MayBeSecret(std::string_view flag, std::string_view value) {
+  constexpr std::array<std::string_view, 5> kNone = {"true", "false", "none", "null", "\\"};
+  const std::string lower = base::ToLower(value);
+  const bool is_number = value.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_password = base::ToLower(flag).find("passw") != std::string::npos;
+  return !value.starts_with('-') && (!is_number || is_password) &&
+         std::find(kNone.begin(), kNone.end(), lower) == kNone.end();
+}
+
 // Returns where the value that begins at `at` ends, if a secret's name and "=" or ":" precede it:
-// API_TOKEN=x, --password="x y", --password x, api_key: x, "api_key": "x", and the same with JSON's
-// \" (the quotes are kept). Otherwise returns `at`.
+// API_TOKEN=x, --password="x y", --password x (also in the shell's next line), api_key: x,
+// "api_key": "x", and the same with JSON's \" (the quotes are kept). Otherwise returns `at`.
 size_t ValueEnd(std::string_view text, size_t at) {
   std::string_view before = text.substr(0, at);
   const std::string_view quote = QuoteAtEnd(before);
@@ -115,7 +128,11 @@ size_t ValueEnd(std::string_view text, size_t at) {
   bool has_blanks = TrimFewBlanks(before);
   const bool is_assigned = before.ends_with('=');
   const bool is_argument = !is_assigned && !before.ends_with(':');
-  if (is_argument && (!has_blanks || text.substr(at).starts_with('-'))) return at;
+  if (is_argument && before.ends_with("\\\n")) {
+    before.remove_suffix(2);
+    has_blanks = TrimFewBlanks(before);
+  }
+  if (is_argument && !has_blanks) return at;
   if (!is_argument) before.remove_suffix(1);
   has_blanks |= TrimFewBlanks(before);
   if (!is_argument) before.remove_suffix(QuoteAtEnd(before).size());
@@ -129,7 +146,11 @@ size_t ValueEnd(std::string_view text, size_t at) {
                text.size());
   const std::string_view value = text.substr(at, end - at);
   // A quote that ends only in another line is none: print("--token ").
-  if (is_argument) return value.find('\n') == std::string_view::npos ? end : at;
+  if (is_argument) {
+    if (!MayBeSecret(name, value) || value.find('\n') != std::string_view::npos) return at;
+    // A usage's brackets are not of the value: [--token TOKEN].
+    return quote.empty() ? at + value.find_last_not_of("]}") + 1 : end;
+  }
   if (!quote.empty()) return end;
   const bool is_last = end == text.size() || text[end] == '\n' || text[end] == '\r';
   const bool is_code = value.find_first_of("([") != std::string_view::npos || IsTypeName(value);
@@ -178,10 +199,11 @@ void Mask::LearnValue(std::string_view value) {
 
 void Mask::Learn(const text::Json& value) {
   if (const text::Array* array = value.if_array()) {
-    bool is_value = false;  // of the flag before it: ["--token", "x"]
+    std::string_view flag;  // before the item: ["--token", "x"]
     for (const text::Json& item : *array) {
-      if (is_value && item.is_string()) LearnValue(std::string_view(item.get_string()));
-      is_value = item.is_string() && IsSecretFlag(std::string_view(item.get_string()));
+      const std::string_view word = item.is_string() ? std::string_view(item.get_string()) : "";
+      if (!flag.empty() && MayBeSecret(flag, word)) LearnValue(word);
+      flag = IsSecretFlag(word) ? word : "";
       Learn(item);
     }
     return;

@@ -26,11 +26,27 @@ TEST(Mask, KnowsTheValueAfterASecretFlag) {
       {"train.py --token abc --lr 0.1", "train.py --token *** --lr 0.1"},
       {"--db-password 'a b' c", "--db-password '***' c"},
       {"--token --verbose", "--token --verbose"},
+      {"--use_auth_token True --num_image_token 1024",
+       "--use_auth_token True --num_image_token 1024"},
+      {"--password 20261127", "--password ***"},
+      {"usage: a.py [--token TOKEN] [--lr LR]", "usage: a.py [--token ***] [--lr LR]"},
+      {"--token ] --lr", "--token ] --lr"},
+      {"run \\\n            --token \\\n            abc \\\n",
+       "run \\\n            --token \\\n            *** \\\n"},
       {"--max_tokens 512 --tokenizer gpt2", "--max_tokens 512 --tokenizer gpt2"},
       {"the token is new", "the token is new"},
       {"print('--token ')\nb 'c'", "print('--token ')\nb 'c'"},
   };
   for (const auto& [text, shown] : cases) EXPECT_EQ(Mask().Of(text), shown);
+}
+
+TEST(Mask, LearnsNoSwitchAndNoCountAfterASecretFlag) {
+  const auto pod = text::ParseJson(R"({"args": ["--use_auth_token", "True", "--hf-token",
+      "--do_train", "--num_image_token", "1024", "--db-password", "20261127", "--token", 7]})");
+  ASSERT_TRUE(pod);
+  Mask mask;
+  mask.Learn(*pod);
+  EXPECT_EQ(mask.Of("True --do_train 1024 20261127 step 7"), "True --do_train 1024 *** step 7");
 }
 
 TEST(Mask, KnowsWhatLooksLikeASecret) {
@@ -44,6 +60,12 @@ TEST(Mask, KnowsWhatLooksLikeASecret) {
       {"Authorization: Bearer " + twenty, "Authorization: Bearer ***"},
       {"AKIAABCDEFGHIJKLMNOP", "AKIA***"},
       {"xoxb-" + twenty, "xoxb-***"},
+      {"xoxp-" + twenty, "xoxp-***"},
+      {"xoxa-" + twenty + " xoxr-" + twenty + " xoxs-" + twenty, "xoxa-*** xoxr-*** xoxs-***"},
+      {"xoxe.xoxp-1-" + twenty + " xoxe-1-" + twenty, "xoxe.*** xoxe-***"},
+      {"xapp-1-" + twenty, "xapp-***"},
+      {"ya29." + twenty, "ya29.***"},
+      {"GOCSPX-" + twenty, "GOCSPX-***"},
       {"npm_" + twenty, "npm_***"},
       {"AIza" + twenty + twenty, "AIza***"},
       {"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nafter",
