@@ -46,7 +46,7 @@ std::string DecidingLine(std::string_view text, const Rule* rule) {
   } else if (first.ends_with("look up to see its traceback):")) {
     below = text.substr(std::min(first.size() + 1, text.size()));
   }
-  if (first.find("Error building extension '") != std::string_view::npos) {
+  if (first.find(kBuildError) != std::string_view::npos) {
     for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
       if (NamesBuildError(line)) return std::string(base::Trim(line).substr(0, 400));
     }

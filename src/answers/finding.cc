@@ -349,7 +349,7 @@ class RankReader {
       }
       const bool is_of_dash = rule == nullptr && IsMissingOfDash(text);
       if (is_of_dash) rule = &RuleNamed("program-missing");
-      if (rule == nullptr || (IsOfFabricsLog(text) && WentOnAfterFabric(i))) continue;
+      if (rule == nullptr || IsOfFabricThatWentOn(i)) continue;
       const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
       if (!is_better) continue;
       if (IsEndForTask(text) || (IsEndOfStep(text) && IsOfSrun(i))) continue;
@@ -374,10 +374,11 @@ class RankReader {
     }
   }
 
-  // UCX logs as errors what it then does without: whether the program went on behind this line, and
-  // nothing there is about a failure.
-  bool WentOnAfterFabric(size_t line) const {
-    return line >= trouble_until_ && line < going_on_until_;
+  // UCX logs as errors what it then does without: whether this is such a line, the program went on
+  // behind it, and nothing there is about a failure.
+  bool IsOfFabricThatWentOn(size_t line) const {
+    return line >= trouble_until_ && line < going_on_until_ &&
+           IsOfFabricsLog(rank_.lines[line].text);
   }
 
   // Returns the line up to which a missing file is a missing program, because a shell's exit status
@@ -473,7 +474,7 @@ class RankReader {
     }
     const auto is_asked = [this, begin](size_t line) {
       const std::string_view text = rank_.lines[line].text;
-      if (IsOfFabricsLog(text) && WentOnAfterFabric(line)) return false;
+      if (IsOfFabricThatWentOn(line)) return false;
       return line >= begin && !IsWarning(text) && !IsOfLauncher(text) && !IsProgress(text) &&
              !GoesOnAnyway(text);
     };
@@ -514,7 +515,7 @@ class RankReader {
       if (IsInChain(i) || !is_asked(i) || IsWaitThatEnded(i)) continue;
       const std::string_view text = rank_.lines[i].text;
       if (IsHandled(text) && WentOnAfter(text, false)) continue;
-      if (IsOfFabricsLog(text) && WentOnAfterFabric(i)) continue;
+      if (IsOfFabricThatWentOn(i)) continue;
       const std::string whole = WithLinesBelow(text, i);
       // Python shows an object of an exception in this way.
       const std::string shown = GoesOnAnyway(text) ? "" : ShownException(whole);

@@ -65,6 +65,8 @@ bool IsErrorLine(std::string_view line);
 // A line that UCX' logger has written.
 bool IsOfFabricsLog(std::string_view line);
 
+// torch.utils.cpp_extension says so of what it could not compile.
+inline constexpr std::string_view kBuildError = "Error building extension '";
 // A line in which a compiler or a linker says what is wrong.
 bool NamesBuildError(std::string_view line);
 

@@ -19,7 +19,6 @@ constexpr std::string_view kDirect =
 constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
-constexpr std::string_view kBuild = "Error building extension '";
 constexpr std::string_view kBuildEnds = "ninja: build stopped";
 constexpr size_t kMostOfBuild = 1000;
 constexpr size_t kMostFrames = 200;
@@ -225,7 +224,7 @@ class Reader {
     if (!is_named && !is_end(Text(at_)) && !NamesException(Text(at_))) return false;
     raised.line = at_;
     raised.text = base::Trim(Text(at_++));
-    if (const size_t build = raised.text.find(kBuild); build != std::string::npos) {
+    if (const size_t build = raised.text.find(kBuildError); build != std::string::npos) {
       // Without a colon the compiler has printed its output above.
       if (raised.text.find("':", build) != std::string::npos) ReadBuild(raised);
     }

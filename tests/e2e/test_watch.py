@@ -28,29 +28,25 @@ class Screen:
     def shown(self, *flags):
         return self.tmux("capture-pane", "-p", *flags)
 
+    def await_that(self, holds, what, seconds):
+        """The screen, once `holds` of it is true."""
+        until = time.monotonic() + seconds
+        while not holds(screen := self.shown()):
+            assert time.monotonic() < until, f"{what} in\n{screen}"
+            time.sleep(0.1)
+        return screen
+
     def sees(self, *texts, seconds=30):
         """The screen, once all of these are on it."""
-        until = time.monotonic() + seconds
-        while True:
-            screen = self.shown()
-            if all(text in screen for text in texts):
-                return screen
-            assert time.monotonic() < until, f"no {texts} in\n{screen}"
-            time.sleep(0.1)
+        return self.await_that(lambda screen: all(text in screen for text in texts), f"no {texts}", seconds)
 
     def is_empty(self):
         """But for the shell's prompt."""
-        until = time.monotonic() + 30
-        while self.shown().strip() not in ("#", "$"):
-            assert time.monotonic() < until, self.shown()
-            time.sleep(0.1)
+        self.await_that(lambda screen: screen.strip() in ("#", "$"), "more than a prompt", 30)
 
     def goes_back(self):
         """Types Enter where a command has ended. The screen may still have the same words of an earlier one, further up."""
-        until = time.monotonic() + 60
-        while not self.shown().rstrip().endswith("enter goes back to watch"):
-            assert time.monotonic() < until, self.shown()
-            time.sleep(0.1)
+        self.await_that(lambda screen: screen.rstrip().endswith("enter goes back to watch"), "no end of a command", 60)
         self.type("Enter")
 
     def pid_of(self, words):

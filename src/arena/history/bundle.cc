@@ -86,7 +86,7 @@ void LearnSecrets(cluster::Client& client, const text::Json& job, Mask& mask) {
       const auto value = is_secret && encoded.is_string()
                              ? base::Base64Decode(std::string_view(encoded.get_string()))
                              : std::nullopt;
-      if (value) mask.Learn(text::Object{{"name", "secret"}, {"value", *value}});
+      if (value) mask.LearnValue(*value);
     }
   }
 }

@@ -118,39 +118,51 @@ bool MayBeSecret(std::string_view flag, std::string_view value) {
          std::find(kNone.begin(), kNone.end(), lower) == kNone.end();
 }
 
-// Returns where the value that begins at `at` ends, if a secret's name and "=" or ":" precede it:
-// API_TOKEN=x, --password="x y", --password x (also in the shell's next line), api_key: x,
-// "api_key": "x", and the same with JSON's \" (the quotes are kept). Otherwise returns `at`.
-size_t ValueEnd(std::string_view text, size_t at) {
-  std::string_view before = text.substr(0, at);
-  const std::string_view quote = QuoteAtEnd(before);
-  before.remove_suffix(quote.size());
-  bool has_blanks = TrimFewBlanks(before);
-  const bool is_assigned = before.ends_with('=');
-  const bool is_argument = !is_assigned && !before.ends_with(':');
-  if (is_argument && before.ends_with("\\\n")) {
+std::string_view WordAtEnd(std::string_view text) {
+  size_t begin = text.size();
+  while (begin > 0 && (IsWord(text[begin - 1]) || text[begin - 1] == '-')) --begin;
+  return text.substr(begin);
+}
+
+// What begins at `at`, up to the quote that ends it, or without one to the end of the word.
+std::string_view ValueAt(std::string_view text, size_t at, std::string_view quote) {
+  const size_t end =
+      quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at);
+  return text.substr(at, std::min(end, text.size()) - at);
+}
+
+// The two below return where the value that begins at `at` ends, or `at` if it is no secret.
+// `before` is what precedes its quote and blanks.
+
+// --password x, also in the shell's next line.
+size_t ArgumentEnd(std::string_view before, bool has_blanks, std::string_view quote,
+                   std::string_view text, size_t at) {
+  if (before.ends_with("\\\n")) {
     before.remove_suffix(2);
     has_blanks = TrimFewBlanks(before);
   }
-  if (is_argument && !has_blanks) return at;
-  if (!is_argument) before.remove_suffix(1);
-  has_blanks |= TrimFewBlanks(before);
-  if (!is_argument) before.remove_suffix(QuoteAtEnd(before).size());
-  size_t begin = before.size();
-  while (begin > 0 && (IsWord(before[begin - 1]) || before[begin - 1] == '-')) --begin;
-  const std::string_view name = before.substr(begin);
-  if (is_argument ? !IsSecretFlag(name) : !IsSecretName(name) || IsTokenOfText(name)) return at;
-  if (text.substr(at).starts_with("\\\"")) return at;  // the value begins after its quote
-  const size_t end =
-      std::min(quote.empty() ? text.find_first_of(" \t\r\n\"'`;&,)", at) : text.find(quote, at),
-               text.size());
-  const std::string_view value = text.substr(at, end - at);
+  if (!has_blanks) return at;
+  TrimFewBlanks(before);
+  const std::string_view flag = WordAtEnd(before);
+  if (!IsSecretFlag(flag)) return at;
+  const std::string_view value = ValueAt(text, at, quote);
   // A quote that ends only in another line is none: print("--token ").
-  if (is_argument) {
-    if (!MayBeSecret(name, value) || value.find('\n') != std::string_view::npos) return at;
-    // A usage's brackets are not of the value: [--token TOKEN].
-    return quote.empty() ? at + value.find_last_not_of("]}") + 1 : end;
-  }
+  if (!MayBeSecret(flag, value) || value.find('\n') != std::string_view::npos) return at;
+  // A usage's brackets are not of the value: [--token TOKEN].
+  return at + (quote.empty() ? value.find_last_not_of("]}") + 1 : value.size());
+}
+
+// API_TOKEN=x, --password="x y", api_key: x, "api_key": "x".
+size_t AssignedEnd(std::string_view before, bool has_blanks, std::string_view quote,
+                   std::string_view text, size_t at) {
+  const bool is_assigned = before.ends_with('=');
+  before.remove_suffix(1);
+  has_blanks |= TrimFewBlanks(before);
+  before.remove_suffix(QuoteAtEnd(before).size());
+  const std::string_view name = WordAtEnd(before);
+  if (!IsSecretName(name) || IsTokenOfText(name)) return at;
+  const std::string_view value = ValueAt(text, at, quote);
+  const size_t end = at + value.size();
   if (!quote.empty()) return end;
   const bool is_last = end == text.size() || text[end] == '\n' || text[end] == '\r';
   const bool is_code = value.find_first_of("([") != std::string_view::npos || IsTypeName(value);
@@ -159,6 +171,19 @@ size_t ValueEnd(std::string_view text, size_t at) {
     return at;
   }
   return end;
+}
+
+// Returns where the value that begins at `at` ends, if what precedes it says that it is a secret;
+// otherwise `at`. The quotes, also JSON's \", are kept.
+size_t ValueEnd(std::string_view text, size_t at) {
+  std::string_view before = text.substr(0, at);
+  const std::string_view quote = QuoteAtEnd(before);
+  before.remove_suffix(quote.size());
+  const bool has_blanks = TrimFewBlanks(before);
+  if (text.substr(at).starts_with("\\\"")) return at;  // the value begins after its quote
+  return before.ends_with('=') || before.ends_with(':')
+             ? AssignedEnd(before, has_blanks, quote, text, at)
+             : ArgumentEnd(before, has_blanks, quote, text, at);
 }
 
 void Replace(std::string& text, std::string_view what) {

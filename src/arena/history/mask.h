@@ -21,11 +21,10 @@ class Mask {
   // Learns the values of secret variables in `object`, at any depth: {"name": N, "value": V}, and
   // members named like a secret.
   void Learn(const text::Json& object);
+  void LearnValue(std::string_view value);
   std::string Of(std::string_view text) const;
 
  private:
-  void LearnValue(std::string_view value);
-
   std::set<std::string, std::greater<>> values_;
 };
 

@@ -85,7 +85,7 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
   // Jobs outlive a daemon that ended otherwise than by `down`: another one has to say what runs,
   // and to end it.
   const bool may_have_left_jobs =
-      access(paths.database.c_str(), F_OK) == 0 && access(paths.down.c_str(), F_OK) != 0;
+      ::access(paths.database.c_str(), F_OK) == 0 && ::access(paths.down.c_str(), F_OK) != 0;
   if (!running && !may_have_left_jobs) {
     TRY(out.Write("The embedded cluster is not running.\n"));
     return 0;

@@ -163,12 +163,8 @@ class Simulation {
     free_at_ = now_ + times_.heartbeat_timeout * 3 / 2;
     for (auto& [number, connection] : connections_) {
       connection.up.clear();
-      if (std::exchange(connection.is_over_up, true)) continue;
-      Decision end;
-      end.kind = Decision::Kind::kDrop;
-      Answer(number, end);
+      Drop(number);
     }
-    peers_.clear();
   }
   void Connect(NodeId id, Agent& agent) {
     if (!membership_ && agent.is_on_host_machine) Serve(id);

@@ -129,7 +129,6 @@ class Rendezvous::Impl {
   std::deque<SteadyTime> unanswered_;  // when they were sent
   base::Duration next_report_ = kFirstReport;
   uint64_t running_ = 0;         // the generation whose workers may run; 0: none
-  Former former_;                // what it knows of the host that it has, or had last
   bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
   bool has_ended_ = false;
   std::string lost_why_;
@@ -328,8 +327,8 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       running_ = message.assignment.generation;
       Renew();
       Assignment assignment = message.assignment;
-      former_ = {running_, assignment.authority, assignment.restart_count, assignment.guests,
-                 assignment.self};
+      config_.node.former = {running_, assignment.authority, assignment.restart_count,
+                             assignment.guests, assignment.self};
       // The name by which this node reaches the host, as it has just done.
       assignment.master_addr = config_.endpoint_host;
       return events_.OnStart(assignment);
@@ -381,7 +380,6 @@ void Rendezvous::Impl::KeepLinkUntilStopped() {
 
 // Workers of this node are stopped before the host goes on without it; then it joins again.
 void Rendezvous::Impl::LoseHost(const std::string& why, bool is_last) {
-  former_.is_last = is_last && running_ != 0;
   if (running_ != 0 && is_answered_) {
     KeepLinkUntilStopped();
   } else {
@@ -389,7 +387,8 @@ void Rendezvous::Impl::LoseHost(const std::string& why, bool is_last) {
   }
   if (has_ended_) return;
   if (!is_answered_) return Retry(fmt::format("{} {}", EndpointText(), kNoAnswer));
-  config_.node.former = former_;
+  if (!config_.node.former) config_.node.former.emplace();
+  config_.node.former->is_last = is_last && running_ != 0;
   lost_why_ = why;
   since_ = clock_.Steady();
   give_up_ = since_ + config_.join_timeout;
@@ -413,7 +412,7 @@ void Rendezvous::Impl::Stopped(uint64_t generation) {
   }
   DropLink();
   const NodeRequest& node = config_.node;
-  if (former_.restart_count >= node.max_restarts && node.min_nodes == node.max_nodes) {
+  if (node.former->restart_count >= node.max_restarts && node.min_nodes == node.max_nodes) {
     End end;
     end.kind = EndKind::kFailed;
     end.failure = Failure{
