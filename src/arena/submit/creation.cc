@@ -299,28 +299,33 @@ base::Status Creation::CreateParts() {
   return first;
 }
 
-// A part that could not be created: it may be there nevertheless, or something of its name is.
+// A part that could not be created: it may be there nevertheless, or something of its name is, or
+// the request was lost with its connection and is sent again.
 base::Status Creation::Settle(Part& part, base::Error error) {
   const std::string name(api::Name(part.object));
-  const base::Error wrapped =
-      error.Wrap(fmt::format("create {} {}", part.resource->singular, name));
-  if (!IsUncertain(error) && error.code != Code::kAlreadyExists) {
+  const auto in_context = [&](const base::Error& why) {
+    return Fail(why.Wrap(fmt::format("create {} {}", part.resource->singular, name)));
+  };
+  const bool is_taken = error.code == Code::kAlreadyExists;
+  if (!IsUncertain(error) && !is_taken) {
     part.may_exist = false;
-    return Fail(wrapped);
+    return in_context(error);
   }
   const auto found = client_.Get(*part.resource, namespace_, name);
-  if (!found) {
+  if (!found && (found.error().code != Code::kNotFound || error.code != Code::kUnavailable)) {
     part.may_exist = found.error().code != Code::kNotFound;
-    return Fail(wrapped);
+    return in_context(error);
   }
-  if (IsOurs(*found)) return {};
-  part.may_exist = false;
-  if (error.code != Code::kAlreadyExists) return Fail(wrapped);
-  TRY(RemoveLeftover(part, *found));
-  part.may_exist = true;
+  if (found) {
+    if (IsOurs(*found)) return {};
+    part.may_exist = false;
+    if (!is_taken) return in_context(error);
+    TRY(RemoveLeftover(part, *found));
+    part.may_exist = true;
+  }
   const auto created = client_.Create(*part.resource, namespace_, part.object);
   if (created) return {};
-  return Fail(created.error().Wrap(fmt::format("create {} {}", part.resource->singular, name)));
+  return in_context(created.error());
 }
 
 bool Creation::IsOurs(const text::Json& found) const {

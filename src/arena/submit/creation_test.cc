@@ -139,6 +139,19 @@ TEST_P(CreationTest, ALostAnswerIsNoFailure) {
   }
 }
 
+// The connection is cut while the parts are on their way: the server has seen none of them.
+TEST_P(CreationTest, PartsThatAreLostWithTheirConnectionAreSentAgain) {
+  int count = 0;
+  cluster_->refuse = [&](const net::HttpRequest& request) -> std::optional<Refusal> {
+    const bool is_of_job = request.target.find("/pytorchjobs") != std::string::npos;
+    if (is_of_job || ++count >= static_cast<int>(kObjects)) return std::nullopt;
+    return Refusal{0, "", ""};
+  };
+  const base::Status created = Create(options_);
+  EXPECT_TRUE(created) << created.error().message;
+  EXPECT_EQ(cluster_->ObjectCount(), kObjects);
+}
+
 TEST_P(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
   for (int last = 0; last < (GetParam() ? 1 : 3); ++last) {
     int count = 0;
