@@ -213,9 +213,11 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
 
 }  // namespace
 
-std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart) {
-  return fmt::format("{} exited with code {}, starts again (restart {})", Name(pod),
-                     ended.exit_code, restart);
+std::string DescribeRestart(const text::Json& pod, const ContainerStatus& status, int64_t restart) {
+  const std::string whose =
+      IsOfTraining(pod, status) ? "" : fmt::format("the container {} of ", status.name);
+  return fmt::format("{}{} exited with code {}, starts again (restart {})", whose, Name(pod),
+                     status.last_terminated->exit_code, restart);
 }
 
 namespace {
@@ -228,10 +230,9 @@ std::string WhyRestarting(const std::vector<const text::Json*>& pods) {
     if (IsPodFinished(*pod) || IsDeleting(*pod)) continue;
     for (const ContainerStatus& status : ContainerStatuses(*pod)) {
       if (!status.is_waiting || !status.last_terminated) continue;
-      const std::string text =
-          DescribeRestart(*pod, *status.last_terminated, status.restart_count + 1);
+      std::string text = DescribeRestart(*pod, status, status.restart_count + 1);
       if (IsOfTraining(*pod, status)) return text;
-      if (of_sidecar.empty()) of_sidecar = fmt::format("the container {} of {}", status.name, text);
+      if (of_sidecar.empty()) of_sidecar = std::move(text);
     }
   }
   return of_sidecar;

@@ -64,9 +64,9 @@ std::string NamesOfFinalizers(const text::Json& job);
 // Says so of a job that is being deleted and has any, else "".
 std::string WhyStillThere(const text::Json& job);
 
-// "pt-master-0 exited with code 1, starts again (restart 1)": for a program that is started in its
-// pod for the `restart`th time after the first.
-std::string DescribeRestart(const text::Json& pod, const Terminated& ended, int64_t restart);
+// "pt-master-0 exited with code 1, starts again (restart 1)": for a container with a last end that
+// is started in its pod for the `restart`th time after the first. A sidecar is named.
+std::string DescribeRestart(const text::Json& pod, const ContainerStatus& status, int64_t restart);
 // "OOMKilled", "exit code 1"
 std::string DescribeLastEnd(const Terminated& ended);
 

@@ -26,17 +26,17 @@ void AddAttempts(const text::Json& pod, std::map<std::string, int>& made,
   now.status = api::PodStatusText(pod);
   now.node = api::NodeName(pod);
   now.started = text::GetString(pod, {"status", "startTime"});
-  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    if (status.restart_count > 0 && status.last_terminated) {
+  if (const auto status = api::StatusOfTraining(pod)) {
+    if (status->restart_count > 0 && status->last_terminated) {
       Attempt before = now;
-      before.status = status.last_terminated->exit_code == 0 ? "Completed" : "Error";
-      before.number = number + status.restart_count;
-      TakeEnd(*status.last_terminated, before);
+      before.status = status->last_terminated->exit_code == 0 ? "Completed" : "Error";
+      before.number = number + status->restart_count;
+      TakeEnd(*status->last_terminated, before);
       attempts.push_back(std::move(before));
     }
-    now.number = number + status.restart_count + 1;
-    if (status.running_since) now.started = base::FormatRfc3339(*status.running_since);
-    if (status.terminated) TakeEnd(*status.terminated, now);
+    now.number = number + status->restart_count + 1;
+    if (status->running_since) now.started = base::FormatRfc3339(*status->running_since);
+    if (status->terminated) TakeEnd(*status->terminated, now);
   }
   number = now.number;
   attempts.push_back(std::move(now));

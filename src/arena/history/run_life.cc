@@ -72,9 +72,8 @@ runs::Tracker TrackLog(cluster::Client& client, const text::Json& pod, bool is_g
 }
 
 bool WasStartedAgain(const text::Json& pod) {
-  const auto statuses = api::ContainerStatuses(pod);
-  return std::any_of(statuses.begin(), statuses.end(),
-                     [](const api::ContainerStatus& status) { return status.restart_count > 0; });
+  const auto training = api::StatusOfTraining(pod);
+  return training && training->restart_count > 0;
 }
 
 runs::Bucket BucketOfCheckpoint(bool is_load) {
@@ -100,7 +99,7 @@ class InstanceLogs {
   }
 
  private:
-  // Also reads the log before the last start of the containers; older ones are not kept.
+  // Also reads the log before the last start of the program; older ones are not kept.
   void AddPod(const text::Json& pod, bool is_gone, runs::Life& life) {
     if (api::Name(pod) != instance_) return;
     if (WasStartedAgain(pod)) AddLog(TrackLog(client_, pod, is_gone, true), life);

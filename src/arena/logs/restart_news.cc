@@ -19,8 +19,7 @@ std::vector<Restart> RestartNews::See(const std::vector<const text::Json*>& pods
       // Kubernetes rounds times down to seconds.
       const auto& ended = status.last_terminated->finished;
       if (ended && *ended + std::chrono::seconds(1) <= since_) continue;
-      news.push_back(
-          {api::DescribeRestart(*pod, *status.last_terminated, starts), status.is_waiting});
+      news.push_back({api::DescribeRestart(*pod, status, starts), status.is_waiting});
     }
   }
   return news;

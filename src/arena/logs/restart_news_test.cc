@@ -39,6 +39,19 @@ TEST(RestartNews, ReportsEachStartOnceHoweverItIsSeen) {
   EXPECT_EQ(see(2, false), "");
 }
 
+TEST(RestartNews, ASidecarIsNamed) {
+  RestartNews news(kEnded);
+  text::Json pod = PodAfter(1, false);
+  text::Set(pod, {"spec", "containers"},
+            text::Array{text::Object{{"name", "train"}}, text::Object{{"name", "pytorch"}}});
+  EXPECT_EQ(news.See({&pod}).at(0).text,
+            "pt-master-0 exited with code 3, starts again (restart 1)");
+  text::Set(pod, {"spec", "containers"}, text::Array{text::Object{{"name", "train"}}});
+  text::Set(pod, {"metadata", "uid"}, "v");
+  EXPECT_EQ(news.See({&pod}).at(0).text,
+            "the container pytorch of pt-master-0 exited with code 3, starts again (restart 1)");
+}
+
 TEST(RestartNews, WhatWasBeforeIsNoNews) {
   RestartNews news(kEnded + std::chrono::seconds(1));
   const text::Json pod = PodAfter(2, false);

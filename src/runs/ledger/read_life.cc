@@ -24,6 +24,7 @@ void LowerTo(MaybeMillis& to, MaybeMillis value) {
 
 void ReadInit(const text::Json& pod, ReplicaLife& life) {
   for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) {
+    if (api::IsSidecar(pod, status.name)) continue;
     if (status.is_running) LowerTo(life.init_begin, Maybe(status.running_since));
     if (!status.terminated) continue;
     LowerTo(life.init_begin, Maybe(status.terminated->started));
@@ -50,16 +51,17 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   bool is_over = true;
   int restarts = 0;
   for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    if (status.last_terminated) {
-      RaiseTo(before.started, Maybe(status.last_terminated->started));
-      RaiseTo(before.ended, Maybe(status.last_terminated->finished));
-    }
-    restarts = std::max(restarts, status.restart_count);
-    if (status.is_running) RaiseTo(life.started, Maybe(status.running_since));
     is_over = is_over && status.terminated.has_value();
-    if (!status.terminated) continue;
-    RaiseTo(life.started, Maybe(status.terminated->started));
-    RaiseTo(life.ended, Maybe(status.terminated->finished));
+    if (status.terminated) RaiseTo(life.ended, Maybe(status.terminated->finished));
+  }
+  if (const auto training = api::StatusOfTraining(pod)) {
+    restarts = training->restart_count;
+    if (training->last_terminated) {
+      before.started = Maybe(training->last_terminated->started);
+      before.ended = Maybe(training->last_terminated->finished);
+    }
+    life.started =
+        Maybe(training->terminated ? training->terminated->started : training->running_since);
   }
   if (!is_over) life.ended.reset();
   if (!life.ended) life.ended = Maybe(record.deleted);

@@ -68,6 +68,32 @@ TEST(LifeOf, OfARestartThatNoStatusShowsTheStepsShowIt) {
   EXPECT_EQ(ledger.gpu_millis(), 2 * 588'000);
 }
 
+// A proxy among the init containers, and one beside the program that was started again.
+TEST(LifeOf, TheTimesOfSidecarsAreNotTheProgramsOwn) {
+  const text::Json job = Json(kJob);
+  const text::Json pod = Json(R"({
+    "metadata": {"name": "a-master-0", "creationTimestamp": "2026-07-30T10:00:01Z"},
+    "spec": {"initContainers": [{"name": "mesh", "restartPolicy": "Always"}],
+             "containers": [{"name": "proxy"}, {"name": "pytorch"}]},
+    "status": {"phase": "Succeeded", "startTime": "2026-07-30T10:00:11Z",
+      "initContainerStatuses": [{"name": "mesh", "state": {"terminated": {
+        "exitCode": 0, "startedAt": "2026-07-30T10:00:12Z", "finishedAt": "2026-07-30T10:09:59Z"}}}],
+      "containerStatuses": [
+        {"name": "proxy", "restartCount": 2,
+         "lastState": {"terminated": {"exitCode": 1, "startedAt": "2026-07-30T10:01:00Z",
+                                      "finishedAt": "2026-07-30T10:02:00Z"}},
+         "state": {"terminated": {"exitCode": 0, "startedAt": "2026-07-30T10:02:30Z",
+                                  "finishedAt": "2026-07-30T10:09:58Z"}}},
+        {"name": "pytorch", "restartCount": 0, "state": {"terminated": {
+          "exitCode": 0, "startedAt": "2026-07-30T10:00:21Z",
+          "finishedAt": "2026-07-30T10:09:50Z"}}}]}})");
+  const Life life = LifeOf(job, {{&pod, std::nullopt}}, std::nullopt, At("20:00"));
+  ASSERT_EQ(life.lives.size(), 1u);
+  EXPECT_EQ(life.lives[0].started, ToMillis(At("00:21")));
+  EXPECT_EQ(life.lives[0].ended, ToMillis(At("09:58")));
+  EXPECT_FALSE(life.lives[0].init_begin || life.lives[0].init_end);
+}
+
 TEST(LifeOf, APodThatWentWithoutAWordEndedWhenItWasDeleted) {
   const text::Json job = Json(R"({"metadata": {"creationTimestamp": "2026-07-30T10:00:00Z"}})");
   const text::Json pod = Json(R"({"metadata": {"name": "a",
