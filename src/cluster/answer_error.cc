@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,17 +54,30 @@ const api::Resource* ResourceOf(std::string_view path) {
   return api::FindResource(parts[2], parts[3], parts[plural]);
 }
 
-// For a kind that the cluster does not know.
-std::optional<base::Error> MissingKind(const net::HttpRequest& request, int status,
-                                       std::string_view body) {
-  if (status != 404) return std::nullopt;
-  const api::Resource* const resource = ResourceOf(PathOf(request));
-  if (resource == nullptr) return std::nullopt;
+// Whether a server says of a path, not of an object, that there is none.
+bool IsUnknownPath(int status, std::string_view body) {
+  if (status != 404) return false;
   if (const auto json = text::ParseJson(body); json && json->is_object()) {
-    if (text::GetString(*json, {"message"}) != kNoSuchResource) return std::nullopt;
-  } else if (!base::Trim(body).starts_with("404 page not found")) {
-    return std::nullopt;
+    return text::GetString(*json, {"message"}) == kNoSuchResource;
   }
+  return base::Trim(body).starts_with("404 page not found");
+}
+
+// For a path that every API server knows. Nodes answer for subresources.
+std::optional<base::Error> WrongServer(std::string_view path) {
+  const bool has_subresource = std::count(path.begin(), path.end(), '/') > 6;
+  if (path != "/version" && (!path.starts_with("/api/v1/") || has_subresource)) return std::nullopt;
+  return base::Error{Code::kInvalidArgument,
+                     fmt::format("the server knows no {} (HTTP 404): is server in the kubeconfig "
+                                 "an API server, and is the path in its URL right?",
+                                 path),
+                     0};
+}
+
+// For a kind that the cluster does not know.
+std::optional<base::Error> MissingKind(std::string_view path) {
+  const api::Resource* const resource = ResourceOf(path);
+  if (resource == nullptr) return std::nullopt;
   const std::string_view hint =
       resource->group == "kubeflow.org"
           ? ": an administrator installs them with `muster install`, or with Kubeflow's training "
@@ -104,7 +118,10 @@ base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
             0};
   }
   if (const auto title = net::TitleOfWebPage(headers, body)) return FromWebPage(status, *title);
-  if (auto missing = MissingKind(request, status, body)) return *missing;
+  if (IsUnknownPath(status, body)) {
+    if (auto wrong = WrongServer(PathOf(request))) return *wrong;
+    if (auto missing = MissingKind(PathOf(request))) return *missing;
+  }
   base::Error error = ErrorFromStatus(status, body);
   error.message = base::OneLine(error.message, kMaxQuoted);
   if (status == 429) {

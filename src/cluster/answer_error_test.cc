@@ -34,6 +34,23 @@ TEST(AnswerError, AKindThatTheClusterLacksIsNoObjectThatIsMissing) {
             Code::kNotFound);
 }
 
+// The path of the server's URL leads to another program, or into the API.
+TEST(AnswerError, AServerThatKnowsNoNamespacesIsNoneOfKubernetes) {
+  for (const char* body : {"404 page not found\n",
+                           R"({"kind": "Status", "reason": "NotFound", "details": {}, "code": 404,
+            "message": "the server could not find the requested resource"})"}) {
+    for (const char* target : {"/api/v1/namespaces/n", "/version", "/api/v1/nodes?limit=5",
+                               "/api/v1/namespaces/n/pods/x"}) {
+      const base::Error error = ErrorFromAnswer(Request(target), 404, {}, body);
+      EXPECT_EQ(error.code, Code::kInvalidArgument) << target;
+      EXPECT_TRUE(error.message.ends_with("is the path in its URL right?")) << error.message;
+    }
+    // A node may say so of a container.
+    EXPECT_EQ(ErrorFromAnswer(Request("/api/v1/namespaces/n/pods/x/log"), 404, {}, body).code,
+              Code::kNotFound);
+  }
+}
+
 TEST(AnswerError, AWebPageIsNoAnswer) {
   const base::Error by_type =
       ErrorFromAnswer(Request(), 502, {{"Content-Type", "text/html; charset=x"}}, "Bad\ngateway");

@@ -28,6 +28,7 @@ constexpr size_t kMaxErrorBytes = 1 << 20;
 
 // The largest object of a list: many times what a server stores.
 constexpr size_t kMaxItemBytes = 64 << 20;
+constexpr int kHttpNotFound = 404;
 
 base::Result<text::Json> ReadWhole(const text::Document& document) { return document.Whole(); }
 
@@ -197,11 +198,17 @@ base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
                                               base::Result<net::HttpResponse> response) {
   if (!response) return response;
   Warn(response->headers);
-  if (!IsSuccess(response->status)) {
-    return base::Fail(
-        ErrorFromAnswer(request, response->status, response->headers, response->body));
+  if (IsSuccess(response->status)) return response;
+  base::Error error = ErrorFromAnswer(request, response->status, response->headers, response->body);
+  // Where the path of PyTorchJobs is unknown, that of the server may be wrong.
+  if (response->status == kHttpNotFound && error.code == base::Code::kInvalidArgument) {
+    const net::HttpRequest version = MakeRequest("GET", "/version");
+    const auto answer = transport_->Send(version);
+    if (answer && answer->status == kHttpNotFound) {
+      error = ErrorFromAnswer(version, answer->status, answer->headers, answer->body);
+    }
   }
-  return response;
+  return base::Fail(std::move(error));
 }
 
 base::Result<text::Json> Client::ParseAnswer(const net::HttpRequest& request,

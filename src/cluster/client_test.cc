@@ -295,6 +295,21 @@ TEST_F(ClientTest, ReportsWhyAStreamDidNotOpen) {
   EXPECT_EQ(log.error().message, "pods \"p\" not found");
 }
 
+// Whether the server's URL is wrong, if it is not the definition that is missing.
+TEST_F(ClientTest, AServerWithoutPyTorchJobsIsAskedForItsVersion) {
+  server.QueueJson("404 page not found", 404);
+  server.QueueJson(R"({"gitVersion":"v1.33.13"})");
+  EXPECT_TRUE(client.Get(api::kPyTorchJobs, "team", "j")
+                  .error()
+                  .message.starts_with("the cluster knows no PyTorchJob"));
+  EXPECT_EQ(server.Line(1), "GET /version");
+  server.QueueJson("404 page not found", 404);
+  server.QueueJson("404 page not found", 404);
+  EXPECT_TRUE(client.Get(api::kPyTorchJobs, "team", "j")
+                  .error()
+                  .message.starts_with("the server knows no /version (HTTP 404)"));
+}
+
 TEST_F(ClientTest, SendsRaw) {
   server.QueueJson("any text");
   EXPECT_EQ(*client.Raw("GET", "/version"), "any text");

@@ -51,6 +51,17 @@ def test_a_server_that_is_not_there(real_cluster, muster_as):
     assert '"localhost:6443" is not a URL: begin with https://' in line, line
 
 
+@pytest.mark.parametrize("path", ["/k8s/clusters/c-1", "/api"])
+def test_a_wrong_path_in_the_servers_url(real_cluster, namespace, muster_as, path):
+    muster = muster_as(real_cluster.write_kubeconfig(
+        "path", {"client-certificate": real_cluster.admin_cert, "client-key": real_cluster.admin_key}, namespace,
+        cluster={"server": real_cluster.url + path}))
+    for words in (("list",), ("get", "x"), ("logs", "x"), ("delete", "x"), ("top", "node"), ("cluster",),
+                  ("submit", "pytorch", "--name=a", "--image=i", "python x.py")):
+        done = muster.run(*words, code=1)
+        assert "is the path in its URL right?" in done.stderr, (words, done.stderr)
+
+
 def test_a_server_that_does_not_speak_tls(real_cluster, muster_as):
     listener = socket.create_server(("127.0.0.1", 0))
 

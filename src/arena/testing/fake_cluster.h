@@ -93,6 +93,7 @@ class FakeCluster : public cluster::Transport {
     }
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (on_service && path.find("/proxy/") != std::string::npos) return on_service(request);
+    if (path == "/version") return net::HttpResponse{200, {}, R"({"gitVersion": "v1.33.0"})"};
     net::HttpResponse response;
     {
       const std::lock_guard lock(mutex_);
