@@ -95,6 +95,24 @@ base::Error NotConnected(const CurlFailure& failure, const std::string& server) 
   }
 }
 
+// Where a proxy's URL comes from.
+base::Error ProxyFailed(const CurlFailure& failure, const std::string& what) {
+  return {Code::kUnavailable,
+          fmt::format("{}: see HTTPS_PROXY{}", what,
+                      failure.is_of_kubeconfig ? ", and proxy-url in the kubeconfig" : ""),
+          failure.os_errno};
+}
+
+base::Error ProxyNotConnected(const CurlFailure& failure, std::string_view proxy) {
+  std::string what = fmt::format("the proxy {} did not answer", proxy);
+  if (Holds(failure.detail, "Unsupported proxy")) {
+    what = fmt::format("the URL of the proxy {} has an unknown scheme", proxy);
+  } else if (failure.os_errno == ECONNREFUSED) {
+    what = fmt::format("nothing listens at the proxy {}", proxy);
+  }
+  return ProxyFailed(failure, what);
+}
+
 // For a handshake that failed, or a connection that an alert ended.
 base::Error TlsFailed(const CurlFailure& failure, const std::string& server) {
   const std::string_view detail = failure.detail;
@@ -115,8 +133,7 @@ base::Error TlsFailed(const CurlFailure& failure, const std::string& server) {
   return {Code::kUnavailable, fmt::format("TLS with {} failed: {}", server, detail), 0};
 }
 
-base::Error TimedOut(const CurlFailure& failure, const std::string& server) {
-  if (!failure.was_connected) return NotConnected(failure, server);
+base::Error TimedOut(const std::string& server) {
   return {Code::kTimeout,
           fmt::format("{} took the connection and then did not answer in time", server), 0};
 }
@@ -125,6 +142,10 @@ base::Error TimedOut(const CurlFailure& failure, const std::string& server) {
 
 base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std::string& proxy) {
   const std::string server = url.Authority();
+  const auto not_connected = [&] {
+    return proxy.empty() ? NotConnected(failure, server)
+                         : ProxyNotConnected(failure, ProxyName(proxy));
+  };
   switch (failure.curl_code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return {Code::kUnavailable,
@@ -132,21 +153,17 @@ base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std:
                           url.host, Address(failure)),
               0};
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return {
-          Code::kUnavailable,
-          fmt::format("no address is known of the proxy {}: see HTTPS_PROXY{}", ProxyName(proxy),
-                      failure.is_of_kubeconfig ? ", and proxy-url in the kubeconfig" : ""),
-          0};
+      return ProxyFailed(failure,
+                         fmt::format("no address is known of the proxy {}", ProxyName(proxy)));
     case CURLE_COULDNT_CONNECT:
-      return NotConnected(failure,
-                          proxy.empty() ? server : fmt::format("the proxy {}", ProxyName(proxy)));
+      return not_connected();
     case CURLE_PROXY:
       return {Code::kUnavailable,
               fmt::format("the proxy {} refused to connect to {}: {}", ProxyName(proxy), server,
                           failure.detail),
               0};
     case CURLE_OPERATION_TIMEDOUT:
-      return TimedOut(failure, server);
+      return failure.was_connected ? TimedOut(server) : not_connected();
     case CURLE_PEER_FAILED_VERIFICATION:
       return Untrusted(failure, server);
     case CURLE_SSL_CERTPROBLEM:

@@ -92,6 +92,9 @@ TEST(CurlError, NamesTheProxyWithoutItsPassword) {
   const CurlFailure failures[] = {
       {CURLE_COULDNT_RESOLVE_PROXY, 0, 0, false, "x"},
       {CURLE_COULDNT_CONNECT, ECONNREFUSED, 0, false, "x"},
+      {CURLE_COULDNT_CONNECT, 0, 0, false,
+       "Unsupported proxy scheme for 'foo://tom:secret@p:3128'"},
+      {CURLE_OPERATION_TIMEDOUT, 0, 0, false, "x"},
       {CURLE_PROXY, 0, 0, false, "CONNECT tunnel failed"},
       {CURLE_RECV_ERROR, 0, 0, false, "Received HTTP code 407 from proxy after CONNECT"},
   };
@@ -101,6 +104,7 @@ TEST(CurlError, NamesTheProxyWithoutItsPassword) {
       const base::Error error = ErrorFromCurl(failure, url, proxy);
       EXPECT_NE(error.message.find("the proxy p:3128"), std::string::npos) << error.message;
       EXPECT_EQ(error.message.find("sec"), std::string::npos) << error.message;
+      EXPECT_EQ(error.message.find("is server in the kubeconfig"), std::string::npos);
     }
   }
 }
