@@ -209,6 +209,21 @@ TEST_F(ApplyTest, KindsThatTheClusterLacksAreNamed) {
   EXPECT_TRUE(Has(near.log, "did you mean kind: ConfigMap?")) << near.log;
 }
 
+// The first operators' examples say v1alpha2, v1beta1 or v1beta2.
+TEST_F(ApplyTest, AnotherVersionOfTheKindIsNamed) {
+  is_this_machine_ = false;
+  refuse_ = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.target != "/apis/kubeflow.org/v1beta2") return std::nullopt;
+    return FakeCluster::Refusal{404, "NotFound",
+                                "the server could not find the requested resource"};
+  };
+  std::string old(kJobText);
+  old.replace(old.find("/v1"), 3, "/v1beta2");
+  const Ended job = Run({"apply", "-f", Write("job.yaml", old)});
+  EXPECT_EQ(job.exit_code, 1);
+  EXPECT_TRUE(Has(job.log, "did you mean apiVersion: kubeflow.org/v1?")) << job.log;
+}
+
 // A definition of PyTorchJobs whose kind the cluster serves only after some pauses.
 class DefinedKindTest : public ApplyTest {
  protected:

@@ -64,8 +64,19 @@ base::Result<const KindFinder::Kinds*> KindFinder::KindsOf(const std::string& ap
   return &(known_[api_version] = std::move(kinds));
 }
 
+std::string KindFinder::OtherVersion(std::string_view api_version, std::string_view kind) {
+  for (const api::Resource* const resource : api::AllResources()) {
+    if (resource->kind != kind || resource->api_version() == api_version) continue;
+    std::string version(resource->api_version());
+    const auto kinds = KindsOf(version);
+    const auto is_it = [kind](const api::Resource* each) { return each->kind == kind; };
+    if (kinds && std::any_of((*kinds)->begin(), (*kinds)->end(), is_it)) return version;
+  }
+  return "";
+}
+
 base::Error KindFinder::Missing(std::string_view api_version, std::string_view kind,
-                                const Kinds* others) const {
+                                const Kinds* others) {
   std::string message =
       fmt::format("the {} knows no {} of {}",
                   cluster_is_this_machine_ ? "embedded cluster" : "cluster", kind, api_version);
@@ -77,8 +88,10 @@ base::Error KindFinder::Missing(std::string_view api_version, std::string_view k
       }
     }
   }
-  if (api_version.starts_with("kubeflow.org/") && kind == "PyTorchJob" &&
-      !cluster_is_this_machine_) {
+  if (const std::string version = OtherVersion(api_version, kind); !version.empty()) {
+    message += fmt::format(": did you mean apiVersion: {}?", version);
+  } else if (api_version.starts_with("kubeflow.org/") && kind == "PyTorchJob" &&
+             !cluster_is_this_machine_) {
     message +=
         ": an administrator installs it with `muster install`, or with Kubeflow's training "
         "operator";

@@ -50,8 +50,9 @@ class KindFinder {
   // Why the kind of a definition does not exist yet; may be "".
   std::string WhatDelays(const Definition& definition);
   base::Result<const Kinds*> KindsOf(const std::string& api_version);
-  base::Error Missing(std::string_view api_version, std::string_view kind,
-                      const Kinds* others) const;
+  // Another apiVersion in which the cluster has a kind of that name; "" if none is known.
+  std::string OtherVersion(std::string_view api_version, std::string_view kind);
+  base::Error Missing(std::string_view api_version, std::string_view kind, const Kinds* others);
 
   cluster::Client& client_;
   const bool cluster_is_this_machine_;
