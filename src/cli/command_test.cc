@@ -395,6 +395,10 @@ TEST_F(CommandTest, CompletesCommandsFlagsAndValues) {
         .CompleteArgs([](Invocation&, std::string_view) {
           return std::vector<std::string>{"job-a", "job-b", "other"};
         });
+    Command& run = root.Add("run COMMAND...", "Run").StopAtFirstArg();
+    run.flags().String(&output, "format", "", "how").Choices({"long"});
+    run.Run([](Invocation&) -> base::Result<int> { return 0; });
+    root.Add("raw", "Raw").RawArgs().Run([](Invocation&) -> base::Result<int> { return 0; });
     StringOutput out;
     words.insert(words.begin(), "__complete");
     EXPECT_EQ(Execute(root, words, out, err_).exit_code, 0);
@@ -406,6 +410,13 @@ TEST_F(CommandTest, CompletesCommandsFlagsAndValues) {
   EXPECT_EQ(complete({"list", "--output=y"}), "--output=yaml\n:4\n");
   EXPECT_EQ(complete({"get", "job"}), "job-a\njob-b\n:4\n");
   EXPECT_EQ(complete({"list", "x"}), ":0\n");
+  // From its first argument on, what follows belongs to a program.
+  EXPECT_EQ(complete({"run", "-"}), "--format\thow\n--help\thelp for run\n:4\n");
+  EXPECT_EQ(complete({"run", "train.py", "-"}), ":0\n");
+  EXPECT_EQ(complete({"run", "train.py", "--format="}), ":0\n");
+  EXPECT_EQ(complete({"run", "train.py", "--format", ""}), ":0\n");
+  EXPECT_EQ(complete({"run", "--", "-"}), ":0\n");
+  EXPECT_EQ(complete({"raw", "--"}), ":0\n");
 }
 
 TEST_F(CommandTest, CompletionScriptsNameTheProgram) {

@@ -297,9 +297,14 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   // part is enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);
-  const Flag* const asked = found.args.empty() ? nullptr : TakesNext(found.args.back(), flags);
+  // A flag here would be another program's.
+  const bool is_past_flags = found.command->is_raw_ || parsed.dash ||
+                             (found.command->stops_at_first_arg_ && !parsed.positionals.empty());
+  const Flag* const asked =
+      is_past_flags || found.args.empty() ? nullptr : TakesNext(found.args.back(), flags);
   if (asked != nullptr) return CompleteFlagValue(*asked, word);
   std::vector<std::string> out;
+  if (is_past_flags && word.starts_with("-")) return out;
   if (word.starts_with("--") && word.find('=') != std::string::npos) {
     const size_t equals = word.find('=');
     for (const Flag* flag : flags) {

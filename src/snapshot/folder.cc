@@ -26,10 +26,15 @@ constexpr const char* kIgnoreFile = ".musterignore";
 constexpr size_t kMaxIgnoreBytes = 1 << 20;
 constexpr size_t kShownFiles = 5;
 constexpr off_t kShownBytes = 1'000'000;
+// The specification of git LFS: docs/spec.md in its repository.
+constexpr std::string_view kPointer = "version https://git-lfs.github.com/spec/v1\n";
+constexpr off_t kMaxPointer = 1024;
 
 std::string Joined(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
+
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool IsThere(const std::string& path) {
   struct stat info{};
@@ -94,7 +99,8 @@ class Lister {
     }
     TRY(CheckSize());
     std::ranges::sort(entries_, {}, &Entry::path);
-    return Listing{std::move(entries_), std::move(unfetched_)};
+    std::vector<std::string> pointers = is_git ? LfsPointers() : std::vector<std::string>();
+    return Listing{std::move(entries_), std::move(unfetched_), std::move(pointers)};
   }
 
  private:
@@ -126,6 +132,23 @@ class Lister {
       }
     }
     return {};
+  }
+
+  // Files are read only if git's attributes name the filter of LFS.
+  std::vector<std::string> LfsPointers() const {
+    const bool has_filter = std::ranges::any_of(entries_, [this](const Entry& entry) {
+      if (NameOf(entry.path) != ".gitattributes") return false;
+      const auto text = base::ReadFile(root_ + "/" + entry.path, kMaxIgnoreBytes);
+      return text && text->find("filter=lfs") != std::string::npos;
+    });
+    std::vector<std::string> pointers;
+    if (!has_filter) return pointers;
+    for (const Entry& entry : entries_) {
+      if (!S_ISREG(entry.info.st_mode) || entry.info.st_size >= kMaxPointer) continue;
+      const auto text = base::ReadFile(root_ + "/" + entry.path, kMaxPointer);
+      if (text && text->starts_with(kPointer)) pointers.push_back(entry.path);
+    }
+    return pointers;
   }
 
   base::Status Walk(const std::string& inside, const IgnoreRules& rules) {

@@ -50,6 +50,7 @@ base::Result<GitState> ReadGitState(const Folder& folder, const base::Environmen
 struct Listing {
   std::vector<Entry> entries;          // sorted by path
   std::vector<std::string> unfetched;  // submodules whose files git has not fetched yet
+  std::vector<std::string> pointers;   // files whose contents git LFS has not fetched yet
 };
 
 struct ListLimits {

@@ -34,6 +34,9 @@ constexpr size_t kFilesAThread = 200;
 using base::Code;
 using base::Fail;
 
+// A larger file is read in parts of this size.
+constexpr size_t kPart = 16 << 20;
+// A file that grows while it is read at once.
 constexpr size_t kMaxFile = 1 << 30;
 constexpr size_t kMaxList = 256 << 20;
 // A file that changed this shortly before it was read may change again without a visible
@@ -203,16 +206,62 @@ base::Result<std::string> Store::ContentOf(const File& file) const {
   return base::ReadFile(ObjectPath(file.hash));
 }
 
-base::Status Store::Keep(const std::string& hash, std::string_view content,
-                         std::vector<std::string>& made) const {
+bool Store::IsKept(const std::string& hash, int64_t size) const {
   const std::string path = ObjectPath(hash);
   struct stat info{};
-  const bool is_kept =
-      ::stat(path.c_str(), &info) == 0 && info.st_size == static_cast<off_t>(content.size());
-  if (is_kept) {
-    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // for Prune: it is in use
-    return {};
+  // Its new time is for Prune: it is in use.
+  return ::stat(path.c_str(), &info) == 0 && info.st_size == size &&
+         ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0;
+}
+
+base::Status Store::KeepFile(const std::string& path, off_t size, File& file,
+                             std::vector<std::string>& made) const {
+  if (size > static_cast<off_t>(kPart)) return KeepInParts(path, file, made);
+  TRY_ASSIGN(const std::string content, base::ReadFile(path, kMaxFile));
+  file.hash = Hex(base::Sha256(content));
+  file.size = static_cast<int64_t>(content.size());
+  return Keep(file.hash, content, made);
+}
+
+base::Status Store::KeepInParts(const std::string& path, File& file,
+                                std::vector<std::string>& made) const {
+  const base::Fd source(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!source) return Fail(base::Errno(errno, "open " + path));
+  // Where Prune finds it if this process is killed.
+  const std::string folder = directory_ + "/objects/new";
+  TRY(base::MakeDirs(folder));
+  std::string copy = folder + "/XXXXXX";
+  const base::Fd target(::mkostemp(copy.data(), O_CLOEXEC));
+  if (!target) return Fail(base::WriteErrno(errno, "create", copy));
+  const base::Defer remove([&] { ::unlink(copy.c_str()); });
+  base::Sha256Sum sum;
+  file.size = 0;
+  std::string part(kPart, '\0');
+  while (true) {
+    const ssize_t count = ::read(source.get(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Fail(base::Errno(errno, "read " + path));
+    if (count == 0) break;
+    const std::string_view bytes(part.data(), static_cast<size_t>(count));
+    sum.Add(bytes);
+    TRY(base::WriteAll(target.get(), bytes, copy));
+    file.size += count;
   }
+  file.hash = Hex(sum.Finish());
+  if (IsKept(file.hash, file.size)) return {};
+  const std::string object = ObjectPath(file.hash);
+  TRY(base::MakeDirs(base::DirectoryOf(object)));
+  if (::fchmod(target.get(), 0400) != 0 || ::rename(copy.c_str(), object.c_str()) != 0) {
+    return Fail(base::WriteErrno(errno, "create", object));
+  }
+  made.push_back(object);
+  return {};
+}
+
+base::Status Store::Keep(const std::string& hash, std::string_view content,
+                         std::vector<std::string>& made) const {
+  if (IsKept(hash, static_cast<int64_t>(content.size()))) return {};
+  const std::string path = ObjectPath(hash);
   TRY(base::MakeDirs(base::DirectoryOf(path)));
   made.push_back(path);
   return base::WriteFileAtomic(path, content, 0400, base::Durability::kNone);
@@ -252,10 +301,7 @@ base::Result<Snapshot> Store::TakeAll(const std::string& root, const std::vector
       objects.push_back(ObjectPath(file.hash));
     } else {
       if (file.hash.empty() || ::access(ObjectPath(file.hash).c_str(), R_OK) != 0) {
-        TRY_ASSIGN(const std::string content, base::ReadFile(root + "/" + entry.path, kMaxFile));
-        file.hash = Hex(base::Sha256(content));
-        file.size = static_cast<int64_t>(content.size());
-        TRY(Keep(file.hash, content, made));
+        TRY(KeepFile(root + "/" + entry.path, entry.info.st_size, file, made));
         objects.push_back(ObjectPath(file.hash));
       }
       seen.Note(entry, file.hash);

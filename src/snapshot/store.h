@@ -57,6 +57,13 @@ class Store {
  private:
   std::string ListPath(const std::string& hash) const;
   std::string ObjectPath(const std::string& hash) const;
+  // Keeps the contents of the file at `path`, and sets the hash and the size of `file`.
+  base::Status KeepFile(const std::string& path, off_t size, File& file,
+                        std::vector<std::string>& made) const;
+  // The same for a file of any size, which is not held in memory.
+  base::Status KeepInParts(const std::string& path, File& file,
+                           std::vector<std::string>& made) const;
+  bool IsKept(const std::string& hash, int64_t size) const;
   // Adds the file to `made` if it was not there.
   base::Status Keep(const std::string& hash, std::string_view content,
                     std::vector<std::string>& made) const;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/digest/hmac.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -65,6 +66,7 @@ class SnapshotTest : public testing::Test {
     std::string names;
     for (const Entry& entry : entries->entries) names += entry.path + " ";
     for (const std::string& path : entries->unfetched) names += "without " + path + " ";
+    for (const std::string& path : entries->pointers) names += "pointer " + path + " ";
     return names;
   }
   Snapshot Take() {
@@ -234,6 +236,30 @@ TEST_F(SnapshotTest, RepositoriesInAWorkTreeAreTakenAsTheyAre) {
   fs::remove_all(root_ + "/train.py");
   Git("submodule deinit -f lib");
   EXPECT_EQ(Names(), ".gitmodules own/.gitignore own/kept.py without lib ");
+}
+
+TEST_F(SnapshotTest, FilesThatLfsHasNotFetchedAreNamed) {
+  Git("init -q");
+  Write("a.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n");
+  Write("b.bin", "fetched");
+  EXPECT_EQ(Names(), "a.bin b.bin ");
+  Write("models/.gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+  EXPECT_EQ(Names(), "a.bin b.bin models/.gitattributes pointer a.bin ");
+}
+
+TEST_F(SnapshotTest, ALargeFileIsKeptInParts) {
+  std::string content(40 << 20, 'x');
+  content.back() = 'y';
+  Write("large", content);
+  Write("again", content);
+  const Snapshot taken = Take();
+  ASSERT_EQ(taken.files.size(), 2u);
+  EXPECT_EQ(taken.files[0].hash, base::Hex(base::Sha256(content)));
+  EXPECT_EQ(taken.files[0].hash, taken.files[1].hash);
+  EXPECT_EQ(taken.files[0].size, 40 << 20);
+  ASSERT_TRUE(Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy"));
+  EXPECT_EQ(*base::ReadFile(folder_ + "/copy/large"), content);
+  EXPECT_TRUE(fs::is_empty(folder_ + "/store/objects/new"));
 }
 
 TEST_F(SnapshotTest, AWorkTreeWithoutACommitHasNone) {

@@ -168,3 +168,59 @@ def test_a_folder_without_git_and_without_a_runtime_directory(cluster, code):
     assert done.returncode == 0 and done.stdout == "0027\n", done.stderr
     made = cluster.path("state", "muster", "runs", "plain", "files", "made")
     assert os.stat(made).st_mode & 0o777 == 0o640
+
+
+def environment_in(folder):
+    """A virtual environment without pip; its Python."""
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder], check=True, timeout=60)
+    return os.path.join(folder, "bin", "python")
+
+
+def test_a_virtual_environment_of_the_folder_is_used_if_it_is_active_or_named(cluster, code):
+    written(code, "where.py", "import sys; print(sys.prefix)\n")
+    os.remove(cluster.path("config", "muster", "config.yaml"))  # it names a Python for all jobs
+    python = environment_in(os.path.join(code, ".venv"))
+    prefix = os.path.join(code, ".venv")
+    for ranks in ((), ("-n", "2")):
+        refused(cluster, code, f"activate it (`. .venv/bin/activate`), or name the whole path: {python}",
+                *ranks, ".venv/bin/python", "where.py")
+    idle = cluster.run("run", "where.py", cwd=code)
+    assert f"the job does not use {prefix}, which is not active" in idle.stderr
+    assert idle.stdout.strip() != prefix
+    # The launcher has a Python of its own.
+    for words in ((python, "where.py"), ("-n", "1", python, "where.py"), ("-n", "1", python, "-m", "where")):
+        named = cluster.run("run", *words, cwd=code)
+        assert prefix in named.stdout and "not active" not in named.stderr, (words, named.stdout)
+    active = cluster.run("run", "where.py", cwd=code,
+                         env={"VIRTUAL_ENV": prefix, "PATH": os.path.dirname(python) + ":" + cluster.env["PATH"]})
+    assert active.stdout.strip() == prefix and "not active" not in active.stderr
+    cluster.run("run", "--live", ".venv/bin/python", "where.py", cwd=code)
+
+
+def test_a_file_of_any_size_goes_along_without_being_held_in_memory(cluster, code):
+    with open(os.path.join(code, "large"), "w") as file:
+        file.truncate(150 << 20)
+    cluster.run("up")
+    command = "ulimit -d 100000; exec \"$0\" run --large 'stat -c %s large'"
+    done = subprocess.run(["bash", "-c", command, cluster.binary], env=cluster.env, cwd=code, text=True, capture_output=True,
+                          timeout=120)
+    assert done.returncode == 0 and done.stdout == f"{150 << 20}\n", done.stderr
+
+
+def test_pointers_of_lfs_are_counted(cluster, code):
+    for name in ("a.bin", "b.bin"):
+        written(code, name, "version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n")
+    written(code, ".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    subprocess.run(["git", "init", "-q", code], check=True, timeout=60)
+    done = cluster.run("run", "true", cwd=code)
+    assert "; 2 files are only pointers of git LFS: `git lfs pull` fetches the contents" in done.stderr
+
+
+def test_the_home_of_another_user_has_a_way_out(nobody_cluster):
+    folder = nobody_cluster.path("anothers")
+    os.makedirs(os.path.join(folder, "muster"))
+    os.chmod(folder, 0o700)
+    done = nobody_cluster.run("list", code=FAILURE, env={"XDG_CONFIG_HOME": folder})
+    assert "config.yaml: Permission denied: set HOME to your own folder (`sudo -H` does)" in done.stderr
+    done = nobody_cluster.run("list", code=FAILURE, env={"XDG_STATE_HOME": folder})
+    assert "Permission denied: set HOME (`sudo -H` does) or XDG_STATE_HOME to a folder of yours" in done.stderr

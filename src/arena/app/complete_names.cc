@@ -76,6 +76,20 @@ std::vector<std::string> CompleteDataNames(Context& context) {
   return NamesInNamespace(context, api::kPersistentVolumeClaims, "");
 }
 
+std::vector<std::string> CompleteSecretNames(Context& context) {
+  return NamesInNamespace(context, api::kSecrets, kSecretLabel);
+}
+
+void CompleteJobFlags(cli::FlagSet& set, Context& context) {
+  set.Find("data")->Complete([&context](std::string_view) { return CompleteDataNames(context); });
+  set.Find("priority")->Complete([&context](std::string_view) {
+    return CompletePriorityNames(context);
+  });
+  set.Find("wait-for")->Complete([&context](std::string_view) {
+    return CompleteJobNames(context);
+  });
+}
+
 std::vector<std::string> CompleteNamespaceNames(Context& context) {
   return NamesInCluster(context, api::kNamespaces);
 }

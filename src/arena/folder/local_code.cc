@@ -176,6 +176,12 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
     text += fmt::format("; without {}, which `git submodule update --init` fetches",
                         base::Printable(base::Join(listed_.unfetched, ", ")));
   }
+  if (const size_t count = listed_.pointers.size(); count > 0) {
+    text += fmt::format(
+        "; {} {} only {} of git LFS: `git lfs pull` fetches the contents",
+        count == 1 ? base::Printable(listed_.pointers.front()) : fmt::format("{} files", count),
+        count == 1 ? "is" : "are", count == 1 ? "a pointer" : "pointers");
+  }
   // Nothing keeps them out of a snapshot that is taken already.
   return is_at_hand() ? text + DescribeSecrets(taken.files, folder_.is_git) : text;
 }

@@ -9,6 +9,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "arena/app/complete_names.h"
 #include "arena/submit/job/files.h"
 #include "arena/submit/job/refusal.h"
 #include "arena/verbs.h"
@@ -22,8 +23,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// Marks Secrets created by this verb; Secrets of jobs are left alone.
-constexpr const char* kMadeHere = "muster.dev/secret";
 constexpr size_t kMaxSecretBytes = 1 << 20;
 
 struct SecretFlags {
@@ -109,10 +108,10 @@ base::Result<SecretValues> ReadValues(const std::vector<std::string>& entries,
   return values;
 }
 
-base::Status CheckMadeHere(cluster::Client& client, const Context& context,
-                           const std::string& name) {
+base::Status CheckSecretLabel(cluster::Client& client, const Context& context,
+                              const std::string& name) {
   TRY_ASSIGN(const text::Json secret, client.Get(api::kSecrets, context.Namespace(), name));
-  if (!api::Label(secret, kMadeHere).empty()) return {};
+  if (!api::Label(secret, kSecretLabel).empty()) return {};
   return Fail(
       Code::kInvalidArgument,
       fmt::format("the secret {} was not created by `{} secret create`: it may be a job's, and "
@@ -134,11 +133,11 @@ base::Result<int> CreateSecret(Context& context, const SecretFlags& flags, cli::
                    {"type", "Opaque"},
                    {"metadata", text::Object{{"name", name},
                                              {"namespace", context.Namespace()},
-                                             {"labels", text::Object{{kMadeHere, "true"}}}}},
+                                             {"labels", text::Object{{kSecretLabel, "true"}}}}},
                    {"data", std::move(data)}};
   auto made = client->Create(api::kSecrets, context.Namespace(), secret);
   if (!made && made.error().code == Code::kAlreadyExists && flags.replaces) {
-    TRY(CheckMadeHere(*client, context, name));
+    TRY(CheckSecretLabel(*client, context, name));
     made = client->Update(api::kSecrets, secret);
   }
   if (!made && made.error().code == Code::kAlreadyExists) {
@@ -157,7 +156,7 @@ base::Result<int> ListSecrets(Context& context, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  options.label_selector = kMadeHere;
+  options.label_selector = kSecretLabel;
   TRY_ASSIGN(const cluster::ObjectList secrets, client->List(api::kSecrets, options));
   cli::Table table;
   table.Row({"NAME", "AGE", "KEYS"});
@@ -178,7 +177,7 @@ base::Result<int> ListSecrets(Context& context, cli::Invocation& call) {
 
 base::Status DeleteSecret(cluster::Client& client, const Context& context,
                           const std::string& name) {
-  TRY(CheckMadeHere(client, context, name));
+  TRY(CheckSecretLabel(client, context, name));
   return client.Delete(api::kSecrets, context.Namespace(), name);
 }
 
@@ -225,6 +224,8 @@ void AddSecret(cli::Command& root, Context& context) {
       .Aliases({"del"})
       .Args(cli::MinArgs(1))
       .Help("arena/objects/secret_delete", context.program)
+      .CompleteArgs(
+          [&context](cli::Invocation&, std::string_view) { return CompleteSecretNames(context); })
       .Run([&context](cli::Invocation& call) { return DeleteSecrets(context, call); });
 }
 

@@ -91,9 +91,12 @@ base::Result<Program> ReadProgram(const std::vector<std::string>& words, const s
   } else if (is_module) {
     program.stem = words[at + 1].substr(words[at + 1].rfind('.') + 1);
   }
+  if (words[0].find('/') != std::string::npos) program.program = words[0];
+  // The launcher's own Python is the environment's. Another one is a program to it.
+  const bool is_own = words[0] == "python" || words[0] == "python3";
   if (!has_ranks) {
     program.command = "exec " + Quoted(words);
-  } else if (is_script || is_module) {
+  } else if (is_own && (is_script || is_module)) {
     program.command = fmt::format("exec {} {}", launcher, Quoted(words, at));
   } else {
     program.command = fmt::format("exec {} --no-python {}", launcher, Quoted(words));

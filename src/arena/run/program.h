@@ -11,7 +11,7 @@ namespace arena {
 struct Program {
   std::string command;  // for a shell
   std::string script;   // the file that it needs in the caller's folder; "" if unknown
-  std::string program;  // the first word, if nothing but it is started; "" otherwise
+  std::string program;  // the first word, if it is started as it stands; "" otherwise
   std::string stem;     // what the job is named after: "train" of train.py
 };
 

@@ -57,6 +57,11 @@ base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_l
                   file, folder.is_git ? ".gitignore" : ".musterignore"));
 }
 
+bool IsInVirtualEnvironment(const fs::path& file) {
+  std::error_code failed;
+  return fs::exists(file.parent_path().parent_path() / "pyvenv.cfg", failed);
+}
+
 // The job runs a copy that belongs to its user, so that only the owner's execute bit matters.
 bool MayRun(const std::string& path, bool is_live) {
   if (is_live) return ::access(path.c_str(), X_OK) == 0;
@@ -80,9 +85,8 @@ bool EndsLinesAsOnWindows(const std::string& path) {
 base::Status CheckProgram(const Program& program, const LocalCode& code, bool is_live,
                           const std::string& path) {
   if (!code.is_at_hand()) return {};
-  if (!program.script.empty()) {
-    return program.script.starts_with('/') ? base::Status()
-                                           : CheckFile(program.script, code, is_live);
+  if (!program.script.empty() && !program.script.starts_with('/')) {
+    TRY(CheckFile(program.script, code, is_live));
   }
   const std::string& word = program.program;
   if (word.empty() || word.starts_with('/')) return {};
@@ -94,6 +98,13 @@ base::Status CheckProgram(const Program& program, const LocalCode& code, bool is
     if (!is_mistaken) return {};
     return Misuse(
         fmt::format("{0} is a file in this folder, not a program on PATH: run ./{0}", word));
+  }
+  if (!is_live && IsInVirtualEnvironment(file)) {
+    return Misuse(
+        fmt::format("{} is in a virtual environment, which is used in place and not copied: "
+                    "activate it (`. {}`), or name the whole path: {}",
+                    word, base::ShellQuote((fs::path(word).parent_path() / "activate").string()),
+                    base::ShellQuote(file.lexically_normal().string())));
   }
   TRY(CheckFile(word, code, is_live));
   const std::string quoted = base::ShellQuote(word);

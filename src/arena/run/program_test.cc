@@ -29,8 +29,11 @@ TEST(Program, RanksAreTheLaunchers) {
   EXPECT_EQ(CommandOf({"train.py", "x"}, true), "exec torchrun --role=rank --tee=3 train.py x");
   EXPECT_EQ(CommandOf({"python", "-u", "train.py"}, true),
             "exec torchrun --role=rank --tee=3 train.py");
+  EXPECT_EQ(CommandOf({"python3", "-m", "pkg"}, true), "exec torchrun --role=rank --tee=3 -m pkg");
   EXPECT_EQ(CommandOf({"python3.11", "-m", "pkg"}, true),
-            "exec torchrun --role=rank --tee=3 -m pkg");
+            "exec torchrun --role=rank --tee=3 --no-python python3.11 -m pkg");
+  EXPECT_EQ(CommandOf({"/env/bin/python", "-u", "train.py"}, true),
+            "exec torchrun --role=rank --tee=3 --no-python /env/bin/python -u train.py");
   EXPECT_EQ(CommandOf({"python", "-O", "train.py"}, true),
             "exec torchrun --role=rank --tee=3 --no-python python -O train.py");
   EXPECT_EQ(CommandOf({"./prog", "x"}, true),

@@ -82,6 +82,7 @@ class RunVerb {
   void AnnotateSweep(SubmitOptions& options) const;
   base::Status PackCode(SubmitOptions& options) const;
   base::Result<snapshot::Snapshot> TakeCode(SubmitOptions& options) const;
+  void WarnOfIdleEnvironment() const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
   base::Status Follow(cluster::Client& client, const SubmitOptions& options, const text::Json& job,
                       const std::atomic<bool>* is_ending, cli::Output& out);
@@ -387,9 +388,20 @@ base::Result<snapshot::Snapshot> RunVerb::TakeCode(SubmitOptions& options) const
   return taken;
 }
 
+// uv and poetry find .venv by themselves, so that their users need not activate it.
+void RunVerb::WarnOfIdleEnvironment() const {
+  const base::Environment& mine = context_.environment;
+  const bool is_python = program_.program.empty();
+  if (!code_ || !is_python || mine.Get("VIRTUAL_ENV") || mine.Get("CONDA_PREFIX")) return;
+  const std::string environment = code_->Below(code_->folder().root) + "/.venv";
+  if (::access((environment + "/pyvenv.cfg").c_str(), F_OK) != 0) return;
+  base::LogWarn("the job does not use {0}, which is not active: `. {0}/bin/activate`", environment);
+}
+
 // Keeps the folder, and copies it to where the job works.
 base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   if (!context_.cluster_is_this_machine) return PackCode(options);
+  WarnOfIdleEnvironment();
   if (!run_.volume.empty()) {
     base::LogInfo("--run-volume is not used: MUSTER_RUN_DIR is a folder of this machine");
   }
@@ -543,8 +555,12 @@ void AddRun(cli::Command& root, Context& context) {
           .Help("arena/run/run", context.program);
   auto state = std::make_shared<RunVerb>(context, verb.flags());
   state->Declare();
-  verb.flags().Find("data")->Complete(
-      [&context](std::string_view) { return CompleteDataNames(context); });
+  CompleteJobFlags(verb.flags(), context);
+  verb.flags().Find("resume-from")->Complete([&context](std::string_view) {
+    return CompleteJobNames(context);
+  });
+  verb.flags().Find("secret")->Complete(
+      [&context](std::string_view) { return CompleteSecretNames(context); });
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });
   verb.Run([state](cli::Invocation& call) { return state->Execute(call); });
 }

@@ -198,6 +198,11 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
   Write("venv/bin/tool.py", "");
   refused({"venv/bin/tool.py"},
           "venv/bin/tool.py is left out of the job, because venv is a virtual environment");
+  Write("venv/bin/python", "");
+  Write("a.py", "");
+  refused({"venv/bin/python", "a.py"},
+          "activate it (`. venv/bin/activate`), or name the whole path: ");
+  refused({"-n", "2", "venv/bin/python", "-m", "a"}, "venv/bin/python is in a virtual environment");
   EXPECT_TRUE(cluster_->Writes().empty());
   EXPECT_EQ(connects_, 0);
   EXPECT_FALSE(fs::exists(folder_ + "/state/muster/runs"));

@@ -309,11 +309,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   auto state = std::make_shared<Submit>(context, verb.flags());
   state->flags().Declare(verb.flags());
   state->flags().ignores_malformed = context.program == "arena";
-  verb.flags().Find("data")->Complete(
-      [&context](std::string_view) { return CompleteDataNames(context); });
-  verb.flags().Find("priority")->Complete([&context](std::string_view) {
-    return CompletePriorityNames(context);
-  });
+  CompleteJobFlags(verb.flags(), context);
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });
   verb.Run([state](cli::Invocation& call) { return state->Run(call); });
   AddUnsupportedTrainers(submit);

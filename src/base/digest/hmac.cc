@@ -18,6 +18,19 @@ Digest Sha256(std::string_view bytes) {
   return digest;
 }
 
+Sha256Sum::Sha256Sum() : state_(std::make_unique<SHA256_CTX>()) { ::SHA256_Init(state_.get()); }
+Sha256Sum::~Sha256Sum() = default;
+
+void Sha256Sum::Add(std::string_view bytes) {
+  ::SHA256_Update(state_.get(), bytes.data(), bytes.size());
+}
+
+Digest Sha256Sum::Finish() {
+  Digest digest;
+  ::SHA256_Final(digest.data(), state_.get());
+  return digest;
+}
+
 Digest HmacSha256(std::string_view key, std::string_view bytes) {
   const Digest short_key = Sha256(key);
   if (key.size() > SHA256_CBLOCK) key = ViewOf(short_key);

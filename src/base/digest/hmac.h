@@ -4,14 +4,31 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+struct SHA256state_st;
 
 namespace base {
 
 using Digest = std::array<uint8_t, 32>;
 
 Digest Sha256(std::string_view bytes);
+
+// Of bytes that come in parts.
+class Sha256Sum {
+ public:
+  Sha256Sum();
+  ~Sha256Sum();
+  void Add(std::string_view bytes);
+  // Once, at the end.
+  Digest Finish();
+
+ private:
+  const std::unique_ptr<SHA256state_st> state_;
+};
+
 Digest HmacSha256(std::string_view key, std::string_view bytes);
 // Takes the same time wherever they differ.
 bool SameDigest(std::string_view a, std::string_view b);

@@ -15,6 +15,10 @@
 namespace local::daemon {
 namespace {
 
+// Under `su -m` and `sudo -E`, HOME is the caller's.
+constexpr std::string_view kAdviceOnHome =
+    ": set HOME to your own folder (`sudo -H` does), or make the file readable";
+
 constexpr auto kSettings = std::to_array<Setting>({
     {"cluster", "local, in-cluster or a context of the kubeconfig", "",
      "the cluster that commands use unless a flag or MUSTER_CLUSTER names another"},
@@ -202,7 +206,9 @@ base::Result<Config> LoadConfig(const base::Environment& environment) {
   const auto content = base::ReadFile(config.path, 1 << 20);
   if (!content) {
     if (content.error().code == base::Code::kNotFound) return config;
-    return base::Fail(content.error());
+    base::Error error = content.error();
+    if (error.code == base::Code::kPermissionDenied) error.message += kAdviceOnHome;
+    return base::Fail(std::move(error));
   }
   const auto document = text::ParseYaml(*content);
   if (!document) return base::Fail(document.error().Wrap(config.path));

@@ -47,7 +47,14 @@ constexpr milliseconds kBlindWait{50};
 
 base::Status CheckPrivate(const std::string& path) {
   struct stat info{};
-  if (lstat(path.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + path));
+  if (lstat(path.c_str(), &info) != 0) {
+    base::Error error = base::Errno(errno, "stat " + path);
+    // Under `su -m` and `sudo -E`, HOME is the caller's.
+    if (error.code == base::Code::kPermissionDenied) {
+      error.message += ": set HOME (`sudo -H` does) or XDG_STATE_HOME to a folder of yours";
+    }
+    return base::Fail(std::move(error));
+  }
   if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 022) != 0) {
     return base::Fail(
         base::Code::kPermissionDenied,

@@ -32,6 +32,11 @@ bool IsQuantity(const std::string& text) {
   return value && *value >= 0;
 }
 
+base::Status CheckQuantity(std::string_view flag, const std::string& text, const char* examples) {
+  if (text.empty() || IsQuantity(text)) return {};
+  return Refuse(fmt::format("{} is invalid: give {}, not \"{}\"", flag, examples, text));
+}
+
 base::Status CheckTime(std::string_view flag, std::chrono::nanoseconds time) {
   if (time.count() < 0) return Refuse(fmt::format("{} is invalid", flag));
   if (time.count() > 0 && time < std::chrono::seconds(1)) {
@@ -57,14 +62,12 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
   if (flags.retry < 0 || flags.retry > std::numeric_limits<int32_t>::max()) {
     return Refuse("--retry is invalid");
   }
-  if (!flags.cpu.empty() && !IsQuantity(flags.cpu)) return Refuse("--cpu is invalid");
-  if (!flags.memory.empty() && !IsQuantity(flags.memory)) return Refuse("--memory is invalid");
+  constexpr const char* kSizes = "a size such as 512Mi, 4Gi or 4G";
+  TRY(CheckQuantity("--cpu", flags.cpu, "a number such as 2 or 500m"));
+  TRY(CheckQuantity("--memory", flags.memory, kSizes));
   TRY(CheckTime("--running-timeout", flags.running_timeout));
   TRY(CheckTime("--ttl-after-finished", flags.ttl_after_finished));
-  if (!flags.share_memory.empty() && !IsQuantity(flags.share_memory)) {
-    return Refuse("--share-memory is invalid");
-  }
-  return {};
+  return CheckQuantity("--share-memory", flags.share_memory, kSizes);
 }
 
 base::Status CheckChoice(std::string_view flag, const std::string& value,
