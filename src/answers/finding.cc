@@ -457,7 +457,10 @@ class RankReader {
         })) {
       return found;
     }
-    if (auto found = ReadLooseOf(is_stores)) return found;
+    if (auto found = ReadLooseOf(is_stores)) {
+      found->confidence = Confidence::kLow;  // it tries again until it gives up, which is not said
+      return found;
+    }
     if (auto found = ReadReported()) return found;
     return ReadBare();
   }

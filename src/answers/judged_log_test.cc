@@ -39,6 +39,29 @@ TEST(JudgedLog, DeepSpeedNamesNoRankButSaysHowOneEnded) {
   }
 }
 
+TEST(JudgedLog, AMessageOfLustreIsNoExceptionOfPython) {
+  EXPECT_EQ(JudgeLog("LustreError: 11-0: scratch-OST0001-osc: operation ost_read to node "
+                     "10.0.0.1@o2ib failed: rc = -107\n")
+                .kind,
+            "unknown");
+}
+
+// c10d tries again, and says later that it gave up.
+TEST(JudgedLog, AWarningOfAStoreDecidesLittle) {
+  const Verdict verdict = JudgeLog(
+      "[W718 20:29:59.662875029 socket.cpp:755] [c10d] The IPv6 network addresses of (m-0, 29500) "
+      "cannot be retrieved (gai error: -2 - Name or service not known).\n");
+  EXPECT_EQ(verdict.kind, "dns");
+  EXPECT_EQ(verdict.confidence, Confidence::kLow);
+}
+
+TEST(JudgedLog, TheAgentPassesOnTheHangupThatItGot) {
+  EXPECT_EQ(JudgeLog("WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 47 "
+                     "closing signal SIGHUP\n")
+                .kind,
+            "stopped");
+}
+
 const std::string kCaught =
     "error caught in step 7, skipping it: CUDA out of memory. Tried to "
     "allocate 2.00 GiB\n";

@@ -164,7 +164,7 @@ bool IsWarning(std::string_view text) {
        "muster-launch: warning: "});
   static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
   static constexpr auto kEnds = std::to_array<std::string_view>(
-      {" death signal, shutting down workers", " closing signal SIGINT",
+      {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
   const bool is_marked = std::any_of(kBegins.begin(), kBegins.end(), [text](std::string_view each) {
     return text.starts_with(each);

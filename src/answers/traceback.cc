@@ -50,6 +50,7 @@ bool EndsTraceback(std::string_view text) {
   if (text == "KeyboardInterrupt") return true;  // it has no message
   const std::string_view type = text.substr(0, text.find(':'));
   return NamesException(text) && type.size() < text.size() && !type.starts_with("nccl") &&
+         type != "LustreError" &&  // a message of the kernel
          (type.ends_with("Error") || type.ends_with("Exception")) && type.size() > 5;
 }
 

@@ -254,11 +254,16 @@ def test_error_files_of_recorded_exceptions_tell_who_was_first(cluster, launcher
 def test_bad_input(cluster):
     empty = cluster.path("home", "empty")
     os.makedirs(empty)
+    reports = cluster.path("home", "reports")
+    os.makedirs(reports)
+    with open(os.path.join(reports, "verdict.json"), "w") as file:
+        file.write("{}")
     for words, told in ((["explain"], "explain takes one job, or files of logs after --logs"),
                         (["explain", "a", "b"], "explain takes one job"),
                         (["explain", "nosuch"], "no run nosuch is known"),
                         (["explain", "--logs", "/nosuch"], 'open "/nosuch": No such file'),
-                        (["explain", "--logs", empty], "there is no file in")):
+                        (["explain", "--logs", empty], "there is no file in"),
+                        (["explain", "--logs", reports], "there are only reports in")):
         done = cluster.run(*words, code=None)
         assert done.returncode != 0 and done.stdout == ""
         assert told in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

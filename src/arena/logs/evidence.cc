@@ -460,6 +460,7 @@ std::string LostLoss(cluster::Client& client, const RunRecord& run) {
 base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths) {
   std::vector<std::pair<std::string, std::string>> contents;
   std::vector<std::string> compressed;
+  std::string report;  // one that was left out
   const auto add = [&](const std::string& name, const std::string& path) -> base::Status {
     if (IsCompressed(name)) {
       compressed.push_back(name);
@@ -486,7 +487,10 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
         // Launchers' reports repeat the logs, but error files also contain times.
-        if (file.ends_with(".json") && !answers::IsErrorFile(file)) continue;
+        if (file.ends_with(".json") && !answers::IsErrorFile(file)) {
+          report = file;
+          continue;
+        }
         TRY(add(fs::path(file).lexically_relative(path), file));
       }
     } else {
@@ -497,6 +501,11 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
     return Fail(Code::kInvalidArgument,
                 fmt::format("{0} is compressed; use: zcat {0} | muster explain --logs -",
                             compressed.front()));
+  }
+  if (contents.empty() && !report.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("there are only reports in {}; use: muster explain --logs {}",
+                            paths.front(), report));
   }
   if (contents.empty()) {
     return Fail(Code::kNotFound, fmt::format("there is no file in {}", paths.front()));
