@@ -194,6 +194,9 @@ base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
       if (outcome.os_errno == ENOENT && ::stat(options.path.c_str(), &info) == 0) {
         error.message += " (the interpreter in its first line is missing)";
       }
+      if (outcome.os_errno == ENOEXEC) {
+        error.message += " (its first line is not like #!/bin/sh, or it is for another machine)";
+      }
       return error;
     }
     case Step::kCgroup:

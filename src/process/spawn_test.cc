@@ -99,6 +99,9 @@ TEST(Spawn, NamesAMissingInterpreter) {
   options.path = script;
   EXPECT_TRUE(Spawn(options).error().message.ends_with(
       "No such file or directory (the interpreter in its first line is missing)"));
+  ASSERT_TRUE(base::WriteFileAtomic(script, "echo x\n", 0755, base::Durability::kNone));
+  EXPECT_TRUE(Spawn(options).error().message.ends_with(
+      "Exec format error (its first line is not like #!/bin/sh, or it is for another machine)"));
   ::unlink(script.c_str());
 }
 

@@ -108,9 +108,12 @@ bool IsSecretFlag(std::string_view text) {
 }
 
 // Whether the word after a secret's flag may be the secret: not another flag, a switch such as
-// "--use_auth_token True", or a count such as "--num_image_token 1024". Passwords may be numbers.
+// "--use_auth_token True", a count such as "--num_image_token 1024", or prose ("pass --token or log
+// in"). Passwords may be numbers.
 bool MayBeSecret(std::string_view flag, std::string_view value) {
-  constexpr std::array<std::string_view, 5> kNone = {"true", "false", "none", "null", "\\"};
+  constexpr auto kNone = std::to_array<std::string_view>(
+      {"true", "false", "none", "null", "\\",   "or",   "and",  "to",       "is",   "was",
+       "in",   "as",    "if",   "for",  "with", "from", "when", "argument", "flag", "option"});
   const std::string lower = base::ToLower(value);
   const bool is_number = value.find_first_not_of("0123456789.") == std::string_view::npos;
   const bool is_password = base::ToLower(flag).find("passw") != std::string::npos;

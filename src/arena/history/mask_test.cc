@@ -35,6 +35,7 @@ TEST(Mask, KnowsTheValueAfterASecretFlag) {
        "run \\\n            --token \\\n            *** \\\n"},
       {"--max_tokens 512 --tokenizer gpt2", "--max_tokens 512 --tokenizer gpt2"},
       {"the token is new", "the token is new"},
+      {"pass --hf-token or log in", "pass --hf-token or log in"},
       {"print('--token ')\nb 'c'", "print('--token ')\nb 'c'"},
   };
   for (const auto& [text, shown] : cases) EXPECT_EQ(Mask().Of(text), shown);

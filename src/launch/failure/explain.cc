@@ -40,6 +40,10 @@ constexpr std::array kKnownErrors = std::to_array<KnownError>({
      "--python"},
     {"can't find '__main__' module", "arguments",
      "a folder or an archive is started by its __main__.py, and it has none"},
+    {"is a package and cannot be directly executed", "arguments",
+     "-m starts a package by its __main__.py, and it has none: name the module in it"},
+    {".sh\", line ", "arguments",
+     "Python was given a shell script: --no-python starts it as a program"},
 });
 
 const KnownError* FindKnownError(std::string_view text) {
@@ -50,7 +54,7 @@ const KnownError* FindKnownError(std::string_view text) {
 }
 
 // Sets the kind and the advice by what the worker printed, if a rule decides them.
-void Judge(const std::string& text, int exit_code, Explanation& explanation) {
+void Judge(const std::string& text, int exit_code, bool has_peers, Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
     explanation.kind = known->kind;
     explanation.advice = known->advice;
@@ -61,6 +65,7 @@ void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   rank.lines = answers::ReadLines(text, kJudgedLines);
   const auto finding = answers::FindInRank(rank);
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
+  if (finding->kind == "peer-lost" && !has_peers) return;  // who read its output, or a server
   explanation.kind = finding->kind;
   explanation.advice = finding->advice_text;
   // The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
@@ -184,6 +189,7 @@ text::Object DescribeFailure(const Failure& failure) {
 }  // namespace
 
 Explanation Explain(const Failure& root, const FailureContext& context) {
+  const bool has_peers = context.world_size > 1;
   const std::string traceback = TracebackText(root);
   Explanation explanation;
   const bool is_signals = root.IsSignal() && !WasEndingByException(root);
@@ -191,7 +197,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {
       // A program that aborts has said why.
-      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root),
+      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root), has_peers,
             explanation);
     }
   } else {
@@ -212,7 +218,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       explanation.cause += ", and the log folder's disk is full";
       explanation.advice = "free space, or name another folder with --log-dir";
     } else {
-      Judge(text, ExitCodeOf(root), explanation);
+      Judge(text, ExitCodeOf(root), has_peers, explanation);
       if (explanation.kind == "import" && !context.python.empty()) {
         explanation.advice += fmt::format(" (it was {})", context.python);
       }

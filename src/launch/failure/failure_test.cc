@@ -205,6 +205,14 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
        "SyntaxError: invalid syntax"},
       {"python3: can't find '__main__' module in '/x'\n", 1, "arguments",
        "exit code 1, its last line: python3: can't find '__main__' module in '/x'"},
+      {"python3: No module named a.__main__; 'a' is a package and cannot be directly executed\n", 1,
+       "arguments",
+       "exit code 1, its last line: python3: No module named a.__main__; 'a' is a package and "
+       "cannot "
+       "be directly executed"},
+      {"  File \"/x/./run.sh\", line 2\n    echo \"$RANK\"\n         ^\nSyntaxError: invalid "
+       "syntax\n",
+       1, "arguments", "SyntaxError: invalid syntax"},
       {"a warning\nthe data set is empty\n", 1, "exit-code",
        "exit code 1, its last line: the data set is empty"},
       {"", 7, "exit-code", "exit code 7"},
@@ -233,6 +241,18 @@ TEST(ExplainFailure, JudgesAReportThatHasNoTraceback) {
   failure.report =
       answers::ErrorReport{"RuntimeError: CUDA out of memory. Tried to allocate", "", 9};
   EXPECT_EQ(Explain(failure, {}).kind, "cuda-out-of-memory");
+}
+
+TEST(ExplainFailure, ARankWithoutPeersHasLostNone) {
+  FailureContext context;
+  context.world_size = 2;
+  Failure failure = FailureOf(0, 1, 1);
+  failure.stderr_tail =
+      "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    print(1)\n"
+      "BrokenPipeError: [Errno 32] Broken pipe\n";
+  EXPECT_EQ(Explain(failure, context).kind, "peer-lost");
+  context.world_size = 1;
+  EXPECT_EQ(Explain(failure, context).kind, "exception");
 }
 
 TEST(ExplainFailure, SilenceOnAFullDiskIsTheDisks) {
@@ -269,6 +289,7 @@ TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
       "Traceback (most recent call last):\n  File \"x.py\", line 3\nRuntimeError: Connection "
       "closed by peer [127.0.0.1]:4711\n";
   FailureContext context;
+  context.world_size = 4;
   EXPECT_EQ(Explain(failure, context).kind, "peer-lost");
   context.ended_early = {1, 3};
   const Explanation explanation = Explain(failure, context);

@@ -136,6 +136,10 @@ base::Status ReadMeeting(const CommandLine& line, Options& options) {
                                backend.starts_with("etcd") ? " (c10d needs no other server)" : ""));
   }
   options.is_single_node = options.max_nodes == 1;
+  if (options.run_id.empty() && !options.is_single_node) {
+    return Invalid("--rdzv-id '': nodes that agree need a name for their job");
+  }
+  if (options.run_id.empty()) options.run_id = base::NewUid();
   auto place = ParseHostPort(endpoint, kMeetingPort);
   if (!place) return base::Fail(place.error().Wrap("--rdzv-endpoint"));
   options.endpoint_host = place->host;

@@ -87,6 +87,14 @@ TEST(MakeOptions, StandaloneOverridesTheMeeting) {
   EXPECT_TRUE(one_of_many->is_single_node);
 }
 
+TEST(MakeOptions, NodesThatAgreeNeedANameForTheirJob) {
+  const std::vector<std::string> one = {"--rdzv-backend=c10d", "--rdzv-id="};
+  EXPECT_NE(OptionsOf(one)->run_id, "");
+  EXPECT_NE(OptionsRefusal({"--nnodes=1:2", one[0], one[1]}).find("--rdzv-id ''"),
+            std::string::npos);
+  EXPECT_EQ(OptionsOf({"--nnodes=2", one[1]})->run_id, "");  // static, which has no use for it
+}
+
 TEST(MakeOptions, TheStoreIsATcpStore) {
   EXPECT_TRUE(OptionsOf({"--rdzv-conf", "store_type=tcp,close_timeout=3"}));
   EXPECT_NE(OptionsRefusal({"--rdzv-conf", "store_type=file"}).find("store_type=file"),

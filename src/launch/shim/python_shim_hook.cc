@@ -112,6 +112,8 @@ def _words_of(parser, args):
         if action.nargs == 0:
             words += [action.option_strings[-1]] if value else []
         elif str(value) != str(action.default):
+            if isinstance(value, list):
+                value = ",".join(part.replace(",", ",,") for part in value)
             words.append("%s=%s" % (action.option_strings[-1], value))
     of_launch = hasattr(args, "use_env") and not args.use_env
     script = [args.training_script, *map(str, args.training_script_args)]

@@ -1,4 +1,5 @@
 """Who calls torch.distributed.run as a function (accelerate, fabric, notebooks) starts muster-launch by way of the shim."""
+import glob
 import os
 import signal
 import subprocess
@@ -112,6 +113,21 @@ run.run(args)
 """)
     out, err = shim("python", script, PET_MAX_RESTARTS="5").communicate(timeout=2 * DEADLINE)
     assert out == "2 mine tr 29778\n0 mine tr 29778\n", err
+
+
+def test_lists_of_the_caller_are_the_launchers(launch, shim):
+    launch.script("print('apples, pears')\nprint('pears')\nprint('plums')")
+    script = caller(launch, """
+parser = run.get_args_parser()  # with the flag of the newest PyTorch
+parser.add_argument("--duplicate-stdout-filters", default=[])
+run.get_args_parser = lambda: parser
+args = parser.parse_args(["--tee=1", "--log_dir=logs", "main.py"])
+args.duplicate_stdout_filters = ["s, p", "plum"]
+run.run(args)
+""")
+    _, err = shim("python", script).communicate(timeout=2 * DEADLINE)
+    found = glob.glob(launch.path("logs", "*", "attempt_0", "filtered_stdout.log"))
+    assert [open(name).read() for name in found] == ["[default0]:apples, pears\n[default0]:plums\n"], err
 
 
 def test_a_thread_may_call_it(launch, shim):
