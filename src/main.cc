@@ -229,7 +229,10 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
                          .cluster_namespace = "",
                          .find_user_name = {},
                          .pause = Pause};
-  cli::Command root(context.program, "muster submits, runs and watches distributed PyTorch jobs");
+  // Never freed: the program ends with it, and its many flags take a tenth of a short command's
+  // time.
+  static cli::Command& root = *new cli::Command(
+      context.program, "muster submits, runs and watches distributed PyTorch jobs");
   root.Version(context.program + " v" MUSTER_VERSION);
   arena::AddVerbs(root, context);
 

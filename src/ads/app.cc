@@ -33,22 +33,24 @@ void AddOpctl(cli::Command& root, Context& context) {
   ConnectToOci(context);
   cli::Command& opctl = root.Add("opctl", "Distributed training in OCI Data Science's terms");
   opctl.ClickStyle().Help("ads/opctl", context.program);
-  AddRun(opctl, context);
-  AddPublish(opctl, context);
-  AddEntry(opctl, context);
-  AddConfigure(opctl, context);
-  AddCheck(opctl, context);
-  AddWatch(opctl, context);
-  AddCancel(opctl, context);
-  AddDelete(opctl, context);
-  AddModelVerbs(opctl);
-  cli::Command& training =
-      opctl.Add("distributed-training", "The image and the cluster of a distributed training.");
-  AddInit(training, context);
-  AddShowConfig(training, context);
-  AddBuildImage(training, context);
-  AddPublishImage(training, context);
-  AddClusterCancel(training, context);
+  opctl.AddLater("", [&context](cli::Command& parent) {
+    AddRun(parent, context);
+    AddPublish(parent, context);
+    AddEntry(parent, context);
+    AddConfigure(parent, context);
+    AddCheck(parent, context);
+    AddWatch(parent, context);
+    AddCancel(parent, context);
+    AddDelete(parent, context);
+    AddModelVerbs(parent);
+    cli::Command& training =
+        parent.Add("distributed-training", "The image and the cluster of a distributed training.");
+    AddInit(training, context);
+    AddShowConfig(training, context);
+    AddBuildImage(training, context);
+    AddPublishImage(training, context);
+    AddClusterCancel(training, context);
+  });
 }
 
 void AddJobs(cli::Command& root, Context& context) {

@@ -206,7 +206,8 @@ TEST(ActiveDeadline, StartsAnewWithTheResumption) {
 }
 
 // A job of three pods that run, and of which a note says since when it is stalled.
-FakeCluster StalledJob(std::string_view action, std::string_view note, int workers = 2) {
+FakeCluster StalledJob(std::string_view action, std::string_view note, int workers = 2,
+                       const char* began = "2026-07-30T10:00:00Z") {
   FakeCluster cluster(TestJob{
       .workers = workers,
       .pod_template = R"({"spec":{"containers":[{"name":"pytorch","env":[{"name":"PET_ON_STALL",)"
@@ -216,7 +217,7 @@ FakeCluster StalledJob(std::string_view action, std::string_view note, int worke
   cluster.AllRunning();
   for (auto& [name, pod] : cluster.pods) {
     text::Json& container = text::Ensure(pod, {"status", "containerStatuses"}).as_array()[0];
-    text::Set(container, {"state", "running", "startedAt"}, text::Json("2026-07-30T10:00:00Z"));
+    text::Set(container, {"state", "running", "startedAt"}, text::Json(began));
   }
   text::Set(cluster.job, {"metadata", "annotations", "muster.dev/stall"}, text::Json(note));
   cluster.Settle();
@@ -233,6 +234,13 @@ TEST(OnStall, StopFailsTheJobWithTheRankThatHoldsItUp) {
       "all_reduce (train.py:8)"))
       << cluster.Conditions().back();
   EXPECT_TRUE(cluster.pods.empty());
+}
+
+TEST(OnStall, APodMayHaveBegunWithinTheSecondOfTheNote) {
+  FakeCluster cluster = StalledJob("stop", kStalledNote, 2, "2026-07-30T10:00:05.700000Z");
+  EXPECT_NE(cluster.Types().find("Failed=True"), std::string::npos);
+  cluster = StalledJob("stop", kStalledNote, 2, "2026-07-30T10:00:06.000001Z");
+  EXPECT_EQ(cluster.Types().find("Failed=True"), std::string::npos) << "a later attempt";
 }
 
 TEST(OnStall, AJobOfWhichAPodIsStillToStartGoesOn) {

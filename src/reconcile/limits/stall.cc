@@ -1,6 +1,7 @@
 #include "reconcile/limits/stall.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "api/names.h"
 #include "api/on_stall.h"
@@ -15,11 +16,12 @@ bool EndsWhenStalled(const Replicas& replicas) {
          api::StallPolicyOf(replicas.spec->template_json).action == api::StallPolicy::Action::kStop;
 }
 
-// Whether the program of the pod began, in its present attempt, after that time.
-bool HasBegunAfter(const Pod& pod, base::Time time) {
+// Whether the program of the pod began, in its present attempt, after the second of the note.
+bool HasBegunAfter(const Pod& pod, base::Time noted) {
   const auto statuses = api::ContainerStatuses(*pod.object);
-  return std::none_of(statuses.begin(), statuses.end(), [time](const api::ContainerStatus& each) {
-    return each.name == api::kContainerName && each.running_since && *each.running_since <= time;
+  return std::none_of(statuses.begin(), statuses.end(), [noted](const api::ContainerStatus& each) {
+    return each.name == api::kContainerName && each.running_since &&
+           std::chrono::floor<std::chrono::seconds>(*each.running_since) <= noted;
   });
 }
 

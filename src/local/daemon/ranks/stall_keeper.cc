@@ -354,9 +354,9 @@ void StallKeeper::NoteLast(const Job& job) {
 
 std::string StallKeeper::NoteOf(const Job& job) const {
   if (const auto& stall = job.watch->stall()) {
-    const auto since =
-        clock_.Now() - std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
-    return api::StallNote(answers::NameOf(stall->kind), since, stall->text);
+    // In this order: a moment between the two readings may not date it before its last rank began.
+    const auto age = std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
+    return api::StallNote(answers::NameOf(stall->kind), clock_.Now() - age, stall->text);
   }
   const auto& late = job.sampler->late();
   return late ? api::StallNote(api::kSlowed, late->since, late->text) : "";
