@@ -22,8 +22,10 @@ export async function startsOf(keys) {
   }
 }
 
-// "about 14:05 (in 12m), by 14:20 in nine of ten cases"; "" if it is not known.
+// "about 14:05 (in 12m), by 14:20 in nine of ten cases", "probably never: ..."; "" if it is not
+// known.
 export function describeStart(told, now) {
+  if (told?.kind === "expires") return "probably never: its deadline ends it first";
   const start = Date.parse(told?.start);
   if (told?.kind !== "later" || Number.isNaN(start)) return "";
   const clock = (time) => moment(time).slice(

@@ -148,3 +148,13 @@ def test_a_second_ctrl_c_kills_and_says_nothing_of_waits(cluster):
     lines = drawn(text)
     assert not any("waiting for" in line or "waits:" in line for line in lines), lines
     assert any("stubborn is stopped" in line for line in lines), lines
+
+
+def test_following_the_log_of_a_job_that_is_deleted_says_so(cluster):
+    cluster.submit("brief", "echo here; sleep 600")
+    follower = cluster.start("logs", "-f", "brief")
+    assert follower.stdout.readline() == "here\n"
+    cluster.run("delete", "brief")
+    out, said = follower.communicate(timeout=60)
+    assert (follower.returncode, out) == (0, "")
+    assert "brief was deleted while its log was followed" in said

@@ -76,6 +76,34 @@ def test_the_start_is_foretold_by_past_runs_of_the_command(two_gpus):
     assert "like 2 runs of its command" in two_gpus.run("what-if").stdout
 
 
+def test_a_job_that_has_waited_long_is_expected_to_run_as_long_as_others(two_gpus):
+    two_gpus.submit("once", "sleep 3", "--gpus=2", "--wait")
+    two_gpus.submit("runs", "sleep 3", "--gpus=2")
+    for i in range(4):
+        two_gpus.submit(f"waits-{i}", "sleep 3", "--gpus=2")
+    two_gpus.wait("waits-1", "RUNNING", timeout=90)
+    answer = asked(two_gpus, "--gpus=2")
+    assert [ending["job"] for ending in answer["endings"]] == [f"default/waits-{i}" for i in (1, 2, 3)]
+    took = [run["seconds"] for run in json.loads(two_gpus.run("history", "-o", "json").stdout) if run["ended"]]
+    assert seconds_from_now(answer["start"]) <= 3 * (max(took) + 1)
+
+
+def test_a_deadline_that_ends_a_job_while_it_waits_is_told(two_gpus):
+    two_gpus.submit("holds", "sleep 600", "--gpus=2", "--running-timeout=500s")
+    two_gpus.wait("holds", "RUNNING")
+    two_gpus.submit("short", "true", "--gpus=1", "--running-timeout=60s")
+    starts = re.compile(r"^STARTS: probably never: its deadline", re.MULTILINE)
+    await_true(lambda: starts.search(two_gpus.run("get", "short").stdout))
+    assert asked(two_gpus, "--timeout=60s")["kind"] == "expires"
+    assert "its deadline, which counts from its submission, ends it first" in two_gpus.run("what-if", "--timeout=60s").stdout
+
+
+def test_a_suspension_is_no_wait(two_gpus):
+    two_gpus.submit("ends", "sleep 6", "--gpus=1")
+    two_gpus.submit("after", "true", "--gpus=1", "--wait-for=ends", "--wait")
+    assert asked(two_gpus)["accuracy"]["medianSeconds"] < 5
+
+
 def test_forecasts_are_measured_by_what_became_of_jobs_that_waited(two_gpus):
     two_gpus.submit("a", "sleep 4", "--gpus=2", "--wait")
     two_gpus.submit("b", "sleep 4", "--gpus=2")
@@ -87,10 +115,15 @@ def test_forecasts_are_measured_by_what_became_of_jobs_that_waited(two_gpus):
 
 
 @pytest.mark.parametrize("words, told", [(("--gpus=-1",), "--gpus"), (("--nodes=0",), "--nodes"), (("--timeout=-1s",), "--timeout"),
-                                         (("--gpus=x",), "--gpus"), (("-o", "xml"), "output")])
+                                         (("--timeout=0.5s",), "whole seconds"), (("--gpus=x",), "--gpus"), (("-o", "xml"), "output")])
 def test_bad_flags(cluster, words, told):
     failed = cluster.run("what-if", *words, code=2)
     assert told in failed.stderr and failed.stderr.count("\n") == 1 and failed.stdout == ""
+
+
+def test_a_priority_class_that_does_not_exist_is_refused(cluster):
+    failed = cluster.run("what-if", "--priority=nope", code=1)
+    assert "the priority nope doesn't exist" in failed.stderr and failed.stdout == ""
 
 
 def test_a_dry_run_of_the_schedule_prints_no_objects(cluster):

@@ -53,7 +53,7 @@ std::string WhyThen(const text::Json& ending) {
   if (like == "command") return fmt::format("like {} of its command", count);
   if (like == "program") return fmt::format("like {} of its program with other arguments", count);
   if (like == "any") return fmt::format("like {} of other commands: no such run is known", count);
-  return "as long again as it has run: no earlier run is known";
+  return "guessed from how long it has run: no earlier run is known";
 }
 
 std::string Off(const text::Json& forecast, const char* field) {
@@ -100,6 +100,9 @@ std::string ShortForecast(const text::Json& forecast, base::Time now) {
 }
 
 std::string StartsLine(const text::Json& forecast, base::Time now) {
+  if (text::GetString(forecast, {"kind"}) == "expires") {
+    return "probably never: its deadline, which counts from its submission, ends it first";
+  }
   const std::string when = ShortForecast(forecast, now);
   const int64_t runs = text::GetInt(forecast, {"accuracy", "runs"}).value_or(0);
   if (when.empty() || runs == 0) return when;
@@ -111,6 +114,10 @@ std::string RenderForecast(const text::Json& forecast, base::Time now) {
   if (text::Find(forecast, {"nodes"}) != nullptr) return RenderRoom(forecast);
   const std::string_view kind = text::GetString(forecast, {"kind"});
   if (kind == "now") return "It fits, and starts at once.\n";
+  if (kind == "expires") {
+    return "It does not fit now, and probably never starts: its deadline, which counts from its "
+           "submission, ends it first.\n";
+  }
   if (kind == "never") return "It never starts: this machine has fewer GPUs than it requests.\n";
   if (kind != "later") {
     return "It does not fit now. Its start cannot be predicted: it depends on a program of unknown "

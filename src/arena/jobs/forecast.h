@@ -30,7 +30,7 @@ base::Result<text::Json> AskForecast(cluster::Client& client, const Context& con
 // One line for `get`: "about 14:05 (in 12m), by 14:20 in nine of ten cases"; "" if unknown. Pure.
 std::string ShortForecast(const text::Json& forecast, base::Time now);
 
-// The same, and the error of earlier forecasts.
+// The same, and the error of earlier forecasts; also that its deadline ends it before it starts.
 std::string StartsLine(const text::Json& forecast, base::Time now);
 
 // Lines, each with a newline: whether it fits, when it starts, what has to end for it, and the

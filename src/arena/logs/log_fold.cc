@@ -247,7 +247,7 @@ void LogFold::Emit(std::string& out) {
   const std::string label = LabelOf(line);
   std::string text = label + TextOf(line);
   if (text == last_) {
-    ++repeats_;
+    if (repeats_++ == 0) first_repeat_ = line.arrival;
     last_repeat_ = line.arrival;
     return;
   }
@@ -271,7 +271,8 @@ std::string LogFold::Take(Moment now) {
   while (!held_.empty() && (held_.size() > kMaxHeld || IsClosed(held_.front(), first_, now))) {
     Emit(out);
   }
-  if (held_.empty() && repeats_ > 0 && last_repeat_ + kRepeatWindow <= now) EmitRepeats(out);
+  const bool has_stopped = held_.empty() && last_repeat_ + kRepeatWindow <= now;
+  if (has_stopped || first_repeat_ + kMostRepeats <= now) EmitRepeats(out);
   return out;
 }
 

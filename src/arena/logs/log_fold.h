@@ -33,6 +33,7 @@ class LogFold {
   static constexpr std::chrono::milliseconds kWindow{500};
   static constexpr std::chrono::milliseconds kPatience{2000};
   static constexpr std::chrono::seconds kRepeatWindow{2};  // then the count is shown
+  static constexpr std::chrono::seconds kMostRepeats{10};  // the same while a line goes on
   static constexpr size_t kMaxHeld = 16384;                // lines; beyond, the oldest do not wait
 
   struct Style {
@@ -92,7 +93,7 @@ class LogFold {
   std::optional<base::Time> newest_;
   std::string last_;  // the last line shown, without its stamp
   std::string last_label_;
-  Moment last_repeat_{};
+  Moment first_repeat_{}, last_repeat_{};  // of those that are counted
   size_t repeats_ = 0;
 };
 

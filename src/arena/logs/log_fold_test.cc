@@ -66,6 +66,16 @@ TEST_F(LogFoldTest, RepeatedLinesAreCounted) {
   EXPECT_EQ(fold.NextAt(), std::nullopt);
 }
 
+TEST_F(LogFoldTest, ALineThatIsRepeatedWithoutEndIsCountedNowAndThen) {
+  LogFold fold({1});
+  std::string said;
+  for (int second = 0; second <= 11; ++second) {
+    Add(fold, 0, "w", second * 10);
+    said += fold.Take(kStart + std::chrono::seconds(second));
+  }
+  EXPECT_EQ(said, "[0] w\n[0] (11 more of the same)\n");
+}
+
 TEST_F(LogFoldTest, WaitsForTheOthersAsLongAsItsWindow) {
   LogFold fold({3});
   Add(fold, 0, "a", 0);

@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/resources.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
@@ -316,6 +317,15 @@ base::Result<int> WithChoice(cluster::Client& client, const Context& context,
   return print_to(lines);
 }
 
+// The end of a deleted job's log looks like that of any other.
+void SayIfDeleted(cluster::Client& client, const Context& context, const TrainingJob& job) {
+  if (context.program == "arena") return;
+  const auto now = client.Get(api::kPyTorchJobs, job.summary.namespace_name, job.summary.name);
+  const bool is_gone =
+      now ? api::Uid(*now) != job.summary.uid : now.error().code == Code::kNotFound;
+  if (is_gone) base::LogWarn("{} was deleted while its log was followed", job.summary.name);
+}
+
 base::Result<int> PrintLogs(cluster::Client& client, const Context& context, const TrainingJob& job,
                             const LogFlags& flags, const cluster::LogOptions& options,
                             cli::Output& out) {
@@ -401,10 +411,13 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
                         });
     }
   }
-  return WithChoice(*client, context, *found, flags, options, call.out,
-                    [&](const LogFlags& chosen, const auto& with, cli::Output& out) {
-                      return PrintLogs(*client, context, *found, chosen, with, out);
-                    });
+  TRY_ASSIGN(const int code,
+             WithChoice(*client, context, *found, flags, options, call.out,
+                        [&](const LogFlags& chosen, const auto& with, cli::Output& out) {
+                          return PrintLogs(*client, context, *found, chosen, with, out);
+                        }));
+  if (options.follow) SayIfDeleted(*client, context, *found);
+  return code;
 }
 
 }  // namespace

@@ -128,8 +128,9 @@ void RunVerb::Declare() {
            "how many trials of a sweep run at a time; 0: one per GPU of the job, else one per CPU");
   set_.Int(&flags_.grace, "grace", kDefaultGrace,
            "seconds between SIGTERM and SIGKILL when the job is stopped");
-  set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
-                "stop the job after it has been active for this long: 90s, 2h30m");
+  set_.Duration(
+      &flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
+      "stop the job after it has been active for this long, its wait included: 90s, 2h30m");
   set_.String(&run_.resume_from, "resume-from", "",
               "a `RUN` whose files the job can read in MUSTER_RESUME_DIR");
   set_.String(&run_.volume, "run-volume", "",

@@ -31,20 +31,6 @@ std::string NewLogHostDir() {
   return "/arena_logs/training" + digits;
 }
 
-base::Status CheckPriorityClass(cluster::Client& client, const std::string& name) {
-  if (name.empty()) return {};
-  const auto found = client.Get(api::kPriorityClasses, "", name);
-  if (found) return {};
-  // A user who may not read priority classes may still use them; the server decides.
-  if (found.error().code == Code::kPermissionDenied) return {};
-  if (found.error().code != Code::kNotFound) return Fail(found.error());
-  return Fail(
-      Code::kInvalidArgument,
-      fmt::format("{}: the priority {} doesn't exist. Please check with `kubectl get pc` to "
-                  "get a valid priority",
-                  kRefused, name));
-}
-
 // The image of replicas that have none of their own. On this machine a job runs without one, so
 // `host` stands for none.
 base::Result<std::string> ImageOf(const SubmitFlags& flags, const Context& context) {
@@ -125,6 +111,20 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
 }
 
 }  // namespace
+
+base::Status CheckPriorityClass(cluster::Client& client, const std::string& name) {
+  if (name.empty()) return {};
+  const auto found = client.Get(api::kPriorityClasses, "", name);
+  if (found) return {};
+  // A user who may not read priority classes may still use them; the server decides.
+  if (found.error().code == Code::kPermissionDenied) return {};
+  if (found.error().code != Code::kNotFound) return Fail(found.error());
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("{}: the priority {} doesn't exist. Please check with `kubectl get pc` to "
+                  "get a valid priority",
+                  kRefused, name));
+}
 
 void WarnIfAbsent(cluster::Client& client, const api::Resource& kind,
                   const std::string& namespace_name, const std::string& name) {

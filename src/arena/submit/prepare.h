@@ -23,6 +23,9 @@ struct Unprepared {
 tl::expected<Prepared, Unprepared> PrepareSubmission(Context& context,
                                                      const SubmitOptions& options);
 
+// Whether the cluster has that priority class, "" for none, as far as the user may know.
+base::Status CheckPriorityClass(cluster::Client& client, const std::string& name);
+
 // Logs a warning if the namespace has no such object, which Kubernetes' pods wait for. Does nothing
 // if the user may not read it.
 void WarnIfAbsent(cluster::Client& client, const api::Resource& kind,

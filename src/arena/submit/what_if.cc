@@ -5,6 +5,7 @@
 #include "arena/app/complete_names.h"
 #include "arena/jobs/forecast.h"
 #include "arena/jobs/job_output.h"
+#include "arena/submit/prepare.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 
@@ -28,6 +29,9 @@ base::Status CheckWhatIf(WhatIfFlags& flags, const cli::Invocation& call) {
     return misuse("--nodes is invalid: it is between 1 and 1000");
   }
   if (flags.timeout.count() < 0) return misuse("--timeout is invalid: it must not be negative");
+  if (flags.timeout.count() > 0 && flags.timeout < std::chrono::seconds(1)) {
+    return misuse("--timeout is invalid: it counts whole seconds");
+  }
   flags.job.deadline = std::chrono::duration_cast<std::chrono::seconds>(flags.timeout).count();
   for (const std::string& word : call.args) {
     flags.job.command += (flags.job.command.empty() ? "" : " ") + word;
@@ -39,6 +43,7 @@ base::Result<int> RunWhatIf(Context& context, const WhatIfFlags& flags, cli::Inv
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY(CheckPriorityClass(*client, flags.job.priority));
   TRY_ASSIGN(const text::Json forecast, AskForecast(*client, context, flags.job));
   if (const std::string_view gpus = text::GetString(forecast, {"gpus"}); !gpus.empty()) {
     base::LogWarn("{}", gpus);
@@ -61,7 +66,7 @@ void AddWhatIf(cli::Command& root, Context& context) {
   set.String(&flags->job.priority, "priority", "", "its priority class")
       .Complete([&context](std::string_view) { return CompletePriorityNames(context); });
   set.Duration(&flags->timeout, "timeout", std::chrono::nanoseconds(0),
-               "its deadline: a short job may start before the jobs that wait");
+               "its deadline, its wait included: a short job may start before the jobs that wait");
   AddDocumentFlag(set, &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));

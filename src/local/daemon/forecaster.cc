@@ -31,6 +31,8 @@ std::string_view NameOf(Forecast::Kind kind) {
       return "later";
     case Forecast::Kind::kNever:
       return "never";
+    case Forecast::Kind::kExpires:
+      return "expires";
     case Forecast::Kind::kUnknown:
       break;
   }
@@ -59,7 +61,7 @@ text::Json Describe(const scheduler::Ending& ending, const ForecastQuestion& que
                     {"runs", expected.durations.size()}};
   for (const scheduler::Gang& gang : question.gangs) {
     if (gang.key != ending.gang || !gang.active_deadline) continue;
-    if (gang.started_at && ending.at == *gang.started_at + *gang.active_deadline) {
+    if (gang.active_since && ending.at == *gang.active_since + *gang.active_deadline) {
       json["like"] = "deadline";
     }
   }
@@ -88,6 +90,7 @@ base::Result<scheduler::Gang> Hypothetical(const net::Target& target, int32_t pr
   scheduler::Gang gang;
   gang.key = kHypothetical;
   gang.created = now;
+  gang.active_since = now;
   gang.priority = priority;
   if (*deadline > 0) gang.active_deadline = seconds(*deadline);
   for (int64_t i = 0; i < *nodes; ++i) {

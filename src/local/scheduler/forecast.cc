@@ -19,9 +19,9 @@ constexpr size_t kMostGangs = 300;
 // A day's jobs, run one after another.
 constexpr int kMostSteps = 2'000;
 
-bool IsWaiting(const Gang& gang) {
+bool HasBoundPods(const Gang& gang) {
   return std::any_of(gang.pods.begin(), gang.pods.end(),
-                     [](const Pod& pod) { return !pod.is_bound; });
+                     [](const Pod& pod) { return pod.is_bound; });
 }
 
 // Pods that are still to be created count as existing.
@@ -42,17 +42,25 @@ void Complete(Gang& gang) {
 class Course {
  public:
   Course(const Node& node, std::vector<Gang> gangs, GpuPolicy policy, base::Time now)
-      : node_(node), gangs_(std::move(gangs)), policy_(policy), now_(now), ends_(gangs_.size()) {}
+      : node_(node),
+        gangs_(std::move(gangs)),
+        policy_(policy),
+        now_(now),
+        ends_(gangs_.size()),
+        runs_(gangs_.size()) {}
 
   struct Start {
     base::Time at;
     std::vector<Ending> endings;
+    bool is_too_late = false;  // the target's deadline ended it at that time
   };
   // `shares`: of each gang, in the order of `gangs` (see Remaining).
   std::optional<Start> Run(const Durations& durations, const std::vector<double>& shares,
                            const std::string& target) {
     for (size_t i = 0; i < gangs_.size(); ++i) {
-      if (!IsWaiting(gangs_[i])) Expect(i, durations, shares[i]);
+      runs_[i] = HasBoundPods(gangs_[i]);
+      if (runs_[i]) Expect(i, durations, shares[i]);
+      LimitToDeadline(i);
     }
     Start start;
     for (int step = 0; step < kMostSteps; ++step) {
@@ -61,12 +69,21 @@ class Course {
           start.at = now_;
           return start;
         }
-        gangs_[i].started_at = gangs_[i].started_at.value_or(now_);
+        if (runs_[i]) continue;
+        runs_[i] = true;
+        gangs_[i].active_since = gangs_[i].active_since.value_or(now_);
+        gangs_[i].running_since = now_;
         Expect(i, durations, shares[i]);
+        LimitToDeadline(i);
       }
       const auto next = NextEnd();
       if (!next) return std::nullopt;
       now_ = std::max(now_, *ends_[*next]);
+      if (gangs_[*next].key == target) {
+        start.at = now_;
+        start.is_too_late = true;
+        return start;
+      }
       start.endings.push_back({gangs_[*next].key, now_});
       gangs_[*next].pods.clear();
       ends_[*next].reset();
@@ -77,21 +94,26 @@ class Course {
  private:
   void Expect(size_t i, const Durations& durations, double share) {
     const Gang& gang = gangs_[i];
-    const base::Time begin = gang.started_at.value_or(now_);
     const auto known = durations.find(gang.key);
     static const std::vector<base::Duration> kNone;
     const std::vector<base::Duration>& past = known == durations.end() ? kNone : known->second;
+    ends_[i].reset();
     // Without past runs, the job's deadline is a better estimate than its age.
-    if (!past.empty() || !gang.active_deadline) {
-      const auto left = Remaining(past, std::max(base::Duration(0), now_ - begin), share);
-      if (left) ends_[i] = now_ + *left;
-    }
-    if (!gang.active_deadline) return;
-    const base::Time by = std::max(now_, begin + *gang.active_deadline);
+    if (past.empty() && gang.active_deadline) return;
+    const base::Duration elapsed = now_ - gang.running_since.value_or(now_);
+    const auto left = Remaining(past, std::max(base::Duration(0), elapsed), share);
+    if (left) ends_[i] = now_ + *left;
+  }
+
+  // A gang's deadline also ends its wait.
+  void LimitToDeadline(size_t i) {
+    const Gang& gang = gangs_[i];
+    if (!gang.active_deadline || !gang.active_since) return;
+    const base::Time by = std::max(now_, *gang.active_since + *gang.active_deadline);
     ends_[i] = std::min(ends_[i].value_or(by), by);
   }
 
-  // The gangs that have just become complete: all their pods run now.
+  // The gangs of which pods start now.
   std::vector<size_t> StartWhatFits() {
     const Decision decision = Schedule(node_, gangs_, policy_, now_);
     if (decision.bindings.empty()) return {};
@@ -105,7 +127,7 @@ class Course {
         if (binding == bindings.end()) continue;
         pod.is_bound = true;
         pod.gpus = binding->second->gpus;
-        has_started |= !ends_[i];
+        has_started = true;
       }
       gangs_[i].is_started |= has_started;
       if (has_started) started.push_back(i);
@@ -125,7 +147,8 @@ class Course {
   std::vector<Gang> gangs_;
   const GpuPolicy policy_;
   base::Time now_;
-  std::vector<std::optional<base::Time>> ends_;  // of running gangs; nullopt: unknown
+  std::vector<std::optional<base::Time>> ends_;  // of each gang; nullopt: unknown
+  std::vector<bool> runs_;
 };
 
 // What the target's start can depend on.
@@ -135,17 +158,22 @@ std::vector<Gang> BeforeIt(const std::vector<Gang>& gangs, const Gang& target) {
   };
   std::vector<Gang> before;
   for (const Gang& gang : gangs) {
-    const bool holds = gang.is_started || std::any_of(gang.pods.begin(), gang.pods.end(),
-                                                      [](const Pod& pod) { return pod.is_bound; });
+    const bool holds = gang.is_started || HasBoundPods(gang);
     if (!holds && order(target) < order(gang)) continue;
     Complete(before.emplace_back(gang));
   }
   return before;
 }
 
-int64_t NeedOf(const Gang& gang) {
-  int64_t need = gang.missing.gpus;
-  for (const Pod& pod : gang.pods) need += pod.requests.gpus;
+// Of the pods that start together.
+int64_t NeedOf(Gang gang) {
+  Complete(gang);
+  int64_t need = 0;
+  int pods = 0;
+  for (const Pod& pod : gang.pods) {
+    if (gang.min_available && ++pods > std::max(1, *gang.min_available)) break;
+    need += pod.requests.gpus;
+  }
   return need;
 }
 
@@ -201,15 +229,21 @@ Forecast Foresee(const Node& node, const std::vector<Gang>& gangs, GpuPolicy pol
       starts.push_back(std::move(*start));
     }
   }
-  // Gangs that never end in the simulation are the last.
-  std::stable_sort(starts.begin(), starts.end(),
-                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  // The courses in which it does not start are the last, and among them those without an end.
+  std::stable_sort(starts.begin(), starts.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.is_too_late, a.at) < std::tie(b.is_too_late, b.at);
+  });
   constexpr size_t kMiddle = kCourses / 2;
   constexpr size_t kNineOfTen = kCourses * 9 / 10;
   if (starts.size() <= kMiddle) return forecast;
+  if (starts[kMiddle].is_too_late) {
+    forecast.kind = Forecast::Kind::kExpires;
+    return forecast;
+  }
   forecast.median = starts[kMiddle].at;
   forecast.kind = forecast.median <= now ? Forecast::Kind::kNow : Forecast::Kind::kLater;
-  if (starts.size() > kNineOfTen) forecast.late = starts[kNineOfTen].at;
+  if (starts.size() > kNineOfTen && !starts[kNineOfTen].is_too_late)
+    forecast.late = starts[kNineOfTen].at;
   forecast.endings = std::move(starts[kMiddle].endings);
   return forecast;
 }

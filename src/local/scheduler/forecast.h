@@ -28,6 +28,7 @@ struct Forecast {
     kLater,    // it starts at about `median`
     kUnknown,  // it depends on a gang whose end cannot be predicted
     kNever,    // the machine has less than it asks for
+    kExpires,  // its deadline, to which its wait counts, ends it first
   };
   Kind kind = Kind::kUnknown;
   // It has started by then in half (`median`) and in nine tenths (`late`) of the simulated courses.

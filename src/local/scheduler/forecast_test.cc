@@ -20,13 +20,14 @@ class ForecastTest : public testing::Test {
     gang.pods[0].is_bound = true;
     for (int64_t i = 0; i < gpus; ++i) gang.pods[0].gpus.push_back(taken_++);
     gang.is_started = true;
-    gang.started_at = kToday - since;
+    gang.active_since = gang.running_since = kToday - since;
     gangs_.push_back(gang);
   }
   Gang Waiting(const std::string& key, int64_t gpus) {
     Gang gang;
     gang.key = key;
     gang.created = kToday - minutes(10) + std::chrono::seconds(made_++);
+    gang.active_since = gang.created;
     Pod pod;
     pod.uid = pod.name = key + "-0";
     pod.requests.gpus = gpus;
@@ -58,6 +59,15 @@ TEST_F(ForecastTest, WhatIsLargerThanTheMachineNeverStarts) {
   Gpus(1);
   gangs_.push_back(Waiting("a", 2));
   EXPECT_EQ(Of("a").kind, When::kNever);
+}
+
+TEST_F(ForecastTest, OnlyThePodsThatStartTogetherHaveToFit) {
+  Gpus(1);
+  gangs_.push_back(Waiting("a", 1));
+  gangs_.back().missing_pods = 2;
+  gangs_.back().missing.gpus = 2;
+  gangs_.back().min_available = 1;
+  EXPECT_EQ(Of("a").kind, When::kNow);
 }
 
 TEST_F(ForecastTest, ARunIsExpectedToLastAsLongAsThoseBeforeIt) {
@@ -95,6 +105,29 @@ TEST_F(ForecastTest, WhoIsBeforeItInTheQueueRunsFirst) {
   EXPECT_EQ(forecast.median, kToday + minutes(8));
   ASSERT_EQ(forecast.endings.size(), 2u);
   EXPECT_EQ(forecast.endings[1].gang, "next");
+}
+
+TEST_F(ForecastTest, WhatHasWaitedLongRunsAsLongAsOthers) {
+  Gpus(1);
+  Running("now", 1, minutes(1));
+  durations_["now"] = {minutes(2)};
+  for (int i = 0; i < 5; ++i) {
+    gangs_.push_back(Waiting("w" + std::to_string(i), 1));
+    durations_[gangs_.back().key] = {minutes(2)};
+  }
+  EXPECT_EQ(Of("w4").median, kToday + minutes(9));
+}
+
+TEST_F(ForecastTest, ADeadlineEndsAWaitToo) {
+  Gpus(1);
+  Running("now", 1, minutes(1));
+  durations_["now"] = {minutes(31)};
+  gangs_.push_back(Waiting("short", 1));
+  gangs_.back().active_deadline = minutes(20);  // in ten minutes
+  durations_["short"] = {minutes(5)};
+  gangs_.push_back(Waiting("a", 1));
+  EXPECT_EQ(Of("short").kind, When::kExpires);
+  EXPECT_EQ(Of("a").median, kToday + minutes(30));
 }
 
 TEST_F(ForecastTest, OfHigherPriorityItGoesFirst) {

@@ -32,6 +32,16 @@ std::vector<base::Duration> DurationsOf(const std::vector<PastRun>& past, IsLike
   return durations;
 }
 
+// Its submission, or when it was resumed: the time for which it was suspended is not a wait.
+base::Time WaitsSince(const PastRun& run) {
+  return run.gang.active_since.value_or(run.gang.created);
+}
+
+bool NeedsGpus(const Gang& gang) {
+  return std::any_of(gang.pods.begin(), gang.pods.end(),
+                     [](const Pod& pod) { return pod.requests.gpus > 0; });
+}
+
 // Gives the gang, which ran then, the GPUs that are left.
 void Bind(Gang& gang, std::vector<int>& free) {
   gang.is_started = true;
@@ -64,7 +74,7 @@ Expected ExpectedOf(const std::string& command, const std::vector<PastRun>& past
 
 Forecast ForecastFor(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
                      const PastRun& run) {
-  const base::Time then = run.gang.created;
+  const base::Time then = WaitsSince(run);
   std::vector<PastRun> known;
   for (const PastRun& each : past) {
     if (each.ended <= then) known.push_back(each);
@@ -74,11 +84,12 @@ Forecast ForecastFor(const Node& node, const std::vector<PastRun>& past, GpuPoli
   std::vector<int> free;
   for (size_t i = 0; i < node.gpus.size(); ++i) free.push_back(static_cast<int>(i));
   for (const PastRun& each : past) {
-    if (each.gang.created > then || each.ended <= then) continue;
+    if (WaitsSince(each) > then || each.ended <= then) continue;
     Gang& gang = gangs.emplace_back(each.gang);
     durations[gang.key] = ExpectedOf(each.command, known).durations;
     if (each.started > then || &each == &run) continue;
-    gang.started_at = each.started;
+    gang.active_since = gang.active_since.value_or(each.started);
+    gang.running_since = each.started;
     Bind(gang, free);
   }
   return Foresee(node, gangs, policy, then, durations, run.gang.key);
@@ -89,7 +100,7 @@ Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, Gp
   Accuracy accuracy;
   std::vector<base::Duration> errors;
   for (auto run = past.rbegin(); run != past.rend() && errors.size() < most; ++run) {
-    if (run->started - run->gang.created < kShortestWait) continue;
+    if (!NeedsGpus(run->gang) || run->started - WaitsSince(*run) < kShortestWait) continue;
     const Forecast forecast = ForecastFor(node, past, policy, *run);
     if (forecast.kind != Forecast::Kind::kLater && forecast.kind != Forecast::Kind::kNow) continue;
     errors.push_back(std::chrono::abs(forecast.median - run->started));

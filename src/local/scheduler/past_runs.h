@@ -12,7 +12,7 @@
 namespace local::scheduler {
 
 struct PastRun {
-  Gang gang;            // as it was submitted: its pods are not bound
+  Gang gang;            // as it was when it began to wait: its pods are not bound
   std::string command;  // runs are similar when their commands are
   base::Time started{};
   base::Time ended{};
@@ -40,13 +40,13 @@ struct Accuracy {
   int by_late = 0;                 // how many had started by Forecast::late
 };
 
-// Measures the forecasts that would have been made for the last runs that waited for at least two
-// seconds, at most `most`, from what was known at their submission. `past`: in the order of their
-// ends.
+// Measures the forecasts that would have been made for the last runs that waited for GPUs for at
+// least two seconds, at most `most`, from what was known when they began to wait. `past`: in the
+// order of their ends.
 Accuracy MeasureForecasts(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
                           size_t most);
 
-// The forecast that `run`, one of `past`, would have had when it was submitted; for
+// The forecast that `run`, one of `past`, would have had when it began to wait; for
 // MeasureForecasts and the bench.
 Forecast ForecastFor(const Node& node, const std::vector<PastRun>& past, GpuPolicy policy,
                      const PastRun& run);

@@ -61,6 +61,11 @@ TEST(PastRuns, WhatDidNotWaitIsNotCounted) {
   node.gpus.resize(1);
   EXPECT_EQ(MeasureForecasts(node, {Ran("a", 0, 0, 10)}, GpuPolicy::kStrict, 100).runs, 0);
   EXPECT_EQ(MeasureForecasts(node, {}, GpuPolicy::kStrict, 100).runs, 0);
+  EXPECT_EQ(
+      MeasureForecasts(node, {Ran("without-gpus", 0, 5, 10, 0)}, GpuPolicy::kStrict, 100).runs, 0);
+  PastRun resumed = Ran("a", 0, 5, 10);
+  resumed.gang.active_since = kMorning + minutes(5);
+  EXPECT_EQ(MeasureForecasts(node, {resumed}, GpuPolicy::kStrict, 100).runs, 0);
 }
 
 // The middle one of how far off the foretold starts of a trace are, and those that are reckoned

@@ -63,9 +63,9 @@ class Pass {
   }
 
  private:
-  static std::optional<base::Time> EndsBy(const Gang& gang, base::Time otherwise_started) {
+  static std::optional<base::Time> EndsBy(const Gang& gang, base::Time otherwise) {
     if (!gang.active_deadline) return std::nullopt;
-    return gang.started_at.value_or(otherwise_started) + *gang.active_deadline;
+    return gang.active_since.value_or(otherwise) + *gang.active_deadline;
   }
 
   void TakeStock() {
@@ -232,8 +232,8 @@ class Pass {
 
   // Only what the next call will certainly report again: a deadline counts from the start.
   static Holder HolderOf(const Gang& gang) {
-    if (!gang.active_deadline || !gang.started_at) return {gang.key, std::nullopt};
-    return {gang.key, *gang.started_at + *gang.active_deadline};
+    if (!gang.active_deadline || !gang.active_since) return {gang.key, std::nullopt};
+    return {gang.key, *gang.active_since + *gang.active_deadline};
   }
 
   void AddHolder(const Gang& gang) {

@@ -63,9 +63,11 @@ struct Gang {
   bool is_started = false;
   // How many pods must start together; nullopt: all of them.
   std::optional<int> min_available;
-  // How long it may run, and since when it has been running.
+  // How long it may be active, and since when it has been, counting its wait in the queue.
   std::optional<base::Duration> active_deadline;
-  std::optional<base::Time> started_at;
+  std::optional<base::Time> active_since;
+  // Since when its programs have been running; nullopt while they do not. For forecasts.
+  std::optional<base::Time> running_since;
 };
 
 // What to do about a wish for GPUs that the machine can never fulfil.

@@ -128,7 +128,7 @@ class Simulation {
       EXPECT_EQ(bound, job.gang.pods.size()) << "half of " << job.gang.key;
       job.ends_at = now_ + job.runs_for;
       job.gang.is_started = true;
-      job.gang.started_at = now_;
+      job.gang.active_since = now_;
     }
   }
 
@@ -184,7 +184,7 @@ class Simulation {
       if (!job.Runs() || !ran_before_.contains(job.gang.key)) continue;
       held += job.Need();
       if (job.gang.active_deadline) {
-        ends.emplace_back(*job.gang.started_at + *job.gang.active_deadline, job.Need());
+        ends.emplace_back(*job.gang.active_since + *job.gang.active_deadline, job.Need());
       }
     }
     std::sort(ends.begin(), ends.end());

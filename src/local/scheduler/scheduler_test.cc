@@ -66,9 +66,9 @@ class GangBuilder {
     return *this;
   }
   GangBuilder& Deadline(base::Duration deadline,
-                        std::optional<base::Time> started_at = std::nullopt) {
+                        std::optional<base::Time> active_since = std::nullopt) {
     gang_.active_deadline = deadline;
-    gang_.started_at = started_at;
+    gang_.active_since = active_since;
     return *this;
   }
   GangBuilder& MinAvailable(int pods) {
@@ -241,7 +241,7 @@ TEST(Schedule, SaysUntilWhenAndWhoseTurnItIs) {
   };
   EXPECT_EQ(message("a"), "1 of 1 is in use by default/run; it is first in the queue")
       << "it has not started, and its deadline neither";
-  gangs[0].started_at = kNow - minutes(4);
+  gangs[0].active_since = kNow - minutes(4);
   const std::string until = base::FormatRfc3339(kNow + minutes(6));
   EXPECT_EQ(message("a"), "1 of 1 is in use by default/run (until " + until +
                               " at the latest); it is first in the queue and will start by " +

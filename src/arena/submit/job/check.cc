@@ -241,6 +241,16 @@ bool IsSetting(std::string_view variable) {
   return variable.starts_with("PET_") || variable.starts_with("MUSTER_");
 }
 
+// By default a job is restarted never, whatever its policy says.
+void WarnOfNoRetries(SubmitOptions& options) {
+  const SubmitFlags& flags = options.flags;
+  const bool may_restart = !flags.restart_policy.empty() && flags.restart_policy != "Never";
+  if (!may_restart || flags.retry > 0 || options.env.contains("PET_MAX_RESTARTS")) return;
+  options.warnings.push_back(
+      fmt::format("--restart-policy={} without --retry: nothing is restarted after a failure",
+                  flags.restart_policy));
+}
+
 // The ranks of other pods usually fail with the one that is killed, and each restart counts.
 void WarnOfFewRetries(SubmitOptions& options) {
   const SubmitFlags& flags = options.flags;
@@ -284,6 +294,7 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
     options.env[std::string(api::kOnStallVariable)] = flags.on_stall;
   }
   WarnOfFewRetries(options);
+  WarnOfNoRetries(options);
   if (flags.stall_after != api::kUsualStallAfter.count()) {
     options.env[std::string(api::kStallAfterVariable)] = std::to_string(flags.stall_after);
   }

@@ -296,6 +296,15 @@ TEST_F(CheckTest, WhatToDoOnAStallReachesTheRanksAsVariables) {
             (std::vector<std::string>{
                 "--on-stall=restart with --retry=2: the job may fail at its first stall, because "
                 "the restart of each pod counts; --retry=3 is enough for one stall"}));
+  flags_.on_stall = "report";
+  flags_.restart_policy = "OnFailure";
+  EXPECT_EQ(retries(0, 1),
+            std::vector<std::string>{"--restart-policy=OnFailure without --retry: nothing is "
+                                     "restarted after a failure"});
+  EXPECT_TRUE(retries(1, 1).empty());
+  flags_.restart_policy = "Never";
+  EXPECT_TRUE(retries(0, 1).empty());
+  flags_.restart_policy = "";
   flags_.on_stall = "panic";
   EXPECT_EQ(Error(), "--on-stall is invalid: off, report, stacks, restart, stop, not \"panic\"");
   flags_.on_stall = "off";

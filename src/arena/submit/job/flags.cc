@@ -122,8 +122,9 @@ void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
              "when replicas are restarted: Always, OnFailure, Never or ExitCode (only\n"
              "after 128 and above); by default Never for the master and OnFailure for workers")
       .Choices({api::kRestartPolicies.begin(), api::kRestartPolicies.end()});
-  set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
-               "stop the job after it has been active for this long: 90s, 2h30m");
+  set.Duration(
+      &flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
+      "stop the job after it has been active for this long, its wait included: 90s, 2h30m");
   set.String(&flags.on_stall, "on-stall", "report",
              "what to do when a rank holds the others up: off, report, stacks (also print all\n"
              "stacks, where a pod runs several ranks), restart (kill that rank, which then\n"

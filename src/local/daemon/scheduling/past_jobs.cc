@@ -37,6 +37,7 @@ std::optional<scheduler::PastRun> ReadPastRun(const text::Json& job,
   if (run.ended < run.started) return std::nullopt;
   run.gang.key = parsed->namespace_name + "/" + parsed->name + "/" + parsed->uid;
   run.gang.created = api::CreationTime(job).value_or(run.started);
+  run.gang.active_since = parsed->status.start_time;
   if (parsed->run_policy.active_deadline_seconds) {
     run.gang.active_deadline = std::chrono::seconds(*parsed->run_policy.active_deadline_seconds);
   }

@@ -89,6 +89,9 @@ ScheduledJob ReadJob(const text::Json& object) {
   job.is_over = parsed->status.IsFinished() || parsed->is_deleting || policy.suspend;
   job.has_started = parsed->status.Is("Running") || parsed->status.Is("Restarting");
   job.start_time = parsed->status.start_time;
+  if (parsed->status.Is("Running")) {
+    job.running_since = parsed->status.Find("Running")->last_transition_time;
+  }
   if (policy.active_deadline_seconds) {
     job.active_deadline = std::chrono::seconds(*policy.active_deadline_seconds);
   }
@@ -290,7 +293,8 @@ scheduler::Gang SchedulingView::GangOfJob(const ScheduledJob& job,
   gang.created = job.created;
   gang.priority = PriorityOf(job.priority_class);
   gang.active_deadline = job.active_deadline;
-  gang.started_at = job.start_time;
+  gang.active_since = job.start_time;
+  gang.running_since = job.running_since;
   gang.min_available = job.min_available;
   AddPods(pods, !job.is_over, gang);
   if (job.is_over) return gang;

@@ -49,6 +49,7 @@ struct ScheduledJob {
   std::string priority_class;
   std::optional<base::Duration> active_deadline;
   std::optional<base::Time> start_time;
+  std::optional<base::Time> running_since;
   std::optional<int> min_available;
   bool is_over = false;      // finished, being deleted or suspended: none of its pods may start
   bool has_started = false;  // it has the condition Running or Restarting

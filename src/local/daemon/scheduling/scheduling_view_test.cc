@@ -153,8 +153,20 @@ TEST(SchedulingView, ReadsPriorityDeadlineAndMinimum) {
   EXPECT_EQ(gang.priority, 1000);
   EXPECT_EQ(gang.min_available, 2);
   EXPECT_EQ(gang.active_deadline, std::chrono::seconds(60));
-  EXPECT_EQ(gang.started_at, *base::ParseRfc3339("2026-07-30T10:00:05Z"));
+  EXPECT_EQ(gang.active_since, *base::ParseRfc3339("2026-07-30T10:00:05Z"));
+  EXPECT_EQ(gang.running_since, std::nullopt) << "it waits";
   EXPECT_EQ(gang.created, *base::ParseRfc3339("2026-07-30T10:00:00Z"));
+}
+
+TEST(SchedulingView, AJobRunsSinceItsConditionAndNotSinceItWaits) {
+  SchedulingView view("here");
+  text::Json job = Job("j", 0, 1, Condition("Running"));
+  text::Set(job, {"status", "startTime"}, "2026-07-30T10:00:05Z");
+  job.at_pointer("/status/conditions/0").as_object()["lastTransitionTime"] = "2026-07-30T11:00:00Z";
+  view.PutJob(job);
+  view.PutPod(Replica("j", "master", 0, 1));
+  EXPECT_EQ(view.Gangs()[0].active_since, *base::ParseRfc3339("2026-07-30T10:00:05Z"));
+  EXPECT_EQ(view.Gangs()[0].running_since, *base::ParseRfc3339("2026-07-30T11:00:00Z"));
 }
 
 TEST(SchedulingView, TheDefaultPriorityIsForThoseWithoutAClass) {

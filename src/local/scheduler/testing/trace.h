@@ -111,7 +111,7 @@ inline std::vector<PastRun> RunTrace(const Node& node, const std::vector<TracedJ
         if (gang.key != binding.pod_uid) continue;
         gang.pods[0].is_bound = gang.is_started = true;
         gang.pods[0].gpus = binding.gpus;
-        gang.started_at = *now;
+        gang.active_since = gang.running_since = *now;
         ends[gang.key] = *now + jobs[gang.key]->runs_for;
       }
     }
