@@ -49,6 +49,15 @@ const KnownError* FindKnownError(std::string_view text) {
   return found == kKnownErrors.end() ? nullptr : &*found;
 }
 
+// Whether it is an exception of Python's about the end of a connection, which may be one to a
+// server or a child. The rank that failed first has lost no rank by it.
+bool IsOfAnyConnection(std::string_view exception) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"ConnectionResetError", "ConnectionAbortedError", "BrokenPipeError", "EOFError"});
+  return std::any_of(kTypes.begin(), kTypes.end(),
+                     [exception](std::string_view type) { return exception.starts_with(type); });
+}
+
 // Sets the kind and the advice by what the worker printed, if a rule decides them.
 void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
@@ -61,6 +70,7 @@ void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   rank.lines = answers::ReadLines(text, kJudgedLines);
   const auto finding = answers::FindInRank(rank);
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
+  if (finding->level == answers::Level::kPeerLost && IsOfAnyConnection(finding->line)) return;
   explanation.kind = finding->kind;
   explanation.advice = finding->advice_text;
   // The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
@@ -186,7 +196,8 @@ text::Object DescribeFailure(const Failure& failure) {
 Explanation Explain(const Failure& root, const FailureContext& context) {
   const std::string traceback = TracebackText(root);
   Explanation explanation;
-  const bool is_signals = root.IsSignal() && !WasEndingByException(root);
+  const bool is_signals =
+      root.IsSignal() && !WasEndingByException(root) && !WasAbortedByException(root);
   if (is_signals || !root.standstill.empty()) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {

@@ -111,6 +111,18 @@ TEST(Traceback, IsTheLastOne) {
   EXPECT_EQ(FindTraceback("nothing here\n"), "");
 }
 
+TEST(Traceback, IsNotThatOfAnExceptionThatPythonIgnored) {
+  const std::string own =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nKeyError: 'lr'\n";
+  const std::string ignored =
+      "Exception ignored in: <function A.__del__ at 0x7f>\nTraceback (most recent call last):\n"
+      "  File \"a.py\", line 9, in __del__\nAssertionError: can only test a child process\n";
+  EXPECT_EQ(FindTraceback(own + ignored + ignored), own);
+  EXPECT_EQ(FindTraceback("x\n" + ignored + own), own);
+  EXPECT_EQ(FindTraceback("x\n" + ignored), "");
+  EXPECT_EQ(FindTraceback(ignored), "");
+}
+
 TEST(Traceback, OfAGroupIsThatOfTheGroupWithoutItsTree) {
   const std::string group =
       "  + Exception Group Traceback (most recent call last):\n"
@@ -244,6 +256,22 @@ TEST(ExplainFailure, SilenceOnAFullDiskIsTheDisks) {
   EXPECT_EQ(Explain(failure, context).kind, "exit-code");
 }
 
+TEST(ExplainFailure, AnAbortAfterAnExceptionIsTheExceptions) {
+  Failure root = FailureOf(1, -SIGABRT, 10);
+  root.stderr_tail =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n"
+      "RuntimeError: [enforce fail at inline_container.cc:445] . PytorchStreamWriter failed "
+      "writing "
+      "file data/0: file write failed\nterminate called after throwing an instance of "
+      "'c10::Error'\n  what():  [enforce fail at inline_container.cc:325] . unexpected pos\n";
+  const Explanation writing = Explain(root, {});
+  EXPECT_EQ(writing.kind, "checkpoint-write");
+  EXPECT_TRUE(writing.cause.starts_with("RuntimeError: [enforce")) << writing.cause;
+  EXPECT_TRUE(writing.evidence.back().starts_with("RuntimeError: [enforce"));
+  root.stderr_tail.insert(root.stderr_tail.find("terminate"), "step 2\n");
+  EXPECT_EQ(Explain(root, {}).cause, "ended by signal 6 (SIGABRT)");
+}
+
 TEST(ExplainFailure, IsOneScreen) {
   Failure failure = FailureOf(1, 1, 1);
   failure.stderr_tail = "Traceback (most recent call last):\n";
@@ -276,6 +304,14 @@ TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
   EXPECT_EQ(explanation.cause.find("rank 1, 3 had ended with exit code 0 while rank 0"), 0U);
   failure.stderr_tail = "Traceback (most recent call last):\n  File\nValueError: boom\n";
   EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");
+}
+
+TEST(ExplainFailure, ALostServerIsNotALostRank) {
+  Failure root = FailureOf(1, 1, 10);
+  root.stderr_tail =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n"
+      "ConnectionResetError: [Errno 104] Connection reset by peer\n";
+  EXPECT_EQ(Explain(root, {}).kind, "exception");
 }
 
 TEST(ExplainFailure, OfAnotherNodeHasItsLastLines) {
