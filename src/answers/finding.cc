@@ -65,8 +65,13 @@ class RankReader {
     offer(std::move(lines));
     for (const Chain& chain : chains_) {
       if (!is_open() || !is_asked(chain) || !is_doubtful(chain)) continue;
-      auto child = IsOfParent(chain) ? ReadChild(chain) : std::nullopt;
-      offer(child ? std::move(child) : ReadChain(chain));
+      auto found = IsOfParent(chain) ? ReadChild(chain) : std::nullopt;
+      if (!found) found = ReadChain(chain);
+      if (found && launchers != nullptr && &chain != launchers) {
+        found->is_of_any_rank = true;
+        found->confidence = std::min(found->confidence, Confidence::kMedium);
+      }
+      offer(std::move(found));
     }
     if (stopped) {
       offer(TakeLine(*stopped, RuleNamed("stopped")));
