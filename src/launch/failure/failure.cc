@@ -79,6 +79,14 @@ size_t LastTraceback(std::string_view text) {
   return begin;
 }
 
+// Whether its last exception ended one of its threads: a rank that another has waited for in vain.
+bool LostThread(const Failure& failure) {
+  const std::string_view text = failure.stderr_tail;
+  const size_t header = LastTraceback(text);
+  if (header == std::string_view::npos || header == 0) return false;
+  return text.find("Exception in thread ", text.rfind('\n', header - 2) + 1) < header;
+}
+
 enum class Guilt { kOwnEnd, kOwnException, kPeersEnd, kStopped };
 
 Guilt GuiltOf(const Failure& failure) {
@@ -136,7 +144,11 @@ size_t FindRootCause(const std::vector<Failure>& failures) {
     };
     if (key(i) < key(root)) root = i;
   }
-  return root;
+  if (!ExceptionHas(kWordsOfWaits, failures[root])) return root;
+  const auto lost = std::find_if(failures.begin(), failures.end(), [](const Failure& failure) {
+    return GuiltOf(failure) == Guilt::kOwnException && LostThread(failure);
+  });
+  return lost == failures.end() ? root : static_cast<size_t>(lost - failures.begin());
 }
 
 std::string FindTraceback(std::string_view stderr_text) {

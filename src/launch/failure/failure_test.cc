@@ -97,6 +97,24 @@ TEST(RootCause, IsTheOneThatWasEndingByAnException) {
   EXPECT_EQ(FindRootCause({lost, slow}), 0U);
 }
 
+TEST(RootCause, IsTheOneThatLostAThreadWhenAnotherWaitedInVain) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\nKeyError: 'shard-7'\n";
+  Failure stopped = FailureOf(1, -SIGTERM, 10);
+  stopped.was_stopped_by_us = true;
+  stopped.stderr_tail = "step 1\nException in thread Thread-1 (f):\n" + raised;
+  Failure waited = FailureOf(0, 1, 10);
+  waited.stderr_tail =
+      "Traceback (most recent call last):\n  File \"x.py\", line 9, in g\nRuntimeError: Timed out "
+      "waiting 8000ms for recv operation to complete\n";
+  EXPECT_EQ(FindRootCause({waited, stopped}), 1U);
+  Failure failed = waited;
+  failed.stderr_tail = raised;
+  EXPECT_EQ(FindRootCause({failed, stopped}), 0U);
+  stopped.stderr_tail = raised;  // perhaps handled long before
+  EXPECT_EQ(FindRootCause({waited, stopped}), 0U);
+}
+
 TEST(Traceback, IsTheLastOne) {
   EXPECT_EQ(FindTraceback("warning\nTraceback (most recent call last):\n  File \"a\", line 1\n"
                           "    old\nKeyError: 1\n\nDuring handling of the above exception, another "
