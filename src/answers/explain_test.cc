@@ -210,6 +210,19 @@ TEST(Explain, OfRanksInOneLogAnotherExceptionThanTheLaunchersNamesNoRank) {
   EXPECT_EQ(verdict.confidence, Confidence::kMedium);
 }
 
+TEST(Explain, WhatTheLauncherQuotesIsOfTheRankThatItNames) {
+  const std::string frame =
+      "  File \"/usr/lib/python3.11/multiprocessing/connection.py\", line 9, in recv\n";
+  const std::string header = "Traceback (most recent call last):\n";
+  const Evidence evidence = ReadLogs(
+      {{"log", LaunchersLog(header + frame + "EOFError\n", "1",
+                            "  why       : EOFError\n  evidence  : " + header + "            : " +
+                                frame + "            : EOFError\n  what to do: fix it\n")}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+}
+
 TEST(Explain, ANoteOfAnExceptionInOneLogIsNoWorkAfterIt) {
   const std::string log = LaunchersLog(
       "Traceback (most recent call last):\n  File \"/w/train.py\", line 13, in <module>\n"
