@@ -68,7 +68,10 @@ size_t HeaderEnd(std::string_view text, size_t at, size_t& keep) {
   value = std::min(text.find_first_not_of("\\\"'", value), text.size());
   if (value == text.size() || text[value] != ':') return at;
   value = std::min(text.find_first_not_of(" \\\"'", value + 1), text.size());
-  const size_t end = std::min(text.find_first_of("\r\n\\\"'", value), text.size());
+  size_t end = std::min(text.find_first_of("\r\n\\\"'", value), text.size());
+  while (text.substr(end).starts_with("\\;")) {  // a shell's
+    end = std::min(text.find_first_of("\r\n\\\"'", end + 1), text.size());
+  }
   const std::string_view words = text.substr(value, end - value);
   const size_t blank = words.find(' ');
   if (is_cookie) {

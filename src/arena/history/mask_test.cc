@@ -113,6 +113,7 @@ TEST(Mask, KnowsHeadersThatSignIn) {
       {R"(send: b'GET / HTTP/1.1\r\nCookie: id=a; s=b\r\nHost: x')",
        R"(send: b'GET / HTTP/1.1\r\nCookie: ***\r\nHost: x')"},
       {"Set-Cookie: id=abc; Path=/\nx", "Set-Cookie: ***\nx"},
+      {"echo Cookie: a=b\\; c=d\\; e=f\nx", "echo Cookie: ***\nx"},
       {"Proxy-Authorization: Basic abc", "Proxy-Authorization: Basic ***"},
       {"Cookie: none", "Cookie: none"},
       {"Cookie: the a=b of it", "Cookie: the a=b of it"},
