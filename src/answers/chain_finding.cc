@@ -95,7 +95,7 @@ Finding OwnException() {
 const Rule* RuleFor(const Raised& raised) {
   if (!raised.frames.empty()) {
     const Frame& frame = raised.frames.back();
-    const std::string place = fmt::format("{} {}", frame.file, frame.function);
+    const std::string place = fmt::format("{} {} {}", frame.file, frame.function, frame.code);
     if (const Rule* const rule = RuleForRaisedIn(raised.text, place)) return rule;
   }
   return RuleForException(raised.text);

@@ -499,7 +499,7 @@ Verdict Explain(const Evidence& evidence) {
   const Claim& root = OfMachine(evidence, claims, of_rank);
   TakeFinding(verdict, root);
   if (&root != &of_rank) verdict.rank = of_rank.rank;
-  if (root.rank && !evidence.ranks[*root.rank].rank) {
+  if (root.rank && !evidence.ranks[*root.rank].rank && !root.finding.is_of_any_rank) {
     // If one file contains the lines of several ranks, torchrun's table says whose they are.
     if (const auto named = FirstAmong(evidence, evidence.ranks[*root.rank].name)) {
       verdict.rank = named;

@@ -190,6 +190,39 @@ TEST(Explain, OfRanksInOneLogTheExceptionThatTheLauncherNamesCounts) {
   EXPECT_EQ(verdict.file_line, 16);
 }
 
+TEST(Explain, OfRanksInOneLogAnotherExceptionThanTheLaunchersNamesNoRank) {
+  const std::string log = LaunchersLog(
+      "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 11, in work\n    raise ValueError(\"no server\")\n"
+      "ValueError: no server\n"
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 16, in <module>\n"
+      "RuntimeError: [unbound_buffer.cc:81] Timed out waiting 8000ms for recv operation to "
+      "complete\n",
+      "1",
+      "  why       : RuntimeError: [unbound_buffer.cc:81] Timed out waiting 8000ms for recv "
+      "operation "
+      "to complete\n");
+  const Evidence evidence = ReadLogs({{"log", log}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.line, "ValueError: no server");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, std::nullopt);
+  EXPECT_EQ(verdict.confidence, Confidence::kMedium);
+}
+
+TEST(Explain, WhatTheLauncherQuotesIsOfTheRankThatItNames) {
+  const std::string frame =
+      "  File \"/usr/lib/python3.11/multiprocessing/connection.py\", line 9, in recv\n";
+  const std::string header = "Traceback (most recent call last):\n";
+  const Evidence evidence = ReadLogs(
+      {{"log", LaunchersLog(header + frame + "EOFError\n", "1",
+                            "  why       : EOFError\n  evidence  : " + header + "            : " +
+                                frame + "            : EOFError\n  what to do: fix it\n")}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+}
+
 TEST(Explain, ANoteOfAnExceptionInOneLogIsNoWorkAfterIt) {
   const std::string log = LaunchersLog(
       "Traceback (most recent call last):\n  File \"/w/train.py\", line 13, in <module>\n"
@@ -1015,6 +1048,25 @@ TEST(Render, FitsAScreen) {
   for (size_t at = 0, end; (end = narrow.find('\n', at)) != std::string::npos; at = end + 1) {
     EXPECT_LE(end - at, 80u) << narrow.substr(at, end - at);
   }
+}
+
+TEST(Render, FitsASmallScreen) {
+  Evidence evidence;
+  const std::string words = "word " + std::string(50, 'x') + " word " + std::string(50, 'x');
+  for (int i = 0; i < 30; ++i) {
+    evidence.ranks.push_back(RankOf(i, 1, 5, "RuntimeError: Connection closed by peer\n"));
+  }
+  std::string log = "Traceback (most recent call last):\n";
+  for (int i = 0; i < 9; ++i) log += "  File \"/w/a.py\", line 1, in f\n";
+  evidence.ranks[7] =
+      RankOf(7, 1, 1,
+             log + "RuntimeError: Expected to have finished reduction in the prior iteration " +
+                 words + "\n");
+  Verdict verdict = Explain(evidence);
+  verdict.missing = {"one", "two", "three"};
+  const std::string text = Render(verdict, evidence, false, 80);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 22) << text;
+  EXPECT_NE(text.find("             RuntimeError: Expected"), std::string::npos) << text;
 }
 
 const std::string kTimedOut =

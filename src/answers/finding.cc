@@ -65,8 +65,14 @@ class RankReader {
     offer(std::move(lines));
     for (const Chain& chain : chains_) {
       if (!is_open() || !is_asked(chain) || !is_doubtful(chain)) continue;
-      auto child = IsOfParent(chain) ? ReadChild(chain) : std::nullopt;
-      offer(child ? std::move(child) : ReadChain(chain));
+      auto found = IsOfParent(chain) ? ReadChild(chain) : std::nullopt;
+      if (!found) found = ReadChain(chain);
+      // Its report quotes the exception that it names.
+      if (found && launchers != nullptr && Exception(chain) != Exception(*launchers)) {
+        found->is_of_any_rank = true;
+        found->confidence = std::min(found->confidence, Confidence::kMedium);
+      }
+      offer(std::move(found));
     }
     if (stopped) {
       offer(TakeLine(*stopped, RuleNamed("stopped")));
@@ -121,6 +127,12 @@ class RankReader {
     return std::nullopt;
   }
 
+  // "ValueError: boom"
+  static std::string_view Exception(const Chain& chain) {
+    const std::string_view text = chain.raised.back().text;
+    return text.substr(0, text.find('\n'));
+  }
+
   // If all ranks write to one log, muster-launch knows the exception that ended the rank that
   // failed first: others may be of a thread, or of a rank that went on. Null if it names none.
   const Chain* LaunchersChain() const {
@@ -131,8 +143,7 @@ class RankReader {
       if (!lines[i].text.starts_with(kWhy)) continue;
       const std::string_view why = std::string_view(lines[i].text).substr(kWhy.size());
       const auto found = std::find_if(chains_.begin(), chains_.end(), [why, i](const Chain& chain) {
-        const std::string_view text = chain.raised.back().text;
-        return chain.end <= i && !why.empty() && text.substr(0, text.find('\n')) == why;
+        return chain.end <= i && !why.empty() && Exception(chain) == why;
       });
       return found == chains_.end() ? nullptr : &*found;
     }

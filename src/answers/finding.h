@@ -19,6 +19,9 @@ struct Finding {
   Advice advice = Advice::kNone;
   Level level = Level::kDeciding;
   Confidence confidence = Confidence::kHigh;
+  // In a log of several ranks, the launcher names another exception of the rank that failed first:
+  // this one may be of any rank.
+  bool is_of_any_rank = false;
   std::string line;  // the line that decides it
   std::optional<base::Time> time;
   size_t order = 0;

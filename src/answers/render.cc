@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kLeastWidth = 40;
 constexpr size_t kIndent = 11;
 constexpr size_t kShownWords = 8;  // the end of a traceback
+constexpr size_t kMostRows = 22;   // of a terminal with 24, under the job's own line
 constexpr size_t kShownOthers = 4;
 constexpr size_t kShownMissing = 3;
 constexpr size_t kShownLines = 3;  // of a long paragraph
@@ -78,9 +79,9 @@ std::string Where(const Verdict& verdict) {
                      verdict.function.empty() ? "" : " in " + verdict.function);
 }
 
-}  // namespace
-
-std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all, size_t width) {
+// `shown_words`: how many lines of its output are shown, unless `has_all`.
+std::string Draw(const Verdict& verdict, const Evidence& evidence, bool has_all, size_t width,
+                 size_t shown_words) {
   Screen screen(width);
   screen.AddParagraph("What", fmt::format("{} ({})", verdict.title, verdict.kind));
   if (verdict.rank) screen.Add("Who", Who(evidence.ranks[*verdict.rank]));
@@ -90,7 +91,7 @@ std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_al
   // The first fact is how the rank ended; the last ones are the end of its output.
   const std::vector<Fact>& facts = verdict.evidence;
   const size_t left_out =
-      has_all || facts.size() <= kShownWords + 1 ? 0 : facts.size() - kShownWords - 1;
+      has_all || facts.size() <= shown_words + 1 ? 0 : facts.size() - shown_words - 1;
   for (size_t i = 0; i < facts.size(); i += i == 0 ? 1 + left_out : 1) {
     if (i == 0) {
       screen.Add("Evidence", TimeOf(facts[i]) + facts[i].source + ": " + facts[i].text);
@@ -116,6 +117,16 @@ std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_al
     screen.Add(i == 0 ? "Missing" : "", verdict.missing[i]);
   }
   return screen.Take();
+}
+
+}  // namespace
+
+std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all, size_t width) {
+  std::string text = Draw(verdict, evidence, has_all, width, kShownWords);
+  const auto rows = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  if (has_all || rows <= kMostRows) return text;
+  return Draw(verdict, evidence, has_all, width,
+              kShownWords - std::min(rows - kMostRows, kShownWords - 1));
 }
 
 }  // namespace answers

@@ -38,8 +38,8 @@ struct Rule {
   // program's own output gives one of the kinds in `overrules`; if both decide, this rule wins.
   std::vector<std::string_view> witnesses;
   std::vector<std::string_view> overrules;
-  // For an exception together with the file and function that raised it ("/x/torch/serialization.py
-  // load"). Checked before the texts alone.
+  // For an exception together with the file, function and line of source that raised it
+  // ("/x/torch/serialization.py load return f.read()"). Checked before the texts alone.
   struct RaisedIn {
     std::string_view text, place;
   };

@@ -16,6 +16,7 @@ struct Frame {
   std::string_view file;
   int line = 0;
   std::string_view function;
+  std::string_view code = {};  // of a traceback: the line of source; "" if the log does not show it
   // Whether it is the program's own code: neither Python's nor an installed package's.
   bool IsUsers() const;
 };

@@ -7,6 +7,13 @@ namespace base {
 namespace {
 char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char UpperChar(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+// The end of the escape sequence that begins at `at`, such as "\x1b[1;31m"; `at` if none does.
+size_t EscapeEnd(std::string_view text, size_t at) {
+  if (!text.substr(at).starts_with("\x1b[")) return at;
+  const size_t last = text.find_first_not_of("0123456789;?", at + 2);
+  return last == std::string_view::npos ? text.size() : last + 1;
+}
 }  // namespace
 
 std::vector<std::string> Split(std::string_view text, char separator) {
@@ -49,8 +56,12 @@ std::string OneLine(std::string_view text, size_t most) {
   std::string line;
   size_t spaces = 0;  // they stay: texts of Kubernetes are compared byte for byte
   bool is_broken = false;
-  for (const char c : Trim(text)) {
-    if (c == ' ') {
+  text = Trim(text);
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (const size_t end = EscapeEnd(text, at); end > at) {
+      at = end - 1;
+    } else if (c == ' ') {
       ++spaces;
     } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
       is_broken = true;

@@ -15,8 +15,8 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 std::string_view Trim(std::string_view text);
 // `what` must not be empty.
 std::string ReplaceAll(std::string_view text, std::string_view what, std::string_view with);
-// For display: each run of control characters and line breaks, with the spaces around it, becomes
-// one space. A text of more than `most` bytes is cut between UTF-8 characters, and "..." follows.
+// For display: escape sequences are left out, control characters with spaces around them become a
+// space. A text of more than `most` bytes is cut between UTF-8 characters, and "..." follows.
 std::string OneLine(std::string_view text, size_t most);
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string ToLower(std::string_view text);  // ASCII only

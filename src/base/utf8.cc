@@ -50,6 +50,29 @@ std::string ToValidUtf8(std::string_view text) {
   return valid;
 }
 
+std::string FromMarkedUtf16(std::string text) {
+  const bool is_big = text.starts_with("\xFE\xFF");
+  if (!is_big && !text.starts_with("\xFF\xFE")) return text;
+  const auto unit = [&text, is_big](size_t at) -> char32_t {
+    if (at + 1 >= text.size()) return 0;
+    const auto first = static_cast<unsigned char>(text[at]);
+    const auto second = static_cast<unsigned char>(text[at + 1]);
+    return is_big ? first << 8U | second : second << 8U | first;
+  };
+  std::string converted;
+  converted.reserve(text.size() / 2);
+  for (size_t at = 2; at + 1 < text.size(); at += 2) {
+    char32_t point = unit(at);
+    const char32_t next = unit(at + 2);
+    if (point >= 0xD800 && point < 0xDC00 && next >= 0xDC00 && next < 0xE000) {
+      point = 0x10000 + ((point - 0xD800) << 10U) + (next - 0xDC00);
+      at += 2;
+    }
+    AppendUtf8(point >= 0xD800 && point < 0xE000 ? U'\uFFFD' : point, converted);
+  }
+  return converted;
+}
+
 void AppendUtf8(char32_t point, std::string& to) {
   const auto add = [&to](char32_t byte) { to += static_cast<char>(byte); };
   if (point < 0x80) return add(point);

@@ -15,6 +15,10 @@ bool IsUtf8(std::string_view text);
 // encoding/json.
 std::string ToValidUtf8(std::string_view text);
 
+// The text in UTF-8 if it begins with the byte order mark of UTF-16, as in files into which Windows
+// PowerShell has redirected output; otherwise the text itself. Lone surrogates become U+FFFD.
+std::string FromMarkedUtf16(std::string text);
+
 // The code point in UTF-8. At most U+10FFFF.
 void AppendUtf8(char32_t point, std::string& to);
 

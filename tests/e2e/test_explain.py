@@ -85,6 +85,20 @@ def test_ranks_that_are_counted_by_pods(cluster):
     assert others == ["rank 0 (four-master-0)", "rank 2 (four-worker-0)", "rank 3 (four-worker-0)"]
 
 
+# Only the launcher's report names ranks, and both launchers end within a second.
+@pytest.mark.parametrize("pods", [1, 2])
+def test_ranks_whose_lines_nothing_marks(cluster, pods):
+    script = cluster.path("home", "train.py")
+    with open(script, "w") as file:
+        file.write("import os, time\nprint('step 1', flush=True)\n"
+                   f"if os.environ['RANK'] == '{pods}':\n    raise ValueError('boom')\ntime.sleep(600)\n")
+    done = cluster.submit("job", f"torchrun {script}", f"--workers={pods}", "--nproc-per-node=2", "--wait", code=1)
+    verdict = explain(cluster, "job")
+    assert (verdict["class"], verdict["line"]) == ("exception", "ValueError: boom"), verdict
+    assert (verdict["who"]["rank"], verdict["where"]["file"], verdict["where"]["line"]) == (pods, script, 4)
+    assert f"rank {pods} ({verdict['who']['instance']}) exited with code 1: ValueError: boom" in done.stderr
+
+
 def test_what_ended_by_another_hand(cluster):
     cluster.run("run", "-d", "--name=first", "sleep 600")
     cluster.run("run", "-d", "--name=then", "--wait-for=first", "true")

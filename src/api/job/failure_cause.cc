@@ -101,11 +101,23 @@ class Traceback {
   Place place_ = Place::kOutside;
 };
 
+// Whether a line may say why a program ended: sys.exit("no checkpoint found").
+bool MayBeReason(std::string_view line) {
+  static constexpr std::string_view kWords[] = {"rror",  "RROR",   "ail",    "AIL",    "xcept",
+                                                "atal",  "bort",   "illed",  "issing", "nvalid",
+                                                "enied", "efused", "nknown", "nable",  "annot ",
+                                                "an't ", "not ",   "No ",    "no ",    "iving up"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [line](std::string_view words) {
+    return line.find(words) != std::string_view::npos;
+  });
+}
+
 // The line of a log's tail that says why: the launcher's; for a code sync the first error line,
 // because general advice follows it; otherwise the last line, or, for an exception whose message
 // has several lines, the one that names it. What the program raised is preferred to what
-// `accelerate launch` and others raise about it, which says less.
-std::string TellingLine(std::string_view message, bool is_code_sync) {
+// `accelerate launch` and others raise about it, which says less, and if it `ended_by_exception`
+// also to what it had printed before, which Python writes only when it ends.
+std::string TellingLine(std::string_view message, bool is_code_sync, bool ended_by_exception) {
   constexpr std::string_view kOfRun = "subprocess.CalledProcessError: ";
   std::string last, raised;
   Traceback traceback;
@@ -131,7 +143,8 @@ std::string TellingLine(std::string_view message, bool is_code_sync) {
     if (is_start) last.clear();
     if (!is_launchers && !is_start) last = trimmed.starts_with(": ") ? trimmed.substr(2) : trimmed;
   }
-  return OneLine(last.starts_with(kOfRun) && !raised.empty() ? raised : last);
+  const bool is_less = last.starts_with(kOfRun) || (ended_by_exception && !MayBeReason(last));
+  return OneLine(is_less && !raised.empty() ? raised : last);
 }
 
 // "was killed by SIGKILL (exit code 137)"
@@ -153,7 +166,9 @@ std::string DescribeSignal(int signal, const Terminated& terminated) {
 }
 
 std::string DescribeExit(const Terminated& terminated, bool is_git) {
-  const std::string line = TellingLine(terminated.message, is_git);
+  constexpr int kByException = 1;  // Python's
+  const std::string line =
+      TellingLine(terminated.message, is_git, terminated.exit_code == kByException);
   const std::string_view colon = line.empty() ? "" : ": ";
   if (terminated.reason == "OOMKilled") {
     return fmt::format("was killed by SIGKILL (OOMKilled: out of memory){}{}", colon, line);
@@ -212,7 +227,7 @@ std::string DescribeInit(const text::Json& pod, std::string_view container,
     return fmt::format("{}{} of {} {}", kInitContainer, container, Name(pod),
                        DescribeExit(terminated, false));
   }
-  const std::string line = TellingLine(terminated.message, true);
+  const std::string line = TellingLine(terminated.message, true, false);
   return fmt::format("{}{}: {}", kCodeSyncFailed, Name(pod),
                      line.empty() ? DescribeExit(terminated, true) : line);
 }
@@ -241,15 +256,29 @@ const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_l
   return is_last || is_waiting ? status.last_terminated : status.terminated;
 }
 
-// The rank that a launcher in the container reports as the first to fail (LauncherReport); nullopt
-// where it reports none. The pod's own rank is that of its first process.
-std::optional<int> SaidRank(std::string_view log) {
+struct SaidRank {
+  int rank = 0;
+  std::string_view host;
+};
+
+// The rank that a launcher in the container reports as the first to fail (LauncherReport), of its
+// own node or of another; nullopt where it reports none. The pod's own rank is that of its first
+// process.
+std::optional<SaidRank> ReadSaidRank(std::string_view log) {
   const size_t end = log.rfind(kExplains);
   const size_t begin = end == std::string_view::npos ? end : log.rfind(": rank ", end);
   if (begin == std::string_view::npos) return std::nullopt;
   const std::string_view said = log.substr(begin + 7, end - begin - 7);  // "1 of 2"
   const auto rank = base::ParseInt(said.substr(0, said.find(' ')));
-  return rank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
+  if (!rank) return std::nullopt;
+  constexpr std::string_view kHost = ", host ";
+  const std::string_view line = log.substr(end, log.find('\n', end) - end);
+  const size_t host = line.find(kHost);
+  return SaidRank{
+      static_cast<int>(*rank),
+      host == std::string_view::npos
+          ? ""
+          : line.substr(host + kHost.size(), line.find(')', host) - host - kHost.size())};
 }
 
 // Whether its launcher is told to start several ranks. "auto" does not say so: it is also the
@@ -264,9 +293,9 @@ bool HasSeveralRanks(const text::Json& pod) {
 
 // Names the pod's only rank, or the rank that its launcher names. Names only the pod when several
 // ranks ended together, as by one kill, because none was the first.
-std::string WhoFailed(const text::Json& pod, int node_rank, std::optional<int> said) {
+std::string WhoFailed(const text::Json& pod, int node_rank, const std::optional<SaidRank>& said) {
   if (!said && HasSeveralRanks(pod)) return fmt::format("{}{}", kPod, Name(pod));
-  return fmt::format("rank {} ({})", said.value_or(node_rank), Name(pod));
+  return fmt::format("rank {} ({})", said ? said->rank : node_rank, Name(pod));
 }
 
 // Adds the end of one container, if the program or an init container failed.
@@ -286,7 +315,7 @@ void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init,
   } else {
     const std::string container =
         status.name == kContainerName ? "" : fmt::format(" container {}", status.name);
-    const std::string who = WhoFailed(pod, common.rank, SaidRank(exit->message));
+    const std::string who = WhoFailed(pod, common.rank, ReadSaidRank(exit->message));
     failure.text = fmt::format("{}{} {}", who, container, DescribeExit(*exit, false));
     failure.is_code_alone = container.empty() && IsCodeAlone(*exit);
   }
@@ -347,6 +376,16 @@ bool MayBeTheCause(const Failure& earlier, const Failure& later) {
          (!later.started || earlier.at >= *later.started);
 }
 
+// The pod on which, according to the launcher of `first`, the rank that it names has failed; the
+// pod of `first` if it names none. The launchers of all nodes end within a second.
+const text::Json* PodOfSaidRank(const std::vector<const text::Json*>& pods, const Failure& first) {
+  const auto said = ReadSaidRank(first.log);
+  const auto found = std::find_if(pods.begin(), pods.end(), [&said](const text::Json* pod) {
+    return said && Name(*pod) == said->host;  // a pod's host name is its own name
+  });
+  return found == pods.end() ? first.pod : *found;
+}
+
 // The text that follows `words` in `text`; nullopt without them.
 std::optional<std::string_view> After(std::string_view text, std::string_view words) {
   const size_t at = text.find(words);
@@ -399,7 +438,12 @@ FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool h
   const Failure* const restarted = FirstOf(failures, true);
   if (restarted != nullptr) first = restarted;
   if (first == nullptr) return {};
-  return {first->text, LastLines(first->log), first->is_code_alone, first->pod};
+  const text::Json* const pod = PodOfSaidRank(pods, *first);
+  const std::string text =
+      pod == first->pod ? first->text
+                        : base::ReplaceAll(first->text, fmt::format("({})", Name(*first->pod)),
+                                           fmt::format("({})", Name(*pod)));
+  return {text, LastLines(first->log), first->is_code_alone, pod};
 }
 
 FailedReplica ReadFailure(std::string_view line) {

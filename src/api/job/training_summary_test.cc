@@ -756,11 +756,43 @@ TEST_F(FailedReason, IsWhatTheLauncherSaysOfIt) {
   EXPECT_TRUE(Reason().ends_with(" exited with code 1: ValueError: boom")) << Reason();
 }
 
+TEST_F(FailedReason, IsTheExceptionAboveWhatPythonWroteOnlyWhenItEnded) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n"
+      "KeyError: 'lr'\n";
+  const auto reason_of = [this](int code, const std::string& log) {
+    pods_[0] = MakePod("master", 0, "Failed");
+    Terminate(pods_[0], code, kCreated, log);
+    return Reason();
+  };
+  EXPECT_EQ(reason_of(1, raised + "step 1 loss 0.5\nstep 2 loss 0.4\n"),
+            "rank 0 (pt-master-0) exited with code 1: KeyError: 'lr'");
+  EXPECT_EQ(reason_of(1, raised + "no checkpoint found\n"),
+            "rank 0 (pt-master-0) exited with code 1: no checkpoint found");
+  EXPECT_EQ(reason_of(3, raised + "step 1 loss 0.5\n"),
+            "rank 0 (pt-master-0) exited with code 3: step 1 loss 0.5");
+}
+
 TEST_F(FailedReason, NamesTheRankThatTheLauncherNames) {
   Terminate(pods_[0], 1, kCreated,
             "bad.py: rank 13 of 16 failed first (local rank 5, pid 7, host h)\n"
             "  why       : ValueError: boom\n");
   EXPECT_TRUE(Reason().starts_with("rank 13 (pt-")) << Reason();
+}
+
+TEST_F(FailedReason, NamesThePodOnWhichTheRankFailedThatAllLaunchersName) {
+  const std::string report =
+      "bad.py: rank 2 of 4 failed first (local rank 0, pid 7, host pt-worker-0)\n"
+      "  why       : ValueError: boom\n";
+  Terminate(pods_[0], 1, kCreated, report);
+  EXPECT_EQ(Reason(), "rank 2 (pt-worker-0) exited with code 1: ValueError: boom");
+  Terminate(pods_[1], 1, kCreated, report);
+  EXPECT_EQ(Reason(), "rank 2 (pt-worker-0) exited with code 1: ValueError: boom");
+  std::string elsewhere = report;
+  elsewhere.replace(elsewhere.find("pt-worker-0"), 11, "node7");
+  pods_ = {MakePod("master", 0, "Failed"), MakePod("worker", 0, "Failed")};
+  Terminate(pods_[0], 1, kCreated, elsewhere);
+  EXPECT_EQ(Reason(), "rank 2 (pt-master-0) exited with code 1: ValueError: boom");
 }
 
 TEST_F(FailedReason, NamesThePodsRankWhereTheLogNamesNone) {

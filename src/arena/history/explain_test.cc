@@ -246,6 +246,37 @@ TEST_F(ExplainLogTest, ARankThatWasDoneHasNotTheExitCodeOfItsContainer) {
   EXPECT_EQ(out.find("rank 1 (pt-master-0): exited with code 1"), std::string::npos) << out;
 }
 
+TEST_F(ExplainLogTest, APodThatIsOnlyEndingMaySayWhy) {
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Running"));
+  std::string body =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+      "KeyError: 'lr'\n";
+  const std::string out = Explain([&body](const net::Target& target) {
+    const bool is_workers = target.segments[5] == "pt-worker-0";
+    return FakeLog{.body = is_workers ? body : ""};
+  });
+  EXPECT_NE(out.find("Why:       KeyError: 'lr'\n"), std::string::npos) << out;
+}
+
+// Without --tee, only torchrun's table names ranks.
+const std::string kUnmarked =
+    "step 1\nTraceback (most recent call last):\n  File \"/w/a.py\", line 4, in <module>\n"
+    "    raise ValueError(\"bad\")\nValueError: bad\n"
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+    "============\ntrain.py FAILED\n------------\nFailures:\n[1]:\n"
+    "  rank      : 0 (local_rank: 0)\n  exitcode  : -15 (pid: 7) (SIGTERM)\n------------\n"
+    "Root Cause (first observed failure):\n[0]:\n"
+    "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 8) \n============\n";
+
+TEST_F(ExplainLogTest, LinesThatNothingMarksAreOfTheRankThatTheTableNames) {
+  for (const std::string marked : {"", "[0] step 1\n"}) {
+    const std::string out = Explain(marked + kUnmarked);
+    EXPECT_NE(out.find("Who:       rank 1 (pt-master-0)"), std::string::npos) << out;
+    EXPECT_NE(out.find("Why:       ValueError: bad\n"), std::string::npos) << out;
+    EXPECT_NE(out.find("Where:     /w/a.py:4"), std::string::npos) << out;
+  }
+}
+
 TEST_F(ExplainLogTest, ANodesRankThatWasDoneHasNotTheExitCodeOfItsLauncher) {
   const std::string out =
       Explain("muster-launch: node 1 of 2: ranks 1 to 1 of 2, start 1\n[local-rank0]:step 1\n" +

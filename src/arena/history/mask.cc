@@ -53,6 +53,37 @@ size_t SecretEnd(std::string_view text, size_t at, size_t& keep) {
   return at;
 }
 
+// Returns the end of the value of a header that signs a request in, or `at` if none begins there:
+// `Authorization: Basic x`, `Cookie: a=b; c=d`, also in a dictionary. The first `keep` characters,
+// up to the name of the scheme, may be shown.
+size_t HeaderEnd(std::string_view text, size_t at, size_t& keep) {
+  constexpr std::array<std::string_view, 6> kSchemes = {"basic", "bearer",    "digest",
+                                                        "token", "negotiate", "apikey"};
+  const bool is_behind_escape = at > 1 && text[at - 2] == '\\';  // "\r\nCookie: ", written out
+  if (at > 0 && IsWord(text[at - 1]) && !is_behind_escape) return at;
+  const std::string name = base::ToLower(text.substr(at, std::string_view("authorization").size()));
+  const bool is_cookie = name.starts_with("cookie");
+  if (!is_cookie && name != "authorization") return at;
+  size_t value = at + (is_cookie ? std::string_view("cookie").size() : name.size());
+  value = std::min(text.find_first_not_of("\\\"'", value), text.size());
+  if (value == text.size() || text[value] != ':') return at;
+  value = std::min(text.find_first_not_of(" \\\"'", value + 1), text.size());
+  size_t end = std::min(text.find_first_of("\r\n\\\"'", value), text.size());
+  while (text.substr(end).starts_with("\\;")) {  // a shell's
+    end = std::min(text.find_first_of("\r\n\\\"'", end + 1), text.size());
+  }
+  const std::string_view words = text.substr(value, end - value);
+  const size_t blank = words.find(' ');
+  if (is_cookie) {
+    keep = value - at;
+    return words.find('=') < blank ? end : at;
+  }
+  if (blank == std::string_view::npos) return at;
+  keep = value + blank + 1 - at;
+  const std::string scheme = base::ToLower(words.substr(0, blank));
+  return std::find(kSchemes.begin(), kSchemes.end(), scheme) == kSchemes.end() ? at : end;
+}
+
 // Returns where the password of "://user:password@" begins and ends; both are 0 if there is none.
 std::pair<size_t, size_t> PasswordAfter(std::string_view text, size_t scheme_end) {
   const size_t begin = scheme_end + 3;
@@ -265,13 +296,15 @@ std::string Mask::Of(std::string_view text) const {
       }
     }
     size_t keep = 0;
-    if (const size_t end = SecretEnd(known, at, keep); end > at) {
+    size_t end = SecretEnd(known, at, keep);
+    if (end == at) end = HeaderEnd(known, at, keep);
+    if (end > at) {
       out += known.substr(at, keep);
       out += kStars;
       at = end;
       continue;
     }
-    if (const size_t end = ValueEnd(known, at); end > at) {
+    if (end = ValueEnd(known, at); end > at) {
       out += kStars;
       at = end;
       continue;

@@ -13,9 +13,9 @@ namespace arena {
 bool IsSecretName(std::string_view name);
 
 // Replaces by "***" the known secrets of a job, and everything that looks like one: passwords in
-// URLs, `Bearer ...`, what follows a flag like --token, tokens of GitHub, Hugging Face, AWS and
-// others, private keys in PEM. It cannot find a secret that no variable contains and that has no
-// known form.
+// URLs, `Bearer ...`, `Authorization: Basic ...`, `Cookie: a=b`, what follows a flag like --token,
+// tokens of GitHub, Hugging Face, AWS and others, private keys in PEM. It cannot find a secret that
+// no variable contains and that has no known form.
 class Mask {
  public:
   // Learns the values of secret variables in `object`, at any depth: {"name": N, "value": V}, and

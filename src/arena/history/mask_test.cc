@@ -101,6 +101,32 @@ TEST(Mask, KnowsWhatLooksLikeASecret) {
   for (const auto& [text, shown] : cases) EXPECT_EQ(Mask().Of(text), shown);
 }
 
+TEST(Mask, KnowsHeadersThatSignIn) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"> Authorization: Basic bWU6cGFzcw==\n> Accept: */*",
+       "> Authorization: Basic ***\n> Accept: */*"},
+      {"curl -H 'authorization: token abc' https://x",
+       "curl -H 'authorization: token ***' https://x"},
+      {R"({'Authorization': 'Basic bWU6cGFzcw==', 'Accept': '*/*'})",
+       R"({'Authorization': 'Basic ***', 'Accept': '*/*'})"},
+      {R"({\"Authorization\": \"Digest username=me\", \"A\": 1})",
+       R"({\"Authorization\": \"Digest ***\", \"A\": 1})"},
+      {R"(send: b'GET / HTTP/1.1\r\nCookie: id=a; s=b\r\nHost: x')",
+       R"(send: b'GET / HTTP/1.1\r\nCookie: ***\r\nHost: x')"},
+      {"Set-Cookie: id=abc; Path=/\nx", "Set-Cookie: ***\nx"},
+      {"echo Cookie: a=b\\; c=d\\; e=f\nx", "echo Cookie: ***\nx"},
+      {"Proxy-Authorization: Basic abc", "Proxy-Authorization: Basic ***"},
+      {"Cookie: none", "Cookie: none"},
+      {"Cookie: the a=b of it", "Cookie: the a=b of it"},
+      {"Authorization: failed for me", "Authorization: failed for me"},
+      {"Basic training", "Basic training"},
+      {"cookies: a=b", "cookies: a=b"},
+      {"Authorization:", "Authorization:"},
+      {"cookie", "cookie"},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(Mask().Of(text), shown);
+}
+
 TEST(Mask, SecretNames) {
   for (const char* name : {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "db-password", "WANDB_API_KEY",
                            "client-key-data", "AccountKey", "X-Amz-Signature"}) {

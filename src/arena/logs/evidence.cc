@@ -29,6 +29,7 @@
 #include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "text/projection.h"
 
 namespace arena {
@@ -96,17 +97,38 @@ bool Decides(const answers::Rank& launcher) {
   });
 }
 
-// Returns the last kMostBytes of a file.
+// Whether a line that no rank is known to have printed is the launcher's. In other logs the report
+// of the launcher is all that names ranks, as torchrun's is without --tee, or nothing marks what
+// the rank has printed that failed first. The launcher may also name one of another node, whose own
+// log says more.
+bool AreMarked(const answers::Evidence& log) {
+  const auto speaks = [](const answers::Rank& of) { return of.rank && !of.lines.empty(); };
+  const auto first = std::find_if(
+      log.ranks.begin(), log.ranks.end(),
+      [&log](const answers::Rank& of) { return of.rank && of.rank == log.first_rank; });
+  if (log.first_rank) return first == log.ranks.end() || speaks(*first);
+  return std::any_of(log.ranks.begin(), log.ranks.end(), speaks);
+}
+
+// Returns the last kMostBytes of a file, in UTF-8.
 base::Result<std::string> ReadEnd(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
   const auto size = static_cast<size_t>(std::max<std::streamoff>(0, file.tellg()));
   const size_t length = std::min(size, kMostBytes);
-  std::string text(length, '\0');
-  file.seekg(static_cast<std::streamoff>(size - length));
-  file.read(text.data(), static_cast<std::streamsize>(length));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
-  return text;
+  const auto read = [&file](size_t from, size_t bytes) {
+    std::string text(bytes, '\0');
+    file.seekg(static_cast<std::streamoff>(from));
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    text.resize(static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
+    return text;
+  };
+  std::string text = read(size - length, length);
+  if (length < size) {
+    const std::string mark = read(0, 2);  // of UTF-16, whose characters begin at even places
+    if (mark == "\xFF\xFE" || mark == "\xFE\xFF") text.insert(0, mark);
+  }
+  return base::FromMarkedUtf16(std::move(text));
 }
 
 class Gathering {
@@ -205,6 +227,8 @@ class Gathering {
       // The pod was killed and removed at once, and nobody recorded its end.
       rank.exit_code = kKilled;
       rank.was_ended_by_us = true;
+    } else if (api::Phase(pod) == "Running" && run_.job.summary.status == "FAILED") {
+      rank.was_ended_by_us = true;  // it is about to be, and may have said why the job has failed
     } else if (api::Phase(pod) != "Failed" && rank.reason.empty()) {
       AddWaiting(pod);
       if (api::Phase(pod) == "Running") {  // this rank may have held the others up
@@ -277,11 +301,12 @@ class Gathering {
         read.first_rank.has_value() ||
         std::any_of(read.ranks.begin(), read.ranks.end(),
                     [](const answers::Rank& of) { return of.rank && of.exit_code.has_value(); });
+    const bool are_marked = AreMarked(read);
     for (answers::Rank& of : read.ranks) {
       answers::Rank one = rank;
       // Lines that no rank has printed come from the launcher, which mostly repeats the ranks' own
       // words.
-      if (has_ranks && !of.rank && !Decides(of)) continue;
+      if (are_marked && !of.rank && !Decides(of)) continue;
       if (has_ranks) one.rank = of.rank;
       one.attempt += of.attempt;
       // The launcher has said how its ranks ended: the container's exit code is another's.
@@ -476,7 +501,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
   for (const std::string& path : paths) {
     std::error_code failed;
     if (path == "-") {
-      contents.emplace_back("stdin", ReadStdin());
+      contents.emplace_back("stdin", base::FromMarkedUtf16(ReadStdin()));
     } else if (fs::is_directory(path, failed)) {
       std::set<std::string> files;  // sorted by name
       for (auto each = fs::recursive_directory_iterator(path, failed);

@@ -53,6 +53,15 @@ const KnownError* FindKnownError(std::string_view text) {
   return found == kKnownErrors.end() ? nullptr : &*found;
 }
 
+// Whether it is an exception of Python's about the end of a connection, which may be one to a
+// server or a child. The rank that failed first has lost no rank by it.
+bool IsOfAnyConnection(std::string_view exception) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"ConnectionResetError", "ConnectionAbortedError", "BrokenPipeError", "EOFError"});
+  return std::any_of(kTypes.begin(), kTypes.end(),
+                     [exception](std::string_view type) { return exception.starts_with(type); });
+}
+
 // Sets the kind and the advice by what the worker printed, if a rule decides them.
 void Judge(const std::string& text, int exit_code, bool has_peers, Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
@@ -65,7 +74,9 @@ void Judge(const std::string& text, int exit_code, bool has_peers, Explanation& 
   rank.lines = answers::ReadLines(text, kJudgedLines);
   const auto finding = answers::FindInRank(rank);
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
-  if (finding->kind == "peer-lost" && !has_peers) return;  // who read its output, or a server
+  // Who read its output, or a server.
+  const bool is_no_peer = !has_peers || IsOfAnyConnection(finding->line);
+  if (finding->level == answers::Level::kPeerLost && is_no_peer) return;
   explanation.kind = finding->kind;
   explanation.advice = finding->advice_text;
   // The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
@@ -192,7 +203,8 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
   const bool has_peers = context.world_size > 1;
   const std::string traceback = TracebackText(root);
   Explanation explanation;
-  const bool is_signals = root.IsSignal() && !WasEndingByException(root);
+  const bool is_signals =
+      root.IsSignal() && !WasEndingByException(root) && !WasAbortedByException(root);
   if (is_signals || !root.standstill.empty()) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {

@@ -1,5 +1,6 @@
 #include "launch/failure/failure.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -16,6 +17,10 @@ namespace launch {
 namespace {
 
 constexpr std::string_view kTracebackStart = "Traceback (most recent call last):";
+// Python prints this before the traceback of a destructor or an exit handler, which ends nothing.
+constexpr std::string_view kIgnored = "Exception ignored ";
+// The C++ library's words before an abort.
+constexpr std::string_view kAborts = "terminate called ";
 
 int64_t WholeSeconds(const Failure& failure) {
   return std::chrono::floor<std::chrono::seconds>(failure.ReportedTime())
@@ -61,6 +66,27 @@ std::string GroupTraceback(std::string_view text) {
                                                                                          : "";
 }
 
+// Returns where the last traceback begins whose exception was not ignored; npos if there is none.
+size_t LastTraceback(std::string_view text) {
+  size_t begin = text.rfind(kTracebackStart);
+  while (begin != std::string_view::npos) {
+    const size_t line_end = text.rfind('\n', begin);
+    if (line_end == std::string_view::npos) break;
+    text = text.substr(0, line_end);
+    if (text.find(kIgnored, text.rfind('\n') + 1) == std::string_view::npos) break;
+    begin = text.rfind(kTracebackStart);
+  }
+  return begin;
+}
+
+// Whether its last exception ended one of its threads: a rank that another has waited for in vain.
+bool LostThread(const Failure& failure) {
+  const std::string_view text = failure.stderr_tail;
+  const size_t header = LastTraceback(text);
+  if (header == std::string_view::npos || header == 0) return false;
+  return text.find("Exception in thread ", text.rfind('\n', header - 2) + 1) < header;
+}
+
 enum class Guilt { kOwnEnd, kOwnException, kPeersEnd, kStopped };
 
 Guilt GuiltOf(const Failure& failure) {
@@ -83,6 +109,15 @@ bool WaitedForPeers(const Failure& failure) {
 bool WasEndingByException(const Failure& failure) {
   return failure.was_stopped_by_us && failure.exit_code == -SIGTERM &&
          !FindTraceback(failure.stderr_tail).empty();
+}
+
+bool WasAbortedByException(const Failure& failure) {
+  const std::string traceback = FindTraceback(failure.stderr_tail);
+  if (failure.exit_code != -SIGABRT || traceback.empty()) return false;
+  // With lines between them, the program may have handled the exception long before.
+  const std::vector<std::string> lines = LastLines(traceback, 2);
+  return lines.size() == 2 && lines[0].starts_with(' ') && !lines[1].starts_with(' ') &&
+         failure.stderr_tail.find(fmt::format("{}{}", traceback, kAborts)) != std::string::npos;
 }
 
 base::Result<std::string> WithErrorCode(std::string_view text, int exit_code) {
@@ -109,12 +144,16 @@ size_t FindRootCause(const std::vector<Failure>& failures) {
     };
     if (key(i) < key(root)) root = i;
   }
-  return root;
+  if (!ExceptionHas(kWordsOfWaits, failures[root])) return root;
+  const auto lost = std::find_if(failures.begin(), failures.end(), [](const Failure& failure) {
+    return GuiltOf(failure) == Guilt::kOwnException && LostThread(failure);
+  });
+  return lost == failures.end() ? root : static_cast<size_t>(lost - failures.begin());
 }
 
 std::string FindTraceback(std::string_view stderr_text) {
   if (std::string group = GroupTraceback(stderr_text); !group.empty()) return group;
-  const size_t begin = stderr_text.rfind(kTracebackStart);
+  const size_t begin = LastTraceback(stderr_text);
   if (begin == std::string_view::npos) return "";
   // Lines of the stack are indented; the first that is not names the exception, and what follows
   // of its message is part of it up to the end of the text.
@@ -125,7 +164,8 @@ std::string FindTraceback(std::string_view stderr_text) {
   for (const std::string& line : base::Split(stderr_text.substr(line_begin), '\n')) {
     std::string_view rest = line;
     if (rest.starts_with(indent)) rest.remove_prefix(indent.size());
-    if (has_exception && rest.empty()) break;
+    const bool is_other = rest.starts_with(kIgnored) || rest.starts_with(kAborts);
+    if (has_exception && (rest.empty() || is_other)) break;
     const bool is_stack = rest.empty() || rest[0] == ' ' || rest == kTracebackStart;
     has_exception = has_exception || !is_stack;
     traceback += rest;

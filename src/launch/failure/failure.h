@@ -45,6 +45,10 @@ struct Failure {
 // which its peers notice and end before it.
 bool WasEndingByException(const Failure& failure);
 
+// Whether it aborted right after it had printed its exception, as C++ code does that fails again
+// while Python cleans up.
+bool WasAbortedByException(const Failure& failure);
+
 // Whether its exception says that another rank has gone or did not come.
 bool WaitedForPeers(const Failure& failure);
 

@@ -97,6 +97,24 @@ TEST(RootCause, IsTheOneThatWasEndingByAnException) {
   EXPECT_EQ(FindRootCause({lost, slow}), 0U);
 }
 
+TEST(RootCause, IsTheOneThatLostAThreadWhenAnotherWaitedInVain) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\nKeyError: 'shard-7'\n";
+  Failure stopped = FailureOf(1, -SIGTERM, 10);
+  stopped.was_stopped_by_us = true;
+  stopped.stderr_tail = "step 1\nException in thread Thread-1 (f):\n" + raised;
+  Failure waited = FailureOf(0, 1, 10);
+  waited.stderr_tail =
+      "Traceback (most recent call last):\n  File \"x.py\", line 9, in g\nRuntimeError: Timed out "
+      "waiting 8000ms for recv operation to complete\n";
+  EXPECT_EQ(FindRootCause({waited, stopped}), 1U);
+  Failure failed = waited;
+  failed.stderr_tail = raised;
+  EXPECT_EQ(FindRootCause({failed, stopped}), 0U);
+  stopped.stderr_tail = raised;  // perhaps handled long before
+  EXPECT_EQ(FindRootCause({waited, stopped}), 0U);
+}
+
 TEST(Traceback, IsTheLastOne) {
   EXPECT_EQ(FindTraceback("warning\nTraceback (most recent call last):\n  File \"a\", line 1\n"
                           "    old\nKeyError: 1\n\nDuring handling of the above exception, another "
@@ -109,6 +127,18 @@ TEST(Traceback, IsTheLastOne) {
                           "[rank0]: E: 1\n"),
             "Traceback (most recent call last):\n  File \"a\"\nE: 1\n");
   EXPECT_EQ(FindTraceback("nothing here\n"), "");
+}
+
+TEST(Traceback, IsNotThatOfAnExceptionThatPythonIgnored) {
+  const std::string own =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nKeyError: 'lr'\n";
+  const std::string ignored =
+      "Exception ignored in: <function A.__del__ at 0x7f>\nTraceback (most recent call last):\n"
+      "  File \"a.py\", line 9, in __del__\nAssertionError: can only test a child process\n";
+  EXPECT_EQ(FindTraceback(own + ignored + ignored), own);
+  EXPECT_EQ(FindTraceback("x\n" + ignored + own), own);
+  EXPECT_EQ(FindTraceback("x\n" + ignored), "");
+  EXPECT_EQ(FindTraceback(ignored), "");
 }
 
 TEST(Traceback, OfAGroupIsThatOfTheGroupWithoutItsTree) {
@@ -264,6 +294,22 @@ TEST(ExplainFailure, SilenceOnAFullDiskIsTheDisks) {
   EXPECT_EQ(Explain(failure, context).kind, "exit-code");
 }
 
+TEST(ExplainFailure, AnAbortAfterAnExceptionIsTheExceptions) {
+  Failure root = FailureOf(1, -SIGABRT, 10);
+  root.stderr_tail =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n"
+      "RuntimeError: [enforce fail at inline_container.cc:445] . PytorchStreamWriter failed "
+      "writing "
+      "file data/0: file write failed\nterminate called after throwing an instance of "
+      "'c10::Error'\n  what():  [enforce fail at inline_container.cc:325] . unexpected pos\n";
+  const Explanation writing = Explain(root, {});
+  EXPECT_EQ(writing.kind, "checkpoint-write");
+  EXPECT_TRUE(writing.cause.starts_with("RuntimeError: [enforce")) << writing.cause;
+  EXPECT_TRUE(writing.evidence.back().starts_with("RuntimeError: [enforce"));
+  root.stderr_tail.insert(root.stderr_tail.find("terminate"), "step 2\n");
+  EXPECT_EQ(Explain(root, {}).cause, "ended by signal 6 (SIGABRT)");
+}
+
 TEST(ExplainFailure, IsOneScreen) {
   Failure failure = FailureOf(1, 1, 1);
   failure.stderr_tail = "Traceback (most recent call last):\n";
@@ -297,6 +343,14 @@ TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
   EXPECT_EQ(explanation.cause.find("rank 1, 3 had ended with exit code 0 while rank 0"), 0U);
   failure.stderr_tail = "Traceback (most recent call last):\n  File\nValueError: boom\n";
   EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");
+}
+
+TEST(ExplainFailure, ALostServerIsNotALostRank) {
+  Failure root = FailureOf(1, 1, 10);
+  root.stderr_tail =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n"
+      "ConnectionResetError: [Errno 104] Connection reset by peer\n";
+  EXPECT_EQ(Explain(root, {}).kind, "exception");
 }
 
 TEST(ExplainFailure, OfAnotherNodeHasItsLastLines) {

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, kBuckets> kAdvice = {
     "load data with more workers or nearer to the machine",
     "save checkpoints in the background, or less often",
     "make checkpoints smaller, or keep them nearer to the machine",
-    "save checkpoints more often: after restarts, steps were repeated",
+    "save checkpoints more often: steps were interrupted, or repeated after a restart",
     "restart sooner: see what a failure leads to (`explain`)",
     "find out which rank holds the others up (`explain`, `stacks`)",
     "it was suspended",
