@@ -67,8 +67,7 @@ TEST(AnswerError, AWebPageIsNoAnswer) {
 TEST(AnswerError, ARedirectNamesWhereTo) {
   const base::Error error =
       ErrorFromAnswer(Request(), 302, {{"location", "https://login/\x1b[2J"}}, "");
-  EXPECT_TRUE(
-      error.message.starts_with("the answer is a redirect to https://login/ [2J (HTTP 302)"))
+  EXPECT_TRUE(error.message.starts_with("the answer is a redirect to https://login/ (HTTP 302)"))
       << error.message;
 }
 

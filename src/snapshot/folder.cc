@@ -26,7 +26,7 @@ constexpr const char* kIgnoreFile = ".musterignore";
 constexpr size_t kMaxIgnoreBytes = 1 << 20;
 constexpr size_t kShownFiles = 5;
 constexpr off_t kShownBytes = 1'000'000;
-// The specification of git LFS: docs/spec.md in its repository.
+// As git LFS specifies it (spec.md in its repository).
 constexpr std::string_view kPointer = "version https://git-lfs.github.com/spec/v1\n";
 constexpr off_t kMaxPointer = 1024;
 

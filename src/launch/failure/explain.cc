@@ -63,7 +63,7 @@ bool IsOfAnyConnection(std::string_view exception) {
 }
 
 // Sets the kind and the advice by what the worker printed, if a rule decides them.
-void Judge(const std::string& text, int exit_code, bool has_peers, Explanation& explanation) {
+void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
     explanation.kind = known->kind;
     explanation.advice = known->advice;
@@ -74,9 +74,7 @@ void Judge(const std::string& text, int exit_code, bool has_peers, Explanation& 
   rank.lines = answers::ReadLines(text, kJudgedLines);
   const auto finding = answers::FindInRank(rank);
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
-  // Who read its output, or a server.
-  const bool is_no_peer = !has_peers || IsOfAnyConnection(finding->line);
-  if (finding->level == answers::Level::kPeerLost && is_no_peer) return;
+  if (finding->level == answers::Level::kPeerLost && IsOfAnyConnection(finding->line)) return;
   explanation.kind = finding->kind;
   explanation.advice = finding->advice_text;
   // The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
@@ -200,7 +198,6 @@ text::Object DescribeFailure(const Failure& failure) {
 }  // namespace
 
 Explanation Explain(const Failure& root, const FailureContext& context) {
-  const bool has_peers = context.world_size > 1;
   const std::string traceback = TracebackText(root);
   Explanation explanation;
   const bool is_signals =
@@ -209,7 +206,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {
       // A program that aborts has said why.
-      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root), has_peers,
+      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root),
             explanation);
     }
   } else {
@@ -230,7 +227,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       explanation.cause += ", and the log folder's disk is full";
       explanation.advice = "free space, or name another folder with --log-dir";
     } else {
-      Judge(text, ExitCodeOf(root), has_peers, explanation);
+      Judge(text, ExitCodeOf(root), explanation);
       if (explanation.kind == "import" && !context.python.empty()) {
         explanation.advice += fmt::format(" (it was {})", context.python);
       }
