@@ -146,7 +146,7 @@ def test_a_pod_that_kubernetes_refuses_is_refused_in_its_words(cluster, field, f
     text = JOB.format(team="red").replace(field, f"{field}\n{indent}{fault}")
     cluster.run("apply", "-f", write(cluster, "job.yaml", text))
     deadline = time.monotonic() + 30
-    while "REASON: " not in (shown := cluster.run("get", "mnist", "-e").stdout):
+    while "[FailedCreatePod]" not in (shown := cluster.run("get", "mnist", "-e").stdout):
         assert time.monotonic() < deadline, shown
         time.sleep(0.05)
     whole = f'Pod "mnist-master-0" is invalid: {words}\n'

@@ -244,6 +244,7 @@ def test_a_job_of_several_pods_is_stopped_when_it_is_stalled(cluster):
 
 def test_the_stacks_of_several_pods_are_in_the_log(cluster):
     fault, wait = submit_late_rank(cluster, "held", "--on-stall=stacks")
+    cluster.wait("held", "RUNNING")
     end = time.monotonic() + 60
     log = ""
     while "stacks, the rarest first:" not in log:
