@@ -34,7 +34,9 @@ inline constexpr std::string_view kArenaCodeContainer = "init-code";
 inline constexpr std::string_view kRequestGpusAnnotation = "requestGPUsOfJobOwner";
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 
-// muster's own. On a job: the Python interpreter of its pods on the embedded cluster, an absolute
+// muster's own. On Secrets that `muster secret` has made; those of jobs do not have it.
+inline constexpr std::string_view kSecretLabel = "muster.dev/secret";
+// On a job: the Python interpreter of its pods on the embedded cluster, an absolute
 // path; set at submit.
 inline constexpr std::string_view kPythonAnnotation = "muster.dev/python";
 // On a job: the submitter's PATH and similar variables for its pods, a JSON object of strings.

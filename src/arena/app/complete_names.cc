@@ -28,7 +28,7 @@ std::vector<std::string> NamesOfList(cluster::Client& client, const api::Resourc
 }
 
 std::vector<std::string> NamesInNamespace(Context& context, const api::Resource& resource,
-                                          const std::string& selector) {
+                                          std::string_view selector) {
   const auto client = context.connect(context);
   if (!client) return {};
   cluster::ListOptions options;
@@ -77,7 +77,7 @@ std::vector<std::string> CompleteDataNames(Context& context) {
 }
 
 std::vector<std::string> CompleteSecretNames(Context& context) {
-  return NamesInNamespace(context, api::kSecrets, kSecretLabel);
+  return NamesInNamespace(context, api::kSecrets, api::kSecretLabel);
 }
 
 void CompleteJobFlags(cli::FlagSet& set, Context& context) {

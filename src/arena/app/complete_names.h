@@ -17,8 +17,6 @@ void CompleteOneJob(cli::Command& verb, Context& context);
 void AddInstanceFlag(cli::FlagSet& set, std::string* to, Context& context,
                      std::string usage = "the instance; by default the master");
 std::vector<std::string> CompleteDataNames(Context& context);
-// Marks Secrets that `muster secret` has made. Secrets of jobs do not have it.
-inline constexpr const char* kSecretLabel = "muster.dev/secret";
 std::vector<std::string> CompleteSecretNames(Context& context);
 // The values of the flags of `submit` and `run` that name objects.
 void CompleteJobFlags(cli::FlagSet& set, Context& context);

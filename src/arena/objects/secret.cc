@@ -108,10 +108,10 @@ base::Result<SecretValues> ReadValues(const std::vector<std::string>& entries,
   return values;
 }
 
-base::Status CheckSecretLabel(cluster::Client& client, const Context& context,
-                              const std::string& name) {
+base::Status CheckMadeHere(cluster::Client& client, const Context& context,
+                           const std::string& name) {
   TRY_ASSIGN(const text::Json secret, client.Get(api::kSecrets, context.Namespace(), name));
-  if (!api::Label(secret, kSecretLabel).empty()) return {};
+  if (!api::Label(secret, api::kSecretLabel).empty()) return {};
   return Fail(
       Code::kInvalidArgument,
       fmt::format("the secret {} was not created by `{} secret create`: it may be a job's, and "
@@ -127,17 +127,17 @@ base::Result<int> CreateSecret(Context& context, const SecretFlags& flags, cli::
   for (const auto& [key, value] : values) data[key] = base::Base64Encode(value);
   // First: the cluster's context may name the namespace.
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  const text::Json secret =
-      text::Object{{"apiVersion", "v1"},
-                   {"kind", "Secret"},
-                   {"type", "Opaque"},
-                   {"metadata", text::Object{{"name", name},
-                                             {"namespace", context.Namespace()},
-                                             {"labels", text::Object{{kSecretLabel, "true"}}}}},
-                   {"data", std::move(data)}};
+  const text::Json secret = text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"type", "Opaque"},
+      {"metadata", text::Object{{"name", name},
+                                {"namespace", context.Namespace()},
+                                {"labels", text::Object{{api::kSecretLabel, "true"}}}}},
+      {"data", std::move(data)}};
   auto made = client->Create(api::kSecrets, context.Namespace(), secret);
   if (!made && made.error().code == Code::kAlreadyExists && flags.replaces) {
-    TRY(CheckSecretLabel(*client, context, name));
+    TRY(CheckMadeHere(*client, context, name));
     made = client->Update(api::kSecrets, secret);
   }
   if (!made && made.error().code == Code::kAlreadyExists) {
@@ -156,7 +156,7 @@ base::Result<int> ListSecrets(Context& context, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  options.label_selector = kSecretLabel;
+  options.label_selector = api::kSecretLabel;
   TRY_ASSIGN(const cluster::ObjectList secrets, client->List(api::kSecrets, options));
   cli::Table table;
   table.Row({"NAME", "AGE", "KEYS"});
@@ -177,7 +177,7 @@ base::Result<int> ListSecrets(Context& context, cli::Invocation& call) {
 
 base::Status DeleteSecret(cluster::Client& client, const Context& context,
                           const std::string& name) {
-  TRY(CheckSecretLabel(client, context, name));
+  TRY(CheckMadeHere(client, context, name));
   return client.Delete(api::kSecrets, context.Namespace(), name);
 }
 

@@ -18,11 +18,9 @@ bool EndsWhenStalled(const Replicas& replicas) {
 
 // Whether the program of the pod began, in its present attempt, after the second of the note.
 bool HasBegunAfter(const Pod& pod, base::Time noted) {
-  const auto statuses = api::ContainerStatuses(*pod.object);
-  return std::none_of(statuses.begin(), statuses.end(), [noted](const api::ContainerStatus& each) {
-    return each.name == api::kContainerName && each.running_since &&
-           std::chrono::floor<std::chrono::seconds>(*each.running_since) <= noted;
-  });
+  const auto training = api::StatusOfTraining(*pod.object);
+  return !training || !training->running_since ||
+         std::chrono::floor<std::chrono::seconds>(*training->running_since) > noted;
 }
 
 // An elastic job goes on without the pods that find no room.
