@@ -9,6 +9,8 @@ import subprocess
 import threading
 import time
 
+from waiting import pause
+
 
 class Dash:
     """A running `muster dash`, with the link that it printed."""
@@ -108,8 +110,8 @@ class Events:
 
 
 def await_true(look, timeout=60):
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
     while not (value := look()):
-        assert time.monotonic() < deadline, "it does not come true"
-        time.sleep(0.05)
+        assert time.monotonic() < began + timeout, "it does not come true"
+        pause(began)
     return value

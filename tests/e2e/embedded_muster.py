@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from places import BINARY, ROOT, TRAINING
+from waiting import pause
 
 NOBODY = 65534
 FAKE_NVML = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
@@ -80,22 +81,22 @@ class Cluster:
         return json.loads(self.run("get", name, "-o", "json").stdout)
 
     def wait(self, name, *statuses, timeout=60):
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
         while True:
             job = self.get(name)
             if job["status"] in statuses:
                 return job
-            assert time.monotonic() < deadline, (
+            assert time.monotonic() < began + timeout, (
                 f"{name} is {job['status']}, not {statuses}\n" + self.run("get", name).stdout)
-            time.sleep(0.05)
+            pause(began)
 
     def wait_for_all(self, name, *statuses, timeout=60):
         """The same, and no instance runs on: a job has succeeded with its master."""
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
         job = self.wait(name, *statuses, timeout=timeout)
         while any(one["status"] == "Running" for one in job["instances"]):
-            assert time.monotonic() < deadline, f"an instance of {name} runs on: {job}"
-            time.sleep(0.05)
+            assert time.monotonic() < began + timeout, f"an instance of {name} runs on: {job}"
+            pause(began)
             job = self.get(name)
         return job
 
@@ -127,10 +128,10 @@ class Cluster:
         return found
 
     def await_no_process(self, timeout=15):
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
         while left := self.pod_processes():
-            assert time.monotonic() < deadline, left
-            time.sleep(0.05)
+            assert time.monotonic() < began + timeout, left
+            pause(began)
 
     def close(self):
         subprocess.run([self.binary, "down", "--force"], env=self.env, cwd="/", timeout=60,

@@ -98,6 +98,23 @@ def test_the_files_that_took_longest_begin_first_the_next_time(tmp_path):
     assert run("--collect-only").startswith("tests/test_17.py")
 
 
+def test_files_that_ask_for_an_api_server_share_three(tmp_path):
+    (tmp_path / "tests" / "support").mkdir(parents=True)
+    (tmp_path / "tests" / "integration").mkdir()
+    shutil.copy(os.path.join(ROOT, "tests", "conftest.py"), tmp_path / "tests")
+    for shared in (places, skips):
+        shutil.copy(shared.__file__, tmp_path / "tests" / "support")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider --import-mode=importlib\npythonpath = tests/support\n")
+    for number in range(9):
+        (tmp_path / "tests" / "integration" / f"test_{number}.py").write_text(
+            "import os\ndef test_it(worker_id): open(f'of-{worker_id}', 'a').write('one')\n")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "4", "--dist", "loadfile"], cwd=tmp_path, env=environment, text=True,
+                          capture_output=True)
+    assert done.returncode == 0 and "9 passed" in done.stdout, done.stdout
+    assert len(glob.glob(str(tmp_path / "of-*"))) <= 3
+
+
 @pytest.mark.parametrize("failing", [None, "lives", "fuzzers"])
 def test_what_runs_beside_the_tests_is_waited_for_and_fails_them(tmp_path, failing):
     programs = {"scripts/build": "true", "scripts/kubernetes-tools": "true", "build/simulate_cluster": "true", "passes": "true",
@@ -117,7 +134,7 @@ def test_what_runs_beside_the_tests_is_waited_for_and_fails_them(tmp_path, faili
         (tmp_path / "build" / "dev" / folder / "CTestTestfile.cmake").write_text(f'add_test(one "{tmp_path}/{program}")\n')
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
     (tmp_path / "test_it.py").write_text("def test_it(): open('tested', 'w').close()\n")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    environment = {**{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}, "MUSTER_TEST_WORKERS": "1"}
     done = subprocess.run([tmp_path / "scripts" / "test", "all"], cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=120)
     assert done.returncode == bool(failing), done.stdout + done.stderr
     assert done.stderr.startswith("FAILED: ") == bool(failing) and (failing or "") in done.stderr

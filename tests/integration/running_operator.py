@@ -11,20 +11,21 @@ import urllib.error
 import urllib.request
 
 from real_kubernetes import ROOT, free_ports
+from waiting import pause
 
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 PATIENCE = 120  # of a busy machine
 
 
-def wait_until(what, happened, patience=PATIENCE, pause=0.05):
-    """What `happened` returns, once it is true; it is asked every `pause` seconds."""
-    deadline = time.monotonic() + patience
+def wait_until(what, happened, patience=PATIENCE, longest=0.5):
+    """What `happened` returns, once it is true; it is asked every `longest` seconds at least."""
+    began = time.monotonic()
     while True:
         value = happened()
         if value:
             return value
-        assert time.monotonic() < deadline, f"in vain: {what}"
-        time.sleep(pause)
+        assert time.monotonic() < began + patience, f"in vain: {what}"
+        pause(began, longest)
 
 
 class Operator:

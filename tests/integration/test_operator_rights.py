@@ -257,15 +257,15 @@ def empty_secret(installed):
 def test_without_a_watch_the_webhook_is_looked_after_and_readyz_says_so(unwatched):
     """Once a minute, both of its objects."""
     unwatched.spoil_bundle()
-    wait_until("both are made anew", empty_secret(unwatched), pause=2)
+    wait_until("both are made anew", empty_secret(unwatched), longest=2)
 
 
 @pytest.mark.soak
 def test_without_a_watch_either_object_of_the_webhook_is_looked_after(unwatched):
     good = unwatched.bundle()
     unwatched.spoil_bundle()
-    wait_until("it is put back", lambda: unwatched.bundle() == good, pause=2)
-    wait_until("it is made anew", empty_secret(unwatched), pause=2)
+    wait_until("it is put back", lambda: unwatched.bundle() == good, longest=2)
+    wait_until("it is made anew", empty_secret(unwatched), longest=2)
 
 
 def test_a_namespaced_one_works_without_a_right_of_the_cluster(real_cluster, namespace):

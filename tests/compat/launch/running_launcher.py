@@ -9,6 +9,7 @@ import tempfile
 import time
 
 from places import LAUNCHER, TRAINING
+from waiting import pause
 
 # Long enough for a machine that does much else; never waited for unless something is wrong.
 DEADLINE = 120
@@ -72,10 +73,10 @@ class Launcher:
 
     @staticmethod
     def await_true(claim, what):
-        deadline = time.monotonic() + DEADLINE
+        began = time.monotonic()
         while not claim():
-            assert time.monotonic() < deadline, what
-            time.sleep(0.02)
+            assert time.monotonic() < began + DEADLINE, what
+            pause(began)
 
     def await_file(self, *parts):
         path = self.path(*parts)
