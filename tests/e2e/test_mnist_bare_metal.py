@@ -126,7 +126,8 @@ def test_the_help_is_whole(machine):
     assert "set -euo" not in said
 
 
-@pytest.mark.parametrize("shape,launcher", [("launch-2x4", "torchrun"), ("launch-8x1", "")])
+@pytest.mark.parametrize("shape,launcher", [
+    ("launch-2x4", "torchrun"), ("launch-4x2", "python -m torch.distributed.launch"), ("launch-8x1", "")])
 def test_the_ranks_of_every_shape_are_those_of_the_table(machine, shape, launcher):
     """As the shapes below say it, by a program that does not train."""
     trains = os.path.join(machine.example, "mnist_ddp_launch.py")
@@ -141,9 +142,10 @@ def test_the_ranks_of_every_shape_are_those_of_the_table(machine, shape, launche
     check_ranks(output, nodes, processes, has_launcher=True)
 
 
+# Eight ranks each; test_mnist_yamls.py trains with the same programs in pods.
+@pytest.mark.soak
 @pytest.mark.parametrize("shape,launcher", [
-    pytest.param("launch-2x4", "torchrun", marks=pytest.mark.soak), ("launch-4x2", "python -m torch.distributed.launch"),
-    pytest.param("launch-8x1", "", marks=pytest.mark.soak), pytest.param("mp-8x1", "", marks=pytest.mark.soak), ("mp-2x4-file", "")])
+    ("launch-2x4", "torchrun"), ("launch-4x2", "python -m torch.distributed.launch"), ("launch-8x1", ""), ("mp-8x1", ""), ("mp-2x4-file", "")])
 def test_every_shape_ends_at_the_same_loss(machine, alone, shape, launcher):
     output = machine.shape(shape, *SHORT, LAUNCHER=launcher).stdout
     assert losses(output) == [pytest.approx(alone, abs=1e-4)], output

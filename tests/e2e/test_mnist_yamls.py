@@ -20,7 +20,8 @@ STAND_IN = """\
 import os
 told = " ".join(f"{name}={os.environ.get(name, '-')}" for name in (
     "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK"))
-print(f"rank {os.environ['RANK']} of {os.environ['WORLD_SIZE']}, local rank {os.environ['LOCAL_RANK']}: {told}")
+local = os.environ.get("LOCAL_RANK", 0)
+print(f"rank {os.environ['RANK']} of {os.environ['WORLD_SIZE']}, local rank {local}: {told}")
 """
 
 needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="PyTorch is not installed")
@@ -129,10 +130,11 @@ def test_the_other_shapes_see_what_the_table_says(cluster, yaml, nodes, processe
 
 @needs_torch
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="no kubectl here")
-def test_the_documents_kubectl_command(cluster):
+@pytest.mark.parametrize("code", ["stand-in", pytest.param("home/mnist-pytorchjob", marks=pytest.mark.soak)])
+def test_the_documents_kubectl_command(cluster, code):
     """pytorchjob-mnist-example.md, "Official example"."""
     command = "kubectl apply -f yamls/mnist_ddp_launch.yaml"
-    cluster.run("image", "map", IMAGE, cluster.path("home", "mnist-pytorchjob"))
+    cluster.run("image", "map", IMAGE, cluster.path(code))
     cluster.run("up", "--listen")
     config = cluster.path("home", "kubeconfig")
     with open(config, "w") as file:
@@ -142,3 +144,4 @@ def test_the_documents_kubectl_command(cluster):
     assert done.stdout == "pytorchjob.kubeflow.org/mnist-ddp-launch created\n", done.stderr
     await_success(cluster, "mnist-ddp-launch")
     check(cluster, "mnist-ddp-launch", 4, 1, has_launcher=False)
+    cluster.run("delete", "mnist-ddp-launch")

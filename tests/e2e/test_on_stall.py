@@ -90,7 +90,7 @@ if ODD and not os.path.exists('late'):
         time.sleep(0.03)
 """))
     cluster.submit("held", f"exec {PYTHON} train.py", "--workers=2", "--env=OMP_NUM_THREADS=1", f"--working-dir={cluster.path('home')}",
-                   "--on-stall=restart", "--stall-after=5", "--restart-policy=OnFailure", "--retry=9")
+                   "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9")
     end = time.monotonic() + 60
     while not cluster.get("held").get("reason", "").startswith("waiting"):
         assert time.monotonic() < end, cluster.run("get", "held").stdout

@@ -1,5 +1,5 @@
-"""docs/quickstart.md on a real API server with muster's operator, word for word from its first folder to its compared runs; of what
-follows, which is about this machine, what has a meaning there. The pods run on a node of the test's own."""
+"""docs/quickstart.md on a real API server with muster's operator, word for word from its first folder to a job that fails (to its compared
+runs in `make soak`); of what follows, which is about this machine, what has a meaning there. The pods run on a node of the test's own."""
 import os
 import stat
 
@@ -10,13 +10,14 @@ from places import BINARY, LAUNCHER, ROOT
 from running_node import RunningNode
 
 PAGE = os.path.join(ROOT, "docs", "quickstart.md")
-LAST = "## Submit it, and follow it"
+SWEEP = "## Five learning rates, and the best of them"
+LAST = "## Submit it, and follow it"  # from here on a job needs a folder that its pods see
 
 
-def steps():
-    """The blocks above the heading from which on a job needs a folder that its pods see."""
+def steps(last):
+    """The blocks above that heading."""
     with open(PAGE) as file:
-        end = file.read().splitlines().index(LAST) + 1
+        end = file.read().splitlines().index(last) + 1
     return [block for block in manual_pages.blocks_of(PAGE) if block.line < end and not block.needs]
 
 
@@ -47,9 +48,17 @@ def reader(real_cluster, namespace, operator, muster_as, programs, tmp_path):
     node.close()
 
 
+def test_a_job_of_the_quickstart_runs_and_one_fails_on_a_cluster(real_cluster, namespace, reader):
+    for block in steps(SWEEP):
+        reader.read(block)
+    jobs = real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+    assert sorted(job["metadata"]["name"] for job in jobs) == ["broken", "try"]
+
+
+@pytest.mark.soak
 def test_the_quickstart_is_read_on_a_cluster(real_cluster, namespace, reader):
-    assert len(steps()) > 6
-    for block in steps():
+    assert len(steps(LAST)) > 6
+    for block in steps(LAST):
         reader.read(block)
     jobs = real_cluster.get("pytorchjobs", "-n", namespace)["items"]
     assert sorted(job["metadata"]["name"] for job in jobs) == ["broken", "rates", "try", "try-2"]

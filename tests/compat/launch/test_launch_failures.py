@@ -570,8 +570,9 @@ dist.destroy_process_group()
 
 
 @pytest.mark.parametrize("flags, ranks, fails", [
-    ([], 4, False), (["--standalone"], 2, False), (["--master-port=0"], 2, False),
-    (["--max-restarts=1"], 2, True),
+    # The ranks of test_stalls.py are started with --standalone.
+    ([], 4, False), pytest.param(["--standalone"], 2, False, marks=pytest.mark.soak),
+    pytest.param(["--master-port=0"], 2, False, marks=pytest.mark.soak), (["--max-restarts=1"], 2, True),
 ])
 def test_gloo_all_reduce(launch, torch_version, flags, ranks, fails):
     """Debian's own torchrun crashes at its start (section 0.1)."""

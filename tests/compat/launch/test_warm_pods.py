@@ -82,7 +82,8 @@ def test_signals_that_are_ignored_stay_so(launch, both, signals):
     both(launch.script(NASTY["process"]), before=ignoring)
 
 
-@pytest.mark.parametrize("name", NASTY)
+# PyTorch's loader is asked for in test_warm.py.
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak) if name == "loader" else name for name in NASTY])
 def test_a_program_cannot_tell(launch, both, name):
     launch.script("", "beside.py")
     launch.script("data", "data.txt")
