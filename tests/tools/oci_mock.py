@@ -145,7 +145,7 @@ class OciMock:
         self.requests = []       # of every request: method, path, headers, body, status
         self.jobs, self.runs = {}, {}
         self.page_size = 100
-        self.cancel_looks = 1    # how often a run is seen CANCELING
+        self.cancel_looks = 0    # how often a run is seen CANCELING
         self.cancel_refusals = 0  # a run is not cancelled before it was tried so often: 409
         self.unlisted = 0        # the newest run is missing in so many lists
         self.is_away = False     # connections break before their request is looked at
@@ -407,12 +407,12 @@ class OciMock:
 
     def get_run(self, run_id, query, headers, body):
         run = self._known(self.runs, run_id)
-        shown = dict(run)
         if run["lifecycleState"] == "CANCELING":
-            run["looks"] = run.get("looks", 0) + 1
-            if run["looks"] >= self.cancel_looks:
+            if run.get("looks", 0) == self.cancel_looks:
                 self.move(run_id, "CANCELED")
-        elif self.moves_by_itself and run["lifecycleState"] == "ACCEPTED":
+            run["looks"] = run.get("looks", 0) + 1
+        shown = dict(run)
+        if self.moves_by_itself and run["lifecycleState"] == "ACCEPTED":
             self.move(run_id, "IN_PROGRESS")
             self.log(run_id, f"{run['displayName']} has begun")
         elif self.moves_by_itself and run["lifecycleState"] == "IN_PROGRESS":
