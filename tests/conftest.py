@@ -19,11 +19,12 @@ sys.dont_write_bytecode = False
 # A worker runs a file as a whole, or the files of a group: the longest begin first, so that none is alone at the end. What each took is
 # kept for the next run; of a first run it is known which take a minute.
 TIMES = os.path.join(ROOT, "build", "test-times.json")
-LONGEST = ("test_on_stall.py", "test_stalls.py", "test_recorder.py", "test_warm_libraries.py", "test_manual.py", "test_operator_faults.py", "test_tensorboard.py",
-           "test_oci_goes_wrong.py", "test_sweep_on_kubernetes.py", "test_store.py", "test_dash.py", "test_operator_rights.py",
-           "test_report.py", "test_mnist_bare_metal.py", "test_warm.py", "test_mnist_yamls.py", "test_operator_recovery.py", "test_opctl.py",
-           "test_watch_cancel_delete.py", "test_documents.py", "test_run_on_oci.py", "test_in_process.py", "test_nodes.py",
-           "test_test_runner.py", "test_operator.py", "test_run.py", "test_launch_failures.py", "test_warm_pods.py", "test_mnist_cpp.py")
+LONGEST = ("test_on_stall.py", "test_stalls.py", "test_stalls_of_jobs.py", "test_recorder.py", "test_warm_libraries.py", "test_manual.py",
+           "test_operator_faults.py", "test_tensorboard.py", "test_oci_goes_wrong.py", "test_sweep_on_kubernetes.py", "test_store.py",
+           "test_dash.py", "test_operator_rights.py", "test_report.py", "test_mnist_bare_metal.py", "test_warm.py", "test_mnist_yamls.py",
+           "test_operator_recovery.py", "test_opctl.py", "test_watch_cancel_delete.py", "test_documents.py", "test_run_on_oci.py",
+           "test_in_process.py", "test_nodes.py", "test_test_runner.py", "test_operator.py", "test_run.py", "test_launch_failures.py",
+           "test_warm_pods.py", "test_mnist_cpp.py")
 
 # An API server takes 2.4 s of a processor to start and a sixtieth of one while it idles: not every worker is to have one.
 API_SERVERS = 3

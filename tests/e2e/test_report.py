@@ -132,7 +132,7 @@ def test_the_rendezvous_is_measured_and_waits_for_data_are_estimated_from_stacks
 
     def has_been_looked_at():
         seconds = report(cluster, "waits")[1]
-        return seconds["data wait"] > max(10, 2 * seconds["steps"])
+        return seconds["data wait"] > max(5, 2 * seconds["steps"])
     # The stacks are looked at when the machine has time for it.
     await_true(has_been_looked_at, timeout=200)
     write(cluster, "waits.py.enough", "")
