@@ -19,9 +19,11 @@ std::string ExistingPartOf(std::string path) {
   return path.empty() ? "." : path;
 }
 
-// The highest directory above the path on the same file system.
+// The highest directory above the path on the same file system; links are followed.
 std::string MountOf(std::string path) {
   struct stat info{};
+  std::error_code failure;
+  if (auto real = std::filesystem::canonical(path, failure); !failure) path = real.string();
   if (stat(path.c_str(), &info) != 0) return "/";
   while (path.size() > 1) {
     const std::string parent = DirectoryOf(path);
@@ -44,8 +46,11 @@ DiskSpace DiskSpaceOf(const std::string& path) {
 }
 
 std::string NoSpaceOn(const std::string& path) {
-  return fmt::format("no space left on the disk of \"{}\" (mounted on {})", path,
-                     MountOf(ExistingPartOf(path)));
+  std::error_code failure;
+  const std::string full = path.empty() ? std::filesystem::current_path(failure).string()
+                                        : std::filesystem::absolute(path, failure).string();
+  return fmt::format("no space left on the disk of \"{}\" (mounted on {})", full,
+                     MountOf(ExistingPartOf(full)));
 }
 
 Error WriteErrno(int os_errno, std::string_view what, const std::string& path) {
