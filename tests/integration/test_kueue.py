@@ -1,5 +1,7 @@
 """docs/kueue.md: what the operator and `muster get` do for jobs that Kueue holds. The test plays
 Kueue: it makes the Workload and sets `suspend`, as Kueue's documentation has it."""
+import json
+
 import pytest
 
 from dying_kubelet import DyingKubelet
@@ -100,8 +102,9 @@ def test_preempted_and_admitted_again_to_another_flavor(real_cluster, api, names
                 # Kueue gives the quota away once nothing is active.
                 wait_until("nothing is active", lambda: not any(
                     "active" in counts for counts in j.status()["replicaStatuses"].values()))
+                found = api.items("pods", namespace)
                 assert all("deletionTimestamp" in pod["metadata"]
-                           for pod in api.items("pods", namespace).values())
+                           for pod in found.values()), json.dumps([found, j.status()], indent=1)
         kubelet.exit("j-master-0", 0)
         j.await_condition("Succeeded")
         assert api.names("pods", namespace) == ALL
