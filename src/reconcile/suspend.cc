@@ -18,11 +18,12 @@ void Suspend(JobState& state) {
     SetCondition(state.status, kRunning, false, kSuspendedReason, message, state.stamp);
   }
   DropCondition(state.status, kRestarting);
-  for (auto& [type, status] : state.status.replica_statuses) status.active = 0;
   if (SetCondition(state.status, kSuspended, true, kSuspendedReason, message, state.stamp)) {
     state.plan.events.push_back(Normal(kSuspendedReason, message));
     return;
   }
+  // Not before its pods are deleted: Kueue then gives their quota to another job.
+  for (auto& [type, status] : state.status.replica_statuses) status.active = 0;
   DeleteChildren(state, api::CleanPodPolicy::kAll);
   DeletePodGroup(state);
   DeleteAutoscaler(state);

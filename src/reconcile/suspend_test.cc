@@ -56,6 +56,21 @@ TEST(Suspend, FromCreationThroughTwoResumptions) {
   EXPECT_EQ(cluster.Conditions(), (Strings{kCreatedLine, kResumedLine, kRunningLine}));
 }
 
+// Kueue gives the quota of a job away once nothing of it is active.
+TEST(Suspend, PodsAreActiveUntilTheyAreDeleted) {
+  FakeCluster cluster(TestJob{});
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+  cluster.Step();
+  EXPECT_EQ(cluster.pods.size(), 3u);
+  EXPECT_EQ(cluster.Counts("Worker"), "a2 s0 f0");
+  cluster.Settle();
+  EXPECT_TRUE(cluster.pods.empty());
+  EXPECT_EQ(cluster.Counts("Worker"), "a0 s0 f0");
+}
+
 TEST(Suspend, PodsAreMadeFromTheTemplateAsItIsAtTheResumption) {
   FakeCluster cluster(TestJob{.run_policy = R"({"suspend":true})"});
   cluster.Settle();
