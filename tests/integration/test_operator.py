@@ -126,7 +126,7 @@ def test_E3_E4_suspended_resumed_and_suspended_again(start):
     j.await_services([])
     j.await_conditions(CREATED, ("Running", "False", "PyTorchJobSuspended"), SUSPENDED)
     assert j.status()["startTime"] == started
-    assert "active" not in j.status()["replicaStatuses"]["Worker"]
+    wait_until("nothing is active", lambda: "active" not in j.status()["replicaStatuses"]["Worker"])
     wait_until("another second", lambda: time.time() >= time.mktime(time.strptime(
         started, "%Y-%m-%dT%H:%M:%SZ")) - time.timezone + 2)
     j.patch({"runPolicy": {"suspend": False}})
