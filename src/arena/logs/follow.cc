@@ -121,6 +121,7 @@ class Follower {
   JobWatch& watch_;
   JobProbe probe_;
   LogLines lines_;
+  bool has_printed_ = false;
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
 
@@ -198,6 +199,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
   for (;;) {
     TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
     if (!bytes) break;
+    has_printed_ = true;
     TRY(out_.Write(lines_.Feed(*bytes)));
     if (request_.on_open_line) request_.on_open_line(lines_.OpenText());
   }
@@ -268,10 +270,15 @@ base::Status Follower::Run() {
       // read once more.
       if (base::Status status = StreamPatiently(view->container, false); !status) {
         TRY(PrintFailedInit(view->container));
-        return status.error().code == Code::kInvalidArgument ||
-                       status.error().code == Code::kNotFound
-                   ? base::Status()
-                   : std::move(status);
+        if (status.error().code != Code::kInvalidArgument &&
+            status.error().code != Code::kNotFound) {
+          return status;
+        }
+        if (!has_printed_) {
+          base::LogWarn("the log of instance {} cannot be read: {}", request_.instance,
+                        status.error().message);
+        }
+        return {};
       }
       return PrintFailedInit(view->container);
     }
