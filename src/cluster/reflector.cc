@@ -23,7 +23,8 @@ constexpr base::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestPause = std::chrono::seconds(10);
 // A watch that ends sooner and without an event counts as failed.
 constexpr std::chrono::seconds kShortWatch{1};
-// After so many of them in a row it lists: what changed would not be seen otherwise.
+// After so many of them in a row, or that were not answered, it lists: what changed would not be
+// seen otherwise.
 constexpr int kShortWatches = 2;
 // A starting API server briefly refuses what it will allow: about three seconds of attempts.
 constexpr int kRefusals = 6;
@@ -152,15 +153,19 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
     if (has_gone_back)
       return base::Fail(base::Code::kExpired, "the server's history has gone back");
   }
-  TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
+  auto opened = client_.OpenWatch(resource_, options);
+  if (!opened) {
+    if (opened.error().code == base::Code::kUnavailable) ++short_watches_;
+    return base::Fail(opened.error());
+  }
   const bool was_refused = std::exchange(refusals_, 0) >= kRefusals;
   if ((std::exchange(is_unreachable_, false) || was_refused) && handler_.recovered) {
     handler_.recovered();
   }
-  Watch& watch = *opened;
+  Watch& watch = **opened;
   {
     const std::lock_guard lock(mutex_);
-    watch_ = std::move(opened);
+    watch_ = std::move(*opened);
   }
   const base::Defer forget([this] {
     const std::lock_guard lock(mutex_);
