@@ -186,7 +186,16 @@ def test_logs_are_read_through_the_api_server(real_cluster, kubelet, muster, nam
 
 
 def test_following_says_which_log_cannot_be_read(real_cluster, kubelet, muster, namespace):
-    """As of a pod that was evicted, or whose node is gone: the kubelet knows no log of it."""
+    """As of a pod that was evicted, or whose node is gone: the kubelet knows no log of it. One that runs may have one again."""
+    submit(muster, "back", namespace)
+    play_operator(real_cluster, namespace, "back")
+    following = muster.start("logs", "-f", "back", "-n", namespace)
+    line = following.stderr.readline()
+    assert "the log of instance back-master-0 cannot be read: " in line and line.endswith("; trying on\n"), line
+    kubelet.write(namespace, "back-master-0", "pytorch", "here again")
+    assert following.stdout.readline() == "here again\n"
+    following.terminate()
+    following.communicate()
     submit(muster, "lost", namespace)
     play_operator(real_cluster, namespace, "lost", phase="Failed")
     done = muster.run("logs", "-f", "lost", "-n", namespace)
