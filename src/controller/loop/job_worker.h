@@ -73,6 +73,10 @@ class JobWorker {
   // wanted or not. Blocks.
   void LearnAutoscalers();
 
+  // To be called once, after all jobs and pods were put and before the first job is reconciled:
+  // assigns the ports that stored pods have to their jobs, so that no other job gets one of them.
+  void KeepPorts();
+
   // Waits for a job and reconciles it. False once stopped.
   bool WorkOne();
   // The same without waiting. False when no job is due.
