@@ -146,11 +146,10 @@ def test_a_pod_that_kubernetes_refuses_is_refused_in_its_words(cluster, field, f
     text = JOB.format(team="red").replace(field, f"{field}\n{indent}{fault}")
     cluster.run("apply", "-f", write(cluster, "job.yaml", text))
     whole = f'Pod "mnist-master-0" is invalid: {words}\n'
-    # The status is written after the event.
-    said = (f"REASON: pod mnist-master-0: {whole}", f"[FailedCreatePod] Error creating: {whole}")
-    shown = ""
+    expected = (f"REASON: pod mnist-master-0: {whole}", f"[FailedCreatePod] Error creating: {whole}")
     deadline = time.monotonic() + 30
-    while not all(each in shown for each in said):
+    shown = ""  # either comes first: the reason is the job's, and the event an object of its own
+    while not all(line in shown for line in expected):
         assert time.monotonic() < deadline, shown
         time.sleep(0.05)
         shown = cluster.run("get", "mnist", "-e").stdout
