@@ -170,7 +170,9 @@ bool IsWarning(std::string_view text) {
     return text.starts_with(each);
   });
   // torchrun's agent logs as a warning what ends it, and Horovod what may be its last word.
-  return (is_marked || HasAny(text, kWords)) && !HasAny(text, kEnds) && !IsOfNccl(text);
+  // NCCL goes on without its service that others ask for its state (src/ras).
+  const bool is_decisive = IsOfNccl(text) && text.find(" ras/") == std::string_view::npos;
+  return (is_marked || HasAny(text, kWords)) && !HasAny(text, kEnds) && !is_decisive;
 }
 
 bool IsHandled(std::string_view before) {
