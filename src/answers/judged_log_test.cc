@@ -79,6 +79,39 @@ TEST(JudgedLog, NcclGoesOnWithoutItsServiceForOthers) {
       kNothing);
 }
 
+TEST(JudgedLog, ALibraryThatRocmCanDoWithoutIsNoCause) {
+  EXPECT_EQ(JudgeLog("LoadLib(libhsa-amd-x.so) failed: libhsa-amd-x.so: cannot open shared object "
+                     "file: No such file or directory\n"
+                     "\"hipErrorNoBinaryForGpu: Unable to find code object for all current "
+                     "devices!\"\n")
+                .kind,
+            "python-mismatch");
+}
+
+TEST(JudgedLog, ADataLoadersWorkerSaysWhichSignalItGot) {
+  const std::string cut =
+      "Traceback (most recent call last):\n  File \"/x/loader.py\", line 9, in f\n";
+  for (const char* const signal : {"segmentation fault", "floating-point exception"}) {
+    const std::string error =
+        std::string("ERROR: Unexpected ") + signal + " encountered in worker.\n";
+    EXPECT_EQ(JudgeLog(error + cut).kind, "data-loader") << signal;
+  }
+}
+
+TEST(JudgedLog, ARegistrysRefusalIsAboutCredentials) {
+  const std::string pull = "Warning  Failed  2s  kubelet  Failed to pull image \"r.lab/a/b:1\": ";
+  for (const char* const refusal :
+       {"reading manifest 1 in r.lab/a/b: unauthorized: access to the requested resource is not "
+        "authorized",
+        "UNAUTHORIZED: unauthorized to access repository: a/b, action: pull: unauthorized",
+        "unauthorized: You don't have the needed permissions to perform this operation, and you "
+        "may have invalid credentials.",
+        "denied: Permission \"artifactregistry.repositories.downloadArtifacts\" denied on resource",
+        "denied: User: arn:x is not authorized to perform: ecr:BatchGetImage on resource: y"}) {
+    EXPECT_EQ(JudgeLog(pull + refusal + "\n").kind, "registry-credentials") << refusal;
+  }
+}
+
 // torch.multiprocessing.spawn
 TEST(JudgedLog, AParentsExceptionAboutAChildIsNoneOfItsOwn) {
   const std::string header = "Traceback (most recent call last):\n  File \"train.py\", line 3\n";

@@ -162,7 +162,9 @@ bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: "});
-  static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
+  // ROCr's of a library that it can do without, too.
+  static constexpr auto kBegins =
+      std::to_array<std::string_view>({"warning: ", "[warn", "LoadLib("});
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
