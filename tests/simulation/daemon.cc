@@ -57,7 +57,10 @@ void Serve(Daemon& process, local::server::ApiServer& api) {
 
 base::Status RunToItsEnd(Machine& machine, Daemon& process) {
   base::Clock& clock = base::SystemClock();
-  TRY(base::MakeDirs(machine.runtime(), 0700));
+  // As local/client does, which starts it.
+  for (const std::string& folder : {machine.state(), machine.runtime()}) {
+    TRY(base::MakeDirs(folder, 0700));
+  }
   local::node::PortAllocator ports({{20'000, 20'200}}, machine.disk().root() + "/");
   local::node::GpuAllocator gpus(machine.disk().root() + "/gpu-locks");
   gpus.SetInventory({});

@@ -81,6 +81,7 @@ void* Allocate(size_t size) {
   const size_t size_class = ClassOf(size);
   if (Free* const block = free_blocks[size_class]; block != nullptr) {
     free_blocks[size_class] = block->next;
+    __builtin_prefetch(block->next);  // has mostly left the cache when it is needed
     return block;
   }
   char* const memory = Carve(sizeof(Header) + SizeOf(size_class));

@@ -201,7 +201,10 @@ void Controller::Work() {
     lists_changed_.wait(lock, [this] { return is_stopping_ || lists_missing_ == 0; });
     if (is_stopping_) return;
   }
-  std::call_once(autoscalers_learnt_, [this] { worker_.LearnAutoscalers(); });
+  std::call_once(prepared_, [this] {
+    worker_.KeepPorts();
+    worker_.LearnAutoscalers();
+  });
   while (worker_.WorkOne()) {
   }
 }

@@ -51,7 +51,7 @@ class Controller {
   mutable std::mutex lists_mutex_;
   std::condition_variable lists_changed_;
   int lists_missing_ = 0;
-  std::once_flag autoscalers_learnt_;
+  std::once_flag prepared_;
   bool is_stopping_ = false;
   std::map<std::string, std::string> troubles_;  // by plural: why it cannot be listed
   std::vector<std::unique_ptr<cluster::Reflector>> reflectors_;

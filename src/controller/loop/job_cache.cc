@@ -256,6 +256,15 @@ void JobCache::Recall(const std::string& key) {
   if (found != entries_.end()) found->second.has_forgotten = false;
 }
 
+std::vector<std::string> JobCache::Keys() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> keys;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.has_job()) keys.push_back(key);
+  }
+  return keys;
+}
+
 std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {
   const auto is_on_node = [node](const auto& named) {
     const auto& [name, child] = named;

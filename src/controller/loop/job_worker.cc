@@ -43,6 +43,19 @@ std::optional<int> DeclaredPortOfRank0(const text::Json& job) {
   return std::nullopt;
 }
 
+// The port of rank 0 that the job's own pods carry. Those of an earlier job of its name may be
+// there still, and their port may be another job's by now.
+std::optional<int> PortOfPods(const JobCache::Snapshot& snapshot) {
+  std::optional<int> port;
+  for (const ObjectPtr& pod : snapshot.pods) {
+    if (api::ControllerUid(*pod) != api::Uid(*snapshot.job)) continue;
+    const auto carried = base::ParseInt(
+        text::GetString(*pod, {"metadata", "annotations", api::kMasterPortAnnotation}));
+    if (carried) port = static_cast<int>(*carried);
+  }
+  return port;
+}
+
 }  // namespace
 
 JobWorker::JobWorker(cluster::Client& client, base::Clock& clock, const Options& options,
@@ -233,16 +246,22 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
 
 base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot& snapshot) {
   if (!options_.assign_master_port) return std::optional<int>();
-  std::optional<int> existing;
-  for (const ObjectPtr& pod : snapshot.pods) {
-    const auto port = base::ParseInt(
-        text::GetString(*pod, {"metadata", "annotations", api::kMasterPortAnnotation}));
-    if (port) existing = static_cast<int>(*port);
-  }
   TRY_ASSIGN(const int port,
-             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), existing,
+             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), PortOfPods(snapshot),
                                          DeclaredPortOfRank0(*snapshot.job)));
   return std::optional<int>(port);
+}
+
+void JobWorker::KeepPorts() {
+  if (!options_.assign_master_port) return;
+  for (const std::string& key : cache_.Keys()) {
+    const auto snapshot = cache_.Get(key);
+    if (!snapshot || !PortOfPods(*snapshot)) continue;
+    // The job's reconciliation tells what is wrong with it.
+    (void)MasterPort(*snapshot);
+    const std::string uid(api::Uid(*snapshot->job));
+    if (!cache_.IsThere(key, uid)) LetGo(uid);
+  }
 }
 
 }  // namespace controller

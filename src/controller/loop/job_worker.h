@@ -73,6 +73,10 @@ class JobWorker {
   // wanted or not. Blocks.
   void LearnAutoscalers();
 
+  // Also to be called once before that, with all jobs and pods put: a port that a stored pod has is
+  // its job's, so that no job which is reconciled earlier gets it.
+  void KeepPorts();
+
   // Waits for a job and reconciles it. False once stopped.
   bool WorkOne();
   // The same without waiting. False when no job is due.

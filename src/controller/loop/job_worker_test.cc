@@ -250,6 +250,42 @@ TEST_F(JobWorkerTest, APortThatADeletedJobIsGivenIsGivenBack) {
   EXPECT_EQ(ports, std::set<std::string>());
 }
 
+TEST_F(JobWorkerTest, APortThatAStoredPodHasIsAssignedBeforeAnyOther) {
+  std::vector<std::pair<std::string, std::optional<int>>> asked;
+  options.assign_master_port = [&](const std::string& uid, std::optional<int> existing,
+                                   std::optional<int>) {
+    asked.emplace_back(uid, existing);
+    return existing.value_or(20'001);
+  };
+  server.CreateJob(OneWorkerJob("a"));
+  WorkUntilQuiet();
+  server.CreateJob(OneWorkerJob("b"));
+  Hear();
+  asked.clear();
+  worker.KeepPorts();
+  const std::string uid(api::Uid(server.Of(SimKind::kJob).at("a")));
+  EXPECT_EQ(asked, (decltype(asked){{uid, 20'001}}));
+}
+
+TEST_F(JobWorkerTest, AJobDoesNotGetThePortOfAnEarlierOneOfItsNameWhosePodIsStillThere) {
+  std::map<std::string, std::set<std::optional<int>>> asked;  // by uid
+  options.assign_master_port = [&](const std::string& uid, std::optional<int> existing,
+                                   std::optional<int>) {
+    asked[uid].insert(existing);
+    return existing.value_or(20'000);
+  };
+  server.CreateJob(OneWorkerJob("a"));
+  WorkUntilQuiet();
+  server.Remove(SimKind::kJob, "a");
+  server.CreateJob(OneWorkerJob("a"));
+  Hear();
+  asked.clear();
+  while (worker.WorkOneNow()) {
+  }
+  const std::string uid(api::Uid(server.Of(SimKind::kJob).at("a")));
+  EXPECT_EQ(asked[uid], (std::set<std::optional<int>>{std::nullopt}));
+}
+
 TEST_F(JobWorkerTest, ThePortThatTheTemplateOfRank0DeclaresIsAskedFor) {
   std::vector<std::optional<int>> asked;
   options.assign_master_port = [&](const std::string&, std::optional<int> existing,

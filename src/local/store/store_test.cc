@@ -4,15 +4,32 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
 #include <future>
 #include <map>
 
 #include "base/fd.h"
 #include "base/file.h"
 #include "local/store/sqlite.h"
+
+namespace {
+std::atomic<int> failing_syncs{0};
+}
+
+// SQLite's, instead of the C library's: a disk that fails so many times.
+extern "C" int fdatasync(int fd) {
+  if (failing_syncs > 0 && failing_syncs-- > 0) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fdatasync, fd));
+}
 
 namespace local::store {
 namespace {
@@ -545,6 +562,21 @@ void WriteUntilKilled(const std::string& path, int acknowledgements) {
     (*store)->SubmitAll(std::move(jobs));
     done.get_future().get();
   }
+}
+
+TEST(Store, AWriteThatWasRefusedByAFailingDiskIsNotThereAfterAKill) {
+  const TempDir dir;
+  const auto store = OpenStore(dir.File("a.db"));
+  ASSERT_TRUE(Write(*store, Put("first", 1)));
+  failing_syncs = 1;
+  EXPECT_FALSE(Write(*store, Put("refused", 1)));
+  EXPECT_EQ(failing_syncs, 0);
+  // What a kill leaves.
+  for (const char* const suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(dir.File("a.db") + suffix, dir.File("b.db") + suffix);
+  }
+  EXPECT_EQ(Names(*OpenStore(dir.File("b.db")), {.resource = "pods"}),
+            std::vector<std::string>{"first"});
 }
 
 TEST(Store, NothingAcknowledgedIsLostByAKill) {

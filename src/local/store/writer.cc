@@ -16,6 +16,9 @@ namespace {
 // The attempts for one mutation on a full disk: one for each step of the reserve, and one without.
 constexpr int kMaxTriesInRoom = 2 + static_cast<int>(kLastReserve / kReserveStep);
 
+// How often a failing disk is asked to take one page.
+constexpr int kMaxTriesToUndo = 10;
+
 constexpr std::string_view kColumns = "resource, namespace, name, uid, version, owner, json";
 
 std::string OwnerOf(const text::Json& object) {
@@ -160,9 +163,18 @@ class Writer::Session : public View {
 
   base::Status Commit(Transaction& transaction) {
     if (version_ != durable_version_) TRY(revise_.Run(version_));
+    is_in_doubt_ = true;
     TRY(transaction.Commit());
+    is_in_doubt_ = false;
     durable_version_ = version_;
     return {};
+  }
+  // A commit whose sync failed is in the log, where the next daemon would read it as one that
+  // succeeded, although it was answered with an error: puts one in its place that changes nothing.
+  void UndoFailedCommit() {
+    for (int tries = 0; is_in_doubt_ && tries < kMaxTriesToUndo; ++tries) {
+      is_in_doubt_ = !database_.Execute("PRAGMA application_id=0");
+    }
   }
   std::vector<EventPtr> TakeEvents() { return std::exchange(events_, {}); }
   std::vector<std::shared_ptr<const text::Json>> TakeObjects() {
@@ -354,7 +366,8 @@ class Writer::Session : public View {
   int64_t durable_version_;
   int64_t version_;  // of the current transaction
   bool is_lost_ = false;
-  bool is_short_ = false;  // disk space is short: nothing new is created
+  bool is_in_doubt_ = false;  // the last commit failed
+  bool is_short_ = false;     // disk space is short: nothing new is created
   std::vector<EventPtr> events_;
   std::vector<std::shared_ptr<const text::Json>> objects_;  // of the events
 };
@@ -438,6 +451,7 @@ base::Result<Writer::Committed> Writer::CommitInRoom(const std::vector<Job>& gro
     has_room = session_->MakeRoom();
     committed = TryCommit(group, first, count);
   }
+  session_->UndoFailedCommit();
   return committed;
 }
 

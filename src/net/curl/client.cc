@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "base/guarded.h"
@@ -144,7 +145,11 @@ class Client final : public CurlClient {
     std::vector<base::Result<HttpResponse>> answers;
     answers.reserve(requests.size());
     while (!requests.empty()) {
-      const auto some = requests.first(std::min(requests.size(), kMaxUnderWay));
+      // The first request goes alone: the others then share its connection. With CURLOPT_PIPEWAIT
+      // libcurl would see to that, but one that waits so has no time limit, and does not begin
+      // before an earlier one has ended, which a watch does not.
+      const bool is_first = !has_sent_.exchange(true);
+      const auto some = requests.first(is_first ? 1 : std::min(requests.size(), kMaxUnderWay));
       SendTogether(some, answers);
       requests = requests.subspan(some.size());
     }
@@ -215,6 +220,7 @@ class Client final : public CurlClient {
   const ExplainFailure explain_;
   base::Guarded<std::shared_ptr<const Security>> security_;
   const std::shared_ptr<CurlHandlePool> pool_ = std::make_shared<CurlHandlePool>();
+  std::atomic<bool> has_sent_{false};
   // Last: its thread uses the above.
   std::unique_ptr<CurlLoop> loop_;
 };
@@ -278,7 +284,6 @@ void Client::SetRequest(CurlTransfer& transfer) const {
 
 void Client::SetConnection(CURL* handle, const Security& security) const {
   Set(handle, CURLOPT_NOSIGNAL, 1L);
-  Set(handle, CURLOPT_PIPEWAIT, 1L);
   Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   Set(handle, CURLOPT_TCP_NODELAY, 1L);
   // The caller has chosen the proxy.

@@ -253,6 +253,26 @@ TEST(CurlClient, AServerThatHangsIsGivenUp) {
   EXPECT_EQ(client->Send(Get()).error().code, base::Code::kTimeout);
 }
 
+TEST(CurlClient, ARequestDoesNotWaitForAnotherThatIsNotAnswered) {
+  base::Fd held;
+  std::promise<void> is_held;
+  const TcpServer server([&](int fd) {
+    if (ReadRequest(fd).starts_with("GET /held")) {
+      held = base::Fd(::dup(fd));
+      return is_held.set_value();
+    }
+    Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const auto client = server.Client();
+  auto first = std::async(std::launch::async, [&] { return client->Send(Get("/held")); });
+  is_held.get_future().wait();
+  const auto second = client->Send(Get("/other"));
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(first.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  Send(held.get(), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_TRUE(first.get());
+}
+
 TEST(CurlClient, AStreamIsReadAsItComes) {
   const TcpServer server([](int fd) {
     ReadRequest(fd);
