@@ -46,6 +46,24 @@ TEST(JudgedLog, AMessageOfLustreIsNoExceptionOfPython) {
             "unknown");
 }
 
+TEST(JudgedLog, AFrameThatIsNotKeptIsNotTheLineOfTheOneBefore) {
+  std::string log = "Traceback (most recent call last):\n";
+  for (int i = 0; i < 200; ++i) log += "  File \"/w/a.py\", line 1, in f\n";
+  log += "  File \"/usr/lib/python3/dist-packages/a.py\", line 1, in g\n";
+  log += "TypeError: __init__() got an unexpected keyword argument 'a'\n";
+  EXPECT_EQ(JudgeLog(log).kind, "exception");
+}
+
+// A socket's end, in the words of a program in Go.
+TEST(JudgedLog, AnEndpointWithoutAPathIsNoFile) {
+  EXPECT_EQ(
+      JudgeLog("Error: close tcp 10.0.0.1:22: shutdown: transport endpoint is not connected\n")
+          .kind,
+      "unknown");
+  EXPECT_EQ(JudgeLog("Error: stat /mnt/data: transport endpoint is not connected\n").kind,
+            "input-output");
+}
+
 // c10d tries IPv6 before IPv4, then both again, and says later that it gave up.
 TEST(JudgedLog, AWarningOfAStoreDecidesLittle) {
   const auto warn = [](const std::string& family) {

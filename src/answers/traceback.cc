@@ -219,8 +219,8 @@ class Reader {
     };
     for (; at_ < lines_.size() && IsIndented(Text(at_)) && !is_end(Text(at_)); ++at_) {
       const Frame frame = ReadFrame(Text(at_));
-      if (!frame.file.empty() && raised.frames.size() < kMostFrames) {
-        raised.frames.push_back(frame);
+      if (!frame.file.empty()) {
+        if (raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
       } else if (!raised.frames.empty() && raised.frames.back().code.empty()) {
         raised.frames.back().code = base::Trim(Text(at_));
       }

@@ -8,11 +8,13 @@ namespace {
 char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char UpperChar(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-// The end of the escape sequence that begins at `at`, such as "\x1b[1;31m"; `at` if none does.
+// The end of the escape sequence that begins at `at`, such as "\x1b[1;31m"; `at` if none does. One
+// that is cut has no last character.
 size_t EscapeEnd(std::string_view text, size_t at) {
   if (!text.substr(at).starts_with("\x1b[")) return at;
-  const size_t last = text.find_first_not_of("0123456789;?", at + 2);
-  return last == std::string_view::npos ? text.size() : last + 1;
+  const size_t last = std::min(text.find_first_not_of("0123456789;?", at + 2), text.size());
+  const bool is_whole = last < text.size() && text[last] >= '@' && text[last] <= '~';
+  return is_whole ? last + 1 : last;
 }
 }  // namespace
 

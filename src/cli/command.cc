@@ -154,6 +154,11 @@ Command& Command::UnknownFlagHint(std::string text) {
   return *this;
 }
 
+Command& Command::RunsPrograms(std::string command) {
+  runs_programs_ = std::move(command);
+  return *this;
+}
+
 Command& Command::ClickStyle() {
   is_click_ = true;
   return *this;

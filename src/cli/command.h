@@ -75,6 +75,9 @@ class Command {
   Command& StopAtFirstArg();
   // Added to the error about an unknown flag that follows a positional.
   Command& UnknownFlagHint(std::string text);
+  // Root only: the command that runs programs. It is named to whoever gives a program where a
+  // command stands (train.py, ./a.sh, python).
+  Command& RunsPrograms(std::string command);
   // This command and those below are parsed, explained and refused in Click's style (cli/click.h).
   // Flags of the commands above do not apply to them.
   Command& ClickStyle();
@@ -147,6 +150,7 @@ class Command {
   std::string page_program_;
   std::string version_;
   std::string unknown_flag_hint_;
+  std::string runs_programs_;
   std::vector<std::string> aliases_;
   std::vector<std::unique_ptr<Command>> children_;
   std::vector<Later> later_;

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -111,6 +112,16 @@ TEST_F(CommandTest, ASynonymNamesItsCommand) {
   root_.Synonyms(kSynonyms);
   EXPECT_EQ(ErrorOf({"kill"}, 2),
             "unknown command \"kill\" for \"muster\" (did you mean `muster delete`?)");
+}
+
+TEST_F(CommandTest, AProgramInPlaceOfACommandNamesTheCommandThatRunsIt) {
+  root_.RunsPrograms("run");
+  for (const std::string name : {"train.py", "./train", "python3", "a.sh"}) {
+    EXPECT_EQ(ErrorOf({name, "--lr", "1"}, 2),
+              fmt::format("unknown command \"{0}\" for \"muster\" (did you mean `muster run {0}`?)",
+                          name));
+  }
+  EXPECT_EQ(ErrorOf({"trainpy"}, 2), "unknown command \"trainpy\" for \"muster\"");
 }
 
 TEST_F(CommandTest, ACallMakesOnlyTheCommandThatItNames) {

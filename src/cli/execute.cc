@@ -69,6 +69,11 @@ std::vector<T> Joined(std::vector<T> a, const std::vector<T>& b) {
   return a;
 }
 
+bool IsProgram(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".py") ||
+         name.ends_with(".sh") || name.starts_with("python");
+}
+
 std::string Described(const std::string& name, const std::string& summary) {
   return summary.empty() ? name : name + "\t" + summary.substr(0, summary.find('\n'));
 }
@@ -169,6 +174,9 @@ std::string Executor::Suggest(Command& command, std::string_view name) const {
     const std::string meant = fmt::format("{} {}", command.Path(), synonym->second);
     return is_arena ? fmt::format("\n\nDid you mean this?\n\t{}\n", meant)
                     : fmt::format(" (did you mean `{}`?)", meant);
+  }
+  if (!is_arena && !command.runs_programs_.empty() && IsProgram(name)) {
+    return fmt::format(" (did you mean `{} {} {}`?)", command.Path(), command.runs_programs_, name);
   }
   std::vector<std::string> near;
   for (const auto& child : command.children()) {

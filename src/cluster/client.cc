@@ -205,7 +205,10 @@ base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
     const net::HttpRequest version = MakeRequest("GET", "/version");
     const auto answer = transport_->Send(version);
     if (answer && answer->status == kHttpNotFound) {
-      error = ErrorFromAnswer(version, answer->status, answer->headers, answer->body);
+      base::Error of_version =
+          ErrorFromAnswer(version, answer->status, answer->headers, answer->body);
+      // Not of a gateway that refuses this path in its own words.
+      if (of_version.code == base::Code::kInvalidArgument) error = std::move(of_version);
     }
   }
   return base::Fail(std::move(error));

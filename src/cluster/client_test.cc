@@ -308,6 +308,12 @@ TEST_F(ClientTest, AServerWithoutPyTorchJobsIsAskedForItsVersion) {
   EXPECT_TRUE(client.Get(api::kPyTorchJobs, "team", "j")
                   .error()
                   .message.starts_with("the server knows no /version (HTTP 404)"));
+  server.QueueJson("404 page not found", 404);
+  server.QueueJson(R"({"message": "no route"})", 404);
+  EXPECT_TRUE(client.Get(api::kPyTorchJobs, "team", "j")
+                  .error()
+                  .message.starts_with("the cluster knows no PyTorchJob"))
+      << "a gateway";
 }
 
 TEST_F(ClientTest, SendsRaw) {

@@ -206,10 +206,9 @@ base::Result<std::string> Store::ContentOf(const File& file) const {
   return base::ReadFile(ObjectPath(file.hash));
 }
 
-bool Store::IsKept(const std::string& hash, int64_t size) const {
+bool Store::Renew(const std::string& hash, int64_t size) const {
   const std::string path = ObjectPath(hash);
   struct stat info{};
-  // Its new time is for Prune: it is in use.
   return ::stat(path.c_str(), &info) == 0 && info.st_size == size &&
          ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0;
 }
@@ -248,7 +247,7 @@ base::Status Store::KeepInParts(const std::string& path, File& file,
     file.size += count;
   }
   file.hash = Hex(sum.Finish());
-  if (IsKept(file.hash, file.size)) return {};
+  if (Renew(file.hash, file.size)) return {};
   const std::string object = ObjectPath(file.hash);
   TRY(base::MakeDirs(base::DirectoryOf(object)));
   if (::fchmod(target.get(), 0400) != 0 || ::rename(copy.c_str(), object.c_str()) != 0) {
@@ -260,7 +259,7 @@ base::Status Store::KeepInParts(const std::string& path, File& file,
 
 base::Status Store::Keep(const std::string& hash, std::string_view content,
                          std::vector<std::string>& made) const {
-  if (IsKept(hash, static_cast<int64_t>(content.size()))) return {};
+  if (Renew(hash, static_cast<int64_t>(content.size()))) return {};
   const std::string path = ObjectPath(hash);
   TRY(base::MakeDirs(base::DirectoryOf(path)));
   made.push_back(path);

@@ -63,7 +63,8 @@ class Store {
   // The same for a file of any size, which is not held in memory.
   base::Status KeepInParts(const std::string& path, File& file,
                            std::vector<std::string>& made) const;
-  bool IsKept(const std::string& hash, int64_t size) const;
+  // Whether it is kept already. Renews its time then, so that Prune leaves it.
+  bool Renew(const std::string& hash, int64_t size) const;
   // Adds the file to `made` if it was not there.
   base::Status Keep(const std::string& hash, std::string_view content,
                     std::vector<std::string>& made) const;

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import select
 import shutil
 import socket
 import stat
@@ -129,6 +130,41 @@ def test_a_lock_that_vanished_is_taken_again(cluster):
         cluster.run("list", env=NO_RUNTIME_DIR)
         assert record(cluster)["pid"] == before["pid"]
     assert "is down" in cluster.run("down").stdout
+
+
+def test_a_removed_state_folder_is_the_end_of_its_daemon_not_of_what_runs(cluster):
+    """What a daemon took into a removed store would be lost, with `submit` and `down` saying otherwise."""
+    go = cluster.path("go")
+    os.mkfifo(go)
+    cluster.submit("before", f"read line < {go}; echo $line > {cluster.path('said')}")
+    cluster.wait("before", "RUNNING")
+    old = record(cluster)["pid"]
+    pod, = os.listdir(cluster.path("state", "muster", "pods"))
+    deadline = time.monotonic() + 20
+    # The last file that a shim makes at its start: `rm` would stop at one that appears meanwhile.
+    while not os.path.exists(cluster.path("state", "muster", "pods", pod, "status.reserve")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    with open(cluster.path("state", "muster", "pods", pod, "shim.json")) as file:
+        shim = os.pidfd_open(json.load(file)["pid"])
+    daemon = os.pidfd_open(old)
+    # The folder itself may stay, with a lock that the daemon has made anew meanwhile.
+    subprocess.run(["rm", "-rf", cluster.path("state", "muster")], stderr=subprocess.DEVNULL)
+    assert select.select([daemon], [], [], 60)[0], "the daemon goes on without its store"
+    assert not os.path.exists(cluster.path("state", "muster", "pods"))
+    assert "before" not in cluster.run("list").stdout
+    cluster.submit("after", "echo here")
+    cluster.wait("after", "SUCCEEDED")
+    assert record(cluster)["pid"] != old
+    assert "is down" in cluster.run("down").stdout
+    assert "after" in cluster.run("list").stdout
+    with open(go, "w") as file:
+        file.write("still running\n")
+    assert select.select([shim], [], [], 60)[0], "the shim outlives its program"
+    with open(cluster.path("said")) as file:
+        assert file.read() == "still running\n"
+    os.close(shim)
+    os.close(daemon)
 
 
 def test_commands_that_come_first_and_at_once_start_one_daemon(cluster):

@@ -46,6 +46,13 @@ class SmallDisk:
                     pass
         assert self.free() == 0
 
+    def leave_room_for_files(self, count):
+        """None: for as many as there is memory for."""
+        disk = os.statvfs(self.inside)
+        limit = 0 if count is None else disk.f_files - disk.f_ffree + count
+        subprocess.run(["nsenter", f"--target={self.holder.pid}", "--mount", "mount", "-o",
+                        f"remount,nr_inodes={limit}", self.state], check=True)
+
     def empty(self):
         os.remove(f"{self.inside}/fill")
 
@@ -125,6 +132,19 @@ def test_jobs_are_deleted_with_no_byte_free_and_the_daemon_starts(cluster, disk)
     cluster.submit("after", "echo room again")
     cluster.wait_for_all("after", "SUCCEEDED")
     assert os.path.exists(f"{disk.inside}/reserve")
+
+
+def test_a_disk_that_has_bytes_but_no_inodes(cluster, disk):
+    """A job would wait for ever without a reason: the report of its pod cannot be written."""
+    cluster.submit("before", "true")
+    cluster.wait_for_all("before", "SUCCEEDED")
+    disk.leave_room_for_files(10)
+    refused = cluster.submit("more", "true", code=1).stderr
+    assert f'no space left for more files on the disk of "{disk.state}"' in refused, refused
+    cluster.run("delete", "before")
+    disk.leave_room_for_files(None)
+    cluster.submit("after", "true")
+    cluster.wait_for_all("after", "SUCCEEDED")
 
 
 def test_lost_log_lines_are_told(cluster, disk):

@@ -166,6 +166,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   }
   for (const Verb& verb : ours) add(verb);
   root.Synonyms(kSynonyms);
+  root.RunsPrograms("run");
 }
 
 }  // namespace arena

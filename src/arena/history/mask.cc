@@ -53,6 +53,27 @@ size_t SecretEnd(std::string_view text, size_t at, size_t& keep) {
   return at;
 }
 
+std::string_view QuoteAtEnd(std::string_view text) {
+  for (const std::string_view quote : {"\\\"", "\"", "'"}) {
+    if (text.ends_with(quote)) return quote;
+  }
+  return "";
+}
+
+// Returns where a header's value ends that begins at `at`: at the quote that opened it, "" for
+// none, or with its line, whose end may be written out. Quotes in it are its own: `Token
+// token="x"`.
+size_t HeaderValueEnd(std::string_view text, size_t at, std::string_view quote) {
+  for (; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    const bool is_line_end =
+        rest[0] == '\r' || rest[0] == '\n' || rest.starts_with("\\r") || rest.starts_with("\\n");
+    if (is_line_end || (!quote.empty() && rest.starts_with(quote))) return at;
+    if (rest[0] == '\\') ++at;  // of the next character, as in a shell's \;
+  }
+  return text.size();
+}
+
 // Returns the end of the value of a header that signs a request in, or `at` if none begins there:
 // `Authorization: Basic x`, `Cookie: a=b; c=d`, also in a dictionary. The first `keep` characters,
 // up to the name of the scheme, may be shown.
@@ -64,14 +85,14 @@ size_t HeaderEnd(std::string_view text, size_t at, size_t& keep) {
   const std::string name = base::ToLower(text.substr(at, std::string_view("authorization").size()));
   const bool is_cookie = name.starts_with("cookie");
   if (!is_cookie && name != "authorization") return at;
-  size_t value = at + (is_cookie ? std::string_view("cookie").size() : name.size());
-  value = std::min(text.find_first_not_of("\\\"'", value), text.size());
-  if (value == text.size() || text[value] != ':') return at;
-  value = std::min(text.find_first_not_of(" \\\"'", value + 1), text.size());
-  size_t end = std::min(text.find_first_of("\r\n\\\"'", value), text.size());
-  while (text.substr(end).starts_with("\\;")) {  // a shell's
-    end = std::min(text.find_first_of("\r\n\\\"'", end + 1), text.size());
-  }
+  const size_t name_end = at + (is_cookie ? std::string_view("cookie").size() : name.size());
+  const size_t colon = std::min(text.find_first_not_of("\\\"'", name_end), text.size());
+  if (colon == text.size() || text[colon] != ':') return at;
+  const size_t value = std::min(text.find_first_not_of(" \\\"'", colon + 1), text.size());
+  // The value may be in quotes, or the whole header.
+  std::string_view quote = QuoteAtEnd(text.substr(0, value));
+  if (quote.empty() && colon == name_end) quote = QuoteAtEnd(text.substr(0, at));
+  const size_t end = HeaderValueEnd(text, value, quote);
   const std::string_view words = text.substr(value, end - value);
   const size_t blank = words.find(' ');
   if (is_cookie) {
@@ -115,13 +136,6 @@ bool IsTypeName(std::string_view value) {
                                                       "string", "number", "object", "Any"};
   return value.find('[') != std::string_view::npos ||
          std::find(kTypes.begin(), kTypes.end(), value) != kTypes.end();
-}
-
-std::string_view QuoteAtEnd(std::string_view text) {
-  for (const std::string_view quote : {"\\\"", "\"", "'"}) {
-    if (text.ends_with(quote)) return quote;
-  }
-  return "";
 }
 
 // Removes a few blanks. Returns whether there were any.

@@ -97,10 +97,9 @@ bool Decides(const answers::Rank& launcher) {
   });
 }
 
-// Whether a line that no rank is known to have printed is the launcher's. In other logs the report
-// of the launcher is all that names ranks, as torchrun's is without --tee, or nothing marks what
-// the rank has printed that failed first. The launcher may also name one of another node, whose own
-// log says more.
+// Whether the log marks the lines of its ranks, so that all others are the launcher's. Without
+// --tee nothing but torchrun's table names ranks, and what the first to fail has printed is among
+// the others; if that one is of another node, it is in the log of that node.
 bool AreMarked(const answers::Evidence& log) {
   const auto speaks = [](const answers::Rank& of) { return of.rank && !of.lines.empty(); };
   const auto first = std::find_if(

@@ -272,7 +272,7 @@ std::string LogFold::Take(Moment now) {
     Emit(out);
   }
   const bool has_stopped = held_.empty() && last_repeat_ + kRepeatWindow <= now;
-  if (has_stopped || first_repeat_ + kMostRepeats <= now) EmitRepeats(out);
+  if (has_stopped || first_repeat_ + kRepeatPeriod <= now) EmitRepeats(out);
   return out;
 }
 

@@ -32,9 +32,9 @@ class LogFold {
 
   static constexpr std::chrono::milliseconds kWindow{500};
   static constexpr std::chrono::milliseconds kPatience{2000};
-  static constexpr std::chrono::seconds kRepeatWindow{2};  // then the count is shown
-  static constexpr std::chrono::seconds kMostRepeats{10};  // the same while a line goes on
-  static constexpr size_t kMaxHeld = 16384;                // lines; beyond, the oldest do not wait
+  static constexpr std::chrono::seconds kRepeatWindow{2};   // then the count is shown
+  static constexpr std::chrono::seconds kRepeatPeriod{10};  // and this often while a line goes on
+  static constexpr size_t kMaxHeld = 16384;                 // lines; beyond, the oldest do not wait
 
   struct Style {
     int ranks = 1;            // of the job

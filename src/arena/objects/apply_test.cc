@@ -224,6 +224,23 @@ TEST_F(ApplyTest, AnotherVersionOfTheKindIsNamed) {
   EXPECT_TRUE(Has(job.log, "did you mean apiVersion: kubeflow.org/v1?")) << job.log;
 }
 
+TEST_F(ApplyTest, TheKindOfThatNameInAnotherGroupIsNotNamed) {
+  is_this_machine_ = false;
+  refuse_ = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.target != "/apis/serving.knative.dev/v1") return std::nullopt;
+    return FakeCluster::Refusal{404, "NotFound",
+                                "the server could not find the requested resource"};
+  };
+  const Ended service = Run({"apply", "-f",
+                             Write("service.yaml",
+                                   "apiVersion: serving.knative.dev/v1\n"
+                                   "kind: Service\nmetadata: {name: a}\n")});
+  EXPECT_EQ(service.exit_code, 1);
+  EXPECT_TRUE(Has(service.log, "the cluster knows no Service of serving.knative.dev/v1"))
+      << service.log;
+  EXPECT_FALSE(Has(service.log, "did you mean")) << service.log;
+}
+
 // A definition of PyTorchJobs whose kind the cluster serves only after some pauses.
 class DefinedKindTest : public ApplyTest {
  protected:

@@ -21,11 +21,20 @@ using base::Fail;
 constexpr base::Duration kFirstPause = std::chrono::milliseconds(50);
 constexpr base::Duration kLongestPause = std::chrono::seconds(2);
 
-std::string DiscoveryPath(std::string_view api_version) {
+// "kubeflow.org" of "kubeflow.org/v1"; "", that of the core, of "v1".
+std::string_view GroupOf(std::string_view api_version) {
   const size_t slash = api_version.find('/');
-  if (slash == std::string_view::npos) return "/api/" + net::PercentEncode(api_version);
-  return fmt::format("/apis/{}/{}", net::PercentEncode(api_version.substr(0, slash)),
-                     net::PercentEncode(api_version.substr(slash + 1)));
+  return slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+}
+
+std::string_view VersionOf(std::string_view api_version) {
+  return api_version.substr(api_version.find('/') + 1);  // if there is no slash, all of it
+}
+
+std::string DiscoveryPath(std::string_view api_version) {
+  const std::string version = net::PercentEncode(VersionOf(api_version));
+  if (api_version.find('/') == std::string_view::npos) return "/api/" + version;
+  return fmt::format("/apis/{}/{}", net::PercentEncode(GroupOf(api_version)), version);
 }
 
 }  // namespace
@@ -41,14 +50,13 @@ base::Result<const KindFinder::Kinds*> KindFinder::KindsOf(const std::string& ap
   }
   std::set<std::string_view> names;  // "pytorchjobs", "pytorchjobs/status"
   for (const text::Json& entry : *resources) names.insert(text::GetString(entry, {"name"}));
-  const size_t slash = api_version.find('/');
   Kinds kinds;
   for (const text::Json& entry : *resources) {
     const std::string plural(text::GetString(entry, {"name"}));
     if (plural.empty() || plural.find('/') != std::string::npos) continue;
     Kind& kind = kinds_.emplace_back();
-    kind.group = slash == std::string::npos ? "" : api_version.substr(0, slash);
-    kind.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+    kind.group = GroupOf(api_version);
+    kind.version = VersionOf(api_version);
     kind.plural = plural;
     kind.kind = text::GetString(entry, {"kind"});
     kind.singular = base::ToLower(kind.kind);
@@ -65,8 +73,10 @@ base::Result<const KindFinder::Kinds*> KindFinder::KindsOf(const std::string& ap
 }
 
 std::string KindFinder::OtherVersion(std::string_view api_version, std::string_view kind) {
+  const std::string_view group = GroupOf(api_version);
   for (const api::Resource* const resource : api::AllResources()) {
-    if (resource->kind != kind || resource->api_version() == api_version) continue;
+    if (resource->kind != kind || resource->group != group) continue;
+    if (resource->api_version() == api_version) continue;
     std::string version(resource->api_version());
     const auto kinds = KindsOf(version);
     const auto is_it = [kind](const api::Resource* each) { return each->kind == kind; };

@@ -19,9 +19,11 @@ std::string ExistingPartOf(std::string path) {
   return path.empty() ? "." : path;
 }
 
-// The highest directory above the path on the same file system.
+// The highest directory above the path on the same file system; links are followed.
 std::string MountOf(std::string path) {
   struct stat info{};
+  std::error_code failure;
+  if (auto real = std::filesystem::canonical(path, failure); !failure) path = real.string();
   if (stat(path.c_str(), &info) != 0) return "/";
   while (path.size() > 1) {
     const std::string parent = DirectoryOf(path);
@@ -38,14 +40,22 @@ DiskSpace DiskSpaceOf(const std::string& path) {
   constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
   struct statvfs disk{};
   if (statvfs(path.c_str(), &disk) != 0 && statvfs(ExistingPartOf(path).c_str(), &disk) != 0) {
-    return {kUnknown, kUnknown};
+    return {kUnknown, kUnknown, kUnknown};
   }
-  return {uint64_t{disk.f_blocks} * disk.f_frsize, uint64_t{disk.f_bavail} * disk.f_frsize};
+  // Btrfs and others, which make inodes as needed, say that there are none.
+  const uint64_t free_files = disk.f_files == 0 ? kUnknown : uint64_t{disk.f_favail};
+  return {uint64_t{disk.f_blocks} * disk.f_frsize, uint64_t{disk.f_bavail} * disk.f_frsize,
+          free_files};
 }
 
 std::string NoSpaceOn(const std::string& path) {
-  return fmt::format("no space left on the disk of \"{}\" (mounted on {})", path,
-                     MountOf(ExistingPartOf(path)));
+  std::error_code failure;
+  const std::string full = path.empty() ? std::filesystem::current_path(failure).string()
+                                        : std::filesystem::absolute(path, failure).string();
+  const DiskSpace space = DiskSpaceOf(full);
+  const bool is_of_files = space.free_files < kShortFiles && space.free > 0;
+  return fmt::format("no space left {}on the disk of \"{}\" (mounted on {})",
+                     is_of_files ? "for more files " : "", full, MountOf(ExistingPartOf(full)));
 }
 
 Error WriteErrno(int os_errno, std::string_view what, const std::string& path) {

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <string>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -23,6 +25,12 @@ TEST(Disk, WhatDoesNotFitNamesTheDisk) {
             std::string::npos)
       << written.error().message;
   EXPECT_TRUE(written.error().message.ends_with(": delete files there")) << written.error().message;
+  char here[4096];
+  ASSERT_NE(::getcwd(here, sizeof here), nullptr);
+  EXPECT_NE(WriteErrno(ENOSPC, "write", "x")
+                .message.find("the disk of \"" + std::string(here) + "\" (mounted on /"),
+            std::string::npos)
+      << WriteErrno(ENOSPC, "write", "x").message;
   EXPECT_NE(WriteErrno(EDQUOT, "write", "/tmp/x").message.find("quota"), std::string::npos);
   EXPECT_EQ(WriteErrno(EACCES, "write", "/x").message, Errno(EACCES, "write /x").message);
 }

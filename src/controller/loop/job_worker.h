@@ -73,8 +73,8 @@ class JobWorker {
   // wanted or not. Blocks.
   void LearnAutoscalers();
 
-  // Also to be called once before that, with all jobs and pods put: a port that a stored pod has is
-  // its job's, so that no job which is reconciled earlier gets it.
+  // To be called once, after all jobs and pods were put and before the first job is reconciled:
+  // assigns the ports that stored pods have to their jobs, so that no other job gets one of them.
   void KeepPorts();
 
   // Waits for a job and reconciles it. False once stopped.

@@ -15,7 +15,7 @@ base::Status WriteReport(const std::string& path, std::string_view text) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
   const base::Fd fd(::open(path.c_str(), kFlags, 0666));
   if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
-  return base::WriteAll(fd.get(), text, fmt::format("\"{}\"", path));
+  return base::WriteAll(fd.get(), text, path);
 }
 
 std::string ErrorFileText(std::string_view message, base::Time now) {

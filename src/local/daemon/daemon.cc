@@ -128,6 +128,11 @@ bool IsFileOf(const base::Fd& fd, const std::string& path) {
          held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
+// Not if it is merely out of reach, as on a file server that does not answer.
+bool IsRemoved(const base::Fd& fd, const std::string& path) {
+  return fd && !IsFileOf(fd, path) && (::access(path.c_str(), F_OK) == 0 || errno == ENOENT);
+}
+
 // Somebody has removed the file. If another daemon came first, this one is redundant and ends.
 base::Status LockAgain(const Paths& paths, base::Fd& lock) {
   TRY(MakePrivateDirs(paths));
@@ -304,6 +309,14 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   // From here on the keeper's thread owns the lock.
   std::string socket = paths.socket;
   std::vector<KeptPath> kept;
+  // With O_PATH, because closing any other descriptor of the file frees SQLite's locks on it.
+  const base::Fd store(::open(paths.database.c_str(), O_PATH | O_CLOEXEC));
+  const auto is_store_there = [&](const std::string& path) { return !IsRemoved(store, path); };
+  kept.push_back({"store", paths.database, is_store_there, []() -> base::Result<std::string> {
+                    ::kill(::getpid(), SIGTERM);
+                    return base::Fail(base::Code::kNotFound,
+                                      "what is written to it would be lost, so the daemon ends");
+                  }});
   kept.push_back({"socket", socket, IsSocket, [&]() -> base::Result<std::string> {
                     // The user's runtime directory may have been removed with the last session.
                     const Paths now = PathsOf(environment);

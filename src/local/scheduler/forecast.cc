@@ -242,8 +242,9 @@ Forecast Foresee(const Node& node, const std::vector<Gang>& gangs, GpuPolicy pol
   }
   forecast.median = starts[kMiddle].at;
   forecast.kind = forecast.median <= now ? Forecast::Kind::kNow : Forecast::Kind::kLater;
-  if (starts.size() > kNineOfTen && !starts[kNineOfTen].is_too_late)
+  if (starts.size() > kNineOfTen && !starts[kNineOfTen].is_too_late) {
     forecast.late = starts[kNineOfTen].at;
+  }
   forecast.endings = std::move(starts[kMiddle].endings);
   return forecast;
 }

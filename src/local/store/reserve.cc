@@ -36,7 +36,8 @@ bool Grow(const std::string& path, uint64_t size) {
 bool Reserve::IsShort() {
   if (path_.empty()) return false;
   if (!is_kept_) is_kept_ = Keep();
-  return !is_kept_ || base::DiskSpaceOf(base::DirectoryOf(path_)).free < kShortBytes;
+  const base::DiskSpace disk = base::DiskSpaceOf(base::DirectoryOf(path_));
+  return !is_kept_ || disk.free < kShortBytes || disk.free_files < base::kShortFiles;
 }
 
 bool Reserve::Keep() {

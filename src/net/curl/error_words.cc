@@ -72,27 +72,27 @@ base::Error Untrusted(const CurlFailure& failure, const std::string& server) {
   }
 }
 
+// Whether nobody answered at all. libcurl mostly tells no error then.
+bool IsSilence(int os_errno) {
+  return os_errno == 0 || os_errno == EINPROGRESS || os_errno == ETIMEDOUT;
+}
+
+std::string WhyNotConnected(int os_errno, const std::string& to) {
+  if (os_errno == ECONNREFUSED) return fmt::format("nothing listens at {}", to);
+  if (IsSilence(os_errno)) return fmt::format("{} did not answer", to);
+  return fmt::format("{} cannot be reached: {}", to, std::strerror(os_errno));
+}
+
 base::Error NotConnected(const CurlFailure& failure, const std::string& server) {
-  switch (failure.os_errno) {
-    case ECONNREFUSED:
-      return {
-          Code::kUnavailable,
-          fmt::format("nothing listens at {}: is {} right?", server,
-                      failure.is_of_kubeconfig ? "the cluster up, and is server in the kubeconfig"
-                                               : "it up, and is the address"),
-          ECONNREFUSED};
-    case 0:
-    case EINPROGRESS:
-    case ETIMEDOUT:
-      return {Code::kUnavailable,
-              fmt::format("{} did not answer: is the network (or VPN) up, and is {} right?", server,
-                          Address(failure)),
-              0};
-    default:
-      return {Code::kUnavailable,
-              fmt::format("{} cannot be reached: {}", server, std::strerror(failure.os_errno)),
-              failure.os_errno};
+  std::string message = WhyNotConnected(failure.os_errno, server);
+  if (failure.os_errno == ECONNREFUSED) {
+    message += fmt::format(": is {} right?", failure.is_of_kubeconfig
+                                                 ? "the cluster up, and is server in the kubeconfig"
+                                                 : "it up, and is the address");
+  } else if (IsSilence(failure.os_errno)) {
+    message += fmt::format(": is the network (or VPN) up, and is {} right?", Address(failure));
   }
+  return {Code::kUnavailable, std::move(message), failure.os_errno};
 }
 
 // Where a proxy's URL comes from.
@@ -104,13 +104,12 @@ base::Error ProxyFailed(const CurlFailure& failure, const std::string& what) {
 }
 
 base::Error ProxyNotConnected(const CurlFailure& failure, std::string_view proxy) {
-  std::string what = fmt::format("the proxy {} did not answer", proxy);
   if (Holds(failure.detail, "Unsupported proxy")) {
-    what = fmt::format("the URL of the proxy {} has an unknown scheme", proxy);
-  } else if (failure.os_errno == ECONNREFUSED) {
-    what = fmt::format("nothing listens at the proxy {}", proxy);
+    return ProxyFailed(failure,
+                       fmt::format("the URL of the proxy {} has an unknown scheme", proxy));
   }
-  return ProxyFailed(failure, what);
+  return ProxyFailed(failure,
+                     WhyNotConnected(failure.os_errno, fmt::format("the proxy {}", proxy)));
 }
 
 // For a handshake that failed, or a connection that an alert ended.

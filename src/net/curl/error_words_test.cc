@@ -107,6 +107,9 @@ TEST(CurlError, NamesTheProxyWithoutItsPassword) {
       EXPECT_EQ(error.message.find("is server in the kubeconfig"), std::string::npos);
     }
   }
+  const CurlFailure failure{CURLE_COULDNT_CONNECT, EHOSTUNREACH, 0, false, "x", false};
+  EXPECT_EQ(ErrorFromCurl(failure, url, "http://p:3128").message,
+            "the proxy p:3128 cannot be reached: No route to host: see HTTPS_PROXY");
 }
 
 }  // namespace

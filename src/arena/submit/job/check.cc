@@ -241,7 +241,7 @@ bool IsSetting(std::string_view variable) {
   return variable.starts_with("PET_") || variable.starts_with("MUSTER_");
 }
 
-// By default a job is restarted never, whatever its policy says.
+// Without --retry a job is never restarted, whatever its policy says.
 void WarnOfNoRetries(SubmitOptions& options) {
   const SubmitFlags& flags = options.flags;
   const bool may_restart = !flags.restart_policy.empty() && flags.restart_policy != "Never";

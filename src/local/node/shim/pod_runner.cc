@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,14 @@ void KillDescendants() {
   for (const process::ProcessStat& process : process::Descendants(::getpid())) {
     if (process.state != 'Z') ::kill(process.pid, SIGKILL);
   }
+}
+
+// Whether the pod's folder was removed: what is written there can never be read. A folder that was
+// moved is still one.
+bool IsFolderRemoved() {
+  struct stat info{};
+  if (::stat(".", &info) != 0) return errno == ENOENT || errno == ESTALE;
+  return info.st_nlink == 0;
 }
 
 bool HasChildren() {
@@ -166,6 +175,7 @@ void PodRunner::OnSlotEnd(Slot& slot) {
 
 bool PodRunner::ShouldRestart(const Slot& slot) const {
   if (is_terminating_ || is_finishing_ || slot.run->HasLostLoss()) return false;
+  if (IsFolderRemoved()) return false;
   const bool is_init = next_init_ < init_slots_.size();
   const bool has_failed = slot.report.state.exit_code != 0;
   switch (spec_.restart_policy) {
@@ -195,6 +205,7 @@ void PodRunner::ScheduleRestart(Slot& slot) {
                                       base::ShortDuration(wait), slot.spec.name, spec_.name,
                                       spec_.namespace_name, spec_.uid));
   slot.restart_timer = loop_.After(wait, [this, &slot] {
+    if (IsFolderRemoved()) return OnSlotEnd(slot);
     ++slot.report.restart_count;
     StartSlot(slot);
     UpdateReport(false);
@@ -335,7 +346,7 @@ void PodRunner::UpdateReport(bool is_synced) {
   loop_.Cancel(report_timer_);
   report_timer_ = 0;
   const base::Status written = report_file_.Write(MakeReport(), is_synced);
-  if (written) {
+  if (written || IsFolderRemoved()) {
     report_backoff_.Reset();
     if (is_report_final_) {
       report_file_.Release();

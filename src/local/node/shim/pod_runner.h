@@ -19,7 +19,8 @@ namespace local::node {
 // Runs the init containers one after another, then all containers at once. Each is restarted in
 // place as the restart policy says, and commands that the daemon requests run beside them. Its
 // process must be a subreaper. Stops the loop when the pod has ended, none of its processes is left
-// and the report says so.
+// and the report says so. If the pod's folder was removed, its programs run on, but none is
+// restarted, and nothing is reported any more.
 class PodRunner {
  public:
   PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec& spec);

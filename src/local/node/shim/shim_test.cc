@@ -454,6 +454,26 @@ TEST_F(ShimTest, AShimWhoseFileIsEmptyIsNotAdoptedUnlessItHoldsItsLock) {
   EXPECT_FALSE(AdoptShim(directory));
 }
 
+TEST_F(ShimTest, EndsWithItsProgramIfItsFolderWasRemoved) {
+  const std::string go = root_ + "/go";
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  const PodSpec spec =
+      Pod({Shell("read line < " + go + "; echo $line > " + root_ + "/ran; exit 1")},
+          PodRestartPolicy::kAlways);
+  ShimHandle shim = Start(spec);
+  AwaitReport(spec.directory, [](const PodReport& report) {
+    return report.containers[0].state.phase == Phase::kRunning;
+  });
+  ASSERT_TRUE(base::RemoveTree(spec.directory));
+  std::ofstream(go) << "on\n";
+  const base::Status ended = process::WaitForEnd(shim.pidfd(), kTestWait);
+  EXPECT_TRUE(ended);
+  if (!ended) {
+    EXPECT_TRUE(shim.Kill());
+  }
+  EXPECT_EQ(base::ReadFile(root_ + "/ran").value_or(""), "on\n") << "the removal did not end it";
+}
+
 TEST_F(ShimTest, KeepsLocksAsLongAsItLivesAndHidesThemFromThePod) {
   const std::string path = root_ + "/gpu-0";
   base::Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
