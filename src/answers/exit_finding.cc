@@ -22,6 +22,17 @@ std::string LastWords(const Rank& rank) {
   return std::string(base::Trim(rank.lines[last].text).substr(0, 400));
 }
 
+// What libstdc++ prints of an exception that nothing caught, before it aborts; "" if it did not.
+std::string_view UncaughtIn(const Rank& rank) {
+  constexpr size_t kLastLines = 10;
+  const std::span lines(rank.lines);
+  for (const Line& line : lines.last(std::min(lines.size(), kLastLines))) {
+    const std::string_view text = base::Trim(line.text);
+    if (text.starts_with("what():  ")) return text;
+  }
+  return "";
+}
+
 // What an end by this signal says. If the level is kDeciding, the title names what went wrong in
 // the program itself.
 struct SignalEnd {
@@ -127,6 +138,10 @@ Finding FindInExit(const Rank& rank) {
       // The lines that it printed before the signal say nothing about the cause.
       finding.line =
           fmt::format("ended by signal {} ({})", end->signal, base::SignalName(end->signal));
+    }
+    if (end->signal == SIGABRT) {
+      const std::string_view uncaught = UncaughtIn(rank);
+      if (!uncaught.empty()) finding.line = uncaught.substr(0, 400);
     }
   } else if (rank.has_log && rank.exit_code && finding.line.empty()) {
     finding.title = "it ended itself, and printed nothing";

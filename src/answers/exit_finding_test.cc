@@ -27,6 +27,17 @@ TEST(SignalWords, AreThoseOfShells) {
   EXPECT_EQ(SignalIn("exited on SIGBUS"), 7);
 }
 
+TEST(ExitFinding, AnAbortsLineIsTheExceptionThatNothingCaught) {
+  const auto line_of = [](const std::string& log) {
+    const auto found = FindInRank(ReadLogs({{"log", log + "Aborted\n"}}).ranks.at(0));
+    return found ? found->line : "";
+  };
+  EXPECT_EQ(line_of("start\nterminate called after throwing an instance of 'std::runtime_error'\n"
+                    "  what():  no such shard: 7\n"),
+            "what():  no such shard: 7");
+  EXPECT_EQ(line_of("start\n"), "Aborted");
+}
+
 TEST(ExitFinding, AShellsWordIsTheEnd) {
   const auto kind_of = [](const std::string& word) {
     const auto found = FindInRank(

@@ -46,6 +46,21 @@ TEST(Explain, NamesTheUsersLine) {
   EXPECT_EQ(verdict.advice, Advice::kFixFirst);
 }
 
+TEST(Explain, APortThatAnotherRankThanTheFirstOpensIsTheStores) {
+  const std::string taken =
+      "Traceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 16, in <module>\n"
+      "  File \"/opt/torch/distributed/rendezvous.py\", line 296, in _env_rendezvous_handler\n"
+      "torch.distributed.DistNetworkError: The server socket has failed to listen on any local "
+      "network address. port: 23466, useIpv6: false, code: -98, name: EADDRINUSE, message: address "
+      "already in use\n";
+  const Verdict verdict = Explain({.ranks = {RankOf(1, 1, 5, taken)}});
+  EXPECT_EQ(verdict.kind, "port-in-use");
+  EXPECT_EQ(verdict.advice, Advice::kFixFirst);
+  EXPECT_NE(verdict.advice_text.find("took itself for rank 0"), std::string::npos);
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 5, taken)}}).advice, Advice::kRetry);
+}
+
 TEST(Explain, OfAJobWhosePodsAreGoneRepeatsWhatTheJobSays) {
   const Verdict verdict =
       Explain({.job_reason = "PyTorchJobFailed", .job_message = "Job j has failed because x"});

@@ -646,6 +646,14 @@ class RankReader {
   size_t going_on_until_ = 0;
 };
 
+// torch/distributed/rendezvous.py: with "env://", rank 0 alone starts the store's server.
+bool TookItselfForRankZero(const Rank& rank, const Finding& found) {
+  return rank.rank.value_or(0) > 0 && found.kind == "port-in-use" &&
+         std::any_of(rank.lines.begin(), rank.lines.end(), [](const Line& line) {
+           return line.text.find(", in _env_rendezvous_handler") != std::string::npos;
+         });
+}
+
 }  // namespace
 
 std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines) {
@@ -685,6 +693,12 @@ std::optional<Finding> FindInRank(const Rank& rank) {
   }
   std::optional<Finding> found = RankReader(rank).Read();
   if (!found && !ExitOf(rank)) return std::nullopt;
+  if (found && TookItselfForRankZero(rank, *found)) {
+    found->advice = Advice::kFixFirst;
+    found->advice_text =
+        "It took itself for rank 0, which alone opens MASTER_PORT: let the program read RANK. "
+        "PyTorch Lightning does so with plugins=[KubeflowEnvironment()], or under torchrun.";
+  }
   if (!found) {
     found = FindInExit(rank);
     if (rank.was_ended_by_us) found->level = Level::kPeerLost;

@@ -125,10 +125,10 @@ base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
   base::Error error = ErrorFromStatus(status, body);
   error.message = base::OneLine(error.message, kMaxQuoted);
   if (status == 429) {
-    const std::string_view after = net::FindHeader(headers, "Retry-After");
-    error.message =
-        fmt::format("the server has too much to do (HTTP 429): try again {}: {}",
-                    after.empty() ? "later" : fmt::format("in {} s", after), error.message);
+    // Some proxies give a date instead of seconds.
+    const auto after = base::ParseInt(net::FindHeader(headers, "Retry-After"));
+    error.message = fmt::format("the server has too much to do (HTTP 429): try again {}: {}",
+                                after ? fmt::format("in {} s", *after) : "later", error.message);
   }
   return error;
 }

@@ -86,6 +86,10 @@ TEST(AnswerError, TooManyRequestsSaysWhenToTryAgain) {
                       R"({"kind": "Status", "reason": "TooManyRequests", "message": "not now"})");
   EXPECT_EQ(error.code, Code::kExhausted);
   EXPECT_EQ(error.message, "the server has too much to do (HTTP 429): try again in 7 s: not now");
+  const base::Error dated =
+      ErrorFromAnswer(Request(), 429, {{"Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"}},
+                      R"({"kind": "Status", "reason": "TooManyRequests", "message": "not now"})");
+  EXPECT_EQ(dated.message, "the server has too much to do (HTTP 429): try again later: not now");
 }
 
 TEST(AnswerError, GarbageNamesTheRequestWithoutItsQuery) {

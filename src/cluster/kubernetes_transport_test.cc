@@ -145,8 +145,8 @@ TEST_F(KubernetesTransportTest, WaitsAsLongAsTheServerSays) {
   EXPECT_EQ(transport_->Send(Request())->status, 200);
   EXPECT_EQ(pauses_,
             (std::vector<base::Duration>{std::chrono::seconds(3), std::chrono::seconds(1)}));
-  Queue(429, {{"Retry-After", "3"}});
-  EXPECT_EQ(transport_->Send(Request("POST"))->status, 429);
+  Queue(503, {{"Retry-After", "3"}});
+  EXPECT_EQ(transport_->Send(Request("POST"))->status, 503);
   EXPECT_EQ(pauses_.size(), 2U);
 }
 

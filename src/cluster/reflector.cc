@@ -23,6 +23,9 @@ constexpr base::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestPause = std::chrono::seconds(10);
 // A watch that ends sooner and without an event counts as failed.
 constexpr std::chrono::seconds kShortWatch{1};
+// After so many of them in a row, or that were not answered, it lists: what changed would not be
+// seen otherwise.
+constexpr int kShortWatches = 2;
 // A starting API server briefly refuses what it will allow: about three seconds of attempts.
 constexpr int kRefusals = 6;
 // The server ends a watch after this, so that a hanging connection is noticed.
@@ -72,6 +75,7 @@ class Reflector::Impl {
   base::Backoff backoff_{kFirstPause, kLongestPause};
   bool has_watched_ = false;     // since the last list
   bool has_broken_ = false;      // the last watch; the server may have changed
+  int short_watches_ = 0;        // in a row, since the last list
   std::string newest_;           // the newest version seen
   int refusals_ = 0;             // in a row
   bool is_unreachable_ = false;  // and the handler knows it
@@ -93,6 +97,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
       continue;
     }
     has_watched_ = has_broken_ = false;
+    short_watches_ = 0;
     while (!stop.stop_requested()) {
       const base::Status watched = WatchFrom(*version, stop);
       newest_ = *version;
@@ -103,7 +108,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
       const bool is_expired = watched.error().code == base::Code::kExpired;
       // A version that is too old as soon as it is listed would cause a busy loop.
       if (!is_expired || !has_watched_) Pause(stop);
-      if (is_expired) break;
+      if (is_expired || short_watches_ >= kShortWatches) break;
     }
   }
 }
@@ -148,15 +153,19 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
     if (has_gone_back)
       return base::Fail(base::Code::kExpired, "the server's history has gone back");
   }
-  TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
+  auto opened = client_.OpenWatch(resource_, options);
+  if (!opened) {
+    if (opened.error().code == base::Code::kUnavailable) ++short_watches_;
+    return base::Fail(opened.error());
+  }
   const bool was_refused = std::exchange(refusals_, 0) >= kRefusals;
   if ((std::exchange(is_unreachable_, false) || was_refused) && handler_.recovered) {
     handler_.recovered();
   }
-  Watch& watch = *opened;
+  Watch& watch = **opened;
   {
     const std::lock_guard lock(mutex_);
-    watch_ = std::move(opened);
+    watch_ = std::move(*opened);
   }
   const base::Defer forget([this] {
     const std::lock_guard lock(mutex_);
@@ -166,9 +175,13 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
   const base::Status given = GiveOut(watch, version, stop);
   if (version != first_version || base::SystemClock().Steady() - begin > kShortWatch) {
     has_watched_ = true;
+    short_watches_ = 0;
     backoff_.Reset();
-  } else if (given && !stop.stop_requested()) {
-    return base::Fail(base::Code::kUnavailable, "the watch ended as soon as it began");
+  } else {
+    ++short_watches_;
+    if (given && !stop.stop_requested()) {
+      return base::Fail(base::Code::kUnavailable, "the watch ended as soon as it began");
+    }
   }
   return given;
 }

@@ -170,6 +170,32 @@ TEST_F(ReflectorTest, ListsAgainWhenTheVersionIsTooOld) {
   EXPECT_NE(server.Line(4).find("resourceVersion=20&"), std::string::npos);
 }
 
+TEST_F(ReflectorTest, ListsAgainWhileWatchesEndAsTheyBegin) {
+  server.QueueJson(List("5", {"a"}));
+  server.QueueWhole("");
+  server.QueueJson(List("9", {}));  // whether the history has gone back
+  server.QueueWhole("");
+  server.QueueJson(List("9", {"a", "b"}));
+  server.QueueStream(Event("ADDED", "c", "10"));
+  const auto reflector = Start();
+  EXPECT_EQ(diary.Line(0), "replace a");
+  EXPECT_EQ(diary.Line(1), "replace a b");
+  EXPECT_EQ(diary.Line(2), "added c");
+  EXPECT_NE(server.Line(5).find("resourceVersion=9&"), std::string::npos);
+}
+
+TEST_F(ReflectorTest, ListsAgainWhileOnlyWatchesAreNotAnswered) {
+  server.QueueJson(List("5", {"a"}));
+  server.QueueJson("not now", 503);
+  server.QueueJson(List("9", {}));  // whether the history has gone back
+  server.QueueJson("not now", 503);
+  server.QueueJson(List("9", {"a", "b"}));
+  server.QueueStream(Event("ADDED", "c", "10"));
+  const auto reflector = Start();
+  EXPECT_EQ(diary.Line(1), "replace a b");
+  EXPECT_EQ(diary.Line(2), "added c");
+}
+
 TEST_F(ReflectorTest, TriesAgainWhenAListFails) {
   server.QueueJson("not now", 503);
   server.QueueJson(List("5", {"a"}));

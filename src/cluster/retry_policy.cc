@@ -18,7 +18,8 @@ bool MayRepeat(std::string_view method) {
 std::optional<std::chrono::seconds> RetryAfter(const net::HttpRequest& request, int status,
                                                const net::Headers& headers, int attempt) {
   if (attempt >= kMaxAttempts || (status != 429 && status != 503)) return std::nullopt;
-  if (!MayRepeat(request.method)) return std::nullopt;
+  // A request that was answered with 429 was not carried out.
+  if (status != 429 && !MayRepeat(request.method)) return std::nullopt;
   // Servers that want a retry say when (k8s.io/client-go does not retry otherwise either).
   const auto seconds = base::ParseInt(net::FindHeader(headers, "Retry-After"));
   if (!seconds || *seconds < 0 || *seconds > kLongestRetryAfter.count()) return std::nullopt;

@@ -16,10 +16,10 @@ struct Case {
 TEST(RetryPolicy, AsksAgainOnlyWhatMayBeAskedTwiceAndWhenTheServerSaysWhen) {
   const Case cases[] = {
       {"GET", 429, "1", 1, 1},         {"GET", 503, "2", 1, 2},   {"PUT", 429, "0", 1, 0},
-      {"DELETE", 503, "30", 4, 30},    {"POST", 429, "1", 1, -1}, {"PATCH", 503, "1", 1, -1},
+      {"DELETE", 503, "30", 4, 30},    {"POST", 429, "1", 1, 1},  {"PATCH", 503, "1", 1, -1},
       {"GET", 429, "", 1, -1},         {"GET", 500, "1", 1, -1},  {"GET", 200, "1", 1, -1},
       {"GET", 429, "31", 1, -1},       {"GET", 429, "-1", 1, -1}, {"GET", 429, "1", 5, -1},
-      {"GET", 429, "in a bit", 1, -1},
+      {"GET", 429, "in a bit", 1, -1}, {"POST", 503, "1", 1, -1}, {"PATCH", 429, "1", 1, 1},
   };
   for (const Case& c : cases) {
     net::HttpRequest request;

@@ -91,6 +91,18 @@ std::vector<std::string_view> WordsOf(std::string_view line) {
   return words;
 }
 
+// Takes the later value of "1.0 -> 0.1", whose first number is at `at`; the place of the number
+// that counts.
+size_t TakeLater(const std::vector<std::string_view>& words, size_t at, double& value) {
+  while (at + 2 < words.size() && (words[at + 1] == "->" || words[at + 1] == "→")) {
+    const auto later = NumberOf(words[at + 2]);
+    if (!later) break;
+    value = *later;
+    at += 2;
+  }
+  return at;
+}
+
 }  // namespace
 
 Metrics MetricsOf(std::string_view line) {
@@ -115,6 +127,7 @@ Metrics MetricsOf(std::string_view line) {
         const auto value = NumberOf(std::string_view(part).substr(at + 1));
         if (!name.empty() && value) metrics.emplace_back(name, *value);
       }
+      if (!metrics.empty()) i = TakeLater(words, i, metrics.back().second);
       continue;
     }
     if (mark != std::string_view::npos) word = word.substr(0, mark);  // name: 1
@@ -122,12 +135,12 @@ Metrics MetricsOf(std::string_view line) {
     size_t next = i + 1;
     if (words[next] == "=" || words[next] == ":") ++next;
     if (next >= words.size()) break;
-    const auto value = NumberOf(words[next]);
+    auto value = NumberOf(words[next]);
     if (!value) continue;
     const std::string name = NameOf(word);
     if (name.empty()) continue;
+    i = TakeLater(words, next, *value);
     metrics.emplace_back(name, *value);
-    i = next;
   }
   return metrics;
 }

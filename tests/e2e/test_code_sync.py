@@ -136,7 +136,7 @@ def test_a_copy_of_the_callers_folder(user, request):
             os.chown(path, cluster.uid, cluster.uid)
     flags = ["submit", "pytorch", "--workers=2", "--sync-mode=local", "--follow"]
     done = cluster.run(*flags, "--name=here", "pwd; cd /root/code/project && python train.py && cat inside/a", cwd=code)
-    assert "code: 2 files (0.0 MB) of " in done.stderr and "at /root/code/project in the replicas" in done.stderr
+    assert "code at /root/code/project in the replicas: 2 files (0.0 MB) of " in done.stderr
     assert done.stdout.endswith("/root\ntrained\na\n"), done.stdout
     with open(os.path.join(code, "train.py"), "w") as file:
         file.write("print('changed')\n")

@@ -99,6 +99,13 @@ def test_the_nodes_sign_in_as_the_user(cluster, opctl):
     assert logins() == {f"mine {config} DEFAULT"}
 
 
+def test_a_run_on_this_machine_needs_no_image(cluster, opctl):
+    opctl.write("train.py", "")
+    opctl.write("train.yaml", TRAIN.replace("iad.ocir.io/t/i:1", '"@image"'))
+    assert "has succeeded" in opctl("run", "-f", "train.yaml", "-b", "local").stderr
+    assert "tag arg is missing" in opctl("run", "-f", "train.yaml", "--dry-run", code=1).stderr
+
+
 @pytest.mark.parametrize("path", ["/code/train.py", "/code/below/train.py"])
 def test_the_entry_point_of_an_image_is_found_here(cluster, opctl, path):
     os.makedirs(cluster.path("home", "below"))

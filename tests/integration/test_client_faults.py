@@ -185,6 +185,23 @@ def test_logs_are_read_through_the_api_server(real_cluster, kubelet, muster, nam
                       "-n", namespace).stdout == "of the worker\n"
 
 
+def test_following_says_which_log_cannot_be_read(real_cluster, kubelet, muster, namespace):
+    """As of a pod that was evicted, or whose node is gone: the kubelet knows no log of it. One that runs may have one again."""
+    submit(muster, "back", namespace)
+    play_operator(real_cluster, namespace, "back")
+    following = muster.start("logs", "-f", "back", "-n", namespace)
+    line = following.stderr.readline()
+    assert "the log of instance back-master-0 cannot be read: " in line and line.endswith("; trying on\n"), line
+    kubelet.write(namespace, "back-master-0", "pytorch", "here again")
+    assert following.stdout.readline() == "here again\n"
+    following.terminate()
+    following.communicate()
+    submit(muster, "lost", namespace)
+    play_operator(real_cluster, namespace, "lost", phase="Failed")
+    done = muster.run("logs", "-f", "lost", "-n", namespace)
+    assert "the log of instance lost-master-0 cannot be read: " in done.stderr, done.stderr
+
+
 def test_following_a_log_survives_a_restart_of_the_api_server(real_cluster, kubelet, muster,
                                                               namespace):
     submit(muster, "long", namespace)

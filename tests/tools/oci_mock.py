@@ -731,6 +731,9 @@ def main():
     os.makedirs(flags.home, exist_ok=True)
     key = Key(os.path.join(flags.home, "mock-key.pem"))
     mock.trust(key)
+    config = os.path.join(flags.home, ".oci", "config")
+    if os.path.exists(config):  # of a mock before this one
+        os.remove(config)
     write_profile(flags.home, key)
     print(f"HOME={flags.home} MUSTER_OCI_ENDPOINT={mock.url}", flush=True)
     try:

@@ -30,7 +30,7 @@ ImageName SplitImage(const std::string& image) {
 
 base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
                                      const std::string& path, const ImageFlags& flags,
-                                     const std::string& yaml_image, bool is_building) {
+                                     const std::string& yaml_image, ImageNeed need) {
   IniFile file;
   if (existing) {
     TRY_ASSIGN(file, IniFile::Parse(*existing, path));
@@ -48,11 +48,14 @@ base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
   set("registry", flags.registry.empty() ? of_yaml.registry : flags.registry);
   set("dockerfile", flags.dockerfile);
   set("source_folder", flags.source_folder);
-  if (!has("tag")) TRY(RefuseMissing("tag", "-t TAG"));
-  if (!has("registry")) TRY(RefuseMissing("registry", "-reg REGISTRY"));
+  const bool is_named = need != ImageNeed::kNothing;
+  if (!has("tag") && is_named) TRY(RefuseMissing("tag", "-t TAG"));
+  if (!has("registry") && is_named) TRY(RefuseMissing("registry", "-reg REGISTRY"));
   const bool has_dockerfile =
       has("dockerfile") && *file.Find(kSection, "dockerfile") != kNoDockerfile;
-  if (!has_dockerfile && is_building) TRY(RefuseMissing("dockerfile", "-df DOCKERFILE"));
+  if (!has_dockerfile && need == ImageNeed::kNameAndDockerfile) {
+    TRY(RefuseMissing("dockerfile", "-df DOCKERFILE"));
+  }
   if (!has_dockerfile) file.Set(kSection, "dockerfile", kNoDockerfile);
   if (!has("source_folder")) file.Set(kSection, "source_folder", ".");
   if (!has("oci_key_mnt")) {

@@ -23,12 +23,15 @@ struct ImageName {
 // Splits at the last colon, unless it precedes a port; "latest" without a tag.
 ImageName SplitImage(const std::string& image);
 
+// What has to be known of the image: a run on this machine does not use it.
+enum class ImageNeed { kNothing, kName, kNameAndDockerfile };
+
 // The new contents of config.ini. `existing` is its present text, if the file exists; `yaml_image`
-// the YAML's image, "" or "@..." when the YAML does not set one. Without `is_building`, no
-// Dockerfile is required. kInvalidArgument: `ValueError: tag arg is missing` and similar messages.
+// the YAML's image, "" or "@..." when the YAML does not set one. kInvalidArgument: `ValueError: tag
+// arg is missing` and similar messages, if what is needed is missing.
 base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
                                      const std::string& path, const ImageFlags& flags,
-                                     const std::string& yaml_image, bool is_building);
+                                     const std::string& yaml_image, ImageNeed need);
 
 // The settings in an updated file.
 struct ImageConfig {

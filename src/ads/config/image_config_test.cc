@@ -6,10 +6,11 @@ namespace ads {
 namespace {
 
 constexpr const char* kPath = "config.ini";
+constexpr ImageNeed kBuild = ImageNeed::kNameAndDockerfile;
 
 std::string IniText(const std::optional<std::string>& existing, const ImageFlags& flags,
-                    const std::string& image, bool is_building) {
-  const auto file = UpdateImageIni(existing, kPath, flags, image, is_building);
+                    const std::string& image, ImageNeed need) {
+  const auto file = UpdateImageIni(existing, kPath, flags, image, need);
   return file ? file->Text() : file.error().message;
 }
 
@@ -22,7 +23,7 @@ TEST(ImageConfig_Split, TakesTheLastColonThatIsNoPort) {
 }
 
 TEST(ImageConfig_NewFile, HasTheExactText) {
-  EXPECT_EQ(IniText(std::nullopt, {"v1", "iad.ocir.io/ns/repo", "Dockerfile", "src"}, "", true),
+  EXPECT_EQ(IniText(std::nullopt, {"v1", "iad.ocir.io/ns/repo", "Dockerfile", "src"}, "", kBuild),
             "[main]\ntag = v1\nregistry = iad.ocir.io/ns/repo\ndockerfile = Dockerfile\n"
             "source_folder = src\n; mount oci keys for local testing\n"
             "oci_key_mnt = ~/.oci:/home/oci_dist_training/.oci\n\n");
@@ -32,34 +33,40 @@ TEST(ImageConfig_MissingValues, AreNamed) {
   const auto begins = [](const std::string& text, const std::string& with) {
     EXPECT_TRUE(text.starts_with(with)) << text;
   };
-  begins(IniText(std::nullopt, {"", "r", "D", ""}, "", true), "ValueError: tag arg is missing");
-  begins(IniText(std::nullopt, {"1", "", "D", ""}, "@image", true),
+  begins(IniText(std::nullopt, {"", "r", "D", ""}, "", kBuild), "ValueError: tag arg is missing");
+  begins(IniText(std::nullopt, {"1", "", "D", ""}, "@image", kBuild),
          "ValueError: registry arg is missing");
-  begins(IniText(std::nullopt, {"1", "r", "", ""}, "", true),
+  begins(IniText(std::nullopt, {"1", "r", "", ""}, "", kBuild),
          "ValueError: dockerfile arg is missing");
 }
 
+TEST(ImageConfig_MissingValues, AreNotMissedWhereTheImageIsNotUsed) {
+  EXPECT_NE(IniText(std::nullopt, {"", "", "", "src"}, "@image", ImageNeed::kNothing)
+                .find("source_folder = src\n"),
+            std::string::npos);
+}
+
 TEST(ImageConfig_NoBuild, WritesADummyThatALaterBuildRefuses) {
-  const std::string text = IniText(std::nullopt, {}, "r/x:1", false);
+  const std::string text = IniText(std::nullopt, {}, "r/x:1", ImageNeed::kName);
   EXPECT_NE(text.find("dockerfile = DUMMY_PATH\nsource_folder = .\n"), std::string::npos) << text;
   EXPECT_TRUE(
-      IniText(text, {}, "r/x:1", true).starts_with("ValueError: dockerfile arg is missing"));
-  EXPECT_NE(IniText(text, {"", "", "DF", ""}, "r/x:1", true).find("dockerfile = DF\n"),
+      IniText(text, {}, "r/x:1", kBuild).starts_with("ValueError: dockerfile arg is missing"));
+  EXPECT_NE(IniText(text, {"", "", "DF", ""}, "r/x:1", kBuild).find("dockerfile = DF\n"),
             std::string::npos);
 }
 
 TEST(ImageConfig_Precedence, FlagThenYamlThenFile) {
   const std::string file =
       "[main]\ntag = t1\nregistry = reg/x\ndockerfile = DF\nsource_folder = src\n";
-  EXPECT_NE(IniText(file, {}, "@image", true).find("tag = t1\nregistry = reg/x\n"),
+  EXPECT_NE(IniText(file, {}, "@image", kBuild).find("tag = t1\nregistry = reg/x\n"),
             std::string::npos);
-  EXPECT_NE(IniText(file, {}, "other/y:2", true).find("tag = 2\nregistry = other/y\n"),
+  EXPECT_NE(IniText(file, {}, "other/y:2", kBuild).find("tag = 2\nregistry = other/y\n"),
             std::string::npos);
   EXPECT_NE(
-      IniText(file, {"3", "", "", ""}, "other/y:2", true).find("tag = 3\nregistry = other/y\n"),
+      IniText(file, {"3", "", "", ""}, "other/y:2", kBuild).find("tag = 3\nregistry = other/y\n"),
       std::string::npos);
   // Missing keys are added; everything else stays.
-  EXPECT_NE(IniText(file + "; mine\nextra = 50%\n", {}, "@image", true)
+  EXPECT_NE(IniText(file + "; mine\nextra = 50%\n", {}, "@image", kBuild)
                 .find("; mine\nextra = 50%\n; mount oci keys for local testing\n"),
             std::string::npos);
 }

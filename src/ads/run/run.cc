@@ -264,7 +264,10 @@ base::Status RunVerb::BuildAndPush(ImageConfig& image) {
 
 base::Result<std::string> RunVerb::PrepareImage() {
   const bool is_building = !flags_.has_no_build && !flags_.is_dry && !IsLocal();
-  TRY_ASSIGN(ImageConfig image, RefreshImageConfig(flags_.image_flags, config_.image, is_building,
+  const ImageNeed need = is_building                   ? ImageNeed::kNameAndDockerfile
+                         : IsLocal() && !flags_.is_dry ? ImageNeed::kNothing
+                                                       : ImageNeed::kName;
+  TRY_ASSIGN(ImageConfig image, RefreshImageConfig(flags_.image_flags, config_.image, need,
                                                    flags_.is_dry ? &err_ : nullptr));
   source_folder_ = image.source_folder;
   if (is_building) {

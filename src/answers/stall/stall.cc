@@ -199,6 +199,27 @@ std::optional<Stall> FindIdle(const std::vector<Found>& ranks,
   return stall;
 }
 
+// A collective in which no main thread waits, so that another one must. What the threads do is not
+// known well enough to call anybody stalled.
+std::optional<Stall> FindOfThreads(const std::vector<Found>& ranks, const Disagreement& differ,
+                                   std::chrono::steady_clock::time_point since) {
+  std::vector<Found> missing;
+  for (const Found& rank : ranks) {
+    if (rank.has_ended || !rank.has_started || !rank.is_idle) return std::nullopt;
+    if (differ.odd.contains(rank.rank)) missing.push_back(rank);
+  }
+  Stall stall;
+  stall.kind = Stall::Kind::kWaiting;
+  stall.since = since;
+  stall.waiting = differ.others;
+  stall.missing = RanksOf(missing);
+  stall.text = differ.kind == Disagreement::Kind::kMissing
+                   ? SayMissing(missing, NameOf(differ.expected, differ.number) +
+                                             ", in which another thread waits")
+                   : SayMismatch(differ, {});
+  return stall;
+}
+
 // What Python calls "all_gather_into_tensor" is "_all_gather_base" in the backend.
 bool AreAlike(std::string_view called, std::string_view recorded) {
   std::string plain(recorded);
@@ -469,6 +490,16 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   const bool was_said = std::exchange(stall_, std::nullopt).has_value();
   if (waiting.empty()) stall_ = FindUnended(missing, now);
   if (waiting.empty() && !stall_ && is_whole_) stall_ = FindIdle(missing, now);
+  const auto differ = CompareTexts(testimony.traces);
+  if (!differ || !waiting.empty()) {
+    apart_.reset();
+  } else if (!apart_ || apart_->group != differ->group || apart_->number != differ->number) {
+    apart_ = {differ->group, differ->number, now};
+  }
+  if (apart_) next_ask_ = after_;
+  if (apart_ && !stall_ && now - apart_->since >= kSlow) {
+    stall_ = FindOfThreads(missing, *differ, apart_->since);
+  }
   // To ask these wakes nobody up.
   if (testimony.dumps.empty() && !testimony.kernel.empty()) next_ask_ = kSoon;
   if (waiting.empty() || (missing.empty() && !is_whole_)) return;
@@ -478,7 +509,6 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   stall.waiting = RanksOf(waiting);
   stall.missing = RanksOf(missing);
   stall.is_partial = lacks_answers_;
-  const auto differ = CompareTexts(testimony.traces);
   if (differ) AddNumber(*differ, waiting);
   const auto groups = ByWait(waiting);
   if (differ && differ->kind != Disagreement::Kind::kMissing) {

@@ -135,8 +135,16 @@ class StallWatch {
     Instant last;   // of these, only of the first few
   };
 
+  // The same collective in every judgement since then, while no main thread waits in one.
+  struct Apart {
+    std::string group;
+    int64_t number = 0;
+    Instant since;
+  };
+
   std::map<int, Known> ranks_;
   std::map<int, Starts> starts_;
+  std::optional<Apart> apart_;
   std::optional<Stall> stall_;
   std::optional<Instant> asked_;
   std::chrono::milliseconds next_ask_;

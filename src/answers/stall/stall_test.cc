@@ -536,6 +536,38 @@ TEST(Stall, WhereCollectivesDifferALateStackIsAskedForAgain) {
   EXPECT_FALSE(story.IsPartial());
 }
 
+TEST(Stall, TheRecorderKnowsOfCollectivesOfOtherThreads) {
+  constexpr const char* kJoins =
+      "Current thread 0x00007f2 (most recent call first):\n"
+      "  File \"/usr/lib/python3.11/threading.py\", line 1112 in join\n"
+      "  File \"/home/me/train.py\", line 10 in <module>\n";
+  const std::map<int, std::string> dumps = {{0, kJoins}, {1, kJoins}};
+  Story story(2);
+  story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
+  story.Pass(12, {}, dumps);
+  EXPECT_EQ(story.Said(), "") << "it may only be slow";
+  story.Pass(4, {}, dumps);
+  EXPECT_EQ(story.Said().substr(story.Said().find("rank")),
+            "rank 1 has not entered all_reduce #7, in which another thread waits; it is at "
+            "train.py:10, in join (threading.py:1112)");
+  EXPECT_EQ(story.Said().substr(0, 8), "waiting ");
+  story.traces() = {{0, Recorded(8, "barrier")}, {1, Recorded(7, "all_reduce")}};
+  story.Pass(3, {}, dumps);
+  EXPECT_EQ(story.Said(), "") << "they go on";
+  story.traces() = {{0, Recorded(8, "barrier")}, {1, Recorded(8, "all_reduce")}};
+  story.Pass(15, {}, dumps);
+  EXPECT_NE(story.Said().find("collective #8 differs between ranks"), std::string::npos)
+      << story.Said();
+}
+
+TEST(Stall, WhoseThreadWorksIsNotSaidToBeMissing) {
+  Story story(2);
+  story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
+  story.with_work() = {1};
+  story.Pass(60, {}, {{0, kAsleep}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "");
+}
+
 TEST(Stall, ARecorderThatSaysNonsenseChangesNothing) {
   for (const char* nonsense :
        {"", "{}", "[1]", "{\"pg_status\": 3, \"entries\": {}}", "\xff\x00"}) {

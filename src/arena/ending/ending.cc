@@ -15,6 +15,10 @@ namespace {
 // Instances that end within this time need no message.
 constexpr std::chrono::seconds kMoment{1};
 
+std::string Instances(size_t count) {
+  return count == 1 ? "1 instance" : fmt::format("{} instances", count);
+}
+
 }  // namespace
 
 // If no thread can be started, Ctrl-C ends the program as usual.
@@ -46,7 +50,7 @@ void Ending::Say(size_t count, const std::string& job) const {
   base::LogInfo(
       "waiting for {} of the job {} to end (--force ends them at once, --wait=false does "
       "not wait)",
-      count == 1 ? "1 instance" : fmt::format("{} instances", count), job);
+      Instances(count), job);
 }
 
 void Ending::Await(JobWatch& watch, const std::string& job,
@@ -69,7 +73,10 @@ void Ending::Await(JobWatch& watch, const std::string& job,
     wait = std::chrono::ceil<std::chrono::milliseconds>(end - context_.clock.Steady());
   }
   SetWake(nullptr);
-  if (!is_over()) base::LogWarn("{} instances of the job {} are still ending", count, job);
+  if (!is_over()) {
+    base::LogWarn("{} of the job {} {} still ending", Instances(count), job,
+                  count == 1 ? "is" : "are");
+  }
 }
 
 int Ending::exit_code() const {

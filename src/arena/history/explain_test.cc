@@ -60,6 +60,19 @@ TEST_F(ExplainEventsTest, AJobThatRunsDoesNotShowWhyItWaited) {
   EXPECT_NE(ended.out.find("nothing has failed yet"), std::string::npos) << ended.out;
 }
 
+TEST_F(ExplainEventsTest, AWorkerThatFailedIsNamedThoughTheChiefSucceeded) {
+  cluster_->Put(kJobs, MakeJob("pt", "Succeeded", std::chrono::seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Succeeded"));
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Succeeded"));
+  EXPECT_NE(Run({"explain", "pt"}, "muster").out.find("SUCCEEDED: nothing failed"),
+            std::string::npos);
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Failed"));
+  const std::string out = Run({"explain", "pt"}, "muster").out;
+  EXPECT_NE(out.find("SUCCEEDED: the chief succeeded, but rank 1 (pt-worker-0) exited with code 1"),
+            std::string::npos)
+      << out;
+}
+
 TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
   cluster_->Put(kPods, MakePod("pt", "master", 0, "Pending"));

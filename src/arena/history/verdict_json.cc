@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/job/failure_cause.h"
+#include "api/names.h"
 #include "api/pod.h"
 
 namespace arena {
@@ -20,6 +22,15 @@ text::Json FactsToJson(const std::vector<answers::Fact>& facts) {
   text::Array array;
   for (const answers::Fact& fact : facts) array.push_back(FactToJson(fact));
   return array;
+}
+
+// Of a job that has succeeded, which its chief decides alone; "" if there is none.
+std::string FailureBesideTheChief(const RunRecord& run) {
+  std::vector<const text::Json*> pods;
+  for (const text::Json& pod : run.job.pods) pods.push_back(&pod);
+  const bool has_master =
+      text::Find(run.job.job, {"spec", "pytorchReplicaSpecs", api::kMaster}) != nullptr;
+  return api::FindFirstFailure(pods, has_master).text;
 }
 
 }  // namespace
@@ -69,7 +80,10 @@ std::optional<std::string> NotFailed(const RunRecord& run) {
     }
     return "it waits";
   }
-  if (summary.status == "SUCCEEDED") return "nothing failed";
+  if (summary.status == "SUCCEEDED") {
+    const std::string failure = has_failed_pod ? FailureBesideTheChief(run) : "";
+    return failure.empty() ? "nothing failed" : "the chief succeeded, but " + failure;
+  }
   for (const api::InstanceSummary& instance : summary.instances) {
     const text::Json* const pod = run.job.Pod(instance.name);
     const auto status = pod != nullptr ? api::StatusOfTraining(*pod) : std::nullopt;

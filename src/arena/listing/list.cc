@@ -234,7 +234,7 @@ void AddList(cli::Command& root, Context& context) {
       .Short('A')
       .OldName("allNamespaces");
   if (lists_all) {
-    set.Bool(&flags->with_gone, "all", false, "include deleted runs, like `history`");
+    set.Bool(&flags->with_gone, "all", false, "include deleted runs, like history");
     set.Bool(&flags->is_watch, "watch", false,
              "keep running, and print each job whose state changes")
         .Short('w');

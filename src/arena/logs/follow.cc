@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "api/job/training_summary.h"
 #include "api/names.h"
@@ -104,6 +105,9 @@ class Follower {
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
+  void SayUnreadable(const base::Error& error, std::string_view then);
+  // Says so if that lasts; a container that starts again may have no log for a moment.
+  void NoteUnreadable(const base::Error& error);
   // After a stop: reads what the log contains by now, and no more.
   base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }
@@ -121,6 +125,9 @@ class Follower {
   JobWatch& watch_;
   JobProbe probe_;
   LogLines lines_;
+  bool has_printed_ = false;
+  std::optional<std::chrono::steady_clock::time_point> unreadable_since_;
+  bool is_unreadable_said_ = false;
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
 
@@ -198,6 +205,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
   for (;;) {
     TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
     if (!bytes) break;
+    has_printed_ = true;
     TRY(out_.Write(lines_.Feed(*bytes)));
     if (request_.on_open_line) request_.on_open_line(lines_.OpenText());
   }
@@ -230,6 +238,18 @@ base::Status Follower::PrintFailedInit(const std::string& container) {
   base::LogWarn("instance {} ended before its training began: the log of its code sync follows",
                 request_.instance);
   return StreamPatiently(std::string(api::kArenaCodeContainer), false);
+}
+
+void Follower::SayUnreadable(const base::Error& error, std::string_view then) {
+  if (std::exchange(is_unreadable_said_, true)) return;
+  base::LogWarn("the log of instance {} cannot be read: {}{}", request_.instance, error.message,
+                then);
+}
+
+void Follower::NoteUnreadable(const base::Error& error) {
+  const auto now = context_.clock.Steady();
+  if (!unreadable_since_) unreadable_since_ = now;
+  if (now - *unreadable_since_ >= kUsualStart) SayUnreadable(error, "; trying on");
 }
 
 base::Status Follower::PrintRest(const View& view) {
@@ -268,10 +288,12 @@ base::Status Follower::Run() {
       // read once more.
       if (base::Status status = StreamPatiently(view->container, false); !status) {
         TRY(PrintFailedInit(view->container));
-        return status.error().code == Code::kInvalidArgument ||
-                       status.error().code == Code::kNotFound
-                   ? base::Status()
-                   : std::move(status);
+        if (status.error().code != Code::kInvalidArgument &&
+            status.error().code != Code::kNotFound) {
+          return status;
+        }
+        if (!has_printed_) SayUnreadable(status.error(), "");
+        return {};
       }
       return PrintFailedInit(view->container);
     }
@@ -280,6 +302,12 @@ base::Status Follower::Run() {
     if (!status && status.error().code != Code::kNotFound &&
         status.error().code != Code::kInvalidArgument) {
       return Fail(status.error());
+    }
+    if (status) {
+      unreadable_since_.reset();
+      is_unreadable_said_ = false;
+    } else {
+      NoteUnreadable(status.error());
     }
     if (lines_.has_progress()) backoff_.Reset();
     // The stream ended either with its container, whose status may show this a little later, or

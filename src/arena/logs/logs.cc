@@ -44,13 +44,16 @@ std::optional<int64_t> ParseSince(std::string_view text) {
   return std::chrono::duration_cast<std::chrono::seconds>(*duration).count();
 }
 
-base::Result<cluster::LogOptions> ToOptions(const LogFlags& flags) {
+base::Result<cluster::LogOptions> ToOptions(const LogFlags& flags, const Context& context) {
   cluster::LogOptions options;
   options.container = flags.container;
   options.follow = flags.follow;
   options.timestamps = flags.timestamps;
   options.since_time = flags.since_time;
-  if (flags.tail > 0) options.tail_lines = flags.tail;
+  // Arena takes 0 for all, kubectl for none.
+  if (flags.tail > 0 || (flags.tail == 0 && context.program != "arena")) {
+    options.tail_lines = flags.tail;
+  }
   if (!flags.since.empty()) {
     options.since_seconds = ParseSince(flags.since);
     if (!options.since_seconds) {
@@ -378,7 +381,7 @@ base::Result<int> PrintLogs(cluster::Client& client, const Context& context, con
 }
 
 base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
-  TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags));
+  TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags, context));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
@@ -457,7 +460,7 @@ void AddLogs(cli::Command& root, Context& context) {
   set.String(&flags->container, "container", "", "the container of the instance")
       .Short('c')
       .Choices({"pytorch", "init-code"});
-  verb.Check([flags](cli::Invocation& call) -> base::Status {
+  verb.Check([flags, &context](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(flags->type));
     if (flags->errors && flags->follow) {
@@ -480,7 +483,7 @@ void AddLogs(cli::Command& root, Context& context) {
       }
       TRY(ParseRanks(flags->ranks));
     }
-    TRY(ToOptions(*flags));
+    TRY(ToOptions(*flags, context));
     return {};
   });
   CompleteOneJob(verb, context);

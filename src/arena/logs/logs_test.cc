@@ -214,6 +214,8 @@ TEST_F(LogsTest, PrintsTheMastersLogAsItStands) {
   Echo();
   EXPECT_EQ(Run({"logs", "pt"}).out, "pt-master-0\n");
   EXPECT_EQ(Run({"log", "pt", "-i", "pt-worker-0", "-t", "5"}).out, "pt-worker-0 tailLines=5\n");
+  EXPECT_EQ(Run({"logs", "pt", "-t", "0"}, "muster").out, "pt-master-0 tailLines=0\n");
+  EXPECT_EQ(Run({"logs", "pt", "-t", "0"}).out, "pt-master-0\n");
   EXPECT_EQ(Run({"logs", "pt", "--since=1h1m1s", "--timestamps", "-c", "x"}).out,
             "pt-master-0 container=x timestamps=true sinceSeconds=3661\n");
 }

@@ -165,8 +165,9 @@ void AddApply(cli::Command& root, Context& context) {
       .Choices({"yaml", "json", "name"});
   verb.flags()
       .String(&flags->validate, "validate", "strict",
-              "what the server does about fields given twice: strict refuses them, warn and ignore "
-              "take the last; unknown fields are always refused")
+              "what the server does about fields given twice, and unknown ones in a job's pod "
+              "templates: strict refuses them, warn and ignore take the last and keep them; other "
+              "unknown fields are always refused")
       .Choices({"strict", "warn", "ignore"});
   verb.Check([flags](cli::Invocation& call) { return CheckApplyFlags(*flags, call); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunApply(context, *flags, call); });

@@ -30,6 +30,8 @@ struct SecretFlags {
   bool replaces = false;
 };
 
+constexpr const char* kEmpty = "it would be empty: give KEY=-, KEY=@FILE or --env-file";
+
 base::Status SecretMisuse(std::string message) {
   return Fail(Code::kInvalidArgument, std::move(message));
 }
@@ -103,8 +105,7 @@ base::Result<SecretValues> ReadValues(const std::vector<std::string>& entries,
     values[key] = WithoutNewline(std::move(*text));
   }
   for (const std::string& warning : warnings) base::LogWarn("{}", warning);
-  if (values.empty())
-    return Fail(Code::kInvalidArgument, "it would be empty: give KEY=-, KEY=@FILE or --env-file");
+  if (values.empty()) return Fail(Code::kInvalidArgument, kEmpty);
   return values;
 }
 
@@ -211,11 +212,12 @@ void AddSecret(cli::Command& root, Context& context) {
   create.flags().StringArray(&flags->env_files, "env-file",
                              "`FILE` of NAME=VALUE lines, in docker's format; repeatable");
   create.flags().Bool(&flags->replaces, "replace", false, "replace an existing secret");
-  create.Check([](cli::Invocation& call) -> base::Status {
+  create.Check([flags](cli::Invocation& call) -> base::Status {
     if (!api::IsObjectName(call.args[0])) {
       return SecretMisuse(fmt::format(
           "the name \"{}\" is invalid: use lower case letters, digits, '-' and '.'", call.args[0]));
     }
+    if (call.args.size() == 1 && flags->env_files.empty()) return SecretMisuse(kEmpty);
     return CheckEntries({call.args.begin() + 1, call.args.end()});
   });
   create.Run(

@@ -82,7 +82,7 @@ TEST_F(SecretTest, AValueOnTheCommandLineIsRefusedAndNotRepeated) {
   EXPECT_EQ(Secret({"create", "s", "KEY=tiger-1"}).log.find("tiger-1"), std::string::npos);
   EXPECT_EQ(Secret({"create", "s", "A=-", "B=-"}).exit_code, cli::kExitUsage);
   EXPECT_EQ(Secret({"create", "S!", "A=-"}).exit_code, cli::kExitUsage);
-  EXPECT_EQ(Secret({"create", "s"}).exit_code, 1);
+  EXPECT_EQ(Secret({"create", "s"}).exit_code, cli::kExitUsage);
   EXPECT_EQ(Secret({"create", "s", "A=@" + folder_ + "/nothere"}).exit_code, 1);
   EXPECT_TRUE(cluster_->Writes().empty());
 }

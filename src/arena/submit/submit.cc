@@ -92,7 +92,8 @@ class Submit {
 base::Status Submit::Check(cli::Invocation& call) {
   if (base::Trim(base::Join(call.args, " ")).empty()) {
     TRY(call.out.Write(call.command.HelpText()));
-    return Fail(Code::kInvalidArgument, "not found command args");
+    return Fail(Code::kInvalidArgument,
+                "not found command args: give the command after the flags, as \"python train.py\"");
   }
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   base::Result<SubmitOptions> checked = CheckSubmit(flags_, call.args, context_.environment);
@@ -136,7 +137,7 @@ base::Status Submit::BringCode(bool is_dry) {
   }
   TRY_ASSIGN(const snapshot::Snapshot taken, code_->Keep());
   code_->Annotate(taken, options_.annotations);
-  base::LogInfo("code: {}, at {} in the replicas", code_->Describe(taken), place);
+  base::LogInfo("code at {} in the replicas: {}", place, code_->Describe(taken));
   if (context_.cluster_is_this_machine) return LayOutCode(taken, place);
   RunNote note = NoteDown();
   note.snapshot = taken.hash;
@@ -300,6 +301,8 @@ void AddSubmit(cli::Command& root, Context& context) {
       if (!call.args.empty()) base::LogError("there is no kind of job \"{}\"", call.args[0]);
       return 0;
     });
+  } else {
+    submit.UnknownFlagHint("the kind of job comes first: " + context.program + " submit pytorch");
   }
   cli::Command& verb =
       submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")

@@ -9,6 +9,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/resources.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "controller/loop/projection.h"
 
@@ -83,6 +84,11 @@ KubeflowOperatorWatch::KubeflowOperatorWatch(cluster::Client& client,
     ReportChange();
   };
   handler.refused = [this](const base::Error&) { ReportChange(); };
+  // The operator does not work before the first list.
+  handler.unreachable = [this, is_said = false](const base::Error& error) mutable {
+    if (has_reported_ || std::exchange(is_said, true)) return;
+    base::LogWarn("list pods: {}; waiting", error.message);
+  };
   cluster::ListOptions list;
   list.namespace_name = namespace_name;
   list.label_selector = kKubeflowSelector;

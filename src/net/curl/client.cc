@@ -148,7 +148,7 @@ class Client final : public CurlClient {
       // The first request goes alone: the others then share its connection. With CURLOPT_PIPEWAIT
       // libcurl would see to that, but one that waits so has no time limit, and does not begin
       // before an earlier one has ended, which a watch does not.
-      const bool is_first = !has_sent_.exchange(true);
+      const bool is_first = !is_connected_.exchange(true);
       const auto some = requests.first(is_first ? 1 : std::min(requests.size(), kMaxUnderWay));
       SendTogether(some, answers);
       requests = requests.subspan(some.size());
@@ -180,7 +180,9 @@ class Client final : public CurlClient {
   base::Result<HttpResponse> AwaitWhole(const std::shared_ptr<CurlTransfer>& transfer,
                                         bool& is_cut) {
     const std::stop_callback on_stop(StopToken(), [&] { loop_->Remove(transfer); });
-    return transfer->AwaitWhole(is_cut);
+    auto whole = transfer->AwaitWhole(is_cut);
+    if (!whole && whole.error().code == Code::kUnavailable) is_connected_ = false;
+    return whole;
   }
   // Sends all at once, and appends their answers.
   void SendTogether(std::span<const HttpRequest> requests,
@@ -220,7 +222,7 @@ class Client final : public CurlClient {
   const ExplainFailure explain_;
   base::Guarded<std::shared_ptr<const Security>> security_;
   const std::shared_ptr<CurlHandlePool> pool_ = std::make_shared<CurlHandlePool>();
-  std::atomic<bool> has_sent_{false};
+  std::atomic<bool> is_connected_{false};  // as far as SendAll is concerned
   // Last: its thread uses the above.
   std::unique_ptr<CurlLoop> loop_;
 };

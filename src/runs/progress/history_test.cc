@@ -199,6 +199,16 @@ TEST(History, EpochsWithStepsOfTheirOwnMakeAPercentage) {
   EXPECT_EQ(DescribeProgress(history.Latest()[0]), "step 50/100, epoch 1/2 (75%), 10 min left");
 }
 
+TEST(History, ADoneTrainingHasNoTimeLeft) {
+  LineProgress progress;
+  progress.step = 5;
+  progress.steps = 5;
+  progress.seconds_left = 0;
+  History history;
+  history.Note("a", kNow, progress, 100);
+  EXPECT_EQ(DescribeProgress(history.Latest()[0]), "step 5/5 (100%)");
+}
+
 TEST(History, KeepsWaits) {
   History history;
   history.NoteWait({1'764'000'000'000, 1'764'000'005'000, Bucket::kDataWait});

@@ -54,7 +54,8 @@ std::string DescribeProgress(const SourceProgress& progress) {
       parts.back() += " (" + percent + ")";
     }
   }
-  if (line.seconds_left) parts.push_back(Left(*line.seconds_left) + " left");
+  const bool is_done = line.step && line.steps && *line.step >= *line.steps;
+  if (line.seconds_left && !is_done) parts.push_back(Left(*line.seconds_left) + " left");
   for (const auto& [name, value] : line.scalars) {
     if (parts.size() >= 5) break;
     if (base::ToLower(name).find("loss") != std::string::npos) {

@@ -5,7 +5,7 @@ import os
 import site
 import sys
 
-from muster_warm_ending import leave_libraries
+from muster_warm_ending import ExitFunctions, leave_libraries
 from muster_warm_rank import RANK_READERS, Refused
 
 DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel")
@@ -103,10 +103,12 @@ def import_watched(name):
 class Imports:
     def __init__(self, names, bare):
         self.before = dict(os.environ)
+        exit_functions = ExitFunctions()
         try:
             for name in names:
                 import_watched(name)
         finally:
+            exit_functions.leave()
             self.finish(bare)
 
     def finish(self, bare):

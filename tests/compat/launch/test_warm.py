@@ -340,6 +340,16 @@ def test_environment_that_the_imports_change(launch, modules):
     assert done.out == "by extra None\n"
 
 
+# nanobind, which triton brings, reports leaks so, in a rank that never uses it.
+def test_what_the_imports_leave_for_the_end_of_python_does_not_run(launch, modules):
+    later = "import ctypes\nctypes.pythonapi.Py_AtExit(ctypes.cast(ctypes.CDLL(None).%s, ctypes.c_void_p))"
+    launch.script(later % "abort", "modules/extra.py")
+    assert launch.run(launch.script("import extra"), env=modules.env, code=134).out == ""
+    done = launch.run("--warm", "--preload", "extra", launch.script("import extra\n" + later % "malloc_stats"),
+                      env=modules.env)
+    assert "Total (incl. mmap):" in done.err and "warm start" not in done.err
+
+
 def test_a_changed_file_is_imported_anew(launch, modules):
     script = launch.script("import extra; print(extra.version)")
     for version in ("1", "22"):

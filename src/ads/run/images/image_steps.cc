@@ -40,15 +40,14 @@ void DeclareImageFlags(cli::FlagSet& set, ImageFlags& flags) {
 }
 
 base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std::string& yaml_image,
-                                             bool is_building, cli::Output* dry) {
+                                             ImageNeed need, cli::Output* dry) {
   for (const std::string& argument : flags.build_args) {
     if (argument.find('=') != std::string::npos && !argument.starts_with('=')) continue;
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("ValueError: --build-arg {}: write NAME=VALUE", argument));
   }
   TRY_ASSIGN(const auto existing, ReadImageIni());
-  TRY_ASSIGN(const IniFile file,
-             UpdateImageIni(existing, kImageIniPath, flags, yaml_image, is_building));
+  TRY_ASSIGN(const IniFile file, UpdateImageIni(existing, kImageIniPath, flags, yaml_image, need));
   if (const base::Status written = WriteImageIni(file); !written) {
     if (dry == nullptr) return base::Fail(written.error());
     TRY(dry->Write(fmt::format("WARNING:ads.opctl:{}\n", written.error().message)));

@@ -19,7 +19,7 @@ void DeclareImageFlags(cli::FlagSet& set, ImageFlags& flags);
 // Updates ./config.ini and returns its settings. With `dry`, a file that cannot be written is only
 // reported there.
 base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std::string& yaml_image,
-                                             bool is_building, cli::Output* dry = nullptr);
+                                             ImageNeed need, cli::Output* dry = nullptr);
 // Stores another tag in it.
 base::Status KeepTag(const std::string& tag);
 

@@ -20,7 +20,8 @@ struct BuildImageFlags {
 
 base::Result<int> BuildImage(const Context& context, const BuildImageFlags& flags,
                              cli::Output& out) {
-  TRY_ASSIGN(const ImageConfig image, RefreshImageConfig(flags.image, "", true));
+  TRY_ASSIGN(const ImageConfig image,
+             RefreshImageConfig(flags.image, "", ImageNeed::kNameAndDockerfile));
   if (flags.is_dry) {
     const auto tool = ContainerTool::Find(context.environment, STDOUT_FILENO);
     std::string line;
@@ -104,7 +105,8 @@ void AddBuildImage(cli::Command& parent, Context& context) {
       .Short('p')
       .SingleDash("push");
   verb.flags()
-      .Bool(&flags->is_dry, "dry-run", false, "Print the command that would build it.")
+      .Bool(&flags->is_dry, "dry-run", false,
+            "Print the command that would build it; the flags are stored all the same.")
       .Short('r');
   verb.flags().Bool(&flags->is_debug, "debug", false, "Accepted for compatibility.").Short('d');
   verb.Run(

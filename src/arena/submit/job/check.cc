@@ -38,7 +38,9 @@ base::Status CheckQuantity(std::string_view flag, const std::string& text, const
 }
 
 base::Status CheckTime(std::string_view flag, std::chrono::nanoseconds time) {
-  if (time.count() < 0) return Refuse(fmt::format("{} is invalid", flag));
+  if (time.count() < 0) {
+    return Refuse(fmt::format("{} is invalid: it must not be negative", flag));
+  }
   if (time.count() > 0 && time < std::chrono::seconds(1)) {
     return Refuse(fmt::format("{} is invalid: it counts whole seconds", flag));
   }
@@ -49,9 +51,10 @@ base::Status CheckTime(std::string_view flag, std::chrono::nanoseconds time) {
 base::Status CheckNumbers(const SubmitFlags& flags) {
   const std::string& policy = flags.clean_task_policy;
   if (policy != "None" && policy != "Running" && policy != "All") {
-    return Refuse(fmt::format("unsupported cleanTaskPolicy {}", policy));
+    return Refuse(fmt::format(
+        "unsupported cleanTaskPolicy {}: --clean-task-policy is Running, All or None", policy));
   }
-  if (flags.gpus < 0) return Refuse("--gpus is invalid");
+  if (flags.gpus < 0) return Refuse("--gpus is invalid: it must not be negative");
   if (flags.gpus > kMaxGpus) return Refuse("--gpus is invalid: it is the number per replica");
   if (flags.workers < 1) {
     return Refuse("--workers is invalid: it counts the master too, so it must be at least 1");
@@ -60,7 +63,8 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
     return Refuse(fmt::format("--workers is invalid: it must be at most {}", kMaxWorkers));
   }
   if (flags.retry < 0 || flags.retry > std::numeric_limits<int32_t>::max()) {
-    return Refuse("--retry is invalid");
+    return Refuse(fmt::format("--retry is invalid: it is a number from 0 to {}",
+                              std::numeric_limits<int32_t>::max()));
   }
   constexpr const char* kSizes = "a size such as 512Mi, 4Gi or 4G";
   TRY(CheckQuantity("--cpu", flags.cpu, "a number such as 2 or 500m"));

@@ -49,7 +49,7 @@ TEST(PasswordOfUrl, IsTakenOut) {
 TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
   using Change = std::function<void(SubmitFlags&)>;
   const std::pair<Change, const char*> cases[] = {
-      {[](auto& f) { f.gpus = -1; }, "--gpus is invalid"},
+      {[](auto& f) { f.gpus = -1; }, "--gpus is invalid: it must not be negative"},
       {[](auto& f) { f.workers = 0; },
        "--workers is invalid: it counts the master too, so it must be at least 1"},
       {[](auto& f) { f.cpu = "x"; },
@@ -59,12 +59,14 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
       {[](auto& f) { f.share_memory = "-1Gi"; },
        "--share-memory is invalid: give a size such as 512Mi, 4Gi or 4G, not \"-1Gi\""},
       {[](auto& f) { f.running_timeout = std::chrono::seconds(-1); },
-       "--running-timeout is invalid"},
+       "--running-timeout is invalid: it must not be negative"},
       {[](auto& f) { f.ttl_after_finished = std::chrono::seconds(-1); },
-       "--ttl-after-finished is invalid"},
+       "--ttl-after-finished is invalid: it must not be negative"},
       {[](auto& f) { f.nproc_per_node = "0"; },
        "--nproc-per-node is invalid: it is auto, cpu, gpu or a number of at least 1"},
-      {[](auto& f) { f.clean_task_policy = "Some"; }, "unsupported cleanTaskPolicy Some"},
+      {[](auto& f) { f.clean_task_policy = "Some"; },
+       "unsupported cleanTaskPolicy Some: --clean-task-policy is Running, All or None"},
+      {[](auto& f) { f.retry = -1; }, "--retry is invalid: it is a number from 0 to 2147483647"},
       {[](auto& f) { f.sync_mode = "git"; }, "--syncSource should be set when syncMode is set"},
       {[](auto& f) {
          f.sync_mode = "hdfs";
@@ -217,7 +219,7 @@ TEST_F(CheckTest, TheNameIsLookedAtFirstAndNumbersLast) {
   flags_.name = "a";
   EXPECT_TRUE(Error().starts_with("dataset x"));
   flags_.data.clear();
-  EXPECT_EQ(Error(), "--gpus is invalid");
+  EXPECT_EQ(Error(), "--gpus is invalid: it must not be negative");
 }
 
 TEST_F(CheckTest, ThePasswordLeavesTheEnvironment) {
