@@ -160,13 +160,16 @@ class RankReader {
 
   // Whether the program says that one of its children failed.
   static bool IsOfParent(const Chain& chain) {
-    return chain.raised.size() == 1 && chain.raised.back().Type() == "CalledProcessError";
+    const std::string_view type = chain.raised.back().Type();
+    return chain.raised.size() == 1 &&
+           (type == "CalledProcessError" || type == "ProcessRaisedException");
   }
 
   // Returns what the child said before that: the nearest error line without a traceback that a rule
   // knows, or else the nearest one.
   std::optional<Finding> ReadChild(const Chain& parent) const {
     constexpr size_t kFarthest = 20;
+    if (parent.raised.back().Type() == "ProcessRaisedException") return ReadCutChild(parent);
     std::optional<Finding> last;
     for (size_t i = parent.begin; i-- > 0 && parent.begin - i <= kFarthest && !IsInChain(i);) {
       const std::string_view text = base::Trim(rank_.lines[i].text);
@@ -182,6 +185,18 @@ class RankReader {
       if (is_known) break;
     }
     return last;
+  }
+
+  // torch.multiprocessing.spawn repeats the child's traceback below its own exception. Returns what
+  // the rest of it says, if the log has lost its beginning or parts of it.
+  std::optional<Finding> ReadCutChild(const Chain& parent) const {
+    for (size_t i = parent.end; i < rank_.lines.size() && !IsInChain(i); ++i) {
+      const std::string_view text = rank_.lines[i].text;
+      if (IsWarning(text) || IsAside(text)) continue;
+      const Rule* const rule = MentionsFailure(text) ? RuleForWords(text) : nullptr;
+      if (rule != nullptr && rule->level == Level::kDeciding) return TakeLoose(i, *rule);
+    }
+    return std::nullopt;
   }
 
   bool IsWaitThatEnded(size_t line) const { return !ended_waits_.empty() && ended_waits_[line]; }
@@ -277,9 +292,9 @@ class RankReader {
   void TakeWrapped(Finding& finding, size_t line) const {
     const std::string message = WrappedMessage(rank_.lines, line);
     const Rule* const rule = message.empty() ? nullptr : RuleForException(message);
-    if (rule == nullptr || rule->level != Level::kDeciding) return;
+    if (rule == nullptr) return;
     finding.Take(*rule);
-    finding.confidence = Confidence::kMedium;
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   }
 
   std::optional<Finding> ReadChain(const Chain& chain) const {
@@ -354,6 +369,7 @@ class RankReader {
       if (rule == nullptr) rule = RuleForEscaped(text);
       if (rule == nullptr) rule = RuleForCarried(i);
       if (rule == nullptr) rule = RuleForReprinted(text);
+      if (rule == nullptr) rule = RuleForGivenUp(i);
       const bool may_be_file = rule == nullptr || rule->kind == "file-missing";
       if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
         rule = &RuleNamed("program-missing");
@@ -460,8 +476,9 @@ class RankReader {
   // have broken, in flattened logs, and in the C++ log of a store whose exception is cut.
   std::optional<Finding> ReadLoose() const {
     const auto is_stores = [this](size_t line) {  // a warning of c10d counts only as a last word
-      return line + kLastWords >= rank_.lines.size() &&
-             rank_.lines[line].text.find("[c10d]") != std::string::npos;
+      const std::string& text = rank_.lines[line].text;
+      return line + kLastWords >= rank_.lines.size() && text.find("[c10d]") != std::string::npos &&
+             text.find("The IPv6 network addresses of") == std::string::npos;  // IPv4 comes next
     };
     if (auto found = ReadLooseOf([this](size_t line) {
           return MentionsFailure(rank_.lines[line].text) || EndsFrames(line);
@@ -560,6 +577,23 @@ class RankReader {
     if (at == std::string_view::npos) return nullptr;
     const Rule* const rule = RuleForWords(text.substr(at + kPlugIn.size()));
     return rule != nullptr && rule->level == Level::kDeciding ? rule : nullptr;
+  }
+
+  // c10d warns of each address that it tries, with the errno, and then says without one that it has
+  // given up. Finds a rule for the warnings above that line.
+  const Rule* RuleForGivenUp(size_t line) const {
+    constexpr size_t kFarthest = 8;
+    constexpr std::string_view kSocket = "] [c10d] The ";
+    constexpr std::string_view kGivenUp = " local network address.";
+    if (!rank_.lines[line].text.ends_with(kGivenUp)) return nullptr;
+    for (size_t i = line; i-- > 0 && line - i <= kFarthest;) {
+      const std::string_view text = rank_.lines[i].text;
+      const size_t at = text.find(kSocket);
+      if (at == std::string_view::npos) continue;
+      const Rule* const rule = RuleForWords(text.substr(at + kSocket.size()));
+      if (rule != nullptr && rule->level == Level::kDeciding) return rule;
+    }
+    return nullptr;
   }
 
   // Includes what NCCL says in the lines below.

@@ -64,13 +64,103 @@ TEST(JudgedLog, AnEndpointWithoutAPathIsNoFile) {
             "input-output");
 }
 
-// c10d tries again, and says later that it gave up.
+// c10d tries IPv6 before IPv4, then both again, and says later that it gave up.
 TEST(JudgedLog, AWarningOfAStoreDecidesLittle) {
-  const Verdict verdict = JudgeLog(
-      "[W718 20:29:59.662875029 socket.cpp:755] [c10d] The IPv6 network addresses of (m-0, 29500) "
-      "cannot be retrieved (gai error: -2 - Name or service not known).\n");
+  const auto warn = [](const std::string& family) {
+    return "[W718 20:29:59.662875029 socket.cpp:755] [c10d] The " + family +
+           " network addresses of (m-0, 29500) cannot be retrieved (gai error: -2 - Name or "
+           "service not known).\n";
+  };
+  EXPECT_EQ(JudgeLog(warn("IPv6")).title, kNothing);
+  const Verdict verdict = JudgeLog(warn("IPv6") + warn("IPv4"));
   EXPECT_EQ(verdict.kind, "dns");
   EXPECT_EQ(verdict.confidence, Confidence::kLow);
+}
+
+TEST(JudgedLog, AStoreThatGaveUpHasSaidWhyInItsWarnings) {
+  const Verdict verdict = JudgeLog(
+      "[W socket.cpp:401] [c10d] The server socket has failed to bind to [::]:22 (errno: 98 - "
+      "Address already in use).\n"
+      "[E socket.cpp:435] [c10d] The server socket has failed to listen on any local network "
+      "address.\n"
+      "Traceback (most recent call last):\n  File \"/x/torch/distributed/run.py\", line 7, in "
+      "run\n");
+  EXPECT_EQ(verdict.kind, "port-in-use");
+}
+
+TEST(JudgedLog, NcclGoesOnWithoutItsServiceForOthers) {
+  EXPECT_EQ(
+      JudgeLog("n1:68:69 [1] ras/client_support.cc:159 NCCL WARN Call to bind failed: Address "
+               "already in use\n"
+               "n1:68:69 [1] NCCL INFO Bootstrap timings total 0.0015\n")
+          .title,
+      kNothing);
+}
+
+TEST(JudgedLog, ALibraryThatRocmCanDoWithoutIsNoCause) {
+  EXPECT_EQ(JudgeLog("LoadLib(libhsa-amd-x.so) failed: libhsa-amd-x.so: cannot open shared object "
+                     "file: No such file or directory\n"
+                     "\"hipErrorNoBinaryForGpu: Unable to find code object for all current "
+                     "devices!\"\n")
+                .kind,
+            "python-mismatch");
+}
+
+TEST(JudgedLog, ADataLoadersWorkerSaysWhichSignalItGot) {
+  const std::string cut =
+      "Traceback (most recent call last):\n  File \"/x/loader.py\", line 9, in f\n";
+  for (const char* const signal : {"segmentation fault", "floating-point exception"}) {
+    const std::string error =
+        std::string("ERROR: Unexpected ") + signal + " encountered in worker.\n";
+    EXPECT_EQ(JudgeLog(error + cut).kind, "data-loader") << signal;
+  }
+}
+
+TEST(JudgedLog, ARegistrysRefusalIsAboutCredentials) {
+  const std::string pull = "Warning  Failed  2s  kubelet  Failed to pull image \"r.lab/a/b:1\": ";
+  for (const char* const refusal :
+       {"reading manifest 1 in r.lab/a/b: unauthorized: access to the requested resource is not "
+        "authorized",
+        "UNAUTHORIZED: unauthorized to access repository: a/b, action: pull: unauthorized",
+        "unauthorized: You don't have the needed permissions to perform this operation, and you "
+        "may have invalid credentials.",
+        "denied: Permission \"artifactregistry.repositories.downloadArtifacts\" denied on resource",
+        "denied: User: arn:x is not authorized to perform: ecr:BatchGetImage on resource: y"}) {
+    EXPECT_EQ(JudgeLog(pull + refusal + "\n").kind, "registry-credentials") << refusal;
+  }
+}
+
+// torch.multiprocessing.spawn
+TEST(JudgedLog, AParentsExceptionAboutAChildIsNoneOfItsOwn) {
+  const std::string header = "Traceback (most recent call last):\n  File \"train.py\", line 3\n";
+  const Evidence killed =
+      ReadLogs({{"job.log", header + "Exception: process 3 terminated with signal SIGKILL\n"}});
+  const Verdict verdict = Explain(killed);
+  EXPECT_EQ(verdict.kind, "unknown");
+  EXPECT_EQ(killed.ranks[verdict.rank.value_or(0)].rank, 3);
+  const std::string raised = header +
+                             "torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
+                             "-- Process 0 terminated with the following error:\n";
+  EXPECT_EQ(JudgeLog(raised + "wandb.errors.UsageError: api_key not configured (no-tty).\n").kind,
+            "credentials");
+  EXPECT_EQ(JudgeLog(raised + header + "    ...\n> RuntimeError: CUDA out of memory.\n").kind,
+            "cuda-out-of-memory");
+  EXPECT_EQ(JudgeLog(raised + ".\n.\nAssertionError\n").kind, "exception");
+}
+
+TEST(JudgedLog, WrappedWordsOfAnotherRankAreNoCause) {
+  EXPECT_EQ(JudgeLog("RuntimeError: Worker failed with error '[1] is setting up NCCL communicator\n"
+                     "and retrieving ncclUniqueId from [0] via c10d key-value store by key '0',\n"
+                     "but store->get('0') got error: Broken pipe\n")
+                .kind,
+            "unknown");
+}
+
+TEST(JudgedLog, AJobOfMpiSaysThatItsWorkersWereEvicted) {
+  EXPECT_EQ(JudgeLog("  - message: 1/8 workers are evicted\n    reason: MPIJobEvicted\n"
+                     "    status: \"True\"\n    type: Failed\n")
+                .kind,
+            "evicted");
 }
 
 TEST(JudgedLog, TheAgentPassesOnTheHangupThatItGot) {

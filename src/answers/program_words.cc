@@ -162,7 +162,9 @@ bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: "});
-  static constexpr auto kBegins = std::to_array<std::string_view>({"warning: ", "[warn"});
+  // ROCr's of a library that it can do without, too.
+  static constexpr auto kBegins =
+      std::to_array<std::string_view>({"warning: ", "[warn", "LoadLib("});
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
@@ -170,7 +172,9 @@ bool IsWarning(std::string_view text) {
     return text.starts_with(each);
   });
   // torchrun's agent logs as a warning what ends it, and Horovod what may be its last word.
-  return (is_marked || HasAny(text, kWords)) && !HasAny(text, kEnds) && !IsOfNccl(text);
+  // NCCL goes on without its service that others ask for its state (src/ras).
+  const bool is_decisive = IsOfNccl(text) && text.find(" ras/") == std::string_view::npos;
+  return (is_marked || HasAny(text, kWords)) && !HasAny(text, kEnds) && !is_decisive;
 }
 
 bool IsHandled(std::string_view before) {

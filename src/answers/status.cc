@@ -57,6 +57,7 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"Evicted", "emptyDir", "disk-full", "the pod was evicted: a volume of its own is full",
      Advice::kFixFirst, "Raise the volume's sizeLimit, or write elsewhere."},
     {"Evicted", "", "evicted", "the node evicted the pod", Advice::kRetry, kAgain},
+    {"MPIJobEvicted", "", "evicted", "the node evicted the pod", Advice::kRetry, kAgain},
     {"EvictionByEvictionAPI", "", "evicted", "somebody had the pod evicted (kubectl drain does)",
      Advice::kRetry, kAgain},
     {"Preempted", "", "preempted", "a job of higher priority took its place", Advice::kRetry,
@@ -79,6 +80,12 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"DeletionByPodGC", "", "node-lost", "the node went away", Advice::kRetryElsewhere, kOtherNode},
     {"TaintManagerEviction", "Marking for deletion", "node-lost",
      "the node is not ready, and its pods are deleted", Advice::kRetryElsewhere, kOtherNode},
+    // of Kueue's workloads
+    {"NodeFailures", "", "node-lost", "the node went away", Advice::kRetryElsewhere, kOtherNode},
+    {"EvictedDueToNodeFailures", "", "node-lost", "the node went away", Advice::kRetryElsewhere,
+     kOtherNode},
+    {"MaximumExecutionTimeExceeded", "", "deadline", "it ran longer than it was allowed to",
+     Advice::kFixFirst, "Allow more time, or save checkpoints and go on from the last one."},
     {"NodeNotReady", "", "node-lost", "the node is not ready", Advice::kRetryElsewhere, kOtherNode},
     {"DeadlineExceeded", "", "deadline", "it ran longer than it was allowed to", Advice::kFixFirst,
      "Allow more time (--running-timeout; of `run` --timeout), or save checkpoints and go on from "

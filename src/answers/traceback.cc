@@ -299,6 +299,11 @@ class Reader {
         is_inner_ = true;
         continue;
       }
+      if (is_inner_ && EndsTraceback(text)) {  // the child's traceback is left out
+        is_bare_ = true;
+        at_ = i;
+        return true;
+      }
       if (text == kDuring || text == kDirect) {
         is_linked_ = true;
         is_aside_ = text == kDuring;
@@ -342,7 +347,8 @@ class Reader {
     }
     // torchrun's table indents the whole traceback by two blanks.
     const bool is_in_table = Text(at_).starts_with(kInTable);
-    ++at_;
+    if (!is_bare_) ++at_;
+    is_bare_ = false;
     if (!ReadRaised(raised, is_in_table ? 2 : 0)) return false;
     is_in_group_ = is_in_group_ || raised.Type().ends_with("ExceptionGroup");
     // An exception raised in another process is the cause of this process's exception about it.
@@ -413,7 +419,7 @@ class Reader {
   }
 
   void Close(Chain& chain) {
-    is_inner_ = is_linked_ = is_aside_ = is_in_group_ = false;
+    is_inner_ = is_linked_ = is_aside_ = is_in_group_ = is_bare_ = false;
     chain.end = at_;
   }
 
@@ -508,6 +514,7 @@ class Reader {
   bool is_inner_ = false;
   bool is_linked_ = false;
   bool is_aside_ = false;
+  bool is_bare_ = false;      // the next exception has no header
   bool is_in_group_ = false;  // an ExceptionGroup, whose exceptions are its causes
 };
 

@@ -206,8 +206,9 @@ struct Phrase {
 constexpr auto kPhrases = std::to_array<Phrase>({
     {"[rank: ", "terminated with code "},                     // Lightning
     {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
-    {"ProcessExitedException: process ", "terminated with exit code "},
-    {"ProcessExitedException: process ", "terminated with signal "},
+    // the same: ProcessExitedException, before torch 1.5 Exception
+    {"Exception: process ", "terminated with exit code "},
+    {"Exception: process ", "terminated with signal "},
     {"Global rank ", "exited with code "},  // Composer
     {"ank ", " exited with code ", true},
     {"ank ", " exited with exit code ", true},
