@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::Hold("the dry run is whole",
                dry.ends_with("Ending dryrun mode----------------------------------\n"));
     for (const auto& [name, value] : ads::SubstituteEnv(job.env)) (void)base::ShellWords(value);
-    (void)ads::UpdateImageIni(config->image, "config.ini", {}, config->image, false);
+    (void)ads::UpdateImageIni(config->image, "config.ini", {}, config->image,
+                              ads::ImageNeed::kName);
   }
   return 0;
 }
