@@ -95,7 +95,7 @@ def test_the_next_command_works_and_every_job_ends(cluster):
         if verb == "delete":
             cluster.run("get", name, code=1)
         elif part in ("daemon", "command") and verb != "suspend":
-            assert settle(cluster, name, verb) == "SUCCEEDED", what
+            assert settle(cluster, name, verb) == "SUCCEEDED", f"{what}\n{cluster.run('explain', name, code=None).stdout}"
             shown = cluster.run("logs", name, "--all", "--raw").stdout
             assert sorted(re.findall(r"line \d \d+$", shown, re.MULTILINE)) == EXPECTED, what
         else:

@@ -226,5 +226,21 @@ TEST_F(SuspendTest, AJobThatHasEndedIsLeftAlone) {
   EXPECT_TRUE(cluster_->Writes().empty());
 }
 
+// It keeps its pods, which nobody deletes then.
+TEST_F(SuspendTest, AJobThatEndsMeanwhileIsNotWaitedFor) {
+  PutJob("pt");
+  cluster_->after_write = [&](const std::string& verb, const std::string& path) {
+    if (verb != "PATCH" || path.find("/pytorchjobs/") == std::string::npos) return;
+    text::Json ended = *cluster_->Find(kJobs, "pt");
+    text::Set(ended, {"status"},
+              *text::Find(MakeJob("pt", "Failed", std::chrono::seconds(5)), {"status"}));
+    cluster_->Put(kJobs, ended);
+  };
+  const Ended ended = Run({"suspend", "pt"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("the job pt ended before it was suspended"), std::string::npos)
+      << ended.log;
+}
+
 }  // namespace
 }  // namespace arena

@@ -36,17 +36,29 @@ std::string NothingToDo(const api::TrainingSummary& job, bool is_suspended) {
                      job.status == "RUNNING" ? "running" : "not suspended");
 }
 
-// Until no pod of the job is left, so that its resources are free.
-void AwaitNoPods(cluster::Client& client, const TrainingJob& job, Ending& ending) {
+bool HasEnded(const text::Json& job) {
+  return api::TrueCondition(job, "Succeeded") != nullptr ||
+         api::TrueCondition(job, "Failed") != nullptr;
+}
+
+// Until no pod of the job is left, so that its resources are free. kConflict: it ended by itself,
+// and may keep its pods.
+base::Status AwaitNoPods(cluster::Client& client, const TrainingJob& job, Ending& ending) {
   const std::string uid(api::Uid(job.job));
+  bool has_ended = false;
   JobWatch watch(client, job.summary.namespace_name, job.summary.name, PodSelector(job.job));
   ending.Await(watch, job.summary.name, [&](const JobWatch::Snapshot& now) -> size_t {
     // Deleted or resumed meanwhile: nothing to wait for.
     if (!now.job || !IsSuspended(*now.job)) return 0;
+    has_ended = HasEnded(*now.job);
+    if (has_ended) return 0;
     return static_cast<size_t>(
         std::count_if(now.pods.begin(), now.pods.end(),
                       [&](const auto& entry) { return api::ControllerUid(entry.second) == uid; }));
   });
+  if (!has_ended) return {};
+  return Fail(Code::kConflict,
+              fmt::format("the job {} ended before it was suspended", job.summary.name));
 }
 
 base::Status EndInstances(cluster::Client& client, const Context& context, const TrainingJob& job,
@@ -57,8 +69,8 @@ base::Status EndInstances(cluster::Client& client, const Context& context, const
   }
   if (!flags.wait) return {};
   if (!ending) ending.emplace(context, false);
-  if (!ending->IsLeft()) AwaitNoPods(client, job, *ending);
-  return {};
+  if (ending->IsLeft()) return {};
+  return AwaitNoPods(client, job, *ending);
 }
 
 base::Status SetSuspended(cluster::Client& client, const Context& context, const std::string& name,

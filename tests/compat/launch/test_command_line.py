@@ -264,7 +264,7 @@ def run_with_small_log_disk(launch, options, *args):
 def test_full_folder_for_logs(launch):
     script = launch.script("print('started')")
     done = run_with_small_log_disk(launch, "size=4k,nr_inodes=2", script)
-    assert done.returncode == 1 and "no space left on the disk of" in done.stderr
+    assert done.returncode == 1 and "no space left for more files on the disk of" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and "started" not in done.stdout
     launch.await_none_left()
 
