@@ -65,6 +65,7 @@ def run(cluster, yaml, code="home/mnist-pytorchjob", changes=()):
 def await_success(cluster, name):
     job = cluster.wait(name, "SUCCEEDED", "FAILED", timeout=240)
     assert job["status"] == "SUCCEEDED", cluster.run("logs", name, "--all").stdout + str(job)
+    cluster.wait_for_all(name, "SUCCEEDED")  # the master may end before a worker has told what it is
 
 
 def told(cluster, name, nodes):
