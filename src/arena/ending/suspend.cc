@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/job/training_summary.h"
 #include "api/job/wait_for.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
@@ -36,11 +37,6 @@ std::string NothingToDo(const api::TrainingSummary& job, bool is_suspended) {
                      job.status == "RUNNING" ? "running" : "not suspended");
 }
 
-bool HasEnded(const text::Json& job) {
-  return api::TrueCondition(job, "Succeeded") != nullptr ||
-         api::TrueCondition(job, "Failed") != nullptr;
-}
-
 // Until no pod of the job is left, so that its resources are free. kConflict: it ended by itself,
 // and may keep its pods.
 base::Status AwaitNoPods(cluster::Client& client, const TrainingJob& job, Ending& ending) {
@@ -50,7 +46,7 @@ base::Status AwaitNoPods(cluster::Client& client, const TrainingJob& job, Ending
   ending.Await(watch, job.summary.name, [&](const JobWatch::Snapshot& now) -> size_t {
     // Deleted or resumed meanwhile: nothing to wait for.
     if (!now.job || !IsSuspended(*now.job)) return 0;
-    has_ended = HasEnded(*now.job);
+    has_ended = api::IsJobFinished(*now.job);
     if (has_ended) return 0;
     return static_cast<size_t>(
         std::count_if(now.pods.begin(), now.pods.end(),
