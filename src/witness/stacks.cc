@@ -27,6 +27,7 @@ constexpr uint64_t kLongestFile = 4 << 20;
 constexpr uint64_t kLongestSource = 4 << 20;
 constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
+constexpr uint64_t kPollsPerTick = 100;
 constexpr std::chrono::milliseconds kPoll{5};
 // PyTorch gives the threads of its worker server this name.
 constexpr std::string_view kAnsweringThread = "pt_workerserver";
@@ -136,6 +137,11 @@ Asked HeadOf(const std::string& folder, pid_t pid) {
   asked.world = NumberOf(FieldOf(line, "world="), 0);
   asked.is_child = FieldOf(line, "parent=") != "0";
   return asked;
+}
+
+// Whether it went back to sleep after less than a tenth of a millisecond each time it woke up.
+bool OnlyPolls(const process::ProcessStat& thread) {
+  return SwitchesOf(thread.pid, thread.pid).value_or(0) > kPollsPerTick * (thread.ticks + 1);
 }
 
 }  // namespace
@@ -248,7 +254,8 @@ answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::Proc
 
 bool HasWorkToDo(pid_t pid, process::ProcessTree& tree) {
   const auto has = [](const process::ProcessStat& stat) {
-    return (stat.state == 'R' || stat.state == 'D') && stat.name != kAnsweringThread;
+    if (stat.name == kAnsweringThread) return false;
+    return stat.state == 'D' || (stat.state == 'R' && !OnlyPolls(stat));
   };
   std::vector<process::ProcessStat> others = process::ThreadsOf(pid);
   std::erase_if(others, [pid](const process::ProcessStat& thread) { return thread.pid == pid; });

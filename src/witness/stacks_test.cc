@@ -151,6 +151,17 @@ TEST(HasWorkToDo, IsWhatAnotherThreadOrAChildWaitsToDo) {
   EXPECT_FALSE(HasWorkToDo(::getpid(), tree)) << "it only answers us";
   is_over = true;
   thread.join();
+  is_over = has_begun = false;
+  std::thread poller([&] {
+    for (int i = 0; i < 1'000; ++i) std::this_thread::sleep_for(std::chrono::microseconds(1));
+    has_begun = true;
+    while (!is_over) {
+    }
+  });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_FALSE(HasWorkToDo(::getpid(), tree)) << "it has only polled";
+  is_over = true;
+  poller.join();
   const pid_t child = ::fork();
   if (child == 0) {
     while (true) {
