@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "answers/gpu_memory.h"
@@ -137,9 +138,10 @@ std::optional<ChainFinding> FindInChain(const Chain& chain) {
   return ChainFinding{std::move(finding), deciding};
 }
 
-std::string WrappedMessage(std::span<const Line> lines, size_t first) {
+std::string WrappedMessage(std::span<const Line> lines, size_t first, std::string_view between) {
   constexpr size_t kNarrowest = 60;
   constexpr size_t kFewest = 3;
+  constexpr size_t kLineOfTerminal = 72;
   constexpr size_t kMost = 12;
   size_t end = first;
   size_t width = 0;
@@ -155,9 +157,12 @@ std::string WrappedMessage(std::span<const Line> lines, size_t first) {
     const std::string_view text = lines[i].text;
     const size_t word = std::min(text.find(' '), text.size());
     if (lines[i - 1].text.size() + 1 + word <= width) break;
-    message.append(" ").append(text);
+    message.append(between).append(text);
   }
-  return count < kFewest ? "" : message;
+  // A line that goes on in small letters is hardly another message.
+  const bool goes_on = first + 1 < end && lines[first].text.size() >= kLineOfTerminal &&
+                       std::islower(static_cast<unsigned char>(lines[first + 1].text[0])) != 0;
+  return count < (goes_on ? kFewest - 1 : kFewest) ? "" : message;
 }
 
 }  // namespace answers

@@ -22,8 +22,10 @@ const Rule* RuleFor(const Raised& raised);
 // The finding for an exception that no rule knows.
 Finding OwnException();
 
-// The message that begins in line `first`, if rich or textwrap broke it into at least three lines:
-// each is as long as the next line's first word allows. "" otherwise. Pure.
-std::string WrappedMessage(std::span<const Line> lines, size_t first);
+// The message that begins in line `first`, if rich, textwrap or a terminal broke it into at least
+// three lines, or two if the second begins in small letters: each is as long as the next line's
+// first word allows. "" otherwise. `between` is what the break has replaced: " ", or "" by a
+// terminal. Pure.
+std::string WrappedMessage(std::span<const Line> lines, size_t first, std::string_view between);
 
 }  // namespace answers

@@ -482,7 +482,11 @@ Verdict Explain(const Evidence& evidence) {
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
     FindLastTrouble(verdict, evidence, IsLastWord);
-    if (verdict.line.empty()) FindLastTrouble(verdict, evidence, MentionsFailure);
+    if (verdict.line.empty()) {
+      FindLastTrouble(verdict, evidence, [](std::string_view text) {
+        return MentionsFailure(text) && !OnlySpeaksOfFailure(text);
+      });
+    }
     if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {
       NoteLostLoss(verdict, evidence);
     }

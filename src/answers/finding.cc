@@ -290,8 +290,11 @@ class RankReader {
 
   // Asks the rules for the whole message, if its first line is all that the exception has.
   void TakeWrapped(Finding& finding, size_t line) const {
-    const std::string message = WrappedMessage(rank_.lines, line);
-    const Rule* const rule = message.empty() ? nullptr : RuleForException(message);
+    const Rule* rule = nullptr;
+    for (const std::string_view between : {" ", ""}) {
+      const std::string message = WrappedMessage(rank_.lines, line, between);
+      if (rule == nullptr && !message.empty()) rule = RuleForException(message);
+    }
     if (rule == nullptr) return;
     finding.Take(*rule);
     finding.confidence = std::min(finding.confidence, Confidence::kMedium);

@@ -99,6 +99,12 @@ std::string_view CarriedException(std::string_view line) {
     const size_t message = line.find(": ", at);
     return message == std::string_view::npos ? "" : line.substr(message + 2);
   }
+  // libc++'s words: "libc++abi: terminating due to uncaught exception of type c10::Error: boom"
+  constexpr std::string_view kOfMac = "ncaught exception of type ";
+  if (const size_t at = line.find(kOfMac); at != std::string_view::npos) {
+    const size_t message = line.find(": ", at);
+    return message == std::string_view::npos ? "" : line.substr(message + 2);
+  }
   // torchrun prints the content of a worker's error file when another one takes its place.
   constexpr std::string_view kMessage = "\"message\": \"";
   const std::string_view trimmed = base::Trim(line);
@@ -161,10 +167,12 @@ std::string WithoutQuotedErrors(std::string_view text) {
 bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
-       "muster-launch: warning: "});
+       "muster-launch: warning: ", "Retrying (Retry(total=", " W tensorflow/", " I tensorflow/",
+       "rror caught was: ", ": warning: "});
   // ROCr's of a library that it can do without, too.
   static constexpr auto kBegins =
-      std::to_array<std::string_view>({"warning: ", "[warn", "LoadLib("});
+      std::to_array<std::string_view>({"warning: ", "[warn", "LoadLib(", "W tensorflow/",
+                                       "ERROR: pip's dependency resolver does not currently "});
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
@@ -212,7 +220,8 @@ bool IsSameButNumbers(std::string_view one, std::string_view other) {
 bool GoesOnAnyway(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"sing ", "nstead", "reating", "ontinu", "rom scratch", "witched off", "isabl", "oing on",
-       "ot stopping", "y default", "kipp", "gnor", "all back", "alling back", "will be "});
+       "ot stopping", "y default", "kipp", "gnor", "all back", "alling back", "will be ",
+       "roceeding", "f you want to "});
   return IsAside(text) || IsHandled(text) || HasAny(text, kWords);
 }
 

@@ -46,7 +46,51 @@ bool IsError(std::string_view text) {
   return false;
 }
 
+// Whether the word about a failure at [begin, end) of this text in small letters says of nothing
+// that it failed.
+bool IsTopic(std::string_view lower, size_t begin, size_t end) {
+  static constexpr auto kTopics = std::to_array<std::string_view>(
+      {"rate", "handling", "handler", "analysis", "case", "mode", "bar", "margin", "term",
+       "correction", "feedback", "tolerance", "probability", "detection", "resolved"});
+  static constexpr auto kNone =
+      std::to_array<std::string_view>({"no", "0", "zero", "without", "any"});
+  static constexpr auto kPossible = std::to_array<std::string_view>(
+      {"in case of ", "if ", "to debug ", "to avoid ", "to prevent ", "may ", "might "});
+  std::string_view before = lower.substr(0, begin);
+  if (const size_t stop = before.rfind(". "); stop != before.npos) before.remove_prefix(stop + 2);
+  const std::string_view after = base::Trim(lower.substr(end));
+  const bool is_topic =
+      std::any_of(kTopics.begin(), kTopics.end(),
+                  [after](std::string_view topic) { return after.starts_with(topic); });
+  std::string_view number = after.substr(std::min(after.find_first_not_of(":= "), after.size()));
+  number = number.substr(0, std::min(number.find_first_not_of("0123456789.e-%"), number.size()));
+  const bool is_measure = !number.empty() && base::IsDigit(number[0]) &&
+                          (number == "0" || number.find_first_of(".%") != number.npos ||
+                           number.find("e-") != number.npos);
+  const std::string_view trimmed = base::Trim(before);
+  const std::string_view last = trimmed.substr(trimmed.rfind(' ') + 1);  // 0 if there is none
+  return is_topic || is_measure || HasAny(before, kPossible) ||
+         std::find(kNone.begin(), kNone.end(), last) != kNone.end();
+}
+
 }  // namespace
+
+bool OnlySpeaksOfFailure(std::string_view text) {
+  const std::string lower = base::ToLower(text);
+  std::string rest(text);  // without the words that say of nothing that it failed
+  for (const std::string_view word : {"error", "fail", "exception"}) {
+    for (size_t at = lower.find(word); at != lower.npos; at = lower.find(word, at + 1)) {
+      size_t begin = at;
+      size_t end = at;
+      while (begin > 0 && IsOfWord(lower[begin - 1])) --begin;
+      while (end < lower.size() && IsOfWord(lower[end])) ++end;
+      if (IsTopic(lower, begin, end))
+        std::fill(rest.begin() + static_cast<ptrdiff_t>(begin),
+                  rest.begin() + static_cast<ptrdiff_t>(end), ' ');
+    }
+  }
+  return !MentionsFailure(rest);
+}
 
 bool IsOfLauncher(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
@@ -176,9 +220,10 @@ bool IsLastWord(std::string_view text) {
 
 bool MentionsFailure(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"illed",     "xit code",    "xitcode", "return code", "xit status", "SIG",          "ignal",
-       "raceback",  "rror",        "ailed",   "FAILED",      "ailure",     "died",         "borted",
-       "erminated", "core dumped", "exited",  "xception",    "hut down",   "shutting down"});
+      {"illed",    "xit code",      "xitcode",     "return code", "xit status", "SIG",
+       "ignal",    "raceback",      "rror",        "ailed",       "FAILED",     "ailure",
+       "died",     "borted",        "erminated",   "core dumped", "exited",     "xception",
+       "hut down", "shutting down", "panicked at "});
   return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text);
 }
 

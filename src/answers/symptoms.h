@@ -48,6 +48,10 @@ bool IsLastWord(std::string_view line);
 // Any message about something that went wrong.
 bool MentionsFailure(std::string_view line);
 
+// Whether its words about failures are a topic, a measure or a possibility: "failure rate", "mean
+// squared error: 0.12", "no errors", "in case of failure".
+bool OnlySpeaksOfFailure(std::string_view line);
+
 // Whether it speaks of what cannot or must not be, as the message of an exception does.
 bool MentionsTrouble(std::string_view line);
 

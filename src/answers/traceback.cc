@@ -19,6 +19,7 @@ constexpr std::string_view kDirect =
 constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
+constexpr std::string_view kSpawns = "-- Process ";  // of torch.multiprocessing.spawn
 constexpr std::string_view kBuildEnds = "ninja: build stopped";
 constexpr size_t kMostOfBuild = 1000;
 constexpr size_t kMostFrames = 200;
@@ -47,7 +48,10 @@ bool NamesException(std::string_view text) {
 
 // Matches "ValueError: boom": text that a program prints on purpose rarely begins like this.
 bool EndsTraceback(std::string_view text) {
-  if (text == "KeyboardInterrupt") return true;  // it has no message
+  // These need no message.
+  if (text == "KeyboardInterrupt" || text == "AssertionError" || text == "NotImplementedError") {
+    return true;
+  }
   const std::string_view type = text.substr(0, text.find(':'));
   return NamesException(text) && type.size() < text.size() && !type.starts_with("nccl") &&
          type != "LustreError" &&  // a message of the kernel
@@ -233,8 +237,9 @@ class Reader {
       // Without a colon the compiler has printed its output above.
       if (raised.text.find("':", build) != std::string::npos) ReadBuild(raised);
     }
-    // The exception's text may begin below "ImportError: ".
+    // The exception's text may begin below "ImportError: ", also after an empty line.
     const bool is_below = raised.text.ends_with(':');
+    if (is_below && BeginsBelowEmptyLine(raised)) ++at_;
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
       const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
@@ -245,6 +250,16 @@ class Reader {
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
     }
     return true;
+  }
+
+  // Whether the text of an exception that has only its type in its own line begins in the line
+  // after next.
+  bool BeginsBelowEmptyLine(const Raised& raised) const {
+    const bool is_type = raised.text.find(' ') == std::string::npos;
+    if (!is_type || at_ + 1 >= lines_.size() || !Text(at_).empty()) return false;
+    const std::string_view text = Text(at_ + 1);
+    return !text.empty() && text != kDuring && text != kDirect && !text.starts_with(kSpawns) &&
+           text.find(kTracebackHeader) == std::string_view::npos;
   }
 
   // Adds the lines in which a compiler or linker says what is wrong: the commands between them are
@@ -295,7 +310,7 @@ class Reader {
         at_ = i;
         return true;
       }
-      if (text.starts_with("-- Process ")) {  // of torch.multiprocessing.spawn
+      if (text.starts_with(kSpawns)) {
         is_inner_ = true;
         continue;
       }

@@ -253,6 +253,20 @@ std::optional<LauncherRow> ReadDeepSpeed(std::string_view line) {
   return row;
 }
 
+// Reads "Command '['python', 'train.py']' died with <Signals.SIGSEGV: 11>." (subprocess.py), which
+// names no rank.
+std::optional<LauncherRow> ReadDied(std::string_view line) {
+  constexpr std::string_view kDied = "' died with <Signals.";
+  const size_t at = line.find(kDied);
+  const auto signal =
+      at == std::string_view::npos ? std::nullopt : NumberBehind(line.substr(at), ": ");
+  if (!signal) return std::nullopt;
+  LauncherRow row;
+  row.exit_code = kShellSignals + *signal;
+  row.words = line;
+  return row;
+}
+
 // Returns ": Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1". If
 // a single task ended in the same way, it is unknown which was first.
 std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
@@ -285,6 +299,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     auto row = ReadSrun(line);
     if (!row) row = ReadPhrase(line);
     if (!row) row = ReadDeepSpeed(line);
+    if (!row) row = ReadDied(line);
     if (!row) row = ReadProcessName(lines, i);
     if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
       agents.emplace();
