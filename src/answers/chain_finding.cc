@@ -121,7 +121,11 @@ std::optional<ChainFinding> FindInChain(const Chain& chain) {
   }
   if (deciding == nullptr) return std::nullopt;
   Finding finding;
-  if (rule != nullptr) {
+  const Rule* const by_words = rule != nullptr ? nullptr : RuleForOwnWords(deciding->text);
+  if (by_words != nullptr) {
+    finding.Take(*by_words);
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  } else if (rule != nullptr) {
     finding.Take(*rule);
     if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(deciding->text)) {
       finding.Take(RuleNamed("cuda-out-of-memory-others"));
@@ -135,7 +139,7 @@ std::optional<ChainFinding> FindInChain(const Chain& chain) {
   for (const Raised& raised : chain.raised) {
     if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
   }
-  return ChainFinding{std::move(finding), deciding};
+  return ChainFinding{std::move(finding), deciding, by_words != nullptr};
 }
 
 std::string WrappedMessage(std::span<const Line> lines, size_t first, std::string_view between) {

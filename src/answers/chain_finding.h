@@ -12,6 +12,7 @@ namespace answers {
 struct ChainFinding {
   Finding finding;                   // without its time and place, and without words
   const Raised* deciding = nullptr;  // the exception that decides; of the chain
+  bool is_by_words = false;          // a rule knows only some of its words (Rule::words)
 };
 // Nullopt if the chain only says that another process has failed. Pure.
 std::optional<ChainFinding> FindInChain(const Chain& chain);

@@ -313,7 +313,7 @@ class RankReader {
     Finding finding = std::move(found->finding);
     if (finding.frame.file.empty()) finding.frame = TracedFrame(chain);
     const Raised* const deciding = found->deciding;
-    if (finding.rule.empty()) TakeWrapped(finding, deciding->line);
+    if (finding.rule.empty() || found->is_by_words) TakeWrapped(finding, deciding->line);
     Place(finding, deciding->line);
     // Such an exception does not end a program; something else has ended this one.
     if (before.starts_with("Exception in thread ") && rank_.exit_code == kSignalBase + SIGTERM) {

@@ -304,5 +304,97 @@ TEST(JudgedLog, ACutTracebacksHeadingIsNotTheDecidingLine) {
   EXPECT_EQ(JudgeLog(agents + cut).line + "\n", agents);
 }
 
+TEST(JudgedLog, AMessageMayBeginBelowAnEmptyLine) {
+  EXPECT_EQ(JudgeLog("RuntimeError: \n\nFound no NVIDIA driver on your system.\n").kind, "no-gpu");
+  EXPECT_EQ(JudgeLog("RuntimeError: \n\nDuring handling of the above exception, another exception "
+                     "occurred:\n\nTraceback (most recent call last):\n  File \"/w/a.py\", line 3\n"
+                     "RuntimeError: No CUDA GPUs are available\n")
+                .kind,
+            "no-gpu");
+}
+
+TEST(JudgedLog, AnAssertionNeedsNoMessage) {
+  EXPECT_EQ(JudgeLog("loading\nAssertionError\n").kind, "exception");
+}
+
+TEST(JudgedLog, ATerminalMayBreakAWord) {
+  constexpr size_t kWidth = 72;
+  std::string message =
+      "RuntimeError: one of the processes that read the shards of the data set for the training "
+      "has "
+      "not come back: DataLoader worker (pid 4711) is killed by sig";
+  message.resize(2 * kWidth, '.');
+  message.replace(message.size() - 27, 27, "pid 4711) is killed by sign");
+  message += "al: Bus error. It is possible that it has none.";
+  std::string log;
+  for (size_t at = 0; at < message.size(); at += kWidth) {
+    log += message.substr(at, kWidth) + "\n";
+  }
+  EXPECT_EQ(JudgeLog(log).kind, "shm-too-small") << log;
+}
+
+TEST(JudgedLog, ALineThatGoesOnInSmallLettersBelongsToTheOneBefore) {
+  const std::string first =
+      "RuntimeError: an operation of the model was given tensors, and there are but\n";
+  EXPECT_EQ(JudgeLog(first + "found at least two devices, cuda:0 and cpu!\n").kind,
+            "device-mismatch");
+  EXPECT_EQ(JudgeLog(first + "Found at least two devices, cuda:0 and cpu!\n").kind, "exception");
+}
+
+TEST(JudgedLog, WhatAProgramDoesWithoutIsNoCause) {
+  for (const char* const line :
+       {"2026-03-02 10:11:12.1: W tensorflow/dso_loader.cc:64] Could not load dynamic library "
+        "'libnvinfer.so.7'; dlerror: libnvinfer.so.7: cannot open shared object file: No such file "
+        "or directory",
+        "  Retrying (Retry(total=4, connect=None)) after connection broken by 'NewConnectionError("
+        "'<x>: Failed to establish a new connection: [Errno -3] Temporary failure in name "
+        "resolution')': /simple/torch/",
+        "ERROR: pip's dependency resolver does not currently take into account all the packages "
+        "that are installed.",
+        "Error caught was: No module named 'triton'", "perl: warning: Setting locale failed.",
+        "xformers is not installed correctly. If you want to use it: pip install xformers"}) {
+    EXPECT_EQ(JudgeLog(std::string(line) + "\nthe model is loaded\n").title, kNothing) << line;
+  }
+}
+
+TEST(JudgedLog, ProseAboutErrorsDoesNotSayThatItFailed) {
+  EXPECT_EQ(JudgeLog("mean squared error: 0.12\nThe failure rate is low.\nvalidation error 0.05\n"
+                     "In case of failure there is no other device.\n0 errors\n")
+                .title,
+            kNothing);
+  EXPECT_EQ(JudgeLog("validation failed\n").line, "validation failed");
+}
+
+TEST(JudgedLog, PythonSaysWhichSignalEndedAChild) {
+  const std::string died =
+      "subprocess.CalledProcessError: Command '['python', 'train.py']' died with ";
+  EXPECT_EQ(JudgeLog(died + "<Signals.SIGSEGV: 11>.\n").kind, "native-crash");
+  const Verdict killed = JudgeLog(died + "<Signals.SIGKILL: 9>.\n");
+  EXPECT_EQ(killed.kind, "unknown");
+  EXPECT_NE(killed.title.find("SIGKILL"), std::string::npos) << killed.title;
+}
+
+TEST(JudgedLog, LibcxxCarriesTheExceptionThatNothingCaught) {
+  EXPECT_EQ(
+      JudgeLog("libc++abi: terminating due to uncaught exception of type c10::Error: MPS backend "
+               "out of memory (MPS allocated: 9 GB)\n")
+          .kind,
+      "cuda-out-of-memory");
+}
+
+// Rule::words
+TEST(JudgedLog, PeoplesOwnWordsDecideAnExceptionThatNoRuleKnows) {
+  const std::string frame =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n";
+  const Verdict verdict = JudgeLog(frame + "LoadError: could not download the weights\n");
+  EXPECT_EQ(verdict.kind, "download");
+  EXPECT_EQ(verdict.confidence, Confidence::kMedium);
+  EXPECT_EQ(
+      JudgeLog(frame + "LoadError: could not download the weights: CUDA out of memory\n").kind,
+      "cuda-out-of-memory")
+      << "a rule knows its text";
+  EXPECT_EQ(JudgeLog("could not download the weights, starting from none\n").kind, "unknown");
+}
+
 }  // namespace
 }  // namespace answers

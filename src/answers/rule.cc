@@ -84,6 +84,13 @@ const Rule* RuleForException(std::string_view text) {
   return undecided;
 }
 
+const Rule* RuleForOwnWords(std::string_view text) {
+  for (const Rule& rule : AllRules()) {
+    if (MatchesAny(text, rule.words)) return &rule;
+  }
+  return nullptr;
+}
+
 const Rule* RuleForLine(std::string_view text) {
   for (const Rule& rule : AllRules()) {
     if (MatchesAny(text, rule.lines)) return &rule;

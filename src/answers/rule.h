@@ -32,6 +32,9 @@ struct Rule {
   Level level = Level::kDeciding;
   // For the exception that ended the program: "Type: message".
   std::vector<std::string_view> exceptions;
+  // For an exception that no rule's `exceptions` know: what people write of such a failure in words
+  // of their own.
+  std::vector<std::string_view> words;
   // For a line at the end of a log, which no program catches.
   std::vector<std::string_view> lines;
   // For what the machine reported after the failure (Rank::witnesses). They decide only if the
@@ -57,6 +60,7 @@ std::span<const Rule> AllRules();
 bool Overrules(std::string_view kind, std::string_view other);
 // The first rule that matches; nullptr if none does.
 const Rule* RuleForException(std::string_view text);
+const Rule* RuleForOwnWords(std::string_view text);
 const Rule* RuleForRaisedIn(std::string_view text, std::string_view place);
 const Rule* RuleForLine(std::string_view text);
 const Rule* RuleForWitness(std::string_view text);

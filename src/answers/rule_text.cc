@@ -77,6 +77,7 @@ bool ReadPattern(std::string_view word, std::string_view rest, Rule& rule) {
   }
   const std::string_view pattern = Unquoted(rest);
   if (word == "exception" || word == "text") rule.exceptions.push_back(pattern);
+  if (word == "words") rule.words.push_back(pattern);
   if (word == "line" || word == "text" || word == "kernel") rule.lines.push_back(pattern);
   if (word == "witness" || word == "kernel") rule.witnesses.push_back(pattern);
   return !pattern.empty();
@@ -115,8 +116,8 @@ bool ReadLine(std::string_view line, RuleFile& file) {
     return (form == "exception" || form == "line" || form == "log") &&
            !file.samples.back().text.empty();
   }
-  static constexpr auto kPatterns =
-      std::to_array<std::string_view>({"exception", "line", "text", "witness", "kernel", "raised"});
+  static constexpr auto kPatterns = std::to_array<std::string_view>(
+      {"exception", "words", "line", "text", "witness", "kernel", "raised"});
   return std::find(kPatterns.begin(), kPatterns.end(), word) != kPatterns.end() &&
          ReadPattern(word, line, rule);
 }

@@ -23,5 +23,20 @@ TEST(Symptoms, DashNamesAScriptANumberAndAProgramWithoutBlanks) {
   }
 }
 
+TEST(Symptoms, AFailureThatIsATopicAMeasureOrAPossibilityIsNone) {
+  for (const char* line :
+       {"mean squared error: 0.12", "Training error 1e-3", "error rate: 5%", "failures: 0",
+        "All tests passed with no errors", "The failure rate of our method is low",
+        "error handling is on", "In case of failure there is no device to fail over to",
+        "Reinstall it to debug the build error.", "if the download fails, the cache is used"}) {
+    EXPECT_TRUE(OnlySpeaksOfFailure(line)) << line;
+  }
+  for (const char* line :
+       {"Error: boom", "training failed", "validation failed: 3 of 4", "error: 11", "2 errors",
+        "the worker exited with an error", "no checkpoint; it failed", "Killed, error rate: 5%"}) {
+    EXPECT_FALSE(OnlySpeaksOfFailure(line)) << line;
+  }
+}
+
 }  // namespace
 }  // namespace answers
