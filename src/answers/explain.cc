@@ -484,7 +484,7 @@ Verdict Explain(const Evidence& evidence) {
     FindLastTrouble(verdict, evidence, IsLastWord);
     if (verdict.line.empty()) {
       FindLastTrouble(verdict, evidence, [](std::string_view text) {
-        return MentionsFailure(text) && !OnlySpeaksOfFailure(text);
+        return MentionsFailure(text) && !OnlySpeaksOfFailure(text) && !IsAside(text);
       });
     }
     if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {

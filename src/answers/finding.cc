@@ -80,6 +80,7 @@ class RankReader {
     }
     if (is_open()) offer(ReadBeforeOthersWork());
     if (is_open()) offer(ReadPassedByKernel());
+    if (best && is_open()) offer(ReadPassedByNccl());
     if (!best || (best->kind == kUnknown && !IsConsequence(best->level))) offer(ReadLoose());
     if (best && best->kind == "unreachable") {
       if (const auto line = LineOfUnknownHost(rank_.lines, best->line)) {
@@ -452,6 +453,21 @@ class RankReader {
       const Rule* const rule = IsInChain(i) ? nullptr : RuleForWitness(rank_.lines[i].text);
       if (ReportsSuccess(rank_.lines[i].text)) return std::nullopt;
       if (rule == nullptr) continue;
+      Finding found = TakeLine(i, *rule);
+      found.confidence = std::min(found.confidence, Confidence::kMedium);
+      return found;
+    }
+    return std::nullopt;
+  }
+
+  // What NCCL reports about its network or GPUs stops one rank; the others may go on for a while
+  // before they wait for it in vain.
+  std::optional<Finding> ReadPassedByNccl() const {
+    for (size_t i = working_until_; i-- > 0;) {
+      const std::string& text = rank_.lines[i].text;
+      if (text.find("NCCL WARN ") == std::string::npos || IsInChain(i) || IsWarning(text)) continue;
+      const Rule* const rule = RuleForLine(text);
+      if (rule == nullptr || rule->level != Level::kDeciding) continue;
       Finding found = TakeLine(i, *rule);
       found.confidence = std::min(found.confidence, Confidence::kMedium);
       return found;

@@ -319,18 +319,12 @@ TEST(JudgedLog, AnAssertionNeedsNoMessage) {
 
 TEST(JudgedLog, ATerminalMayBreakAWord) {
   constexpr size_t kWidth = 72;
-  std::string message =
-      "RuntimeError: one of the processes that read the shards of the data set for the training "
-      "has "
-      "not come back: DataLoader worker (pid 4711) is killed by sig";
-  message.resize(2 * kWidth, '.');
-  message.replace(message.size() - 27, 27, "pid 4711) is killed by sign");
-  message += "al: Bus error. It is possible that it has none.";
-  std::string log;
-  for (size_t at = 0; at < message.size(); at += kWidth) {
-    log += message.substr(at, kWidth) + "\n";
-  }
-  EXPECT_EQ(JudgeLog(log).kind, "shm-too-small") << log;
+  std::string message = "RuntimeError: ";
+  const std::string end = "DataLoader worker (pid 4711) is killed by sig";
+  message.append(2 * kWidth - message.size() - end.size(), '-').append(end);
+  const std::string log = message.substr(0, kWidth) + "\n" + message.substr(kWidth) + "\n";
+  EXPECT_EQ(JudgeLog(log + "nal: Bus error. It may have no shared memory.\n").kind,
+            "shm-too-small");
 }
 
 TEST(JudgedLog, ALineThatGoesOnInSmallLettersBelongsToTheOneBefore) {
@@ -394,6 +388,32 @@ TEST(JudgedLog, PeoplesOwnWordsDecideAnExceptionThatNoRuleKnows) {
       "cuda-out-of-memory")
       << "a rule knows its text";
   EXPECT_EQ(JudgeLog("could not download the weights, starting from none\n").kind, "unknown");
+}
+
+TEST(JudgedLog, NcclMayReportWhatStopsARankWhileOthersWork) {
+  const std::string timeout =
+      "[rank0]:[E302 10:41:12.5 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective "
+      "operation "
+      "timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE) ran for 600009 milliseconds before timing "
+      "out.\n";
+  const std::string network =
+      "n1:7:9 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+      "10.0.0.1<4123> "
+      "with status=12 opcode=0 len=0 vendor err 129 (Recv)\n";
+  const std::string step = "step 7 loss 0.5\n";
+  EXPECT_EQ(JudgeLog(network + step + timeout).kind, "fabric");
+  EXPECT_EQ(JudgeLog(network + step).title, kNothing);
+}
+
+TEST(JudgedLog, AnOperationThatFailedOrTimedOutIsNoTimeOut) {
+  const std::string either =
+      "[E ProcessGroupNCCL.cpp:475] [Rank 1] Some NCCL operations have failed or timed out. Due to "
+      "the "
+      "asynchronous nature of CUDA kernels, data may be incomplete.\n";
+  EXPECT_EQ(JudgeLog(either + "  what():  [Rank 1] NCCL watchdog thread terminated with exception: "
+                              "NCCL error: unhandled system error, NCCL version 2.14.3\n")
+                .kind,
+            "unknown");
 }
 
 }  // namespace

@@ -168,7 +168,8 @@ bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
        "muster-launch: warning: ", "Retrying (Retry(total=", " W tensorflow/", " I tensorflow/",
-       "rror caught was: ", ": warning: "});
+       "rror caught was: ", ": warning: ", "libGL error: ",
+       "Failed to load image Python extension: "});
   // ROCr's of a library that it can do without, too.
   static constexpr auto kBegins =
       std::to_array<std::string_view>({"warning: ", "[warn", "LoadLib(", "W tensorflow/",

@@ -51,9 +51,10 @@ bool IsError(std::string_view text) {
 bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   static constexpr auto kTopics = std::to_array<std::string_view>(
       {"rate", "handling", "handler", "analysis", "case", "mode", "bar", "margin", "term",
-       "correction", "feedback", "tolerance", "probability", "detection", "resolved"});
+       "correction", "feedback", "tolerance", "probability", "detection", "resolved",
+       "with asterisks", "that have exceeded"});
   static constexpr auto kNone =
-      std::to_array<std::string_view>({"no", "0", "zero", "without", "any"});
+      std::to_array<std::string_view>({"no", "0", "zero", "without", "any", "busbw"});
   static constexpr auto kPossible = std::to_array<std::string_view>(
       {"in case of ", "if ", "to debug ", "to avoid ", "to prevent ", "may ", "might "});
   std::string_view before = lower.substr(0, begin);
