@@ -81,10 +81,19 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
       claims.push_back({std::move(*finding), i, NameOf(rank), was_replaced});
     }
   }
-  // The cluster's own messages count only if no program has named a cause.
-  const bool has_cause = std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
+  const auto is_cause = [](const Claim& claim) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
-  });
+  };
+  const bool are_symptoms = std::none_of(claims.begin(), claims.end(), is_cause) &&
+                            std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
+                              return claim.finding.level == Level::kSymptom;
+                            });
+  for (size_t i = 0; are_symptoms && i < evidence.ranks.size(); ++i) {
+    auto passed = FindPassedByNccl(evidence.ranks[i]);
+    if (passed) claims.push_back({std::move(*passed), i, NameOf(evidence.ranks[i]), false});
+  }
+  // The cluster's own messages count only if no program has named a cause.
+  const bool has_cause = std::any_of(claims.begin(), claims.end(), is_cause);
   if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
     claims.push_back({std::move(*job), std::nullopt, "the job's status", false});
   }

@@ -80,7 +80,6 @@ class RankReader {
     }
     if (is_open()) offer(ReadBeforeOthersWork());
     if (is_open()) offer(ReadPassedByKernel());
-    if (best && is_open()) offer(ReadPassedByNccl());
     if (!best || (best->kind == kUnknown && !IsConsequence(best->level))) offer(ReadLoose());
     if (best && best->kind == "unreachable") {
       if (const auto line = LineOfUnknownHost(rank_.lines, best->line)) {
@@ -105,6 +104,19 @@ class RankReader {
     }
     if (chain == chains_.end()) return std::nullopt;
     return std::pair(chain->begin, chain->end);
+  }
+
+  std::optional<Finding> ReadPassedByNccl() const {
+    for (size_t i = working_until_; i-- > 0;) {
+      const std::string& text = rank_.lines[i].text;
+      if (text.find("NCCL WARN ") == std::string::npos || IsInChain(i) || IsWarning(text)) continue;
+      const Rule* const rule = RuleForLine(text);
+      if (rule == nullptr || rule->level != Level::kDeciding) continue;
+      Finding found = TakeLine(i, *rule);
+      found.confidence = std::min(found.confidence, Confidence::kMedium);
+      return found;
+    }
+    return std::nullopt;
   }
 
  private:
@@ -460,21 +472,6 @@ class RankReader {
     return std::nullopt;
   }
 
-  // What NCCL reports about its network or GPUs stops one rank; the others may go on for a while
-  // before they wait for it in vain.
-  std::optional<Finding> ReadPassedByNccl() const {
-    for (size_t i = working_until_; i-- > 0;) {
-      const std::string& text = rank_.lines[i].text;
-      if (text.find("NCCL WARN ") == std::string::npos || IsInChain(i) || IsWarning(text)) continue;
-      const Rule* const rule = RuleForLine(text);
-      if (rule == nullptr || rule->level != Level::kDeciding) continue;
-      Finding found = TakeLine(i, *rule);
-      found.confidence = std::min(found.confidence, Confidence::kMedium);
-      return found;
-    }
-    return std::nullopt;
-  }
-
   // Whether srun itself ended the step in this line, because a task had failed.
   bool IsOfSrun(size_t line) const {
     return std::any_of(rank_.lines.begin(), rank_.lines.begin() + static_cast<ptrdiff_t>(line),
@@ -697,6 +694,10 @@ std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lin
   Rank rank;
   rank.lines = lines;
   return RankReader(rank).FirstError();
+}
+
+std::optional<Finding> FindPassedByNccl(const Rank& rank) {
+  return RankReader(rank).ReadPassedByNccl();
 }
 
 bool HasFailed(const Rank& rank) {

@@ -36,6 +36,10 @@ struct Finding {
 // Nullopt for a rank that did not fail.
 std::optional<Finding> FindInRank(const Rank& rank);
 
+// What NCCL has reported about its network or GPUs before the rank's last work: it stops one rank,
+// and others go on for a while before they wait for that one in vain. Nullopt if there is nothing.
+std::optional<Finding> FindPassedByNccl(const Rank& rank);
+
 // Where in a log its first error is, from the first line to the one after the last: an exception
 // that nothing has handled, or the line that a rule knows. Work that went on after it does not
 // matter here. Nullopt when there is none.
