@@ -287,11 +287,15 @@ bool IsReport(const Chain& chain) {
 
 bool IsAboutAnother(const Raised& raised) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
-      {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError"});
+      {"TrainingFailedError", "UncompletedJobError", "FailedJobError", "PapermillExecutionError",
+       "DeadKernelError"});
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Horovod detected that one or more processes exited with non-zero status",
-       "HorovodInternalError: Horovod has been shut down",
-       "TuneError: ('Trials did not complete'"});
+       "HorovodInternalError: Horovod has been shut down", "TuneError: ('Trials did not complete'",
+       // vLLM's about its engine's process
+       "Engine core initialization failed. See root cause above",
+       "Engine process failed to start. See stack trace for the root cause",
+       "EngineCore encountered an issue. See stack trace (above) for the root cause"});
   constexpr std::string_view kCarried = "ErrorMessage \"";
   const std::string_view text = raised.text;
   const std::string_view type = raised.Type();
