@@ -167,13 +167,12 @@ std::string WithoutQuotedErrors(std::string_view text) {
 bool IsWarning(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Warning:", "WARNING", "[W", "<warn>", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO ",
-       "muster-launch: warning: ", "Retrying (Retry(total=", " W tensorflow/", " I tensorflow/",
+       "muster-launch: warning: ", "Retrying (Retry(total=", "] Could not load dynamic library '",
        "rror caught was: ", ": warning: ", "libGL error: ",
        "Failed to load image Python extension: "});
   // ROCr's of a library that it can do without, too.
-  static constexpr auto kBegins =
-      std::to_array<std::string_view>({"warning: ", "[warn", "LoadLib(", "W tensorflow/",
-                                       "ERROR: pip's dependency resolver does not currently "});
+  static constexpr auto kBegins = std::to_array<std::string_view>(
+      {"warning: ", "[warn", "LoadLib(", "ERROR: pip's dependency resolver does not currently "});
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
