@@ -23,6 +23,13 @@ bool IsEveryday(std::string_view type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
+// Whether the message of this type is a name or a command rather than words.
+bool IsAboutNames(std::string_view type) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"KeyError", "AttributeError", "NameError", "IndexError", "CalledProcessError"});
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
 // Whether a later exception of a chain names the cause better than the one raised first, whose rule
 // is `first`. It does if its rule says more. If no rule knows the first one, an exception that was
 // raised from it (`is_translated`) explains it, while one that was raised while it was handled is a
@@ -121,7 +128,8 @@ std::optional<ChainFinding> FindInChain(const Chain& chain) {
   }
   if (deciding == nullptr) return std::nullopt;
   Finding finding;
-  const Rule* const by_words = rule != nullptr ? nullptr : RuleForOwnWords(deciding->text);
+  const Rule* const by_words =
+      rule != nullptr || IsAboutNames(deciding->Type()) ? nullptr : RuleForOwnWords(deciding->text);
   if (by_words != nullptr) {
     finding.Take(*by_words);
     finding.confidence = std::min(finding.confidence, Confidence::kMedium);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <csignal>
 #include <set>
 #include <tuple>
@@ -506,6 +507,7 @@ class RankReader {
       return found;
     }
     if (auto found = ReadReported()) return found;
+    if (auto found = ReadFlattened()) return found;
     return ReadBare();
   }
 
@@ -549,6 +551,35 @@ class RankReader {
       Finding finding = rule != nullptr ? TakeLine(i, *rule) : OwnException();
       finding.confidence = std::min(finding.confidence, Confidence::kMedium);
       finding.line = base::Trim(text.substr(0, 400));
+      Place(finding, i);
+      return finding;
+    }
+    return std::nullopt;
+  }
+
+  // Reads a traceback whose lines somebody has put into one. Its exception is one that no rule
+  // knows.
+  std::optional<Finding> ReadFlattened() const {
+    for (size_t i = working_until_; i < rank_.lines.size(); ++i) {
+      const std::string_view text = rank_.lines[i].text;
+      const size_t header = text.find(kTracebackHeader);
+      if (header == std::string_view::npos || IsInChain(i) || IsWarning(text)) continue;
+      const std::string_view traceback = text.substr(header + kTracebackHeader.size());
+      const size_t error =
+          std::max(traceback.rfind("Error: ") + 1, traceback.rfind("Exception: ") + 1);
+      if (error == 0) continue;
+      size_t begin = error - 1;
+      const auto is_of_type = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+      };
+      while (begin > 0 && is_of_type(traceback[begin - 1])) --begin;
+      if (begin > 0 && traceback[begin - 1] == '\\') ++begin;  // the n of "\n"
+      Chain chain;
+      chain.raised.emplace_back().text = base::Trim(traceback.substr(begin, 400));
+      if (IsReport(chain) || IsAboutAnother(chain.raised.front())) continue;
+      Finding finding = OwnException();
+      finding.confidence = Confidence::kMedium;
+      finding.line = chain.raised.front().text;
       Place(finding, i);
       return finding;
     }

@@ -416,5 +416,21 @@ TEST(JudgedLog, AnOperationThatFailedOrTimedOutIsNoTimeOut) {
             "unknown");
 }
 
+TEST(JudgedLog, ATracebackMayBeFlattenedToOneLine) {
+  const std::string flat =
+      "{\"textPayload\": \"Traceback (most recent call last):\\n  File \\\"/w/a.py\\\", line 3, in "
+      "f\\n    g()\\n";
+  const Verdict verdict = JudgeLog(flat + "ConnectionStateError: boom\\n\"}\n");
+  EXPECT_EQ(verdict.kind, "exception");
+  EXPECT_EQ(verdict.line.find("ConnectionStateError: boom"), 0U) << verdict.line;
+  EXPECT_EQ(
+      JudgeLog(flat + "subprocess.CalledProcessError: Command 'x' returned non-zero exit status "
+                      "1.\\n\"}\n")
+          .kind,
+      "unknown");
+  EXPECT_EQ(JudgeLog("{\"log\":\"BoomError: bang\\n\",\"stream\":\"stderr\"}\n").kind, "exception")
+      << "Docker's json-file";
+}
+
 }  // namespace
 }  // namespace answers

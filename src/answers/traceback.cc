@@ -565,7 +565,7 @@ bool GoesOn(std::string_view before, std::string_view line) {
 
 std::string_view ReportedIn(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"essage", "rror", "err", "eason", "xception", "ause", "msg"});
+      {"essage", "rror", "err", "eason", "xception", "ause", "msg", "log"});
   for (size_t open = line.find('"'); open != std::string_view::npos;
        open = line.find('"', open + 1)) {
     const size_t word = line.find_last_not_of(" =:\"", open);
