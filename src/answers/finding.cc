@@ -511,6 +511,13 @@ class RankReader {
     return ReadBare();
   }
 
+  // Whether the line says nothing, or belongs to a report about an end: to a traceback, a stack of
+  // C++, or a launcher's words.
+  bool IsOfReport(size_t line) const {
+    const std::string_view text = base::Trim(rank_.lines[line].text);
+    return text.empty() || text.starts_with("frame #") || IsOfLauncher(text) || IsInChain(line);
+  }
+
   // Reads words that somebody has cut out of their exception, or that a program prints about it. A
   // signal says more than such words.
   std::optional<Finding> ReadBare() const {
@@ -519,7 +526,7 @@ class RankReader {
     for (size_t words = 0; begin > working_until_ && words < kLastWords; --begin) {
       const std::string_view text = base::Trim(rank_.lines[begin - 1].text);
       if (IsShellsWordOfASignal(text)) return std::nullopt;
-      words += text.empty() ? 0 : 1;
+      words += IsOfReport(begin - 1) ? 0 : 1;
     }
     const auto is_asked = [this, begin](size_t line) {
       const std::string_view text = rank_.lines[line].text;
@@ -588,8 +595,11 @@ class RankReader {
 
   template <typename Predicate>
   std::optional<Finding> ReadLooseOf(Predicate is_asked) const {
-    const size_t last = rank_.lines.size() - std::min(rank_.lines.size(), kLooseLines);
-    for (size_t i = std::max(working_until_, last); i < rank_.lines.size(); ++i) {
+    size_t first = rank_.lines.size();
+    for (size_t words = 0; first > working_until_ && words < kLooseLines; --first) {
+      words += IsOfReport(first - 1) ? 0 : 1;
+    }
+    for (size_t i = first; i < rank_.lines.size(); ++i) {
       if (IsInChain(i) || !is_asked(i) || IsWaitThatEnded(i)) continue;
       const std::string_view text = rank_.lines[i].text;
       if (IsHandled(text) && WentOnAfter(text, false)) continue;

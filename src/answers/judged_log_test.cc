@@ -432,5 +432,12 @@ TEST(JudgedLog, ATracebackMayBeFlattenedToOneLine) {
       << "Docker's json-file";
 }
 
+TEST(JudgedLog, AReportAboutTheEndIsLongerThanTheLastWords) {
+  std::string stack;
+  for (int i = 0; i < 100; ++i) stack += "frame #1: c10::f() + 0x4d (0x7f in /x/libc10.so)\n";
+  EXPECT_EQ(JudgeLog("could not run: CUDA error: misaligned address\n" + stack).kind, "cuda-error");
+  EXPECT_EQ(JudgeLog("trial failed: CUDA error: misaligned address\n" + stack).kind, "cuda-error");
+}
+
 }  // namespace
 }  // namespace answers
