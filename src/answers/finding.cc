@@ -23,7 +23,8 @@ namespace {
 constexpr size_t kEvidenceLines = 60;
 constexpr size_t kLastWords = 6;
 constexpr size_t kLooseLines = 60;
-constexpr int kNoProgram = 127;  // as a shell's exit code
+constexpr std::string_view kFrameOfCpp = "frame #";  // of c10's stacks
+constexpr int kNoProgram = 127;                      // as a shell's exit code
 
 class RankReader {
  public:
@@ -515,7 +516,7 @@ class RankReader {
   // C++, or a launcher's words.
   bool IsOfReport(size_t line) const {
     const std::string_view text = base::Trim(rank_.lines[line].text);
-    return text.empty() || text.starts_with("frame #") || IsOfLauncher(text) || IsInChain(line);
+    return text.empty() || text.starts_with(kFrameOfCpp) || IsOfLauncher(text) || IsInChain(line);
   }
 
   // Reads words that somebody has cut out of their exception, or that a program prints about it. A
@@ -526,7 +527,7 @@ class RankReader {
     for (size_t words = 0; begin > working_until_ && words < kLastWords; --begin) {
       const std::string_view text = base::Trim(rank_.lines[begin - 1].text);
       if (IsShellsWordOfASignal(text)) return std::nullopt;
-      words += IsOfReport(begin - 1) ? 0 : 1;
+      words += text.empty() || text.starts_with(kFrameOfCpp) ? 0 : 1;
     }
     const auto is_asked = [this, begin](size_t line) {
       const std::string_view text = rank_.lines[line].text;
