@@ -60,9 +60,11 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   std::string_view before = lower.substr(0, begin);
   if (const size_t stop = before.rfind(". "); stop != before.npos) before.remove_prefix(stop + 2);
   const std::string_view after = base::Trim(lower.substr(end));
+  const std::string_view word = lower.substr(begin, end - begin);
+  const bool is_noun = !word.starts_with("fail") || word.starts_with("failure");
   const bool is_topic =
-      std::any_of(kTopics.begin(), kTopics.end(),
-                  [after](std::string_view topic) { return after.starts_with(topic); });
+      is_noun && std::any_of(kTopics.begin(), kTopics.end(),
+                             [after](std::string_view topic) { return after.starts_with(topic); });
   std::string_view number = after.substr(std::min(after.find_first_not_of(":= "), after.size()));
   number = number.substr(0, std::min(number.find_first_not_of("0123456789.e-%"), number.size()));
   const bool is_measure = !number.empty() && base::IsDigit(number[0]) &&

@@ -33,7 +33,8 @@ TEST(Symptoms, AFailureThatIsATopicAMeasureOrAPossibilityIsNone) {
   }
   for (const char* line :
        {"Error: boom", "training failed", "validation failed: 3 of 4", "error: 11", "2 errors",
-        "the worker exited with an error", "no checkpoint; it failed", "Killed, error rate: 5%"}) {
+        "the worker exited with an error", "it failed cases that had passed",
+        "no checkpoint; it failed", "Killed, error rate: 5%"}) {
     EXPECT_FALSE(OnlySpeaksOfFailure(line)) << line;
   }
 }
