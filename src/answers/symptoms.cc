@@ -87,9 +87,7 @@ bool OnlySpeaksOfFailure(std::string_view text) {
       size_t end = at;
       while (begin > 0 && IsOfWord(lower[begin - 1])) --begin;
       while (end < lower.size() && IsOfWord(lower[end])) ++end;
-      if (IsTopic(lower, begin, end))
-        std::fill(rest.begin() + static_cast<ptrdiff_t>(begin),
-                  rest.begin() + static_cast<ptrdiff_t>(end), ' ');
+      if (IsTopic(lower, begin, end)) rest.replace(begin, end - begin, end - begin, ' ');
     }
   }
   return !MentionsFailure(rest);
