@@ -345,6 +345,7 @@ TEST(JudgedLog, WhatAProgramDoesWithoutIsNoCause) {
         "resolution')': /simple/torch/",
         "ERROR: pip's dependency resolver does not currently take into account all the packages "
         "that are installed.",
+        "W0302 10:11:04.120000 4711 x.cc:12] could not write: No space left on device",
         "Error caught was: No module named 'triton'", "perl: warning: Setting locale failed.",
         "libGL error: failed to open swrast: x.so: cannot open shared object file: No such file or "
         "directory",
