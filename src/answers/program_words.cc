@@ -48,9 +48,9 @@ bool IsOfNccl(std::string_view line) {
 
 // Reads "W0302 10:11:04.120000 4711 x.cc:12] ...", but not of PyTorch's launchers, whose warnings
 // may be their last words.
-bool IsOfGlog(std::string_view line, char level) {
+bool IsWarningOfGlog(std::string_view line) {
   constexpr size_t kDay = 4;
-  return line.size() > kDay + 1 && line[0] == level && line[kDay + 1] == ' ' &&
+  return line.size() > kDay + 1 && line[0] == 'W' && line[kDay + 1] == ' ' &&
          std::all_of(line.begin() + 1, line.begin() + 1 + kDay, base::IsDigit) &&
          !IsOfLauncher(line);
 }
@@ -191,7 +191,7 @@ bool IsWarning(std::string_view text) {
   // torchrun's agent logs as a warning what ends it, and Horovod what may be its last word.
   // NCCL goes on without its service that others ask for its state (src/ras).
   const bool is_decisive = IsOfNccl(text) && text.find(" ras/") == std::string_view::npos;
-  return (is_marked || IsOfGlog(text, 'W') || HasAny(text, kWords)) && !HasAny(text, kEnds) &&
+  return (is_marked || IsWarningOfGlog(text) || HasAny(text, kWords)) && !HasAny(text, kEnds) &&
          !is_decisive;
 }
 
