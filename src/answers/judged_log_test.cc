@@ -441,5 +441,15 @@ TEST(JudgedLog, AReportAboutTheEndIsLongerThanTheLastWords) {
   EXPECT_EQ(JudgeLog("trial failed: CUDA error: misaligned address\n" + stack).kind, "cuda-error");
 }
 
+TEST(JudgedLog, AChildWhoseParentHasEndedHasNoDamagedCheckpoint) {
+  EXPECT_EQ(
+      JudgeLog("Traceback (most recent call last):\n"
+               "  File \"C:\\Anaconda3\\lib\\multiprocessing\\spawn.py\", line 115, in _main\n"
+               "    self = reduction.pickle.load(from_parent)\n"
+               "EOFError: Ran out of input\n")
+          .kind,
+      "unknown");
+}
+
 }  // namespace
 }  // namespace answers
