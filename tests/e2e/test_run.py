@@ -199,6 +199,19 @@ def test_a_git_work_tree_goes_without_what_git_ignores(cluster, code):
     assert ", 2 files changed" in done.stderr
 
 
+def test_a_file_that_git_keeps_from_the_job_is_named(cluster, code):
+    write(cluster, code + "/.gitignore", "data\n")
+    write(cluster, code + "/read.py", "print(open('data/x.txt').read())\n")
+    os.mkdir(code + "/data")
+    write(cluster, code + "/data/x.txt", "5\n")
+    subprocess.run(["git", "init", "-q", code], check=True)
+    done = cluster.run("run", "--name=reads", "read.py", code=1, cwd=code)
+    why = f"data/x.txt is in {code}, but not in the job's copy of it: .gitignore leaves it out"
+    assert why in done.stderr
+    assert why in json.loads(cluster.run("explain", "reads", "-o", "json").stdout)["advice"]["text"]
+    assert "5" in cluster.run("run", "--live", "read.py", cwd=code).stdout
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_stops_the_job_and_lets_it_save(cluster, code, number):
     running = cluster.start("run", "--name=slow", "slow.py", "0.3", cwd=code)

@@ -25,6 +25,8 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/stall.h"
+#include "arena/folder/left_out.h"
+#include "arena/folder/run_note.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
@@ -468,6 +470,11 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   const std::string runs = context.environment.StateDir() + "/runs/";
   const size_t code = file.starts_with(runs) ? file.find(kCode, runs.size()) : std::string::npos;
   if (code != std::string::npos) file.erase(0, code + kCode.size());
+  if (judged.verdict.kind == "file-missing" || judged.verdict.kind == "checkpoint-missing") {
+    const std::string folder = RunFolderOf(run.job.job, context.environment);
+    std::string advice = AdviceOnLeftOut(folder, judged.verdict.line);
+    if (!advice.empty()) judged.verdict.advice_text = std::move(advice);
+  }
   return judged;
 }
 
