@@ -72,5 +72,26 @@ TEST_F(LeftOutTest, WhatIsInBothOrInNeitherOrElsewhereIsNot) {
   EXPECT_EQ(About("'data/x.txt'"), "") << "it ran in the folder itself";
 }
 
+TEST_F(LeftOutTest, AModuleIsFoundAsASourceAPackageOrACompiledExtension) {
+  Touch(root_ + "/pkg/__init__.py");
+  Touch(run_ + "/code/pkg/__init__.py");
+  Touch(root_ + "/pkg/_C.cpython-311-x86_64-linux-gnu.so");
+  Touch(root_ + "/pkg/_version.py");
+  Touch(root_ + "/wandb/run-1/log");
+  EXPECT_EQ(About("ModuleNotFoundError: No module named 'pkg._version'"),
+            "pkg/_version.py is in " + root_ +
+                ", but not in the job's copy of it: .gitignore leaves it out, or it is newer. Run "
+                "in the folder itself by --live.");
+  const std::string kCompiled = "pkg/_C.cpython-311-x86_64-linux-gnu.so is in ";
+  EXPECT_EQ(About("ModuleNotFoundError: No module named 'pkg._C'").find(kCompiled), 0u);
+  EXPECT_EQ(
+      About("ImportError: cannot import name '_C' from 'pkg' (/a/pkg/__init__.py)").find(kCompiled),
+      0u);
+  for (const char* line : {"No module named 'wandb'", "No module named 'pkg'", "No module named '",
+                           "No module named '/etc'", "cannot import name 'x' from 'pkg'"}) {
+    EXPECT_EQ(About(line), "") << line;
+  }
+}
+
 }  // namespace
 }  // namespace arena
