@@ -86,8 +86,8 @@ std::optional<uint64_t> SwitchesOf(pid_t pid, pid_t thread);
 // Whether another thread of the process, or a process below it, waits for a processor or for a
 // disk. On a busy machine one can wait for seconds, in which no counter changes. Threads that only
 // answer us do not count, nor those that only poll (one of PyTorch's store does so 100 times a
-// second, and hardly does anything else than wait for a processor there), nor the main thread, whose
-// state is in its Activity.
+// second, and hardly does anything else than wait for a processor there), nor the main thread,
+// whose state is in its Activity.
 bool HasWorkToDo(pid_t pid, process::ProcessTree& tree);
 // The ranks for which it is true. Call it before a Question, which wakes their threads up.
 std::set<int> RanksWithWork(const std::vector<answers::RankLook>& looks,

@@ -73,6 +73,7 @@ def test_without_a_terminal(user_cluster):
     same = "import os,sys; print(os.getuid(), os.getcwd(), sys.prefix, os.uname().nodename)"
     log = cluster.run("exec", "j", "--", "python", "-c", same).stdout.split()
     assert log[0] == str(cluster.uid) and log[1] == "/root" and log[3] == "j-master-0"
+    assert cluster.run("exec", "j-master-0", "--", "hostname").stdout == "j-master-0\n"
 
     done = attach(cluster, "--", "no-such-program", code=1)
     assert 'exec: "no-such-program": executable file not found in $PATH' in done.stderr.decode()

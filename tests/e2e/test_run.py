@@ -1,5 +1,6 @@
 """muster run: the caller's folder and environment as a job, followed to its end."""
 import glob
+import json
 import os
 import signal
 import stat
@@ -197,6 +198,19 @@ def test_a_git_work_tree_goes_without_what_git_ignores(cluster, code):
     done = cluster.run("run", "ls ..; pwd", cwd=code + "/sub")
     assert done.stdout.splitlines()[:-1] == ["kept.txt", "slow.py", "sub", "train.py"]
     assert ", 2 files changed" in done.stderr
+
+
+def test_a_file_that_git_keeps_from_the_job_is_named(cluster, code):
+    os.mkdir(code + "/data")
+    for name, text in ((".gitignore", "data\n"), ("read.py", "print(open('data/x.txt').read())\n"), ("data/x.txt", "5\n")):
+        with open(os.path.join(code, name), "w") as file:
+            file.write(text)
+    subprocess.run(["git", "init", "-q", code], check=True, **cluster._become())
+    done = cluster.run("run", "--name=reads", "read.py", code=1, cwd=code)
+    why = f"data/x.txt is in {code}, but not in the job's copy of it: .gitignore leaves it out"
+    assert why in done.stderr
+    assert why in json.loads(cluster.run("explain", "reads", "-o", "json").stdout)["adviceText"]
+    assert "5" in cluster.run("run", "--live", "read.py", cwd=code).stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

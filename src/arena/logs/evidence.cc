@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +26,8 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/stall.h"
+#include "arena/folder/left_out.h"
+#include "arena/folder/run_note.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
@@ -468,6 +471,13 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   const std::string runs = context.environment.StateDir() + "/runs/";
   const size_t code = file.starts_with(runs) ? file.find(kCode, runs.size()) : std::string::npos;
   if (code != std::string::npos) file.erase(0, code + kCode.size());
+  constexpr std::array<std::string_view, 3> kMissed = {"file-missing", "checkpoint-missing",
+                                                       "import"};
+  if (std::find(kMissed.begin(), kMissed.end(), judged.verdict.kind) != kMissed.end()) {
+    const std::string folder = RunFolderOf(run.job.job, context.environment);
+    std::string advice = AdviceOnLeftOut(folder, judged.verdict.line);
+    if (!advice.empty()) judged.verdict.advice_text = std::move(advice);
+  }
   return judged;
 }
 

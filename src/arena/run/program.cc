@@ -21,6 +21,20 @@ bool IsPython(std::string_view word) {
   return name.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
+bool IsShell(std::string_view word) {
+  const std::string_view name = NameOf(word);
+  return name == "sh" || name == "bash" || name == "dash" || name == "zsh";
+}
+
+// Without a terminal such a program ends at once, and well, whatever was meant.
+bool ReadsStdin(const std::vector<std::string>& words) {
+  if (words[0] == "-") return true;
+  if (!IsPython(words[0]) && !IsShell(words[0])) return false;
+  return words.size() == 1 || words[1] == "-" ||
+         (words.size() == 2 && IsShell(words[0]) && words[1] == "-s") ||
+         (words[1] == "-u" && (words.size() == 2 || words[2] == "-"));
+}
+
 std::string Quoted(const std::vector<std::string>& words, size_t from = 0) {
   std::string line;
   for (size_t i = from; i < words.size(); ++i) {
@@ -60,6 +74,12 @@ base::Result<Program> ReadProgram(const std::vector<std::string>& words, const s
   const bool has_ranks = !line_label.empty();
   const std::string launcher = fmt::format("torchrun --role={} --tee=3", line_label);
   if (!module.empty()) return OfModule(module, Quoted(words), has_ranks ? launcher : "python");
+  if (ReadsStdin(words)) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{} reads its program from stdin, which a job does not have: put "
+                                  "it into a file and name that",
+                                  Quoted(words)));
+  }
   Program program;
   const bool is_line = words.size() == 1 && words[0].find_first_of(" \t\n") != std::string::npos;
   if (is_line) {

@@ -49,5 +49,22 @@ TEST(Program, OtherWordsAreAProgramAndASingleOneWithBlanksAShells) {
             "exec torchrun --role=rank --tee=3 --no-python sh -c 'echo a; exit 3'");
 }
 
+TEST(Program, StdinIsNone) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"-"},
+                                                {"python"},
+                                                {"python3", "-", "--lr", "1"},
+                                                {"/env/bin/python3.11", "-u", "-"},
+                                                {"bash"},
+                                                {"/bin/sh", "-"},
+                                                {"bash", "-s"}}) {
+    const auto program = ReadProgram(words, "", "rank");
+    ASSERT_FALSE(program) << words[0];
+    EXPECT_NE(program.error().message.find("from stdin"), std::string::npos);
+  }
+  EXPECT_TRUE(ReadProgram({"python", "-c", "-"}, "", ""));
+  EXPECT_TRUE(ReadProgram({"bash", "-c", "x"}, "", ""));
+  EXPECT_TRUE(ReadProgram({"cat", "-"}, "", ""));
+}
+
 }  // namespace
 }  // namespace arena

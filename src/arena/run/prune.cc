@@ -60,14 +60,17 @@ std::string FolderOfRecord(const Context& context, const text::Json& pod) {
   return fmt::format("{}/records/{}", context.environment.StateDir(), api::Uid(pod));
 }
 
+std::string FolderOfPod(const Context& context, const text::Json& pod) {
+  return fmt::format("{}/pods/{}", context.environment.StateDir(), api::Uid(pod));
+}
+
 int64_t SizeOf(const Context& context, const RunRecord& run) {
   int64_t bytes = 0;
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   if (!folder.empty()) bytes += base::DiskUse(folder);
   for (const text::Json& pod : run.past_pods) bytes += base::DiskUse(FolderOfRecord(context, pod));
   for (const text::Json& pod : run.job.pods) {
-    bytes +=
-        base::DiskUse(fmt::format("{}/pods/{}", context.environment.StateDir(), api::Uid(pod)));
+    bytes += base::DiskUse(FolderOfPod(context, pod));
   }
   return bytes;
 }
@@ -75,7 +78,11 @@ int64_t SizeOf(const Context& context, const RunRecord& run) {
 // Removes a run whose job is gone, with its logs and its folder.
 base::Status Forget(cluster::Client& client, const Context& context, const RunRecord& run) {
   TRY(ForgetRun(client, context, run.job.job));
-  for (const text::Json& pod : run.past_pods) TRY(base::RemoveTree(FolderOfRecord(context, pod)));
+  for (const text::Json& pod : run.past_pods) {
+    // The daemon may be about to move them to the record.
+    TRY(base::RemoveTree(FolderOfPod(context, pod) + "/logs"));
+    TRY(base::RemoveTree(FolderOfRecord(context, pod)));
+  }
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   return folder.empty() ? base::Status() : base::RemoveTree(folder);
 }

@@ -59,11 +59,22 @@ std::string DefaultContainer(const text::Json& pod) {
 
 base::Result<ExecPlace> FindExecPlace(cluster::Client& client, const Context& context,
                                       const ExecWish& wish) {
-  TRY_ASSIGN(const TrainingJob job,
-             FindJobOfType(client, context, context.Namespace(), wish.job, wish.type));
-  TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, job, wish.instance));
-  TRY(CheckIsAlive(job, *pod));
-  return ExecPlace{job.summary.namespace_name, std::string(api::Name(*pod)),
+  const std::string in = context.Namespace();
+  auto job = FindJobOfType(client, context, in, wish.job, wish.type);
+  std::string instance = wish.instance;
+  // "exec JOB-worker-0" without its job, as kubectl takes it.
+  if (!job && job.error().code == Code::kNotFound && instance.empty()) {
+    const auto named = client.Get(api::kPods, in, wish.job);
+    const std::string of = named ? std::string(api::Label(*named, api::kJobNameLabel)) : "";
+    if (!of.empty()) {
+      instance = wish.job;
+      job = FindJobOfType(client, context, in, of, wish.type);
+    }
+  }
+  if (!job) return Fail(job.error());
+  TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, *job, instance));
+  TRY(CheckIsAlive(*job, *pod));
+  return ExecPlace{job->summary.namespace_name, std::string(api::Name(*pod)),
                    wish.container.empty() ? DefaultContainer(*pod) : wish.container};
 }
 

@@ -43,6 +43,8 @@ base::Status KeepRecord(const std::string& pod_directory, const std::string& rec
     }
   }
   if (::rename(logs.c_str(), (record_directory + "/logs").c_str()) != 0) {
+    // `prune` was faster: it forgets the pod.
+    if (errno == ENOENT) return base::RemoveTree(record_directory);
     return base::Fail(base::Errno(errno, fmt::format("move \"{}\"", logs)));
   }
   return {};
