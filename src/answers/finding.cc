@@ -317,10 +317,11 @@ class RankReader {
 
   std::optional<Finding> ReadChain(const Chain& chain) const {
     const std::string_view before = Before(chain.begin);
-    // A status of Windows may be all that says what ended the program.
+    // A status may be all that says what ended the program.
     const Rule* const of_last = RuleFor(chain.raised.back());
-    const bool is_report =
-        IsReport(chain) && (of_last == nullptr || !of_last->name.starts_with("windows-"));
+    const bool is_of_status = of_last != nullptr && (of_last->name.starts_with("windows-") ||
+                                                     of_last->name == "exit-crash");
+    const bool is_report = IsReport(chain) && !is_of_status;
     if (is_report || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
     if (IsHandled(before) && (!IsEnd(chain.end) || WentOnAfter(before, true))) return std::nullopt;
     auto found = FindInChain(chain);

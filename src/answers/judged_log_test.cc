@@ -368,6 +368,11 @@ TEST(JudgedLog, PythonSaysWhichSignalEndedAChild) {
   const std::string died =
       "subprocess.CalledProcessError: Command '['python', 'train.py']' died with ";
   EXPECT_EQ(JudgeLog(died + "<Signals.SIGSEGV: 11>.\n").kind, "native-crash");
+  EXPECT_EQ(
+      JudgeLog("subprocess.CalledProcessError: Command 'sh run.sh' returned non-zero exit status "
+               "139.\n")
+          .kind,
+      "native-crash");
   const Verdict killed = JudgeLog(died + "<Signals.SIGKILL: 9>.\n");
   EXPECT_EQ(killed.kind, "unknown");
   EXPECT_NE(killed.title.find("SIGKILL"), std::string::npos) << killed.title;
