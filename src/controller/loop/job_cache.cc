@@ -257,7 +257,7 @@ void JobCache::Recall(const std::string& key) {
   if (found != entries_.end()) found->second.has_forgotten = false;
 }
 
-std::vector<std::string> JobCache::KeysOfUnended() const {
+std::vector<std::string> JobCache::KeysOfUnfinished() const {
   std::vector<std::pair<std::string, std::string>> jobs;
   {
     const std::lock_guard lock(mutex_);

@@ -76,7 +76,7 @@ class JobCache {
   void Recall(const std::string& key);
 
   // The keys of the jobs that have not ended.
-  std::vector<std::string> KeysOfUnended() const;
+  std::vector<std::string> KeysOfUnfinished() const;
   // The keys of the jobs that have a pod on that node.
   std::vector<std::string> KeysOnNode(std::string_view node) const;
 

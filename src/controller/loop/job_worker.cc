@@ -251,7 +251,7 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
 
 void JobWorker::KeepPorts() {
   if (!options_.assign_master_port) return;
-  for (const std::string& key : cache_.KeysOfUnended()) {
+  for (const std::string& key : cache_.KeysOfUnfinished()) {
     const auto snapshot = cache_.Get(key);
     if (!snapshot || !PortOfPods(*snapshot)) continue;
     // The job's reconciliation tells what is wrong with it.
