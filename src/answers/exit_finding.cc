@@ -23,7 +23,7 @@ std::string LastWords(const Rank& rank) {
 }
 
 // What libstdc++ prints of an exception that nothing caught, before it aborts; "" if it did not.
-std::string_view UncaughtIn(const Rank& rank) {
+std::string_view WhatOfUncaught(const Rank& rank) {
   constexpr size_t kLastLines = 10;
   const std::span lines(rank.lines);
   for (const Line& line : lines.last(std::min(lines.size(), kLastLines))) {
@@ -140,7 +140,7 @@ Finding FindInExit(const Rank& rank) {
           fmt::format("ended by signal {} ({})", end->signal, base::SignalName(end->signal));
     }
     if (end->signal == SIGABRT) {
-      const std::string_view uncaught = UncaughtIn(rank);
+      const std::string_view uncaught = WhatOfUncaught(rank);
       if (!uncaught.empty()) finding.line = uncaught.substr(0, 400);
     }
   } else if (rank.has_log && rank.exit_code && finding.line.empty()) {

@@ -268,13 +268,10 @@ bool IsOfDestructor(const Chain& chain) {
 }
 
 bool IsReport(const Chain& chain) {
-  static constexpr auto kSpawnsEnds =
-      std::to_array<std::string_view>({" terminated with signal ", " terminated with exit code "});
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
   if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
-  // torch.multiprocessing.spawn, before it had types of its own
-  if (last.text.starts_with("Exception: process ") && HasAny(last.text, kSpawnsEnds)) return true;
+  if (last.text.starts_with(kOfSpawned) && HasAny(last.text, kEndsOfSpawned)) return true;
   // A program's own subprocess.run raises it, too, and so does a library that compiles. In
   // `accelerate` and `deepspeed` it is raised by an installed program.
   return type == "CalledProcessError" && !IsOfCompiler(last.text) &&

@@ -12,7 +12,7 @@ char UpperChar(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a'
 // that is cut has no last character.
 size_t EscapeEnd(std::string_view text, size_t at) {
   if (!text.substr(at).starts_with("\x1b[")) return at;
-  const size_t last = std::min(text.find_first_not_of("0123456789;?", at + 2), text.size());
+  const size_t last = std::min(text.find_first_not_of("0123456789:;<=>?", at + 2), text.size());
   const bool is_whole = last < text.size() && text[last] >= '@' && text[last] <= '~';
   return is_whole ? last + 1 : last;
 }

@@ -21,6 +21,7 @@ TEST(OneLine, HasNoControlCharactersAndAnEnd) {
   EXPECT_EQ(OneLine("", 5), "");
   EXPECT_EQ(OneLine(" a\r\n\t b\x1b[2J ", 100), "a b");
   EXPECT_EQ(OneLine("\x1b[1;31mred\x1b[0m word\x1b[", 100), "red word");
+  EXPECT_EQ(OneLine("\x1b[4:3mwavy\x1b[>4;2m", 100), "wavy");
   EXPECT_EQ(OneLine("\x1b[1;\xc3\xa4 \x1b[3\nb", 100), "\xc3\xa4 b")
       << "a cut sequence takes no text";
   EXPECT_EQ(OneLine("(e.g. 'my-name',  or", 100), "(e.g. 'my-name',  or");

@@ -23,8 +23,8 @@ constexpr base::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestPause = std::chrono::seconds(10);
 // A watch that ends sooner and without an event counts as failed.
 constexpr std::chrono::seconds kShortWatch{1};
-// After so many of them in a row, or that were not answered, it lists: what changed would not be
-// seen otherwise.
+// After so many of them in a row, or that were not answered although lists are, it lists: what
+// changed would not be seen otherwise.
 constexpr int kShortWatches = 2;
 // A starting API server briefly refuses what it will allow: about three seconds of attempts.
 constexpr int kRefusals = 6;
@@ -155,7 +155,9 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
   }
   auto opened = client_.OpenWatch(resource_, options);
   if (!opened) {
-    if (opened.error().code == base::Code::kUnavailable) ++short_watches_;
+    // A server that restarts answers no list, either: to list all again would cost it much.
+    const bool has_listed = has_broken_;
+    if (has_listed && opened.error().code == base::Code::kUnavailable) ++short_watches_;
     return base::Fail(opened.error());
   }
   const bool was_refused = std::exchange(refusals_, 0) >= kRefusals;

@@ -1,7 +1,7 @@
 // Reflector keeps a handler informed of what exists: it lists, then watches without end. When a
 // watch ends, it goes on from the last resourceVersion. It lists again if that version is too old,
 // or newer than the server's own, as after the server was restored from a backup, and while watches
-// end as soon as they begin, as behind some proxies.
+// end as soon as they begin, or are not answered although lists are, as behind some proxies.
 #pragma once
 
 #include <functional>

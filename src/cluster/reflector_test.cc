@@ -187,12 +187,28 @@ TEST_F(ReflectorTest, ListsAgainWhileWatchesEndAsTheyBegin) {
 TEST_F(ReflectorTest, ListsAgainWhileOnlyWatchesAreNotAnswered) {
   server.QueueJson(List("5", {"a"}));
   server.QueueJson("not now", 503);
-  server.QueueJson(List("9", {}));  // whether the history has gone back
-  server.QueueJson("not now", 503);
+  for (int i = 0; i < 2; ++i) {
+    server.QueueJson(List("9", {}));  // whether the history has gone back
+    server.QueueJson("not now", 503);
+  }
   server.QueueJson(List("9", {"a", "b"}));
   server.QueueStream(Event("ADDED", "c", "10"));
   const auto reflector = Start();
   EXPECT_EQ(diary.Line(1), "replace a b");
+  EXPECT_EQ(diary.Line(2), "added c");
+}
+
+TEST_F(ReflectorTest, AServerThatRestartsIsNotListedAgain) {
+  server.QueueJson(List("5", {"a"}));
+  server.QueueWhole(Event("ADDED", "b", "6"));
+  server.QueueJson("not now", 503);  // a watch
+  server.QueueJson("not now", 503);  // whether the history has gone back
+  server.QueueJson(List("9", {}));
+  server.QueueJson("not now", 503);
+  server.QueueJson(List("9", {}));
+  server.QueueStream(Event("ADDED", "c", "10"));
+  const auto reflector = Start();
+  EXPECT_EQ(diary.Line(1), "added b");
   EXPECT_EQ(diary.Line(2), "added c");
 }
 

@@ -120,6 +120,7 @@ Metrics MetricsOf(std::string_view line) {
     const bool has_next = i + 1 < words.size();
     if (mark != std::string_view::npos &&
         mark + 1 < word.size()) {  // name=1 name:1, several separated by ","
+      const size_t before = metrics.size();
       for (const std::string& part : base::Split(word, ',')) {
         const size_t at = part.find_first_of("=:");
         if (at == std::string::npos) continue;
@@ -127,7 +128,7 @@ Metrics MetricsOf(std::string_view line) {
         const auto value = NumberOf(std::string_view(part).substr(at + 1));
         if (!name.empty() && value) metrics.emplace_back(name, *value);
       }
-      if (!metrics.empty()) i = TakeLater(words, i, metrics.back().second);
+      if (metrics.size() > before) i = TakeLater(words, i, metrics.back().second);
       continue;
     }
     if (mark != std::string_view::npos) word = word.substr(0, mark);  // name: 1

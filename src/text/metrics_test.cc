@@ -23,6 +23,7 @@ TEST(Metrics, UsualShapes) {
       {"rank 0..1 of 2: loss 1.000 -> 0.107", {{"loss", 0.107}}},
       {"loss=1 -> 0.5, acc: 0.1 -> 0.2 -> 0.3", {{"loss", 0.5}, {"acc", 0.3}}},
       {"loss 1 -> better", {{"loss", 1}}},
+      {"loss=1 file=a.pt -> 2", {{"loss", 1}}},
       {"accuracy -1.5", {{"accuracy", -1.5}}},
       {"loss inf", {{"loss", HUGE_VAL}}}};
   for (const auto& [line, metrics] : cases) EXPECT_EQ(MetricsOf(line), metrics) << line;

@@ -153,7 +153,7 @@ TEST(HasWorkToDo, IsWhatAnotherThreadOrAChildWaitsToDo) {
   thread.join();
   is_over = has_begun = false;
   std::thread poller([&] {
-    for (int i = 0; i < 1'000; ++i) std::this_thread::sleep_for(std::chrono::microseconds(1));
+    for (int i = 0; i < 3'000; ++i) std::this_thread::sleep_for(std::chrono::microseconds(1));
     has_begun = true;
     while (!is_over) {
     }

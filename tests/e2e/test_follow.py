@@ -150,6 +150,18 @@ def test_a_second_ctrl_c_kills_and_says_nothing_of_waits(cluster):
     assert any("stubborn is stopped" in line for line in lines), lines
 
 
+def test_all_lines_of_an_instance_that_is_still_to_start_are_new(cluster):
+    os.mkfifo(cluster.path("go"))
+    cluster.submit("first", f"read line < {cluster.path('go')}")
+    cluster.submit("second", "echo one; echo two", "--wait-for=first")
+    follower = cluster.start("logs", "-f", "-t", "0", "second")
+    assert "waiting for instance second-master-0" in follower.stderr.readline()
+    with open(cluster.path("go"), "w") as file:
+        file.write("on\n")
+    out, said = follower.communicate(timeout=60)
+    assert (follower.returncode, out) == (0, "one\ntwo\n"), said
+
+
 def test_following_the_log_of_a_job_that_is_deleted_says_so(cluster):
     cluster.submit("brief", "echo here; sleep 600")
     follower = cluster.start("logs", "-f", "brief")

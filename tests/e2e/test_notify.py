@@ -87,7 +87,7 @@ def test_what_ended_while_no_daemon_ran_is_told_by_the_next(cluster):
 def test_a_program_that_fails_is_named_and_bad_values_are_refused(cluster):
     cluster.run("run", "--name=broken", "--notify=echo no such thing >&2; exit 3", "true")
     await_notice(cluster, "broken", "end: not told: the program exited with code 3: no such thing")
-    for flags, why in ((["--notify="], "--notify is invalid"), (["--notify=true", "--notify-on=never"], "--notify-on")):
+    for flags, why in ((["--notify="], "--notify is invalid"), (["--notify=http://"], "--notify is invalid"), (["--notify=true", "--notify-on=never"], "--notify-on")):
         refused = cluster.run("run", *flags, "true", code=2).stderr
         assert why in refused and len(refused.splitlines()) == 1
 

@@ -206,9 +206,8 @@ struct Phrase {
 constexpr auto kPhrases = std::to_array<Phrase>({
     {"[rank: ", "terminated with code "},                     // Lightning
     {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
-    // the same: ProcessExitedException, before torch 1.5 Exception
-    {"Exception: process ", "terminated with exit code "},
-    {"Exception: process ", "terminated with signal "},
+    {kOfSpawned, kEndsOfSpawned[0]},
+    {kOfSpawned, kEndsOfSpawned[1]},
     {"Global rank ", "exited with code "},  // Composer
     {"ank ", " exited with code ", true},
     {"ank ", " exited with exit code ", true},

@@ -386,6 +386,7 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
   if (has_new) {
     // What was known about the process before it does not hold for it.
     stall_.reset();
+    apart_.reset();
     asked_.reset();
     next_ask_ = after_;
   }

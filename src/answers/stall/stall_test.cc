@@ -560,6 +560,16 @@ TEST(Stall, TheRecorderKnowsOfCollectivesOfOtherThreads) {
       << story.Said();
 }
 
+TEST(Stall, WhatAnEarlierProcessWaitedForIsForgotten) {
+  Story story(2);
+  story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};
+  story.Pass(12, {}, {{0, kAsleep}, {1, kAsleep}});
+  story[0].pid = 200;
+  story[1].pid = 201;
+  story.Pass(8, {}, {{0, kAsleep}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "") << "it may only be slow";
+}
+
 TEST(Stall, WhoseThreadWorksIsNotSaidToBeMissing) {
   Story story(2);
   story.traces() = {{0, Recorded(7, "all_reduce")}, {1, Recorded(6, "all_reduce")}};

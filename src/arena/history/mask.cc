@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kStars = "***";
 constexpr size_t kShortestSecret = 4;  // "1" occurs in every log
+constexpr size_t kShortestKey = 16;    // of a header that names no scheme; shorter ones are prose
 
 bool IsTokenPart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
@@ -75,8 +76,8 @@ size_t HeaderValueEnd(std::string_view text, size_t at, std::string_view quote) 
 }
 
 // Returns the end of the value of a header that signs a request in, or `at` if none begins there:
-// `Authorization: Basic x`, `Cookie: a=b; c=d`, also in a dictionary. The first `keep` characters,
-// up to the name of the scheme, may be shown.
+// `Authorization: Basic x`, `Authorization: KEY`, `Cookie: a=b; c=d`, also in a dictionary. The
+// first `keep` characters, up to the name of the scheme, may be shown.
 size_t HeaderEnd(std::string_view text, size_t at, size_t& keep) {
   constexpr std::array<std::string_view, 6> kSchemes = {"basic", "bearer",    "digest",
                                                         "token", "negotiate", "apikey"};
@@ -99,7 +100,10 @@ size_t HeaderEnd(std::string_view text, size_t at, size_t& keep) {
     keep = value - at;
     return words.find('=') < blank ? end : at;
   }
-  if (blank == std::string_view::npos) return at;
+  if (blank == std::string_view::npos) {
+    keep = value - at;
+    return words.size() >= kShortestKey && TokenEnd(words, 0) == words.size() ? end : at;
+  }
   keep = value + blank + 1 - at;
   const std::string scheme = base::ToLower(words.substr(0, blank));
   return std::find(kSchemes.begin(), kSchemes.end(), scheme) == kSchemes.end() ? at : end;

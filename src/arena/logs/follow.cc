@@ -125,6 +125,7 @@ class Follower {
   JobWatch& watch_;
   JobProbe probe_;
   LogLines lines_;
+  bool is_all_new_ = false;  // it has begun since then: -t is about what was there before
   bool has_printed_ = false;
   std::optional<std::chrono::steady_clock::time_point> unreadable_since_;
   bool is_unreadable_said_ = false;
@@ -182,6 +183,7 @@ base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const Vi
 void Follower::AwaitUsualStart() {
   watch_.Wait(kUsualStart, [this](const JobWatch::Snapshot& snapshot) {
     const View view = ViewOf(snapshot);
+    is_all_new_ = is_all_new_ || view.stage == Stage::kWaiting;
     return view.stage != Stage::kWaiting || !view.reason.empty() || IsStopped();
   });
 }
@@ -196,6 +198,7 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
     options.since_seconds.reset();
     options.tail_lines.reset();
   }
+  if (is_all_new_) options.tail_lines.reset();
   lines_.Begin();
   TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
              client_.Logs(request_.namespace_name, request_.instance, options));

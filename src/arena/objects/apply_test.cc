@@ -224,6 +224,14 @@ TEST_F(ApplyTest, AnotherVersionOfTheKindIsNamed) {
   EXPECT_TRUE(Has(job.log, "did you mean apiVersion: kubeflow.org/v1?")) << job.log;
 }
 
+TEST_F(ApplyTest, AGroupThatWasLeftOutIsNamed) {
+  std::string without(kJobText);
+  without.replace(without.find("kubeflow.org/v1"), 15, "v1");
+  const Ended job = Run({"apply", "-f", Write("job.yaml", without)});
+  EXPECT_EQ(job.exit_code, 1);
+  EXPECT_TRUE(Has(job.log, "did you mean apiVersion: kubeflow.org/v1?")) << job.log;
+}
+
 TEST_F(ApplyTest, TheKindOfThatNameInAnotherGroupIsNotNamed) {
   is_this_machine_ = false;
   refuse_ = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {

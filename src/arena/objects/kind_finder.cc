@@ -75,8 +75,8 @@ base::Result<const KindFinder::Kinds*> KindFinder::KindsOf(const std::string& ap
 std::string KindFinder::OtherVersion(std::string_view api_version, std::string_view kind) {
   const std::string_view group = GroupOf(api_version);
   for (const api::Resource* const resource : api::AllResources()) {
-    if (resource->kind != kind || resource->group != group) continue;
-    if (resource->api_version() == api_version) continue;
+    const bool may_be_meant = group.find('.') == std::string_view::npos || resource->group == group;
+    if (resource->kind != kind || !may_be_meant || resource->api_version() == api_version) continue;
     std::string version(resource->api_version());
     const auto kinds = KindsOf(version);
     const auto is_it = [kind](const api::Resource* each) { return each->kind == kind; };

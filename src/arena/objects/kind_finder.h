@@ -50,8 +50,10 @@ class KindFinder {
   // Why the kind of a definition does not exist yet; may be "".
   std::string WhatDelays(const Definition& definition);
   base::Result<const Kinds*> KindsOf(const std::string& api_version);
-  // Another version of the kind's group in which the cluster has it, as an apiVersion; "" if none
-  // is known. Other groups have kinds of the same name: Knative's Service is none of Kubernetes'.
+  // Another version of the kind's group in which the cluster has it, as an apiVersion, or of any
+  // group for "v1", "batch/v1" and others of Kubernetes' own, which are easily mistaken; "" if none
+  // is known. Groups with a dot have kinds of the same names: Knative's Service is none of
+  // Kubernetes'.
   std::string OtherVersion(std::string_view api_version, std::string_view kind);
   base::Error Missing(std::string_view api_version, std::string_view kind, const Kinds* others);
 

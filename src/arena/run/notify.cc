@@ -305,6 +305,10 @@ base::Status CheckNotify(const NotifyFlags& flags) {
       return Fail(Code::kInvalidArgument,
                   fmt::format("--notify is invalid: a URL must be http or https, not {}", scheme));
     }
+    if (is_address) {
+      const auto url = net::ParseUrl(target.substr(0, target.find_first_of("?#")));
+      if (!url) return Fail(url.error().Wrap("--notify is invalid"));
+    }
     if (base::Trim(target).empty() || target.find('\n') != std::string::npos) {
       return Fail(Code::kInvalidArgument,
                   "--notify is invalid: it is a URL, a command on one line, or the word desktop");

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "arena/app/ownership.h"
 #include "arena/app/program_name.h"
@@ -11,6 +12,7 @@
 #include "arena/submit/job/refusal.h"
 #include "arena/submit/place.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/uid.h"
 
 namespace arena {
@@ -57,7 +59,7 @@ void WarnOfAbsentObjects(cluster::Client& client, const SubmitOptions& options,
 base::Status CheckOfCluster(const Prepared& prepared, const Context& context,
                             const SubmitOptions& options) {
   if (prepared.client == nullptr) return {};
-  TRY(CheckPriorityClass(*prepared.client, options.flags.priority));
+  TRY(CheckPriorityClass(*prepared.client, context, options.flags.priority));
   if (!context.cluster_is_this_machine) {
     if (context.program != "arena") {
       WarnOfAbsentObjects(*prepared.client, options, prepared.submission.namespace_name);
@@ -112,13 +114,26 @@ base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, b
 
 }  // namespace
 
-base::Status CheckPriorityClass(cluster::Client& client, const std::string& name) {
+base::Status CheckPriorityClass(cluster::Client& client, const Context& context,
+                                const std::string& name) {
   if (name.empty()) return {};
   const auto found = client.Get(api::kPriorityClasses, "", name);
   if (found) return {};
   // A user who may not read priority classes may still use them; the server decides.
   if (found.error().code == Code::kPermissionDenied) return {};
   if (found.error().code != Code::kNotFound) return Fail(found.error());
+  if (context.program != "arena") {
+    const auto there = client.List(api::kPriorityClasses, {});
+    std::vector<std::string> names;
+    for (const text::Json& one : there ? there->items : std::vector<text::Json>()) {
+      names.emplace_back(api::Name(one));
+    }
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{}: --priority {}: this cluster {}", kRefused, name,
+                    names.empty() ? "has no PriorityClass: create one with `muster apply -f FILE`"
+                                  : "has " + base::Join(names, ", ")));
+  }
   return Fail(
       Code::kInvalidArgument,
       fmt::format("{}: the priority {} doesn't exist. Please check with `kubectl get pc` to "

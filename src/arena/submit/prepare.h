@@ -24,7 +24,8 @@ tl::expected<Prepared, Unprepared> PrepareSubmission(Context& context,
                                                      const SubmitOptions& options);
 
 // Whether the cluster has that priority class, "" for none, as far as the user may know.
-base::Status CheckPriorityClass(cluster::Client& client, const std::string& name);
+base::Status CheckPriorityClass(cluster::Client& client, const Context& context,
+                                const std::string& name);
 
 // Logs a warning if the namespace has no such object, which Kubernetes' pods wait for. Does nothing
 // if the user may not read it.

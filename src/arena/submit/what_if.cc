@@ -43,7 +43,7 @@ base::Result<int> RunWhatIf(Context& context, const WhatIfFlags& flags, cli::Inv
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY(CheckPriorityClass(*client, flags.job.priority));
+  TRY(CheckPriorityClass(*client, context, flags.job.priority));
   TRY_ASSIGN(const text::Json forecast, AskForecast(*client, context, flags.job));
   if (const std::string_view gpus = text::GetString(forecast, {"gpus"}); !gpus.empty()) {
     base::LogWarn("{}", gpus);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -256,11 +257,18 @@ void JobCache::Recall(const std::string& key) {
   if (found != entries_.end()) found->second.has_forgotten = false;
 }
 
-std::vector<std::string> JobCache::Keys() const {
-  const std::lock_guard lock(mutex_);
+std::vector<std::string> JobCache::KeysOfUnfinished() const {
+  std::vector<std::pair<std::string, std::string>> jobs;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, entry] : entries_) {
+      if (entry.has_job()) jobs.emplace_back(key, entry.job);
+    }
+  }
   std::vector<std::string> keys;
-  for (const auto& [key, entry] : entries_) {
-    if (entry.has_job()) keys.push_back(key);
+  for (auto& [key, packed] : jobs) {
+    const auto job = text::ParseJson(ObjectPacking().Unpack(packed));
+    if (job && !api::IsJobFinished(*job)) keys.push_back(std::move(key));
   }
   return keys;
 }

@@ -75,8 +75,8 @@ class JobCache {
   // Call it once the forgotten children have been put again.
   void Recall(const std::string& key);
 
-  // The keys of the jobs with work left.
-  std::vector<std::string> Keys() const;
+  // The keys of the jobs that have not ended.
+  std::vector<std::string> KeysOfUnfinished() const;
   // The keys of the jobs that have a pod on that node.
   std::vector<std::string> KeysOnNode(std::string_view node) const;
 

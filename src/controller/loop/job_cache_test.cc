@@ -49,6 +49,17 @@ TEST(JobCache, GivesBackAJobThatCamePacked) {
   EXPECT_EQ(cache.PutJob(whole), "");
 }
 
+TEST(JobCache, NamesTheUnfinishedJobs) {
+  JobCache cache;
+  cache.PutJob(Job("runs", "1", 1));
+  text::Json ended = Job("finished", "2", 2);
+  text::Set(ended, {"status", "conditions"},
+            text::Array{text::Object{{"type", "Failed"}, {"status", "True"}}});
+  cache.PutJob(std::move(ended));
+  cache.PutChild(ChildKind::kPod, Child("p", "unknown", 3));
+  EXPECT_EQ(cache.KeysOfUnfinished(), std::vector<std::string>{"default/runs"});
+}
+
 TEST(JobCache, GivesBackTheChildrenOfAJobThatHasManyAsOfOneThatHasFew) {
   JobCache cache;
   cache.PutJob(Job("j", "1", 1));

@@ -59,6 +59,11 @@ void JobWorker::LetGo(const std::string& uid) {
   announced_.Lock()->erase(uid);
 }
 
+void JobWorker::LetGoIfGone(const std::string& key, const text::Json& job) {
+  const std::string uid(api::Uid(job));
+  if (!cache_.IsThere(key, uid)) LetGo(uid);
+}
+
 void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (event.type != cluster::WatchEvent::Type::kDeleted) {
     return PutJob(std::move(event.object));

@@ -122,10 +122,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   }
   const auto begin = clock_.Steady();
   TRY_ASSIGN(const std::optional<int> port, MasterPort(*snapshot));
-  // The job may have been deleted, and have given its port back, before it got this one.
-  const base::Defer let_go([&, uid = std::string(api::Uid(*snapshot->job))] {
-    if (!cache_.IsThere(key, uid)) LetGo(uid);
-  });
+  const base::Defer let_go([&] { LetGoIfGone(key, *snapshot->job); });
   TRY_ASSIGN(const std::optional<text::Json> autoscaler, FindAutoscaler(*snapshot->job));
   TRY_ASSIGN(std::vector<reconcile::Awaited> awaited, FindAwaited(key, *snapshot->job));
   const auto thinking = clock_.Steady();
@@ -254,13 +251,12 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
 
 void JobWorker::KeepPorts() {
   if (!options_.assign_master_port) return;
-  for (const std::string& key : cache_.Keys()) {
+  for (const std::string& key : cache_.KeysOfUnfinished()) {
     const auto snapshot = cache_.Get(key);
     if (!snapshot || !PortOfPods(*snapshot)) continue;
     // The job's reconciliation tells what is wrong with it.
     (void)MasterPort(*snapshot);
-    const std::string uid(api::Uid(*snapshot->job));
-    if (!cache_.IsThere(key, uid)) LetGo(uid);
+    LetGoIfGone(key, *snapshot->job);
   }
 }
 

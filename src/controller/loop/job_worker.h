@@ -152,6 +152,9 @@ class JobWorker {
   base::Result<text::Json> Remembered(const std::string& uid);
   // Releases what a deleted job holds: its port, and what other parts hold for it.
   void LetGo(const std::string& uid);
+  // The same after work on a job that may have been deleted meanwhile: what it has been given since
+  // then, such as its port, nobody else gives back.
+  void LetGoIfGone(const std::string& key, const text::Json& job);
   // Queues the jobs that wait for this one.
   void WakeWaiting(const std::string& key);
 

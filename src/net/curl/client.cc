@@ -144,11 +144,13 @@ class Client final : public CurlClient {
   std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override {
     std::vector<base::Result<HttpResponse>> answers;
     answers.reserve(requests.size());
+    // The first request goes alone: the others then share its connection. With CURLOPT_PIPEWAIT
+    // libcurl would see to that, but one that waits so has no time limit, and does not begin before
+    // an earlier one has ended, which a watch does not. If it fails, the others do not wait for
+    // each other until each has timed out.
+    bool goes_alone = !is_connected_.exchange(true);
     while (!requests.empty()) {
-      // The first request goes alone: the others then share its connection. With CURLOPT_PIPEWAIT
-      // libcurl would see to that, but one that waits so has no time limit, and does not begin
-      // before an earlier one has ended, which a watch does not.
-      const bool is_first = !is_connected_.exchange(true);
+      const bool is_first = std::exchange(goes_alone, false);
       const auto some = requests.first(is_first ? 1 : std::min(requests.size(), kMaxUnderWay));
       SendTogether(some, answers);
       requests = requests.subspan(some.size());

@@ -273,6 +273,24 @@ TEST(CurlClient, ARequestDoesNotWaitForAnotherThatIsNotAnswered) {
   EXPECT_TRUE(first.get());
 }
 
+TEST(CurlClient, SendAll_IfTheFirstFailsTheOthersStillGoTogether) {
+  std::vector<base::Fd> held;
+  const TcpServer server([&](int fd) {
+    if (ReadRequest(fd).starts_with("GET /first")) return;
+    held.emplace_back(::dup(fd));
+    if (held.size() < 2) return;
+    for (const base::Fd& each : held) {
+      Send(each.get(), "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+    }
+  });
+  const auto client = server.Client(std::chrono::seconds(20));
+  const std::vector<HttpRequest> all = {Get("/first"), Get("/second"), Get("/third")};
+  const auto answers = client->SendAll(all);
+  EXPECT_FALSE(answers[0]);
+  EXPECT_TRUE(answers[1]) << answers[1].error().message;
+  EXPECT_TRUE(answers[2]) << answers[2].error().message;
+}
+
 TEST(CurlClient, AStreamIsReadAsItComes) {
   const TcpServer server([](int fd) {
     ReadRequest(fd);

@@ -35,8 +35,11 @@ class ExitFunctions:
             return
         if ctypes.pythonapi.Py_AtExit(self.mark):  # there is no room for more
             return
-        with open("/proc/self/mem", "rb", 0) as memory:
-            text = os.pread(memory.fileno(), 1 << 20, runtime)
+        try:
+            with open("/proc/self/mem", "rb", 0) as memory:
+                text = os.pread(memory.fileno(), 1 << 20, runtime)
+        except OSError:  # no /proc, or a system that protects it
+            return
         size = ctypes.sizeof(self.mark)
         mark = self.mark.value.to_bytes(size, sys.byteorder)
         first = text.find(mark)

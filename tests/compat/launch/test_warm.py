@@ -350,6 +350,23 @@ def test_what_the_imports_leave_for_the_end_of_python_does_not_run(launch, modul
     assert "Total (incl. mmap):" in done.err and "warm start" not in done.err
 
 
+GUARDED = """\
+import builtins
+real = builtins.open
+def guarded(path, *args, **options):
+    if path == "/proc/self/mem":
+        raise PermissionError(13, "Permission denied", path)
+    return real(path, *args, **options)
+builtins.open = guarded
+"""
+
+
+def test_where_a_process_may_not_read_its_memory_the_start_is_warm_too(launch, modules):
+    launch.script(GUARDED, "modules/extra.py")
+    done = launch.run("--warm", "--preload", "extra", launch.script("import extra; print('here')"), env=modules.env)
+    assert done.out == "here\n" and "warm start" not in done.err
+
+
 def test_a_changed_file_is_imported_anew(launch, modules):
     script = launch.script("import extra; print(extra.version)")
     for version in ("1", "22"):

@@ -121,7 +121,6 @@ void PodRunner::RunNext() {
 }
 
 void PodRunner::StartSlot(Slot& slot) {
-  slot.restart_timer = 0;
   if (auto made = base::MakeDirs("logs/" + slot.spec.name, 0700); !made) {
     base::LogWarn("{}", made.error().message);
   }
@@ -205,6 +204,7 @@ void PodRunner::ScheduleRestart(Slot& slot) {
                                       base::ShortDuration(wait), slot.spec.name, spec_.name,
                                       spec_.namespace_name, spec_.uid));
   slot.restart_timer = loop_.After(wait, [this, &slot] {
+    slot.restart_timer = 0;
     if (IsFolderRemoved()) return OnSlotEnd(slot);
     ++slot.report.restart_count;
     StartSlot(slot);
