@@ -88,9 +88,13 @@ base::Result<ProcessStat> ParseStat(std::string_view text) {
     return malformed();
   }
   stat.is_exiting = (flags & kExiting) != 0;
-  for (size_t field = 11; field < 15; ++field) {
+  constexpr size_t kOwnTicks = 11;
+  constexpr size_t kReapedTicks = 13;
+  for (size_t field = kOwnTicks; field < kReapedTicks + 2; ++field) {
     uint64_t ticks = 0;
-    if (Parse(fields[field], ticks)) stat.ticks += ticks;
+    if (!Parse(fields[field], ticks)) continue;
+    stat.ticks += ticks;
+    if (field < kReapedTicks) stat.own_ticks += ticks;
   }
   return stat;
 }

@@ -22,6 +22,7 @@ struct ProcessStat {
   pid_t session = 0;
   bool is_exiting = false;   // the kernel is removing it, but it is not a zombie yet
   uint64_t ticks = 0;        // clock ticks of CPU time, with that of reaped children
+  uint64_t own_ticks = 0;    // without it: of a thread, its own
   uint64_t start_ticks = 0;  // clock ticks since boot: identifies the process together with pid and
                              // boot id
   std::string name;          // of the program or thread, at most 15 bytes

@@ -26,6 +26,8 @@ TEST(Procfs, ReadsStatWhateverTheName) {
   EXPECT_EQ(stat->parent, 1);
   EXPECT_EQ(stat->group, 40);
   EXPECT_EQ(stat->session, 39);
+  EXPECT_EQ(stat->ticks, 5u + 6 + 7 + 8);
+  EXPECT_EQ(stat->own_ticks, 5u + 6);
   EXPECT_EQ(stat->start_ticks, 987654u);
   EXPECT_FALSE(stat->is_exiting);
   EXPECT_TRUE(

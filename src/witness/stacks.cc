@@ -141,7 +141,7 @@ Asked HeadOf(const std::string& folder, pid_t pid) {
 
 // Whether it went back to sleep after less than a tenth of a millisecond each time it woke up.
 bool OnlyPolls(const process::ProcessStat& thread) {
-  return SwitchesOf(thread.pid, thread.pid).value_or(0) > kPollsPerTick * (thread.ticks + 1);
+  return SwitchesOf(thread.pid, thread.pid).value_or(0) > kPollsPerTick * (thread.own_ticks + 1);
 }
 
 }  // namespace
