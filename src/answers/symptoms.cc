@@ -51,7 +51,7 @@ bool IsError(std::string_view text) {
 bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   static constexpr auto kTopics = std::to_array<std::string_view>(
       {"rate", "handling", "handler", "analysis", "case", "mode", "bar", "margin", "term",
-       "correction", "feedback", "tolerance", "probability", "detection", "resolved",
+       "correction", "feedback", "tolerance", "probability", "detection", "resolved", "ignored in",
        "with asterisks", "that have exceeded"});
   static constexpr auto kNone =
       std::to_array<std::string_view>({"no", "0", "zero", "without", "any", "busbw"});
