@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
+#include <vector>
 
 #include "answers/has_any.h"
 #include "answers/program_words.h"
@@ -70,10 +72,22 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   const bool is_measure = !number.empty() && base::IsDigit(number[0]) &&
                           (number == "0" || number.find_first_of(".%") != number.npos ||
                            number.find("e-") != number.npos);
-  const std::string_view trimmed = base::Trim(before);
-  const std::string_view last = trimmed.substr(trimmed.rfind(' ') + 1);  // 0 if there is none
-  return is_topic || is_measure || HasAny(before, kPossible) ||
-         std::find(kNone.begin(), kNone.end(), last) != kNone.end();
+  // "no errors", "0 tests failed"
+  const std::vector<std::string> words = base::Split(base::Trim(before), ' ');
+  const auto is_none = [&words](size_t from_end) {
+    return words.size() >= from_end &&
+           std::find(kNone.begin(), kNone.end(), words[words.size() - from_end]) != kNone.end();
+  };
+  return is_topic || is_measure || HasAny(before, kPossible) || is_none(1) ||
+         (is_none(2) && words.back().ends_with('s'));
+}
+
+// Whether a word in small letters has the letters of a word about failures and is another one:
+// "detailed", "mirror", "filled", "studied".
+bool IsOtherWord(std::string_view word) {
+  const auto has = [word](std::string_view part) { return word.find(part) != word.npos; };
+  return (has("ailed") && !word.ends_with("failed")) || (has("rror") && !has("error")) ||
+         (has("illed") && !word.ends_with("killed")) || (has("died") && word != "died");
 }
 
 }  // namespace
@@ -81,6 +95,14 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
 bool OnlySpeaksOfFailure(std::string_view text) {
   const std::string lower = base::ToLower(text);
   std::string rest(text);  // without the words that say of nothing that it failed
+  for (size_t begin = 0; begin < lower.size();) {
+    size_t end = begin;
+    while (end < lower.size() && IsOfWord(lower[end])) ++end;
+    const size_t size = end - begin;
+    if (IsOtherWord(std::string_view(lower).substr(begin, size)))
+      rest.replace(begin, size, size, ' ');
+    begin = end + 1;
+  }
   for (const std::string_view word : {"error", "fail", "exception"}) {
     for (size_t at = lower.find(word); at != lower.npos; at = lower.find(word, at + 1)) {
       size_t begin = at;

@@ -28,13 +28,16 @@ TEST(Symptoms, AFailureThatIsATopicAMeasureOrAPossibilityIsNone) {
        {"mean squared error: 0.12", "Training error 1e-3", "error rate: 5%", "failures: 0",
         "All tests passed with no errors", "The failure rate of our method is low",
         "error handling is on", "In case of failure there is no device to fail over to",
-        "Reinstall it to debug the build error.", "if the download fails, the cache is used"}) {
+        "Reinstall it to debug the build error.", "0 tests failed out of 12",
+        "a detailed report is in the mirror", "distilled and studied",
+        "if the download fails, the cache is used"}) {
     EXPECT_TRUE(OnlySpeaksOfFailure(line)) << line;
   }
   for (const char* line :
        {"Error: boom", "training failed", "validation failed: 3 of 4", "error: 11", "2 errors",
         "the worker exited with an error", "it failed cases that had passed",
-        "no checkpoint; it failed", "Killed, error rate: 5%"}) {
+        "no checkpoint; it failed", "no GPU, failed", "it died", "it was killed",
+        "Killed, error rate: 5%"}) {
     EXPECT_FALSE(OnlySpeaksOfFailure(line)) << line;
   }
 }
