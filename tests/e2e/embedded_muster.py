@@ -91,10 +91,10 @@ class Cluster:
             pause(began)
 
     def wait_for_all(self, name, *statuses, timeout=60):
-        """The same, and no instance runs on: a job has succeeded with its master."""
+        """The same, and no instance runs on or is still to start: a job has succeeded with its master."""
         began = time.monotonic()
         job = self.wait(name, *statuses, timeout=timeout)
-        while any(one["status"] == "Running" for one in job["instances"]):
+        while any(one["status"] in ("Running", "Pending", "ContainerCreating") for one in job["instances"]):
             assert time.monotonic() < began + timeout, f"an instance of {name} runs on: {job}"
             pause(began)
             job = self.get(name)

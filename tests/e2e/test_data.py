@@ -154,7 +154,7 @@ def test_configuration_files(any_cluster):
     cluster.submit("configured", "cat /etc/app/train.yaml; cat /etc/app/other.ini; echo; "
                                  f"cat {config}/train.yaml | head -c 2; ls /etc/hosts",
                    f"--config-file={config}/train.yaml:/etc/app/train.yaml",
-                   f"--config-file={config}/other.ini:/etc/app/other.ini", "--workers=2")
+                   f"--config-file={config}/other.ini:/etc/app/other.ini", "--workers=2", "--clean-task-policy=None")
     cluster.wait_for_all("configured", "SUCCEEDED")
     cluster.await_no_process()
     for instance in ("master-0", "worker-0"):

@@ -130,7 +130,7 @@ base::Status CheckPriorityClass(cluster::Client& client, const Context& context,
     }
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("{}: --priority {}: this cluster {}", kRefused, name,
+        fmt::format("{}: the priority {} doesn't exist: this cluster {}", kRefused, name,
                     names.empty() ? "has no PriorityClass: create one with `muster apply -f FILE`"
                                   : "has " + base::Join(names, ", ")));
   }

@@ -239,7 +239,8 @@ TEST_F(SubmitTest, APriorityClassMustExist) {
   const auto said = [this] { return Submit({"--image=i", "-p", "high"}, "muster").log; };
   EXPECT_NE(said().find("has no PriorityClass: create one with"), std::string::npos) << said();
   cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "low"}})"));
-  EXPECT_NE(said().find("--priority high: this cluster has low"), std::string::npos) << said();
+  EXPECT_NE(said().find("the priority high doesn't exist: this cluster has low"), std::string::npos)
+      << said();
   cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "high"}})"));
   EXPECT_EQ(Submit({"--image=i", "-p", "high"}).exit_code, 0);
 }
