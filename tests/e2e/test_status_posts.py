@@ -79,6 +79,10 @@ def test_posts_are_a_source_of_progress_also_for_the_next_daemon(cluster, folder
 def test_answers_are_those_of_kubeflow_trainer_and_the_token_is_shown_nowhere(cluster, folder):
     cluster.run("submit", "pytorch", "--name=posts", f"python3 {folder}/post.py {folder}")
     await_step(cluster, 120)
+    until = time.monotonic() + 60
+    while not os.path.exists(os.path.join(folder, "answers")):  # the first post was seen before the others were sent
+        assert time.monotonic() < until
+        time.sleep(0.1)
     with open(os.path.join(folder, "answers")) as file:
         answers = json.load(file)
     assert [status for status, _ in answers] == [200, 403, 422, 413, 404]
