@@ -93,23 +93,14 @@ bool IsOtherWord(std::string_view word) {
 }  // namespace
 
 bool OnlySpeaksOfFailure(std::string_view text) {
+  static constexpr auto kFailures = std::to_array<std::string_view>({"error", "fail", "exception"});
   const std::string lower = base::ToLower(text);
   std::string rest(text);  // without the words that say of nothing that it failed
-  for (size_t begin = 0; begin < lower.size();) {
-    size_t end = begin;
-    while (end < lower.size() && IsOfWord(lower[end])) ++end;
-    const size_t size = end - begin;
-    if (IsOtherWord(std::string_view(lower).substr(begin, size)))
-      rest.replace(begin, size, size, ' ');
-    begin = end + 1;
-  }
-  for (const std::string_view word : {"error", "fail", "exception"}) {
-    for (size_t at = lower.find(word); at != lower.npos; at = lower.find(word, at + 1)) {
-      size_t begin = at;
-      size_t end = at;
-      while (begin > 0 && IsOfWord(lower[begin - 1])) --begin;
-      while (end < lower.size() && IsOfWord(lower[end])) ++end;
-      if (IsTopic(lower, begin, end)) rest.replace(begin, end - begin, end - begin, ' ');
+  for (size_t begin = 0, end = 0; begin < lower.size(); begin = end + 1) {
+    for (end = begin; end < lower.size() && IsOfWord(lower[end]);) ++end;
+    const std::string_view word = std::string_view(lower).substr(begin, end - begin);
+    if (IsOtherWord(word) || (HasAny(word, kFailures) && IsTopic(lower, begin, end))) {
+      rest.replace(begin, word.size(), word.size(), ' ');
     }
   }
   return !MentionsFailure(rest);

@@ -43,6 +43,9 @@ struct Entry {
 // .musterignore say: "venv is a virtual environment"; "" without such a reason.
 std::string ReasonLeftOut(const Folder& folder, const std::string& path);
 
+// The file whose patterns leave files out of what a job gets.
+constexpr const char* IgnoreFile(bool is_git) { return is_git ? ".gitignore" : ".musterignore"; }
+
 // An empty state for a folder without git. Blocks as long as git looks through the tree; may be
 // called beside ListFolder.
 base::Result<GitState> ReadGitState(const Folder& folder, const base::Environment& environment);

@@ -115,8 +115,7 @@ class Missed {
     const bool is_git = fs::exists(note_.root + "/.git", failed);
     std::string reason = snapshot::ReasonLeftOut({note_.root, note_.inside, is_git}, path);
     if (reason.empty()) {
-      reason =
-          fmt::format("{} leaves it out, or it is newer", is_git ? ".gitignore" : ".musterignore");
+      reason = fmt::format("{} leaves it out, or it is newer", snapshot::IgnoreFile(is_git));
     }
     return fmt::format(
         "{} is in {}, but not in the job's copy of it: {}. Run in the folder itself by --live{}.",

@@ -49,7 +49,7 @@ std::string DescribeSecrets(const std::vector<snapshot::File>& files, bool is_gi
   const char* them = count == 1 ? "it" : "them";
   return fmt::format("; takes {}{}, which look{} like secrets: {} keeps {} out{}",
                      fmt::join(names, ", "), more, count == 1 ? "s" : "",
-                     is_git ? ".gitignore" : ".musterignore", them,
+                     snapshot::IgnoreFile(is_git), them,
                      is_git ? fmt::format(", unless git tracks {}", them) : "");
 }
 
@@ -62,7 +62,7 @@ base::Error WithAdvice(base::Error error, bool is_git) {
   } else if (error.code == Code::kPermissionDenied) {
     advice = "; make it readable, or name it in {}";
   }
-  error.message += fmt::format(fmt::runtime(advice), is_git ? ".gitignore" : ".musterignore");
+  error.message += fmt::format(fmt::runtime(advice), snapshot::IgnoreFile(is_git));
   return error;
 }
 

@@ -54,7 +54,7 @@ base::Status CheckFile(const std::string& file, const LocalCode& code, bool is_l
   return Misuse(
       fmt::format("{} is left out of the job by {}: take it out of there, or run in the "
                   "folder by --live",
-                  file, folder.is_git ? ".gitignore" : ".musterignore"));
+                  file, snapshot::IgnoreFile(folder.is_git)));
 }
 
 bool IsInVirtualEnvironment(const fs::path& file) {

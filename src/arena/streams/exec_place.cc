@@ -4,7 +4,6 @@
 
 #include "api/names.h"
 #include "api/pod.h"
-#include "arena/jobs/jobs.h"
 #include "arena/listing/other_jobs.h"
 
 namespace arena {
@@ -12,22 +11,6 @@ namespace {
 
 using base::Code;
 using base::Fail;
-
-// The chief, otherwise the first instance.
-base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
-                                               const std::string& wanted) {
-  if (job.pods.empty()) {
-    return Fail(Code::kNotFound,
-                fmt::format("can not attach the training job {}, because it has no instances",
-                            job.summary.name));
-  }
-  if (wanted.empty()) {
-    const text::Json* const chief = job.Pod(job.summary.chief_name);
-    return chief != nullptr ? chief : &job.pods.front();
-  }
-  if (const text::Json* const pod = job.Pod(wanted)) return pod;
-  return Fail(UnknownInstance(context, wanted, job.summary.name));
-}
 
 base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
   if (api::IsPodFinished(pod)) {
@@ -57,6 +40,16 @@ std::string DefaultContainer(const text::Json& pod) {
 
 }  // namespace
 
+base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
+                                               const std::string& wanted) {
+  if (wanted.empty()) {
+    const text::Json* const chief = job.Pod(job.summary.chief_name);
+    return chief != nullptr ? chief : &job.pods.front();
+  }
+  if (const text::Json* const pod = job.Pod(wanted)) return pod;
+  return Fail(UnknownInstance(context, wanted, job.summary.name));
+}
+
 base::Result<ExecPlace> FindExecPlace(cluster::Client& client, const Context& context,
                                       const ExecWish& wish) {
   const std::string in = context.Namespace();
@@ -72,6 +65,11 @@ base::Result<ExecPlace> FindExecPlace(cluster::Client& client, const Context& co
     }
   }
   if (!job) return Fail(job.error());
+  if (job->pods.empty()) {
+    return Fail(Code::kNotFound,
+                fmt::format("can not attach the training job {}, because it has no instances",
+                            job->summary.name));
+  }
   TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, *job, instance));
   TRY(CheckIsAlive(*job, *pod));
   return ExecPlace{job->summary.namespace_name, std::string(api::Name(*pod)),

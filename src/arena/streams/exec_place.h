@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
 #include "base/result.h"
 #include "cluster/client.h"
 
@@ -18,6 +19,11 @@ struct ExecWish {
 struct ExecPlace {
   std::string namespace_name, instance, container;
 };
+
+// The instance of that name; "": the chief, otherwise the first. The job has instances; they own
+// the result.
+base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
+                                               const std::string& wanted);
 
 // The error says what is missing, or that the instance does not run.
 base::Result<ExecPlace> FindExecPlace(cluster::Client& client, const Context& context,

@@ -5,6 +5,7 @@
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/jobs/jobs.h"
+#include "arena/streams/exec_place.h"
 #include "arena/streams/port_relay.h"
 #include "arena/verbs.h"
 
@@ -32,12 +33,8 @@ base::Result<text::Json> FindPodOf(cluster::Client& client, const Context& conte
   if (job->pods.empty()) {
     return Fail(Code::kNotFound, fmt::format("the training job {} has no instances", name));
   }
-  if (instance.empty()) {
-    const text::Json* const chief = job->Pod(job->summary.chief_name);
-    return chief != nullptr ? *chief : job->pods.front();
-  }
-  if (const text::Json* const pod = job->Pod(instance)) return *pod;
-  return Fail(UnknownInstance(context, instance, name));
+  TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, *job, instance));
+  return *pod;
 }
 
 base::Status RunPortForward(Context& context, const PortForwardFlags& flags,
