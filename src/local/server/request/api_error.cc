@@ -131,6 +131,14 @@ ApiError Invalid(const api::Resource& resource, std::string_view name,
           std::move(details)};
 }
 
+ApiError InvalidRequestOption(std::string_view options, std::string_view field,
+                              std::string_view why) {
+  const std::string cause = fmt::format("{}: {}", field, why);
+  return {422, "Invalid", fmt::format("{}.meta.k8s.io \"\" is invalid: {}", options, cause),
+          text::Object{
+              {"group", "meta.k8s.io"}, {"kind", options}, {"causes", text::Array{Cause(cause)}}}};
+}
+
 ApiError TooManyRequests(std::string message) {
   return {429, "TooManyRequests", std::move(message), {}};
 }

@@ -45,6 +45,9 @@ ApiError Forbidden(std::string message);
 // prints it.
 ApiError Invalid(const api::Resource& resource, std::string_view name,
                  const std::vector<std::string>& causes);
+// `DeleteOptions.meta.k8s.io "" is invalid: field: why`: of an option of a request.
+ApiError InvalidRequestOption(std::string_view options, std::string_view field,
+                              std::string_view why);
 ApiError TooManyRequests(std::string message);
 ApiError Expired(std::string message);
 // Maps the code (kExhausted to 507, kUnavailable to 503, ...) and keeps the message.
