@@ -43,11 +43,6 @@ const KnownField kKnown[] = {
     {"type", &kEvents},
 };
 
-bool IsKnown(std::string_view field) {
-  return std::any_of(std::begin(kKnown), std::end(kKnown),
-                     [field](const KnownField& known) { return known.name == field; });
-}
-
 bool HasField(const Resource& resource, std::string_view field) {
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const KnownField& known) {
     return known.name == field && (known.kind == nullptr || known.kind == &resource);
@@ -125,10 +120,6 @@ base::Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
     requirement.field = term.substr(0, at);
     TRY_ASSIGN(requirement.value, Unescape(std::string_view(term).substr(at + (is_long ? 2 : 1))));
     requirement.is_equal = !is_negated;
-    if (!IsKnown(requirement.field)) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("field label not supported: {}", requirement.field));
-    }
     selector.requirements_.push_back(std::move(requirement));
   }
   return selector;

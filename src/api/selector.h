@@ -46,7 +46,7 @@ class LabelSelector {
 // namespaces and events have more.
 class FieldSelector {
  public:
-  // kInvalidArgument: `field label not supported: x`, or the part that cannot be parsed.
+  // kInvalidArgument names the part that cannot be parsed.
   static base::Result<FieldSelector> Parse(std::string_view text);
 
   // kInvalidArgument, in the words of kube-apiserver: the kind does not have one of the fields.

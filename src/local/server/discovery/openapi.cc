@@ -214,6 +214,9 @@ std::optional<net::HttpResponse> VersionThree(const std::string& wanted) {
 // before 1.27 always asks for. It validates nothing by a document without definitions; a refusal
 // would keep it from saying that the cluster does not have the kind.
 constexpr std::string_view kProtobufDocument =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+// As clients spell it, which is no media type.
+constexpr std::string_view kAskedForProtobuf =
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 std::string ProtobufString(int field, std::string_view text) {
@@ -250,7 +253,8 @@ std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target,
   if (segments.size() < 2 || segments[0] != "openapi") return std::nullopt;
   const bool is_version_two = segments[1] == "v2" && segments.size() == 2;
   if (is_version_two && !TakesJson(accept) &&
-      accept.find(kProtobufDocument) != std::string_view::npos) {
+      (accept.find(kProtobufDocument) != std::string_view::npos ||
+       accept.find(kAskedForProtobuf) != std::string_view::npos)) {
     return EmptyVersionTwo();
   }
   if (!TakesJson(accept)) {

@@ -50,6 +50,7 @@ void PriorityCells(const text::Json& priority, base::Time now, Cells& cells) {
 }  // namespace
 
 const KindRules kPriorityClassRules{.short_name = "pc",
+                                    .has_generation = true,
                                     .set_defaults = SetPriorityDefaults,
                                     .check = CheckPriority,
                                     .check_change = CheckPriorityChange,

@@ -114,6 +114,12 @@ ApiError UnsupportedMediaType(std::string message) {
 
 ApiError Forbidden(std::string message) { return {403, "Forbidden", std::move(message), {}}; }
 
+ApiError Forbidden(const api::Resource& resource, std::string_view name, std::string_view why) {
+  return {403, "Forbidden",
+          fmt::format("{} \"{}\" is forbidden: {}", store::ResourceName(resource), name, why),
+          Details(resource, name)};
+}
+
 ApiError Invalid(const api::Resource& resource, std::string_view name,
                  const std::vector<std::string>& causes) {
   text::Object details = Details(resource, name);

@@ -41,6 +41,8 @@ ApiError StaleVersion(const api::Resource& resource, std::string_view name);
 ApiError BadRequest(std::string message);
 ApiError UnsupportedMediaType(std::string message);
 ApiError Forbidden(std::string message);
+// `pods "x" is forbidden: why`
+ApiError Forbidden(const api::Resource& resource, std::string_view name, std::string_view why);
 // `PyTorchJob.kubeflow.org "x" is invalid: cause`; each cause is `field: text`, as field.Error
 // prints it.
 ApiError Invalid(const api::Resource& resource, std::string_view name,

@@ -81,9 +81,9 @@ Check CheckNamespace(View& view, const api::Resource& resource, const RestReques
   if (!*record) return Refuse(NotFound(api::kNamespaces, rest.namespace_name));
   if (!api::IsDeleting((*record)->object)) return {};
   return Refuse(Forbidden(
-      fmt::format("{} \"{}\" is forbidden: unable to create new content in namespace {} because it "
-                  "is being terminated",
-                  store::ResourceName(resource), rest.name, rest.namespace_name)));
+      resource, rest.name,
+      fmt::format("unable to create new content in namespace {} because it is being terminated",
+                  rest.namespace_name)));
 }
 
 // Kubernetes' Priority plugin, which finds its own classes without objects.
@@ -94,9 +94,8 @@ Check CheckPriorityClass(View& view, const api::Resource& resource, const text::
   auto record = view.Get({store::ResourceName(api::kPriorityClasses), "", name});
   if (!record) return Refuse(FromError(record.error()));
   if (*record) return {};
-  return Refuse(
-      Forbidden(fmt::format("pods \"{}\" is forbidden: no PriorityClass with name {} was found",
-                            api::Name(object), name)));
+  return Refuse(Forbidden(resource, api::Name(object),
+                          fmt::format("no PriorityClass with name {} was found", name)));
 }
 
 text::Json TakeManagedFields(text::Json& object) {

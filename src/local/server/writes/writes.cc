@@ -170,8 +170,8 @@ void HandleDelete(Backend& backend, Call call) {
   auto options = ParseDeleteOptions(rest, pending->call.http);
   if (!options) return pending->call.responder->Send(ToResponse(options.error()));
   if (rest.resource == &api::kNamespaces && IsBuiltInNamespace(rest.name)) {
-    return pending->call.responder->Send(ToResponse(Forbidden(fmt::format(
-        "namespaces \"{}\" is forbidden: this namespace may not be deleted", rest.name))));
+    return pending->call.responder->Send(
+        ToResponse(Forbidden(*rest.resource, rest.name, "this namespace may not be deleted")));
   }
   auto uid = std::make_shared<std::string>();
   SubmitWrite(
