@@ -287,6 +287,7 @@ CASES = {
             [{"name": "v"}] * 2, [{"name": "V"}], [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}],
             [{"name": "v", "persistentVolumeClaim": {}}], [{"name": "v", "configMap": {}}])),
         refused_pod({}, activeDeadlineSeconds=0), refused_pod({}, priorityClassName="none"),
+        refused_pod({"imagePullPolicy": "x"}, terminationGracePeriodSeconds=-5),
         refused_pod({"args": [1]}), refused_pod({"command": "x"}), refused_pod({"workingDir": 5}), refused_pod(ports({"containerPort": "x"})),
     ],
     "refused_data": [
@@ -321,8 +322,7 @@ CASES = {
     "job_status": [
         ("POST", JOBS, job("s"), {}),
         *(("PATCH", JOBS + "/s/status", {"status": status}, MERGE) for status in (
-            {"startTime": "yesterday"}, {"conditions": [{"type": "X"}]}, {"replicaStatuses": {"Worker": {"active": "1"}}},
-            {"startTime": "2026-07-30T10:00:00Z"})),
+            {"startTime": "yesterday"}, {"conditions": [{"type": "X"}]}, {"startTime": "2026-07-30T10:00:00Z"})),
         ("PATCH", JOBS + "/s", {"metadata": {"finalizers": ["a.b/c"]}}, MERGE),
         ("DELETE", JOBS + "/s", None, {}),
         ("PATCH", JOBS + "/s", {"metadata": {"finalizers": ["a.b/c", "a.b/d"]}}, MERGE),

@@ -48,6 +48,9 @@ void SetContainerDefaults(text::Json& pod, std::string_view list) {
 void SetPodDefaults(text::Json& pod) {
   text::SetDefault(pod, {"spec", "restartPolicy"}, "Always");
   text::SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+  if (text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"}).value_or(0) < 0) {
+    text::Set(pod, {"spec", "terminationGracePeriodSeconds"}, 1);
+  }
   text::SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
   // `kubectl debug` relies on it.
   text::SetDefault(pod, {"spec", "securityContext"}, text::Object{});
