@@ -297,6 +297,10 @@ def test_dry_run(cluster):
     assert "created (server dry run)" in cluster.kubectl("create", "configmap", "dry", "--dry-run=server")
     assert 'pytorchjobs.kubeflow.org "dry" not found' in cluster.kubectl(
         "get", "pytorchjob", "dry", code=1)[1]
+    cluster.kubectl("create", "configmap", "kept")
+    for what in ("kept", "--all"):
+        assert '"kept" deleted (server dry run)' in cluster.kubectl("delete", "configmap", what, "--dry-run=server")
+    assert cluster.kubectl("delete", "configmap", "kept") == 'configmap "kept" deleted\n'
 
 
 def test_diff_shows_what_would_change_and_nothing_else(cluster, idle):

@@ -41,6 +41,7 @@ ONLY_REASON = {
        for i in (3, 4, 5, 14)},
     **{("fractional_gpus", i): "... kube-apiserver prints the quantity as Go has it" for i in (0, 1)},
     ("accepted_pods", 0): "... kube-apiserver adds requests of what is only limited",
+    ("job_status", 6): "... kube-apiserver has the cause twice in its details",
     ("reviews", 0): "... kube-apiserver records managedFields in an answer that nobody stores",
 }
 
@@ -302,6 +303,9 @@ CASES = {
         ("PUT", CORE + "configmaps/none", thing("ConfigMap", "other"), {}),
         ("DELETE", CORE + "configmaps/none?propagationPolicy=Bar", None, {}),
         ("DELETE", CORE + "configmaps/none", {"propagationPolicy": "Bar"}, {}),
+        *(("DELETE", CORE + path, {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": [which]}, {})
+          for which in ("Some", "All") for path in ("configmaps/i", "configmaps")),
+        ("GET", CORE + "configmaps/i", None, {}),
     ],
     "refused_services": [("POST", CORE + "services", thing("Service", "s", spec={"clusterIP": "None", **spec}), {}) for spec in (
         {"ports": [{"port": 80}, {"port": 81}]}, {"ports": [{"port": 80, "name": "a"}, {"port": 81, "name": "a"}]},

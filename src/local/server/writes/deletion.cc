@@ -209,6 +209,15 @@ Answer<DeleteOptions> ParseDeleteOptions(const RestRequest& request, const net::
     if (!kind.empty() && kind != "DeleteOptions") {
       return Refuse(BadRequest(fmt::format("{} cannot be handled as DeleteOptions", kind)));
     }
+    for (const text::Json& value : text::Items(*body, {"dryRun"})) {
+      if (text::GetString(value, {}) != "All") {
+        return Refuse(InvalidRequestOption(
+            "DeleteOptions", "dryRun",
+            fmt::format("Unsupported value: []string{{{}}}: supported values: \"All\"",
+                        text::ToJson(value))));
+      }
+      options.is_dry_run = true;
+    }
     options.uid = text::GetString(*body, {"preconditions", "uid"});
     options.resource_version = text::GetString(*body, {"preconditions", "resourceVersion"});
     if (const auto seconds = text::GetInt(*body, {"gracePeriodSeconds"})) {

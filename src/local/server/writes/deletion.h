@@ -27,6 +27,7 @@ struct DeleteOptions {
   std::string resource_version;  // precondition; "": none
   std::optional<int64_t> grace_period_seconds;
   Propagation propagation = Propagation::kBackground;
+  bool is_dry_run = false;  // as the body says; the query may say it too
 };
 
 // From the body (DeleteOptions), otherwise from the query.

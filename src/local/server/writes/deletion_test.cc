@@ -174,6 +174,17 @@ TEST(Deletion, TakesDependantsAndTheirDependantsAlong) {
   EXPECT_FALSE(GetString(bound, {"metadata", "deletionTimestamp"}).empty());
 }
 
+// kubectl says so in the body.
+TEST(Deletion, ADryRunDeletesNothing) {
+  TestServer server;
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  const text::Json all = text::Object{{"dryRun", text::Array{"All"}}};
+  server.Expect(200, "DELETE", Path(kJobsPath, "j"), all);
+  server.Expect(200, "DELETE", kJobsPath, all);
+  EXPECT_TRUE(IsThere(server, Path(kJobsPath, "j")));
+  server.Expect(422, "DELETE", Path(kJobsPath, "j"), text::Object{{"dryRun", text::Array{"Some"}}});
+}
+
 TEST(Deletion, LeavesWhatHasAnotherOwner) {
   TestServer server;
   const text::Json first = server.Expect(201, "POST", kJobsPath, JobObject("first"));

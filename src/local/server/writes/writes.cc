@@ -169,6 +169,7 @@ void HandleDelete(Backend& backend, Call call) {
   const RestRequest& rest = pending->call.rest;
   auto options = ParseDeleteOptions(rest, pending->call.http);
   if (!options) return pending->call.responder->Send(ToResponse(options.error()));
+  pending->dry_run = pending->dry_run || options->is_dry_run;
   if (rest.resource == &api::kNamespaces && IsBuiltInNamespace(rest.name)) {
     return pending->call.responder->Send(
         ToResponse(Forbidden(*rest.resource, rest.name, "this namespace may not be deleted")));
@@ -254,6 +255,7 @@ void HandleDeleteCollection(Backend& backend, Call call) {
   const RestRequest& rest = pending->call.rest;
   auto options = ParseDeleteOptions(rest, pending->call.http);
   if (!options) return pending->call.responder->Send(ToResponse(options.error()));
+  pending->dry_run = pending->dry_run || options->is_dry_run;
   auto keys = MatchingKeys(*backend.store, rest);
   if (!keys) return pending->call.responder->Send(ToResponse(keys.error()));
   if (rest.resource == &api::kNamespaces) {
