@@ -316,6 +316,21 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
+// "...; it is busy at loader.py:31: time.sleep(60)".
+void TakePlaceOf(std::string_view text, Verdict& verdict) {
+  constexpr std::string_view kAt = " at ";
+  const size_t it = text.find("; it ");
+  const size_t at = it == text.npos ? it : text.find(kAt, it);
+  if (at == text.npos) return;
+  const std::string_view place = text.substr(at + kAt.size());
+  const size_t colon = std::min(place.find(':'), place.size());
+  const std::string_view number = place.substr(std::min(colon + 1, place.size()));
+  const auto line = base::ParseInt(number.substr(0, number.find_first_not_of("0123456789")));
+  if (!line) return;
+  verdict.file = place.substr(0, colon);
+  verdict.file_line = static_cast<int>(*line);
+}
+
 // The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
 // the first number is the rank.
 void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidence) {
@@ -329,6 +344,7 @@ void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidenc
   const size_t end = text.find_first_not_of("0123456789", digit);
   const auto number = base::ParseInt(text.substr(digit, end - digit));
   if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
+  TakePlaceOf(text, verdict);
 }
 
 void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {

@@ -1152,6 +1152,8 @@ TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {
   evidence.stall_end = At(81);
   EXPECT_EQ(Explain(evidence).kind, "hang");
   EXPECT_EQ(Explain(evidence).rank, 1u);
+  EXPECT_EQ(Explain(evidence).file, "loader.py") << "where that rank was";
+  EXPECT_EQ(Explain(evidence).file_line, 31);
   evidence.stall_end = At(60);
   EXPECT_EQ(Explain(evidence).kind, "collective-timeout") << "they had gone on";
   for (Line& line : evidence.ranks[0].lines) line.time.reset();

@@ -65,14 +65,18 @@ def test_a_time_out_names_the_rank_that_the_others_waited_for(cluster):
         file.write(IMPATIENT)
     os.chmod(path, 0o644)
     cluster.submit("pods", f"{PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
-    ran = cluster.run("run", "-n", "2", "--name=one", PYTHON, "train.py", cwd=cluster.path("home", "code"), code=None)
+    code = cluster.path("home", "code")
+    cluster.run("run", "-d", "-n", "2", "--name=one", PYTHON, "train.py", cwd=code)
+    told = cluster.run("launch", "--python", PYTHON, "--nproc-per-node=2", "train.py", cwd=code, code=1).stderr
     assert re.search(r"  why       : stalled \d+ s: rank 1 has not entered all_reduce \(train.py:5\); it is at train.py:4: .*"
-                     r"\(RuntimeError: .*Timed out waiting", ran.stdout + ran.stderr), ran
+                     r"\(RuntimeError: .*Timed out waiting", told), told
     cluster.wait("pods", "FAILED")
+    cluster.wait("one", "FAILED")
     for name in ("pods", "one"):
         told = json.loads(cluster.run("explain", name, "-o", "json").stdout)
         assert (told["class"], told["who"]["rank"], told["confidence"]) == ("hang", 1, "high"), told
         assert "rank 1 has not entered all_reduce (train.py:5); it is at train.py:4: " in told["line"]
+        assert told["where"] == {"file": "train.py", "line": 4, "function": ""}, told
         assert "Timed out waiting" in json.dumps(told["evidence"])
 
 
