@@ -1,10 +1,10 @@
 """GPUs as a stand-in for NVIDIA's library shows them (tests/support/fake_nvml.cc)."""
 import os
-import time
 
 import pytest
 
 from embedded_muster import Cluster
+from waiting import await_true
 
 
 @pytest.fixture
@@ -17,13 +17,8 @@ def gpu_cluster(request):
 
 
 def until(cluster, words, *args):
-    deadline = time.monotonic() + 20
-    while True:
-        said = cluster.run(*args).stdout
-        if words in said:
-            return said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.05)
+    """What the command says, once these words are in it."""
+    return await_true(lambda: (lambda said: said if words in said else None)(cluster.run(*args).stdout), lambda: cluster.run(*args).stdout)
 
 
 @pytest.mark.parametrize("gpu_cluster", ["1"], indirect=True)

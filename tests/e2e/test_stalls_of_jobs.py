@@ -29,6 +29,7 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     api = Api(cluster)
     uid = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/held")["metadata"]["uid"]
     roles = []
+    end = time.monotonic() + 60
     while roles != ["waits", "late"] and time.monotonic() < end:
         time.sleep(0.3)
         grid = api.call("GET", f"/muster/progress?uid={uid}&ranks=240")
