@@ -126,7 +126,7 @@ std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lin
 }
 
 std::optional<Finding> FindPassedByNccl(const Rank& rank) {
-  return FindPassedByNccl(RankLog(rank));
+  return HasFailed(rank) ? FindPassedByNccl(RankLog(rank)) : std::nullopt;
 }
 
 bool HasFailed(const Rank& rank) {
