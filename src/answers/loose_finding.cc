@@ -1,7 +1,6 @@
 #include "answers/loose_finding.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "answers/chain_finding.h"
 #include "answers/exit_finding.h"
@@ -107,20 +106,9 @@ std::optional<Finding> ReadReported(const RankLog& log) {
 std::optional<Finding> ReadFlattened(const RankLog& log) {
   for (size_t i = log.working_until(); i < log.lines().size(); ++i) {
     const std::string_view text = log.lines()[i].text;
-    const size_t header = text.find(kTracebackHeader);
-    if (header == std::string_view::npos || log.IsInChain(i) || IsWarning(text)) continue;
-    const std::string_view traceback = text.substr(header + kTracebackHeader.size());
-    const size_t error =
-        std::max(traceback.rfind("Error: ") + 1, traceback.rfind("Exception: ") + 1);
-    if (error == 0) continue;
-    size_t begin = error - 1;
-    const auto is_of_type = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-    };
-    while (begin > 0 && is_of_type(traceback[begin - 1])) --begin;
-    if (begin > 0 && traceback[begin - 1] == '\\') ++begin;  // the n of "\n"
     Chain chain;
-    chain.raised.emplace_back().text = base::Trim(traceback.substr(begin, 400));
+    chain.raised.emplace_back().text = FlattenedIn(text);
+    if (chain.raised.front().text.empty() || log.IsInChain(i) || IsWarning(text)) continue;
     if (IsReport(chain) || IsAboutAnother(chain.raised.front())) continue;
     Finding finding = OwnException();
     finding.confidence = Confidence::kMedium;
