@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/object.h"
 #include "arena/app/ownership.h"
 #include "arena/app/program_name.h"
 #include "arena/submit/awaited.h"
