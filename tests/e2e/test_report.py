@@ -14,6 +14,8 @@ mark = os.path.join(os.environ["MUSTER_RUN_DIR"], "done")
 first = int(open(mark).read()) + 1 if os.path.exists(mark) else 1
 for step in range(first, 21):
     time.sleep(0.3)
+    with open(os.path.join(os.environ["MUSTER_RUN_DIR"], "times"), "a") as file:
+        print(time.monotonic(), file=file)
     print(f"step {step}/20 loss {1 / step:.3f}", flush=True)
     if step == 5:
         open(mark, "w").write("5")
@@ -83,7 +85,7 @@ def test_a_job_that_was_deleted_while_suspended_was_not_ending(cluster):
     time.sleep(2.1)
     cluster.run("delete", "halted")
     _, seconds = report(cluster, "halted")
-    assert seconds["suspended"] >= 1 and seconds["ending"] < 1
+    assert seconds["suspended"] >= 1 and seconds["ending"] < seconds["suspended"]
 
 
 def test_steps_that_a_restart_makes_again_are_lost(cluster):
@@ -94,11 +96,14 @@ def test_steps_that_a_restart_makes_again_are_lost(cluster):
     cluster.wait("again", "SUCCEEDED", "FAILED", timeout=120)
     made, seconds = report(cluster, "again")
     assert made["ledger"]["attempts"] == 2
+    with open(cluster.path("state", "muster", "runs", "again", "files", "times")) as file:
+        at = [float(line) for line in file]
     # Steps 6 to 10, and all twenty of them that stayed.
-    assert 1.2 < seconds["lost progress"] < 3 and 5.4 < seconds["steps"] < 8, seconds
+    lost, stayed = at[9] - at[4], at[4] - at[0] + at[24] - at[10]
+    assert 1.2 < seconds["lost progress"] < lost + 1.5 and 5.4 < seconds["steps"] < stayed + 2.5, seconds
 
 
-# Rank 1 comes to the rendezvous late; then most of a step is waiting for its batch.
+# Rank 1 comes to the rendezvous 5 seconds after rank 0; then most of a step is waiting for its batch.
 WAITS = """
 import os, time
 import torch
@@ -113,7 +118,12 @@ class Slow(Dataset):
         return torch.ones(4)
 
 print("begins", flush=True)
-time.sleep(8 if os.environ["RANK"] == "1" else 0)
+if os.environ["RANK"] == "0":
+    open(__file__ + ".begun", "w").close()
+else:
+    while not os.path.exists(__file__ + ".begun"):
+        time.sleep(0.1)
+    time.sleep(5)
 dist.init_process_group("gloo")
 for step, batch in enumerate(DataLoader(Slow(), batch_size=1), 1):
     time.sleep(0.1)
@@ -148,7 +158,6 @@ def test_the_rendezvous_is_measured_and_waits_for_data_are_estimated_from_stacks
     buckets = {bucket["name"]: bucket for bucket in made["ledger"]["buckets"]}
     assert buckets["data wait"]["ms"] == buckets["data wait"]["estimatedMs"] > 0, seconds
     assert buckets["data wait"]["sources"] == ["looks at the ranks' stacks"]
-    # Up to the time that rank 1 took to start, it is late by 8 seconds.
     assert 4 <= seconds["rendezvous"] < 60 and buckets["rendezvous"]["estimatedMs"] == 0, seconds
     assert buckets["rendezvous"]["sources"] == ["init_process_group in the ranks"]
     assert seconds["data wait"] > seconds["steps"], seconds
