@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
-#include "answers/exception_finding.h"
 #include "answers/exit_finding.h"
-#include "answers/line_finding.h"
-#include "answers/loose_finding.h"
+#include "answers/finding/exceptions.h"
+#include "answers/finding/lines.h"
+#include "answers/finding/loose_words.h"
+#include "answers/finding/rank_log.h"
 #include "answers/program_words.h"
-#include "answers/rank_log.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
 

@@ -1,4 +1,4 @@
-#include "answers/loose_finding.h"
+#include "answers/finding/loose_words.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "answers/rank_log.h"
+#include "answers/finding/rank_log.h"
 
 #include <algorithm>
 #include <set>

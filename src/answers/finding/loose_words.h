@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "answers/finding.h"
-#include "answers/rank_log.h"
+#include "answers/finding/rank_log.h"
 
 namespace answers {
 

@@ -1,4 +1,4 @@
-#include "answers/line_finding.h"
+#include "answers/finding/lines.h"
 
 #include <algorithm>
 #include <set>

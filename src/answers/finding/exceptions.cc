@@ -1,4 +1,4 @@
-#include "answers/exception_finding.h"
+#include "answers/finding/exceptions.h"
 
 #include <algorithm>
 #include <csignal>
