@@ -70,16 +70,17 @@ bool IsWait(const Finding& finding) {
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   const bool was_at_work = WasAtWork(evidence);
+  const auto add = [&](Finding finding, size_t i) {
+    const Rank& rank = evidence.ranks[i];
+    const bool was_replaced =
+        std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
+          return other.name == rank.name && other.attempt > rank.attempt && HasFailed(other);
+        });
+    claims.push_back({std::move(finding), i, NameOf(rank), was_replaced});
+  };
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
     auto finding = FindInRank(evidence.ranks[i]);
-    if (finding && !(was_at_work && IsWait(*finding))) {
-      const Rank& rank = evidence.ranks[i];
-      const bool was_replaced =
-          std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
-            return other.name == rank.name && other.attempt > rank.attempt && HasFailed(other);
-          });
-      claims.push_back({std::move(*finding), i, NameOf(rank), was_replaced});
-    }
+    if (finding && !(was_at_work && IsWait(*finding))) add(std::move(*finding), i);
   }
   const auto is_cause = [](const Claim& claim) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
@@ -90,7 +91,7 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
                             });
   for (size_t i = 0; are_symptoms && i < evidence.ranks.size(); ++i) {
     auto passed = FindPassedByNccl(evidence.ranks[i]);
-    if (passed) claims.push_back({std::move(*passed), i, NameOf(evidence.ranks[i]), false});
+    if (passed) add(std::move(*passed), i);
   }
   // The cluster's own messages count only if no program has named a cause.
   const bool has_cause = std::any_of(claims.begin(), claims.end(), is_cause);

@@ -381,6 +381,19 @@ TEST(Explain, OfSeveralAttemptsTheLast) {
   EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "preempted");
 }
 
+TEST(Explain, NcclsReportOfARankThatSucceededIsNoCause) {
+  const std::string network =
+      "n1:7:9 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+      "10.0.0.1<4123> with status=12 opcode=0 len=0 vendor err 129 (Recv)\nstep 7 loss 0.5\n";
+  const Rank late = RankOf(
+      1, 1, 9,
+      "[rank1]:[E302 10:41:12.5 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective "
+      "operation timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE) ran for 600009 milliseconds before "
+      "timing out.\n");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 5, network), late}}).kind, "fabric");
+  EXPECT_NE(Explain({.ranks = {RankOf(0, 0, 5, network), late}}).kind, "fabric");
+}
+
 TEST(Explain, TheClusterWhereNoProgramHasSpoken) {
   Evidence evidence;
   evidence.events = {{At(1), "pod a", "FailedMount", "secret \"x\" not found"}};

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from places import BINARY
+from waiting import await_true
 
 # Each rank says who it is and which program started it.
 PROBE = """
@@ -206,13 +207,6 @@ def running(script):
         except OSError:
             continue
     return found
-
-
-def await_true(claim, what):
-    deadline = time.monotonic() + 60
-    while not claim():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def interpreters(folder):

@@ -464,12 +464,7 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   judged.evidence =
       trial == nullptr ? EvidenceOf(client, run) : Gathering(client, run).Gather(*trial);
   judged.verdict = answers::Explain(judged.evidence);
-  // The file may be a copy of one in the folder where `run` was called: STATE/runs/NAME/code.
-  std::string& file = judged.verdict.file;
-  constexpr std::string_view kCode = "/code/";
-  const std::string runs = context.environment.StateDir() + "/runs/";
-  const size_t code = file.starts_with(runs) ? file.find(kCode, runs.size()) : std::string::npos;
-  if (code != std::string::npos) file.erase(0, code + kCode.size());
+  judged.verdict.file = PathInCode(judged.verdict.file, context.environment);
   constexpr std::array<std::string_view, 3> kMissed = {"file-missing", "checkpoint-missing",
                                                        "import"};
   if (std::find(kMissed.begin(), kMissed.end(), judged.verdict.kind) != kMissed.end()) {

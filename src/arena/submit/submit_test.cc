@@ -241,6 +241,13 @@ TEST_F(SubmitTest, APriorityClassMustExist) {
   cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "low"}})"));
   EXPECT_NE(said().find("the priority high doesn't exist: this cluster has low"), std::string::npos)
       << said();
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (!request.target.ends_with("/priorityclasses")) return std::nullopt;
+    return FakeCluster::Refusal{403, "Forbidden", "no"};
+  };
+  EXPECT_NE(said().find("the priority high doesn't exist"), std::string::npos);
+  EXPECT_EQ(said().find("this cluster"), std::string::npos) << "they may not be listed";
+  cluster_->refuse = [](const auto&) { return std::nullopt; };
   cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "high"}})"));
   EXPECT_EQ(Submit({"--image=i", "-p", "high"}).exit_code, 0);
 }

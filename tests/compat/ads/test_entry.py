@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from waiting import await_true
+
 SCRIPT = """
 import json, os, sys
 names = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK", "LOCAL_WORLD_SIZE",
@@ -168,6 +170,7 @@ def test_the_main_node_waits_for_a_living_worker_beyond_its_time(local_nodes):
     local_nodes.write("main.py", "")
     local_nodes.write("worker.py", "import sys, time\ntime.sleep(2)\nsys.exit(4)\n")
     worker = local_nodes.start_node(1, OCI__ENTRY_SCRIPT="worker.py")
+    await_true(lambda: os.path.exists(local_nodes.path("local", "nodes", "1")), "the worker does not begin")
     main = local_nodes.start_node(0, OCI__ENTRY_SCRIPT="main.py", OCI__TIMEOUT="1")
     out, _ = end(main, 1)
     assert "The node of rank 1 failed with exit code 4" in out

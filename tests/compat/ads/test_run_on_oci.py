@@ -1,12 +1,12 @@
 """`run -b job` against the mock: payloads, order, retries, rollback (compat/opctl.md 7, cases 41-48)."""
 import os
 import signal
-import time
 
 import pytest
 import yaml
 
 from oci_user import TRAIN, make_token, oci_mock
+from waiting import await_true
 
 JOB = {
     "projectId": "ocid1.datascienceproject.oc1.iad.p",
@@ -159,10 +159,7 @@ def test_a_job_without_a_run_is_taken_away(user):
 def test_an_interrupt_while_runs_are_created_cancels_them(user):
     user.mock.fail("POST", "/jobRuns$", 429, times=2, after=1, headers={"retry-after": "2"})
     running = user.start("run", "-f", "train.yaml", "--nobuild")
-    deadline = time.monotonic() + 60
-    while len(user.mock.seen("POST", "/jobRuns$")) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_true(lambda: len(user.mock.seen("POST", "/jobRuns$")) == 2)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130, (out, err)
@@ -364,10 +361,7 @@ def test_the_data_science_endpoint_of_oracles_own_tools(user):
 def test_the_key_is_in_no_argument_and_no_core_dump(user):
     user.mock.fail("POST", "/jobs$", 429, times=1, headers={"retry-after": "1"})
     running = user.start("run", "-f", "train.yaml", "--nobuild")
-    deadline = time.monotonic() + 60
-    while not user.mock.seen("POST", "/jobs$"):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_true(lambda: user.mock.seen("POST", "/jobs$"))
     with open(f"/proc/{running.pid}/cmdline") as file:
         assert "PRIVATE" not in file.read()
     # Not dumpable: what /proc shows of it belongs to root.

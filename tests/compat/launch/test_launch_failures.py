@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from ports import free_port
+
 
 @pytest.mark.parametrize("body, code", [
     ("sys.exit(3)", 3), ("raise ValueError('boom')", 1), ("os._exit(138)", 138),
@@ -269,9 +271,8 @@ PTRACE_SEIZE = 0x4206
      "--rdzv-conf=is_host=true,last_call_timeout=0"]])
 def test_a_launcher_that_was_killed_leaves_its_port_to_the_next(launch, flags):
     """Its agent still ends the ranks, which takes long for one with much memory."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        flags = [flag.format(probe.getsockname()[1]) for flag in flags]
+    port = free_port()
+    flags = [flag.format(port) for flag in flags]
     script = launch.script("""
 import os, sys, time
 if len(sys.argv) == 1: sys.exit()
@@ -499,9 +500,7 @@ def test_the_limit_of_descriptors_is_named(launch):
     script = launch.script("import time\nwhile True: time.sleep(1000)\n")
     done = launch.run("--nproc-per-node=32", script, code=1, preexec_fn=limit)
     assert "40 descriptors (ulimit -n)" in done.err
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = launch.start(f"--master-port={port}", script, preexec_fn=limit)
     with contextlib.ExitStack() as clients:
         def connects():
