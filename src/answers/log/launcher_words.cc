@@ -203,6 +203,9 @@ struct Phrase {
   // process that it started.
   bool is_code_next = false;
 };
+// The message of mp.spawn's exception, without its type: a program may have caught and logged it.
+constexpr std::string_view kSpawned = kOfSpawned.substr(kOfSpawned.find("process "));
+constexpr int kMostSpawned = 1023;  // a larger number is a process' own, of something else
 constexpr auto kPhrases = std::to_array<Phrase>({
     {"[rank: ", "terminated with code "},                     // Lightning
     {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
@@ -212,6 +215,8 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"ank ", " exited with code ", true},
     {"ank ", " exited with exit code ", true},
     {"ank ", " exited with status ", true},
+    {kSpawned, kEndsOfSpawned[0], true},
+    {kSpawned, kEndsOfSpawned[1], true},
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
@@ -222,8 +227,10 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     const auto rank = NumberBehind(line, phrase.rank);
     const size_t at = line.find(phrase.code);
     if (!rank || at == std::string_view::npos) continue;
-    const std::string together = fmt::format("{}{}{}", phrase.rank, *rank, phrase.code);
+    const std::string_view between = phrase.code.starts_with(' ') ? "" : " ";
+    const std::string together = fmt::format("{}{}{}{}", phrase.rank, *rank, between, phrase.code);
     if (phrase.is_code_next && line.find(together) == line.npos) continue;
+    if (phrase.rank == kSpawned && *rank > kMostSpawned) continue;
     LauncherRow row;
     row.rank = rank;
     row.pid = NumberBehind(line, "PID ");
@@ -238,6 +245,15 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     return row;
   }
   return std::nullopt;
+}
+
+// mpirun's message is longer than a terminal's line, so that mails and pastes break it.
+std::optional<LauncherRow> ReadMpirunsWrapped(std::string_view line, std::string_view below) {
+  constexpr std::string_view kEnds = " exited on signal ";
+  if (line.find("noticed that process rank ") == line.npos || line.find(kEnds) != line.npos) {
+    return std::nullopt;
+  }
+  return ReadPhrase(fmt::format("{} {}", base::Trim(line), base::Trim(below)));
 }
 
 // Reads "['python', '-u', 'train.py', '--local_rank=1'] exits with return code = -11". The command
@@ -297,6 +313,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     const std::string_view line = lines[i];
     auto row = ReadSrun(line);
     if (!row) row = ReadPhrase(line);
+    if (!row && i + 1 < lines.size()) row = ReadMpirunsWrapped(line, lines[i + 1]);
     if (!row) row = ReadDeepSpeed(line);
     if (!row) row = ReadDied(line);
     if (!row) row = ReadProcessName(lines, i);
@@ -304,6 +321,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
       agents.emplace();
       agents->words = line;
       agents->rank = NumberBehind(line, "local_rank: ");
+      agents->pid = NumberBehind(line, "(pid: ");
       agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
     }
     if (!row) continue;
@@ -317,6 +335,14 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   if (words.rows.empty() && agents) {
     words.first_rank = agents->rank;
     words.rows.push_back(std::move(*agents));
+  } else if (agents) {
+    // The log may end within the table that follows the agent's line.
+    LauncherRow& last = words.rows.back();
+    if (last.rank && last.local_rank == agents->rank && !last.exit_code) {
+      last.exit_code = agents->exit_code;
+      last.pid = agents->pid;
+      last.words = agents->words;
+    }
   }
   return words;
 }
