@@ -165,10 +165,21 @@ void ReadExplanation(const std::vector<std::string_view>& lines, LauncherWords& 
   }
 }
 
+// Returns what srun wrote in a line: it may stand behind a progress bar, which ends in no newline.
+std::string_view SrunsError(std::string_view line) {
+  const size_t at = line.find("srun: error: ");
+  const std::string_view before = line.substr(0, at);
+  const bool is_bar =
+      base::Trim(before).ends_with(']') && before.find("%|") != std::string_view::npos;
+  if (at == std::string_view::npos || (at > 0 && !is_bar)) return {};
+  return line.substr(at);
+}
+
 // Reads "srun: error: gpu-03: task 5: Exited with exit code 1". If there are several tasks, it is
 // unknown which was first.
-std::optional<LauncherRow> ReadSrun(std::string_view line) {
-  if (!line.starts_with("srun: error: ")) return std::nullopt;
+std::optional<LauncherRow> ReadSrun(std::string_view whole) {
+  const std::string_view line = SrunsError(whole);
+  if (line.empty()) return std::nullopt;
   const auto task = NumberBehind(line, ": task ");
   if (!task) return std::nullopt;
   LauncherRow row;
@@ -287,7 +298,7 @@ std::optional<LauncherRow> ReadDied(std::string_view line) {
 std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
   std::set<std::string_view> ends;
   for (const std::string_view line : lines) {
-    if (!line.starts_with("srun: error: ")) continue;
+    if (SrunsError(line).empty()) continue;
     const size_t tasks = line.find(": tasks ");
     const size_t end = tasks == std::string_view::npos ? tasks : line.find(": ", tasks + 2);
     if (end != std::string_view::npos) ends.insert(line.substr(end));

@@ -95,6 +95,15 @@ TEST(LauncherWords, WhoWasToldToEndWasNotFirst) {
             3);
 }
 
+TEST(LauncherWords, SrunWritesBehindAProgressBar) {
+  const LauncherWords words = ReadLauncherWords(
+      {"Epoch 0:   0%|          | 0/356 [00:13<?, ?it/s] srun: error: n1: task 3: Killed",
+       "srun: error: n1: task 2: Exited with exit code 1"});
+  EXPECT_EQ(words.first_rank, 3);
+  EXPECT_EQ(words.rows.at(0).host, "n1");
+  EXPECT_TRUE(ReadLauncherWords({"do not fear srun: error: n1: task 3: Killed"}).rows.empty());
+}
+
 TEST(LauncherWords, OfSeveralTasksNobodyKnowsTheFirst) {
   EXPECT_TRUE(
       ReadLauncherWords({"srun: error: n1: tasks 0-7: Exited with exit code 1"}).rows.empty());
