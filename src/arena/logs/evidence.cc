@@ -568,8 +568,10 @@ base::Result<std::string> EndOfLog(cluster::Client& client, const RunRecord& run
   base::Result<std::string> text;
   const auto keep_end = [](std::string& log, size_t most) {
     if (log.size() <= most) return;
-    const size_t line = log.find('\n', log.size() - most);
-    log.erase(0, line == std::string::npos ? log.size() - most : line + 1);
+    const size_t from = log.size() - most;
+    const size_t line = log.find('\n', from) + 1;
+    const bool is_one_line = line == 0 || line == log.size();
+    log.erase(0, is_one_line ? from : line);
   };
   for (const size_t most : {kMostRead, 4 * kMostRead}) {
     size_t left = most;
