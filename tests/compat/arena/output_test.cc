@@ -281,5 +281,17 @@ TEST_F(OutputCompat, S8_YamlHasTheModelKeysInLowerCase) {
   EXPECT_EQ(Run({"get", "pt", "-o", "yaml"}).out, yaml);
 }
 
+// A GPU's index is a text, in YAML as in JSON.
+TEST_F(OutputCompat, S8_YamlHasGpusByNameAsJsonHas) {
+  PutRunning();
+  PutMetrics();
+  const std::string yaml = Run({"get", "pt-dist", "-g", "-o", "yaml"}).out;
+  EXPECT_NE(yaml.find("  gpuMetrics:\n"
+                      "    \"0\":\n"
+                      "      gpuDutyCycle: 35.25\n"),
+            std::string::npos)
+      << yaml;
+}
+
 }  // namespace
 }  // namespace arena
