@@ -41,10 +41,11 @@ base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
   const std::string name(text::GetString(job, {"metadata", "name"}));
   TRY_ASSIGN(text::Json created,
              cluster.client->Create(api::kPyTorchJobs, cluster.namespace_name, job));
-  RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, work_dir};
   const auto& runs = request.job.runs;
+  RunInfo info{name, {SentRunName(request.job, runs[0]), name + "-master-0"}, {}, work_dir};
   for (size_t i = 1; i < runs.size(); ++i) {
-    info.others.emplace_back(runs[i].name, fmt::format("{}-worker-{}", name, i - 1));
+    info.others.emplace_back(SentRunName(request.job, runs[i]),
+                             fmt::format("{}-worker-{}", name, i - 1));
   }
   std::string text = RenderRunInfoWith(
       info, fmt::format("muster logs {} --all -f -n {}", name, cluster.namespace_name));
@@ -86,7 +87,7 @@ class LocalBackend : public Backend {
 
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
     const std::string name =
-        ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength));
+        ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength));
     const std::string folder = LocalFolder(context_, name);
     TRY(base::MakeDirs(folder));
     TRY_ASSIGN(const OrderedEnv env, LocalEnv(request, folder));
@@ -154,7 +155,7 @@ class KubernetesBackend : public Backend {
     OrderedEnv env;
     env.Set("OCI__RENDEZVOUS", "environment");
     const PyTorchJobOptions options{
-        ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength)),
+        ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength)),
         cluster.namespace_name,
         request.job.image,
         {},

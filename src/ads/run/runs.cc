@@ -154,7 +154,7 @@ base::Result<int> CancelRunsOf(const Context& context, const LoginFlags& login,
 base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFlags& flags,
                                    cli::Invocation& call) {
   std::string job = flags.job_id;
-  if (job.empty() && !flags.file.empty()) {
+  if (!flags.file.empty()) {
     TRY_ASSIGN(const RunInfoFile info,
                ReadRunInfoFile(ExpandHome(flags.file, context.environment)));
     job = info.job_id;

@@ -194,6 +194,12 @@ def test_an_interrupt_while_runs_are_created_cancels_them(user):
     (lambda text: without(text, "displayName").replace(
         "    kind: pytorch\n    spec:", "    kind: pytorch\n    spec:\n      name: mine"),
      "displayName", "mine"),
+    (lambda text: text.replace("displayName: PyTorch-Distributed", "displayName: of-${OCI__WORKER_COUNT}"),
+     "displayName", "of-3"),
+    (lambda text: text.replace("shapeName: VM.GPU2.1", "shapeConfigDetails: {ocpus: 2, memoryInGBs: 22}"),
+     "jobInfrastructureConfigurationDetails",
+     {"jobInfrastructureType": "STANDALONE", "subnetId": "ocid1.subnet.oc1.iad.s", "blockStorageSizeInGBs": 50,
+      "jobShapeConfigDetails": {"ocpus": 2.0, "memoryInGBs": 22.0}}),
 ])
 def test_the_job_says_what_the_file_says(user, change, part, expected):
     user.write("train.yaml", change(TRAIN))
@@ -220,7 +226,15 @@ def test_what_is_missing_is_said_before_any_request(user, key, message):
     assert user.mock.requests == []
 
 
+def test_references_without_end_are_refused_before_any_request(user):
+    user.write("train.yaml", TRAIN.replace("value: '1'", "value: '${NCCL_ASYNC_ERROR_HANDLING}:1'"))
+    line = user.fails("run", "-f", "train.yaml")
+    assert line.startswith("InterpolationDepthError: train.yaml: the value of NCCL_ASYNC_ERROR_HANDLING refers to itself")
+    assert user.mock.requests == []
+
+
 def test_new_runs_of_a_distributed_job_take_their_places(user):
+    user.write("train.yaml", TRAIN.replace("worker\n", "worker\n        config: {env: [{name: OF_ROLE, value: x}]}\n"))
     user.submit()
     job = next(iter(user.mock.jobs))
     for run in list(user.mock.runs):
