@@ -85,6 +85,7 @@ class LocalBackend : public Backend {
     flags_.is_local = true;
   }
 
+  base::Status SignIn(const LoginFlags&) override { return {}; }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
     const std::string name =
         ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength));
@@ -150,18 +151,21 @@ class KubernetesBackend : public Backend {
   KubernetesBackend(const Context& context, Context::ClusterFlags flags)
       : context_(context), flags_(std::move(flags)) {}
 
+  base::Status SignIn(const LoginFlags&) override {
+    TRY_ASSIGN(cluster_, context_.connect(flags_));
+    return {};
+  }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
-    TRY_ASSIGN(const Cluster cluster, context_.connect(flags_));
     OrderedEnv env;
     env.Set("OCI__RENDEZVOUS", "environment");
     const PyTorchJobOptions options{
         ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength)),
-        cluster.namespace_name,
+        cluster_.namespace_name,
         request.job.image,
         {},
         GpusOfShape(request.config.Infrastructure("shapeName")),
         env};
-    TRY_ASSIGN(const Started started, Create(cluster, request, request.job.work_dir.value_or(""),
+    TRY_ASSIGN(const Started started, Create(cluster_, request, request.job.work_dir.value_or(""),
                                              RenderPyTorchJob(request, options), err));
     TRY(out.Write(started.info));
     return 0;
@@ -170,6 +174,7 @@ class KubernetesBackend : public Backend {
  private:
   const Context& context_;
   Context::ClusterFlags flags_;
+  Cluster cluster_;
 };
 
 }  // namespace

@@ -34,24 +34,28 @@ class JobBackend final : public Backend {
  public:
   explicit JobBackend(const Context& context) : context_(context) {}
 
+  base::Status SignIn(const LoginFlags& login) override {
+    cloud_ = std::make_unique<OciCloud>(context_, login);
+    return cloud_->SignIn();
+  }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override;
 
  private:
-  base::Status FindLogGroup(OciCloud& cloud, const Placement& placement, JobSpec& job) const;
+  base::Status FindLogGroup(const Placement& placement, JobSpec& job);
 
   const Context& context_;
+  std::unique_ptr<OciCloud> cloud_;
 };
 
 // Finds the log group when only logId is set, because the service requires the group, too.
-base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placement,
-                                      JobSpec& job) const {
+base::Status JobBackend::FindLogGroup(const Placement& placement, JobSpec& job) {
   const auto get = [&](std::string_view key) {
     const PyValue* const value = job.infrastructure.Find(key);
     return value == nullptr || value->is_none() ? "" : PyStr(*value);
   };
   const std::string log = get("logId");
   if (log.empty() || !get("logGroupId").empty()) return {};
-  TRY_ASSIGN(oci::Api* const management, cloud.At(oci::Service::kLogManagement));
+  TRY_ASSIGN(oci::Api* const management, cloud_->At(oci::Service::kLogManagement));
   TRY_ASSIGN(std::string group, oci::GroupOfLog(*management, placement.compartment_id, log));
   job.infrastructure.Set("logGroupId", PyValue::String(std::move(group)));
   return {};
@@ -77,9 +81,8 @@ base::Result<int> ReportStart(const RunInfo& info, const Context& context,
 base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, cli::Output& err) {
   JobSpec job = request.job;
   TRY_ASSIGN(const Placement placement, CheckPlacement(job, context_.environment));
-  OciCloud cloud(context_, request.login);
-  TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
-  TRY(FindLogGroup(cloud, placement, job));
+  TRY_ASSIGN(oci::DataScience jobs, cloud_->Jobs());
+  TRY(FindLogGroup(placement, job));
   TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context_.breaker));
   TRY_ASSIGN(const StartedRuns started,
              StartNewJob(context_, jobs, job, placement, *interrupts, err));

@@ -319,9 +319,12 @@ base::Result<int> RunVerb::Run() {
         base::Code::kInvalidArgument,
         "RuntimeError: backend operator for distributed training can either be local or job");
   }
-  if (!flags_.is_dry) TRY(CheckSubmittable());
   std::string info;
+  std::unique_ptr<Backend> backend;
   if (!flags_.is_dry) {
+    TRY(CheckSubmittable());
+    TRY_ASSIGN(backend, ChooseBackend());
+    TRY(backend->SignIn(flags_.login));
     TRY_ASSIGN(info, InfoPath());
   }
   TRY_ASSIGN(const std::string image, PrepareImage());
@@ -330,7 +333,6 @@ base::Result<int> RunVerb::Run() {
     TRY(out_.Write(RenderDryRun(job)));
     return 0;
   }
-  TRY_ASSIGN(const std::unique_ptr<Backend> backend, ChooseBackend());
   const RunRequest request{config_, job, flags_.login, info, source_folder_, flags_.is_quiet};
   return backend->Run(request, out_, err_);
 }

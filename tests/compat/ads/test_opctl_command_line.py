@@ -133,3 +133,5 @@ def test_show_config_without_and_before_a_cluster(opctl):
     opctl.write(opctl.path("meet", "j", "MAIN_config.json"), "half")
     refused = opctl.run(*command, "-f", "info.yaml", code=1)
     assert refused.stdout == "" and "j/MAIN_config.json: it is not a JSON object" in refused.stderr
+    opctl.write(opctl.path("meet", "j", "MAIN_config.json"), '{"MASTER_ADDR": "a"}')
+    assert opctl.run(*command, "-j", "j", "--work-dir", "../meet").stdout == "Main Info:\nMASTER_ADDR: a\n\n"
