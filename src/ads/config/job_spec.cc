@@ -200,7 +200,8 @@ std::string SubstituteName(const std::string& name, const OrderedEnv& job, const
 
 std::optional<std::string> SentName(const JobSpec& job) {
   if (!job.name) return std::nullopt;
-  return SubstituteName(*job.name, SubstituteEnv(job.env), {});
+  std::string name = SubstituteName(*job.name, SubstituteEnv(job.env), {});
+  return name.empty() ? std::nullopt : std::optional(std::move(name));
 }
 
 std::string SentRunName(const JobSpec& job, const JobRunSpec& run) {

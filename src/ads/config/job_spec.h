@@ -43,7 +43,8 @@ base::Status CheckReferences(const OrderedEnv& env);
 // The text with $NAME and ${NAME} of both environments replaced, and $$ by a dollar; unknown names
 // stay.
 std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run);
-// The names as sent, which may refer to the job's variables, and a run's also to its own.
+// The names as sent, which may refer to the job's variables, and a run's also to its own. nullopt:
+// chosen by the service.
 std::optional<std::string> SentName(const JobSpec& job);
 std::string SentRunName(const JobSpec& job, const JobRunSpec& run);
 

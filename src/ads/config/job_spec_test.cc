@@ -152,6 +152,8 @@ TEST(JobSpec_SentName, ReplacesVariables) {
   JobSpec job = SpecOf(yaml);
   EXPECT_EQ(SentName(job), "job-2-$x");
   EXPECT_EQ(SentRunName(job, {"w-${OCI__MODE}-$$x", job.runs[1].env}), "w-WORKER-$x");
+  job.name = "${OCI__START_ARGS}";
+  EXPECT_EQ(SentName(job), std::nullopt);
   job.env.Set("A", "${OCI__WORKER_COUNT}");
   EXPECT_EQ(SentRunName(job, {"w-$A", {}}), "w-2");
 }

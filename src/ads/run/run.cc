@@ -13,6 +13,7 @@
 #include "ads/run/plain_job.h"
 #include "ads/verbs.h"
 #include "ads/yaml/yaml.h"
+#include "base/log.h"
 #include "base/strings.h"
 
 namespace ads {
@@ -27,7 +28,7 @@ struct RunFlags {
   LoginFlags login;
   Context::ClusterFlags cluster;
   bool is_dry = false, has_no_build = false, has_no_push = false, is_incremented = false;
-  bool is_debug = false, is_quiet = false, is_not_strict = false, is_answer_yes = false;
+  bool is_quiet = false, is_not_strict = false, is_answer_yes = false;
   // Accepted, but without meaning for a distributed YAML.
   std::string ignored;
   std::vector<std::string> ignored_list;
@@ -91,7 +92,7 @@ void DeclareRunFlags(cli::FlagSet& set, RunFlags& flags) {
   set.String(&flags.cluster.context, "context", "", "With -b kubernetes: a context of it.");
   set.String(&flags.cluster.namespace_name, "namespace", "",
              "With -b kubernetes or local: the namespace.");
-  set.Bool(&flags.is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(set);
   DeclareIgnoredFlags(set, flags);
 }
 
@@ -245,6 +246,12 @@ base::Status RunVerb::CheckSubmittable() const {
         "pytorch",
         config_.cluster_type, config_.path, flags_.backend));
   }
+  if (is_clustered && config_.ps) {
+    return refuse(
+        fmt::format("RuntimeError: {}: -b {} starts main and workers only: leave out "
+                    "spec.cluster.spec.ps",
+                    config_.path, flags_.backend));
+  }
   if (is_service) TRY(CheckPlacement(job, context_.environment));
   return {};
 }
@@ -347,6 +354,14 @@ void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,
   set.String(&flags.oci_config, "oci-config", "", "OCI configuration file.");
   set.String(&flags.oci_profile, "oci-profile", "", "Profile of it.");
   set.String(&flags.ads_config, "ads-config", "", "Folder that `configure` writes to.");
+}
+
+void DeclareDebug(cli::FlagSet& set) {
+  const auto enable = [](std::string_view) -> base::Status {
+    base::SetLogLevel(base::LogLevel::kDebug);
+    return {};
+  };
+  set.Custom("debug", "", "Print more messages.", enable).Short('d');
 }
 
 void AddRun(cli::Command& parent, Context& context) {

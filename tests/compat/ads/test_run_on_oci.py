@@ -71,6 +71,12 @@ def test_creates_one_job_and_its_runs_in_order(user):
         ["/20190101/jobs"] + ["/20190101/jobRuns"] * 4)
 
 
+def test_debug_names_each_request(user):
+    assert user.submit().stderr == ""
+    lines = user.submit("-d").stderr.splitlines()
+    assert len(lines) == 5 and "create_job of data_science: HTTP 200, opc-request-id " in lines[0]
+
+
 def test_keeps_the_information_that_cancel_reads(user):
     user.submit("--job-info", "info.yaml", "-q")
     assert yaml.safe_load(user.read("info.yaml"))["jobId"] in user.mock.jobs
