@@ -57,8 +57,11 @@ JobRunSpec MakeRun(const RoleConfig& role, std::string name, std::string mode,
 
 // As Python's configparser.
 constexpr int kMostNested = 10;
-// Of one value, whatever refers to what.
+// Of one value, whatever refers to what. The service takes 20,000 characters in all.
 constexpr int kMostReferences = 10'000;
+constexpr size_t kLongestValue = 1 << 20;
+
+constexpr size_t kLongestShown = 200;
 
 bool IsNamePart(char c) {
   const auto lower = static_cast<char>(c | 0x20);
@@ -108,7 +111,8 @@ class Substitution {
         out += value.substr(at);
         return true;
       }
-      if (--left_ < 0 || !Append(*found, depth + 1, out)) return false;
+      if (--left_ < 0 || out.size() > kLongestValue) return false;
+      if (!Append(*found, depth + 1, out)) return false;
       at += name.size() + 3;
     }
     return true;
@@ -160,9 +164,9 @@ base::Status CheckReferences(const OrderedEnv& env) {
     if (Substitution(env).Of(value)) continue;
     return base::Fail(
         base::Code::kInvalidArgument,
-        fmt::format("the value of {} refers to itself, or through more than {} variables: {}; "
-                    "write $${{NAME}} for what is not to be replaced",
-                    name, kMostNested, value));
+        fmt::format("the value of {} refers to itself, through more than {} variables, or becomes "
+                    "too long: {}; write $${{NAME}} for what is not to be replaced",
+                    name, kMostNested, base::OneLine(value, kLongestShown)));
   }
   return {};
 }

@@ -38,7 +38,8 @@ JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
 // too, and $$ a dollar; after an unknown ${NAME} the rest of that value is unchanged. So is a value
 // that CheckReferences refuses.
 OrderedEnv SubstituteEnv(const OrderedEnv& env);
-// kInvalidArgument names a variable whose value refers to itself, or through more than ten others.
+// kInvalidArgument names a variable whose value refers to itself, or through more than ten others,
+// or becomes longer than a MiB.
 base::Status CheckReferences(const OrderedEnv& env);
 // The text with $NAME and ${NAME} of both environments replaced, and $$ by a dollar; unknown names
 // stay.

@@ -132,8 +132,8 @@ TEST(JobSpec_CheckReferences, RefusesThoseWithoutEnd) {
   EXPECT_TRUE(CheckReferences(env));
   env.Set("PATH", "/opt:${PATH}");
   EXPECT_EQ(CheckReferences(env).error().message,
-            "the value of PATH refers to itself, or through more than 10 variables: /opt:${PATH}; "
-            "write $${NAME} for what is not to be replaced");
+            "the value of PATH refers to itself, through more than 10 variables, or becomes too "
+            "long: /opt:${PATH}; write $${NAME} for what is not to be replaced");
   EXPECT_EQ(*SubstituteEnv(env).Find("PATH"), "/opt:${PATH}");
   // Each refers to the next one often.
   OrderedEnv wide;
@@ -144,6 +144,12 @@ TEST(JobSpec_CheckReferences, RefusesThoseWithoutEnd) {
   }
   wide.Set("I", "");
   EXPECT_FALSE(CheckReferences(wide));
+  OrderedEnv large;
+  large.Set("A", std::string(1 << 20, 'a'));
+  large.Set("B", "${A}");
+  EXPECT_TRUE(CheckReferences(large));
+  large.Set("C", "${A}${B}${B}");
+  EXPECT_FALSE(CheckReferences(large));
 }
 
 TEST(JobSpec_SentName, ReplacesVariables) {
