@@ -120,6 +120,7 @@ fails, the others are ended.
 | `SYNC_SLEEP` | seconds between two copies (60) |
 | `PROFILE=1`, `PROFILE_CMD` | words before `python`; `%q{RANK}` is the rank |
 | `OCI__TIMEOUT` | seconds to wait for the main node (600) |
+| `ssh_proxy` | the proxy through which git reaches a repository over ssh, `http://host:port` |
 | `OCI__NODE_IP` | this node's address, where it cannot be found out |
 )";
 
