@@ -212,13 +212,13 @@ void Agent::OnNodeIdle() {
 void Agent::FinishWithOthers() {
   switch (end_->kind) {
     case rendezvous::EndKind::kSucceeded:
-      PrintEvents(true);
+      PrintLastEvents(true);
       return Finish(0);
     case rendezvous::EndKind::kError:
       SayError(end_->error.message);
       return Finish(1);
     case rendezvous::EndKind::kFailed:
-      PrintEvents(false);
+      PrintLastEvents(false);
       return Finish(end_->failure ? ReportOthersFailure(*end_->failure) : 1);
   }
 }
