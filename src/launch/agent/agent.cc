@@ -311,7 +311,7 @@ void Agent::OnSignal(int signal) {
   end_signalled_ = clock_.Steady();
   if (rendezvous_ && is_idle_) {
     rendezvous_->Leave("it got " + base::SignalName(signal));
-    Say(fmt::format("ended by {}", base::SignalName(signal)));
+    SayEndedBySignal();
     return Finish(128 + signal);
   }
   StopGroup(Ending::kSignal, signal,
@@ -400,7 +400,7 @@ void Agent::OnDrained() {
       PrintLastEvents(false);
       return Finish(ExitCodeOf(failures_[FindRootCause(failures_)]));
     case Ending::kSignal:
-      Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
+      SayEndedBySignal();
       PrintEvent("FAILED", std::nullopt, nullptr);
       return Finish(128 + end_signal_);
     case Ending::kCannotStart:
@@ -451,6 +451,15 @@ void Agent::Finish(int exit_code) {
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();
+}
+
+// Recorded as torchrun records its exception.
+void Agent::SayEndedBySignal() {
+  Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
+  RecordOwnError(
+      environment_,
+      fmt::format("SignalException: Process {} got signal: {}", ::getppid(), end_signal_),
+      clock_.Now());
 }
 
 void Agent::SayError(const std::string& message) {

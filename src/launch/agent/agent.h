@@ -152,6 +152,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void Finish(int exit_code);
   void Say(const std::string& text);
   void SayError(const std::string& message);
+  void SayEndedBySignal();
   // With LOGLEVEL=INFO only: agent/details.cc.
   void SayDetail(const std::string& text);
   void SaySettings();

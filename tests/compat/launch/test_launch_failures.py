@@ -342,13 +342,19 @@ while True: time.sleep(1000)
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"])
 def test_a_signal_reaches_the_ranks_and_ends_the_job(launch, name):
-    process = launch.start("--nproc-per-node=2", launch.script(SLEEP))
+    process = launch.start("--nproc-per-node=2", launch.script(SLEEP),
+                           env={"TORCHELASTIC_ERROR_FILE": launch.path("own.json")})
     for rank in range(2):
         launch.await_file(f"up{rank}")
-    process.send_signal(getattr(signal, name))
+    number = getattr(signal, name)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 128 + getattr(signal, name)
+    assert process.returncode == 128 + number
     assert f"ended by {name}" in err
+    # As torchrun's @record does.
+    with open(launch.path("own.json")) as file:
+        assert json.load(file)["message"]["message"] == (
+            f"SignalException: Process {process.pid} got signal: {number.value}")
     for rank in range(2):
         assert launch.await_file(f"up{rank}.signal") == name + "\n"
     launch.await_none_left()
