@@ -226,6 +226,14 @@ std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) 
   return std::nullopt;
 }
 
+// Whether the stall was there when the claim's rank gave up: the rank moves again to say so, and
+// without a stamped line only the end of its process is known.
+bool LastedUntil(const Claim& root, const Evidence& evidence) {
+  constexpr std::chrono::seconds kLongestEnd{15};
+  if (!evidence.stall_end) return true;
+  return root.finding.time && *root.finding.time < *evidence.stall_end + kLongestEnd;
+}
+
 // The hang of which the failure is only the end: somebody lost patience with a rank that kept the
 // others waiting. A rank's failure of its own did not come from a hang: nullopt.
 std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
@@ -234,8 +242,18 @@ std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
                       root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
                       IsConsequence(root.finding.level);
   // A stall that is only "waiting ..." is a slow rank rather than a hang.
-  return is_end && evidence.stall && evidence.stall->text.starts_with("stalled ") ? evidence.stall
-                                                                                  : std::nullopt;
+  return is_end && evidence.stall && evidence.stall->text.starts_with("stalled ") &&
+                 LastedUntil(root, evidence)
+             ? evidence.stall
+             : std::nullopt;
+}
+
+// The rank that was at work when the others lost patience with it.
+std::optional<Fact> SlowRankBehind(const Claim& root, const Evidence& evidence) {
+  return root.finding.level == Level::kSymptom && evidence.stall &&
+                 evidence.stall->text.starts_with("waiting ") && LastedUntil(root, evidence)
+             ? evidence.stall
+             : std::nullopt;
 }
 
 std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
@@ -300,6 +318,19 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
 
 // The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
 // the first number is the rank.
+void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidence) {
+  verdict.rank.reset();
+  verdict.file.clear();
+  verdict.function.clear();
+  verdict.file_line = 0;
+  const size_t at = text.find("rank");
+  const size_t digit = at == text.npos ? at : text.find_first_of("0123456789", at);
+  if (digit == text.npos || digit > at + 6) return;
+  const size_t end = text.find_first_not_of("0123456789", digit);
+  const auto number = base::ParseInt(text.substr(digit, end - digit));
+  if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
+}
+
 void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   const std::string& text = stall.text;
   verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
@@ -315,16 +346,21 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   if (auto recorder = MissingRecorder(text); !recorder.empty()) {
     verdict.missing.push_back(std::move(recorder));
   }
-  verdict.rank.reset();
-  verdict.file.clear();
-  verdict.function.clear();
-  verdict.file_line = 0;
-  const size_t at = text.find("rank");
-  const size_t digit = at == std::string::npos ? at : text.find_first_of("0123456789", at);
-  if (digit == std::string::npos || digit > at + 6) return;
-  const size_t end = text.find_first_not_of("0123456789", digit);
-  const auto number = base::ParseInt(std::string_view(text).substr(digit, end - digit));
-  if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
+  TakeRankOf(text, verdict, evidence);
+}
+
+// The others' patience, not the rank, decides that it failed.
+void TakeSlowRank(Verdict& verdict, const Evidence& evidence, const Fact& slow) {
+  verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
+  verdict.evidence.insert(verdict.evidence.begin(), slow);
+  verdict.title = "the others did not wait long enough for a rank that was at work";
+  verdict.line = slow.text;
+  verdict.advice = Advice::kFixFirst;
+  verdict.advice_text =
+      "Give that rank less to do between two collective calls, or the others more patience: "
+      "init_process_group(timeout=...).";
+  verdict.confidence = Confidence::kMedium;
+  TakeRankOf(slow.text, verdict, evidence);
 }
 
 // Whether the line ends Python's message about an exception that it ignored, for example in a
@@ -548,6 +584,8 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (const auto stall = HangBehind(root, evidence)) {
     TakeHang(verdict, evidence, *stall);
+  } else if (const auto slow = SlowRankBehind(root, evidence)) {
+    TakeSlowRank(verdict, evidence, *slow);
   } else {
     TakePlaceOfCrash(verdict, evidence);
   }

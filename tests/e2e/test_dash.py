@@ -283,6 +283,22 @@ def test_a_log_is_followed(cluster, page):
     page.wait("return document.querySelector('.job-head .state').textContent === 'Succeeded'")
 
 
+def test_a_log_is_left_by_its_reader_only(cluster, page):
+    waits = f"while [ ! -e {cluster.path('more')}$i ]; do sleep 0.05; done"
+    show_running(cluster, page, "long", f"seq -f 'line %g' 200; for i in 1 2; do {waits}; seq -f \"part $i line %g\" 200; done; sleep 600")
+    page.wait("return document.querySelector('.log-lines')?.innerText.includes('line 200')")
+    page.evaluate("""const box = document.querySelector('.log-lines');
+box.style.maxHeight = `${box.clientHeight - 100}px`;
+box.dispatchEvent(new Event('scroll'));""")
+    open(cluster.path("more1"), "w").close()
+    page.wait("return document.querySelector('.log-lines').innerText.includes('part 1 line 200')")
+    up = page.evaluate("const box = document.querySelector('.log-lines'); box.scrollTop -= 300; return box.scrollTop")
+    page.wait("return !document.querySelector('.log-lines').innerText.includes('part 1 line 200')")
+    open(cluster.path("more2"), "w").close()
+    page.wait("return document.querySelector('.log-note').innerText.includes('600 lines')")
+    assert page.evaluate("return document.querySelector('.log-lines').scrollTop") == up
+
+
 # --- a shell in the page
 
 

@@ -156,6 +156,13 @@ def test_a_deadline_and_a_limit_of_memory(cluster):
     assert explain(cluster, "fat")["class"] == "host-out-of-memory"
 
 
+def test_what_a_program_printed_in_one_long_line(cluster):
+    cluster.submit("long", "python3 -c 'print(\"long\" * (5 << 20)); raise SystemExit(3)'", "--wait", code=None)
+    told = explain(cluster, "long")
+    assert told["title"] == "it ended itself, and said nothing that decides why"
+    assert "longlong" in told["line"]
+
+
 def test_what_has_not_failed(cluster):
     cluster.submit("well", "true", "--wait")
     assert cluster.run("explain", "well").stdout.endswith(" SUCCEEDED: nothing failed\n")

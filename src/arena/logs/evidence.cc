@@ -320,11 +320,10 @@ class Gathering {
   }
 
   void AddJob() {
-    const std::string_view stall = api::Annotation(run_.job.job, api::kStallAnnotation);
-    const auto stalls = api::StallsOf(run_.job.job, base::Time());
-    if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
-      evidence_.stall = {stalls.back().begin, "the rank that held up the others",
-                         api::TextOfStall(stall)};
+    if (const auto last = api::LastStallOf(run_.job.job)) {
+      evidence_.stall = {last->stall.since, "the rank that held up the others",
+                         fmt::format("{} {}", last->stall.kind, last->stall.text)};
+      evidence_.stall_end = last->end;
     }
     evidence_.search_path = SearchPath();
     if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";
@@ -568,8 +567,10 @@ base::Result<std::string> EndOfLog(cluster::Client& client, const RunRecord& run
   base::Result<std::string> text;
   const auto keep_end = [](std::string& log, size_t most) {
     if (log.size() <= most) return;
-    const size_t line = log.find('\n', log.size() - most);
-    log.erase(0, line == std::string::npos ? log.size() - most : line + 1);
+    const size_t from = log.size() - most;
+    const size_t line = log.find('\n', from) + 1;
+    const bool is_one_line = line == 0 || line == log.size();
+    log.erase(0, is_one_line ? from : line);
   };
   for (const size_t most : {kMostRead, 4 * kMostRead}) {
     size_t left = most;

@@ -344,6 +344,7 @@ base::Duration Agent::GraceAfterFailure() const {
 }
 
 void Agent::OnWorkerEnd(const WorkerEnd& end) {
+  if (end.exit_code != 0 && failures_.empty()) stall_at_failure_ = StallNow();
   if (end.exit_code != 0) CollectFailure(end);
   if (group_->IsStopping() || group_->has_given_up()) return;
   ShowStatus("running");

@@ -129,6 +129,8 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
                                         std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
+  // The present stall, or one that has just ended; "" for none.
+  std::string StallNow() const;
   void SayStraggler();
   void LookWhere(int rank);
   void EndStalled(const answers::Stall& stall, const std::string& said);
@@ -208,6 +210,9 @@ class Agent : private rendezvous::RendezvousEvents {
   bool watches_stalls_ = false;
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
+  std::string ended_stall_;  // the last one that was said to be over, and when it was
+  std::chrono::steady_clock::time_point stall_ended_;
+  std::string stall_at_failure_;
   process::EventLoop::TimerId stall_timer_ = 0;
   process::EventLoop::TimerId place_timer_ = 0;
   // The rank that was killed for a stall, and the message; of the current attempt.

@@ -121,6 +121,7 @@ void Agent::ReportFailure() {
   FailureContext context{
       TitleOf(options_), executable_, group.world_size, restarts_, options_.max_restarts, "", ""};
   context.ended_early = ended_early_;
+  context.stall = stall_at_failure_;
   if (root.rank == group.first_rank + root.local_rank) {
     context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
   }
