@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/stall/stall.h"
@@ -59,6 +60,7 @@ class Agent : private rendezvous::RendezvousEvents {
   base::Status StartWorker(int local_rank, const Group& group);
   base::Result<base::Fd> PlanStream(int local_rank, int fd, const WorkerFiles& files,
                                     std::optional<uint64_t>& tail);
+  bool IsJoint(int local_rank) const;
   Group MakeGroup() const;
 
   // For a job on several nodes: agent/nodes.cc.
@@ -145,10 +147,14 @@ class Agent : private rendezvous::RendezvousEvents {
   bool TryRestart();
   void ReportFailure();
   void WriteAgentErrorFile(const Failure& root);
-  void PrintEvents(bool has_succeeded);
+  std::string ReportedHost() const;
+  // Only with --event-log-handler=console: agent/events.cc. Of a worker, or else of this agent.
+  void PrintEvent(std::string_view state, std::optional<int> local_rank, const Failure* failure);
+  void PrintLastEvents(bool has_succeeded);
   void Finish(int exit_code);
   void Say(const std::string& text);
   void SayError(const std::string& message);
+  void SayEndedBySignal();
   // With LOGLEVEL=INFO only: agent/details.cc.
   void SayDetail(const std::string& text);
   void SaySettings();
@@ -163,6 +169,7 @@ class Agent : private rendezvous::RendezvousEvents {
   AgentSide side_;
   Keeper keeper_;
   base::Clock& clock_;
+  std::chrono::steady_clock::time_point began_ = clock_.Steady();
   bool has_dashed_local_rank_ = true;
 
   std::unique_ptr<process::EventLoop> loop_;
@@ -184,6 +191,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::unique_ptr<WorkerGroup> group_;
 
   struct WorkerRecord {
+    pid_t pid = 0;
     WorkerFiles files;
     std::optional<uint64_t> stderr_stream;
   };
@@ -229,6 +237,8 @@ class Agent : private rendezvous::RendezvousEvents {
   int attempt_ = 0;
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
+  // When end_signal_ came.
+  std::chrono::steady_clock::time_point end_signalled_;
   bool has_status_ = false;  // the status line has a terminal
   std::string state_;        // of the ranks, in the status line
   bool is_hurried_ = false;  // the user has asked a second time
