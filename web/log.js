@@ -219,7 +219,11 @@ export class Log {
 
   #scrolled() {
     const rest = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight;
-    this.isAtEnd = rest < 24;
+    // Only a reader goes up: the end is also left when the page around the box takes its room.
+    if (rest < 24)
+      this.isAtEnd = true;
+    else if (this.box.scrollTop < this.top)
+      this.isAtEnd = false;
     this.draw();
   }
 
@@ -228,6 +232,7 @@ export class Log {
         parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--log-row")) || 18;
     this.pad.style.height = `${this.lines.length * height}px`;
     if (this.isAtEnd && this.isFollowing) this.box.scrollTop = this.box.scrollHeight;
+    this.top = this.box.scrollTop;
     const first = Math.max(0, Math.floor(this.box.scrollTop / height) - 10);
     const last = Math.min(
         this.lines.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / height) + 10);

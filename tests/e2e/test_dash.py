@@ -12,10 +12,11 @@ import time
 
 import pytest
 
-from dash_page import Dash, await_true
+from dash_page import Dash
 from embedded_api import Api
 from embedded_muster import Cluster
 from places import ROOT
+from waiting import await_true
 
 FAILS = """import os, sys, time
 print("step 1 loss 0.5", flush=True)
@@ -283,6 +284,22 @@ def test_a_log_is_followed(cluster, page):
     page.wait("return document.querySelector('.job-head .state').textContent === 'Succeeded'")
 
 
+def test_a_log_is_left_by_its_reader_only(cluster, page):
+    waits = f"while [ ! -e {cluster.path('more')}$i ]; do sleep 0.05; done"
+    show_running(cluster, page, "long", f"seq -f 'line %g' 200; for i in 1 2; do {waits}; seq -f \"part $i line %g\" 200; done; sleep 600")
+    page.wait("return document.querySelector('.log-lines')?.innerText.includes('line 200')")
+    page.evaluate("""const box = document.querySelector('.log-lines');
+box.style.maxHeight = `${box.clientHeight - 100}px`;
+box.dispatchEvent(new Event('scroll'));""")
+    open(cluster.path("more1"), "w").close()
+    page.wait("return document.querySelector('.log-lines').innerText.includes('part 1 line 200')")
+    up = page.evaluate("const box = document.querySelector('.log-lines'); box.scrollTop -= 300; return box.scrollTop")
+    page.wait("return !document.querySelector('.log-lines').innerText.includes('part 1 line 200')")
+    open(cluster.path("more2"), "w").close()
+    page.wait("return document.querySelector('.log-note').innerText.includes('600 lines')")
+    assert page.evaluate("return document.querySelector('.log-lines').scrollTop") == up
+
+
 # --- a shell in the page
 
 
@@ -325,7 +342,7 @@ def test_a_shell_ends_with_its_page(cluster, page):
     pid = await_true(lambda: os.path.exists(mark) and open(mark).read().strip())
     show(page, "jobs")
     # The shell counts in a namespace of its own.
-    await_true(lambda: not subprocess.run(["pgrep", "-f", "^sleep 777$"], capture_output=True).stdout, 60)
+    await_true(lambda: not subprocess.run(["pgrep", "-f", "^sleep 777$"], capture_output=True).stdout)
     assert pid
 
 

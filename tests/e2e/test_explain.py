@@ -156,6 +156,13 @@ def test_a_deadline_and_a_limit_of_memory(cluster):
     assert explain(cluster, "fat")["class"] == "host-out-of-memory"
 
 
+def test_what_a_program_printed_in_one_long_line(cluster):
+    cluster.submit("long", "python3 -c 'print(\"long\" * (5 << 20)); raise SystemExit(3)'", "--wait", code=None)
+    told = explain(cluster, "long")
+    assert told["title"] == "it ended itself, and said nothing that decides why"
+    assert "longlong" in told["line"]
+
+
 def test_what_has_not_failed(cluster):
     cluster.submit("well", "true", "--wait")
     assert cluster.run("explain", "well").stdout.endswith(" SUCCEEDED: nothing failed\n")
@@ -233,8 +240,11 @@ from torch.distributed.elastic.multiprocessing.errors import record
 @record
 def main():
     if os.environ["RANK"] == "1":
+        open(__file__ + ".raised", "w").close()
         raise ValueError("boom")
-    time.sleep(2.5)
+    while not os.path.exists(__file__ + ".raised"):
+        time.sleep(0.05)
+    time.sleep(2.5)  # times of error files are of seconds
     raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
 
 main()
@@ -257,7 +267,7 @@ def test_error_files_of_recorded_exceptions_tell_who_was_first(cluster, launcher
     assert files.count("error.json") == 2 and not [name for name in files if name.endswith(".log")], files
     verdict = json.loads(cluster.run("explain", "--logs", folder, "-o", "json").stdout)
     assert (verdict["class"], verdict["who"]["rank"], verdict["line"]) == ("exception", 1, "ValueError: boom")
-    assert (verdict["where"]["file"], verdict["where"]["line"]) == (script, 8)
+    assert (verdict["where"]["file"], verdict["where"]["line"]) == (script, 9)
     # With what the launcher has printed, in which the other one stands first.
     with open(os.path.join(folder, "out.log"), "w") as file:
         file.write(done.stdout + done.stderr)

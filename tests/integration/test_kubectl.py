@@ -14,6 +14,7 @@ import port_clients
 import pytest
 
 from embedded_cluster import EmbeddedCluster
+from ports import free_port
 
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -174,7 +175,7 @@ def test_port_forward(cluster, running, echo):
         # Who goes without a word costs the others nothing.
         socket.create_connection(("127.0.0.1", forwarder.local), timeout=60).close()
         assert ask(forwarder.local, b"still") == b"5 still"
-    silent = port_clients.free_port()
+    silent = free_port()
     with port_clients.Forwarder([*command, f":{silent}"]) as forwarder:
         assert port_clients.touch(forwarder.local) == b""
         assert f"nothing listens on port {silent}: Connection refused" in forwarder.error_line()

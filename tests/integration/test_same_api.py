@@ -11,7 +11,7 @@ import ssl
 import pytest
 
 from embedded_cluster import EmbeddedCluster
-from real_kubernetes import free_ports
+from ports import free_ports
 from running_webhook import Webhook
 
 JOBS = "/apis/kubeflow.org/v1/namespaces/{ns}/pytorchjobs"
