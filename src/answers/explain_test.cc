@@ -1158,6 +1158,34 @@ TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}, .stall = kStall}).kind, "hang");
 }
 
+TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {
+  Rank waited = RankOf(0, 1, 90, kTimedOut);
+  for (Line& line : waited.lines) line.time = At(80);
+  Evidence evidence{.ranks = {waited, RankOf(1, 143, 90, "")}, .stall = kStall};
+  evidence.stall_end = At(81);
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+  EXPECT_EQ(Explain(evidence).rank, 1u);
+  EXPECT_EQ(Explain(evidence).file, "loader.py") << "where that rank was";
+  EXPECT_EQ(Explain(evidence).file_line, 31);
+  evidence.stall_end = At(60);
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout") << "they had gone on";
+  for (Line& line : evidence.ranks[0].lines) line.time.reset();
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  evidence.stall_end = At(86);
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+}
+
+TEST(Explain, ARankThatWasTooSlowForTheOthersIsNamed) {
+  Fact slow = kStall;
+  slow.text = "waiting rank 1 has not entered all_reduce (train.py:88); it is busy";
+  const Verdict verdict =
+      Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = slow});
+  EXPECT_EQ(verdict.kind, "collective-timeout");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, slow.text);
+  EXPECT_NE(verdict.advice_text.find("timeout=..."), std::string::npos);
+}
+
 TEST(Explain, AHangExplainsNoFailureOfARanksOwnAndSlowIsNotHung) {
   EXPECT_EQ(Explain({.ranks = {RankOf(1, 1, 90, kBoom)}, .stall = kStall}).kind, "exception");
   Fact slow = kStall;

@@ -464,5 +464,68 @@ TEST(JudgedLog, AChildWhoseParentHasEndedHasNoDamagedCheckpoint) {
       "unknown");
 }
 
+// torch/utils/data/dataloader.py, before PyTorch 1.2.
+TEST(JudgedLog, AnExceptionsTextMayBeTheTracebackOfAnother) {
+  const std::string begin =
+      "Traceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 9, in <module>\n"
+      "    for batch in loader:\n"
+      "  File \"/opt/torch/utils/data/dataloader.py\", line 307, in _process_next_batch\n"
+      "    raise batch.exc_type(batch.exc_msg)\n"
+      "RuntimeError: Traceback (most recent call last):\n"
+      "  File \"/opt/torch/utils/data/dataloader.py\", line 57, in _worker_loop\n"
+      "    samples = collate_fn([dataset[i] for i in batch_indices])\n";
+  EXPECT_EQ(
+      JudgeLog(begin + "RuntimeError: unable to write to file </torch_76_36> at a.c:383\n").kind,
+      "shm-too-small");
+  EXPECT_EQ(JudgeLog(begin).kind, "exception");  // cut
+}
+
+TEST(JudgedLog, PythonShowsAnErrorOfTheSystemWithItsNumber) {
+  const std::string log = "12:16:38,269 - prepare - ERROR - Error in function check: ";
+  EXPECT_EQ(JudgeLog(log + "FileNotFoundError(2, 'No such file or directory')\n").kind,
+            "file-missing");
+  EXPECT_EQ(JudgeLog(log + "PermissionError(13, 'Permission denied')\n").kind, "permission");
+  EXPECT_EQ(JudgeLog(log + "KeyError(2, 3)\n").kind, "unknown");
+}
+
+TEST(JudgedLog, AContainerThatSucceededHasNotFailed) {
+  const std::string begin =
+      "Status:    Running\n    Last State:     Terminated\n      Reason:       ";
+  EXPECT_EQ(JudgeLog(begin + "Completed\n      Exit Code:    0\n").title, kNothing);
+  EXPECT_NE(JudgeLog(begin + "Error\n      Exit Code:    2\n").title, kNothing);
+}
+
+// An extension of Isaac Sim logs a traceback of each rank while it starts.
+TEST(JudgedLog, ARankThatBeginsItsWorkHasNotEndedBefore) {
+  const std::string start =
+      "[default3]:  File \"/kit/pipapi.py\", line 418, in _ensure_env\n"
+      "[default3]:    os.mkdir(env_dir)\n"
+      "[default3]:FileExistsError: [Errno 17] File exists: '/kit/envs/default'\n";
+  const std::string end =
+      "[default1]:Traceback (most recent call last):\n"
+      "[default1]:  File \"/w/train.py\", line 210, in main\n"
+      "[default1]:    runner.learn()\n"
+      "[default1]:RuntimeError: CUDA error: an illegal memory access was encountered\n";
+  const Evidence evidence =
+      ReadLogs({{"job.log", start + "[default3]:Successfully loaded 862 motions\n" + end}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "cuda-error");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+  EXPECT_EQ(JudgeLog(start + end).kind, "exception");
+}
+
+TEST(JudgedLog, TheBarrierNamesWhoIsMissingAlsoInALogOfItsOwn) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "[E302 10:11:12.001 ProcessGroupGloo.cpp:2802] [Rank 0]: Rank 2 failed to pass "
+                 "monitoredBarrier in 30000 ms\n"}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "late-peer");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
+}
+
 }  // namespace
 }  // namespace answers

@@ -1,5 +1,7 @@
 #include "answers/program_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -89,6 +91,14 @@ bool IsProgress(std::string_view text) {
          !IsOfLauncher(text);
 }
 
+bool BeginsWork(std::string_view text) {
+  static constexpr auto kBegins =
+      std::to_array<std::string_view>({"Successfully loaded ", "Successfully initialized ",
+                                       "Successfully opened ", "Successfully connected "});
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [text](std::string_view begin) { return text.starts_with(begin); });
+}
+
 std::string_view CounterOfBar(std::string_view text) {
   const size_t end = text.find(" [");
   if (text.find("%|") == std::string_view::npos || end == std::string_view::npos) return "";
@@ -124,16 +134,24 @@ std::string_view CarriedException(std::string_view line) {
 std::string ShownException(std::string_view text) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+  constexpr std::string_view kDigits = "0123456789";
   for (size_t open = text.find('('); open != std::string_view::npos;
        open = text.find('(', open + 1)) {
     const std::string_view before = text.substr(0, open);
     const std::string_view type = before.substr(before.find_last_not_of(kLetters) + 1);
-    const char quote = open + 1 < text.size() ? text[open + 1] : ' ';
     const bool is_type = type.ends_with("Error") || type.ends_with("Exception");
+    std::string_view message = text.substr(open + 1);
+    // Of an OSError: "FileNotFoundError(2, 'No such file or directory')".
+    const size_t digits = message.find_first_not_of(kDigits);
+    const std::string_view number = message.substr(0, digits);
+    const bool has_errno = !number.empty() && message.substr(number.size()).starts_with(", ");
+    if (has_errno) message.remove_prefix(number.size() + 2);
+    const char quote = message.empty() ? ' ' : message[0];
     if (!is_type || (quote != '\'' && quote != '"')) continue;
-    const std::string_view message = text.substr(open + 2);
+    message.remove_prefix(1);
     const size_t close = message.find(std::string({quote, ')'}));
-    return std::string(type) + ": " + std::string(message.substr(0, close));
+    return fmt::format("{}: {}{}", type, has_errno ? fmt::format("[Errno {}] ", number) : "",
+                       message.substr(0, close));
   }
   return "";
 }

@@ -11,6 +11,10 @@ namespace answers {
 // came before. A bar that has not moved yet does not count.
 bool IsProgress(std::string_view line);
 
+// "Successfully loaded 862 motions": a rank that begins something has not ended by what it reported
+// before. In a log of several ranks it may be another's.
+bool BeginsWork(std::string_view line);
+
 // "Training finished", "worker group successfully finished".
 bool ReportsSuccess(std::string_view line);
 

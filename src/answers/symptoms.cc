@@ -14,6 +14,14 @@
 namespace answers {
 namespace {
 
+// Matches "Last State:     Terminated" of kubectl describe: the container may have succeeded. Its
+// reason and exit code are the next lines.
+bool IsContainersEnd(std::string_view text) {
+  text = base::Trim(text);
+  return (text.starts_with("State: ") || text.starts_with("Last State: ")) &&
+         text.ends_with(" Terminated");
+}
+
 // Reads "Command '['/usr/bin/gcc', ...", which comes from a library that compiles what it needs.
 bool IsOfCompiler(std::string_view text) {
   static constexpr auto kCompilers =
@@ -225,6 +233,7 @@ bool IsLastWord(std::string_view text) {
                                                                   "CrashLoopBackOff",
                                                                   "JobStatus.FAILED"});
   if (IsEndOfStep(text)) return false;  // whatever ended the step has said why
+  if (IsContainersEnd(text)) return false;
   if (IsShellsWordOfASignal(text)) return true;
   const std::string_view type = text.substr(0, text.find(": "));
   const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
@@ -238,7 +247,7 @@ bool MentionsFailure(std::string_view text) {
        "ignal",    "raceback",      "rror",        "ailed",       "FAILED",     "ailure",
        "died",     "borted",        "erminated",   "core dumped", "exited",     "xception",
        "hut down", "shutting down", "panicked at "});
-  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text);
+  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text) && !IsContainersEnd(text);
 }
 
 bool MentionsTrouble(std::string_view text) {

@@ -364,6 +364,14 @@ class Reader {
     if (!is_bare_) ++at_;
     is_bare_ = false;
     if (!ReadRaised(raised, is_in_table ? 2 : 0)) return false;
+    // The text of the exception may be the traceback of another process, as PyTorch's data loaders
+    // wrote it before 1.2 (torch/utils/data/dataloader.py: exc_type(exc_msg)).
+    while (raised.text.ends_with(kTracebackHeader)) {
+      Raised inner;
+      inner.is_aside = raised.is_aside;
+      if (!ReadRaised(inner)) break;
+      raised = std::move(inner);
+    }
     is_in_group_ = is_in_group_ || raised.Type().ends_with("ExceptionGroup");
     // An exception raised in another process is the cause of this process's exception about it.
     const size_t place =

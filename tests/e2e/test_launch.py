@@ -24,6 +24,7 @@ print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "by", parent, 
     "python -m torch.distributed.run --nproc-per-node=2",
     "python -u -m torch.distributed.run --nproc-per-node=2",
     "python3 -W ignore -um torch.distributed.launch --use-env --nproc_per_node=2",
+    "python -u $(which torchrun) --nproc-per-node=2",
 ])
 def test_several_processes_in_a_pod(cluster, command):
     with open(cluster.path("probe.py"), "w") as file:

@@ -19,7 +19,8 @@ RankLog::RankLog(const Rank& rank)
   std::set<std::string_view> counters;
   for (size_t i = 0; i < rank_.lines.size(); ++i) {
     const std::string_view text = rank_.lines[i].text;
-    if (text.empty() || !IsProgress(text) || IsInChain(i)) continue;
+    const bool is_work = IsProgress(text) || (rank_.rank && BeginsWork(text));
+    if (text.empty() || !is_work || IsInChain(i)) continue;
     // A program that ends draws its bar once more, which is no new work.
     const std::string_view counter = CounterOfBar(text);
     if (IsLoneLastLine(i)) continue;

@@ -165,10 +165,21 @@ void ReadExplanation(const std::vector<std::string_view>& lines, LauncherWords& 
   }
 }
 
+// Returns what srun wrote in a line: it may stand behind a progress bar, which ends in no newline.
+std::string_view SrunsError(std::string_view line) {
+  const size_t at = line.find("srun: error: ");
+  const std::string_view before = line.substr(0, at);
+  const bool is_bar =
+      base::Trim(before).ends_with(']') && before.find("%|") != std::string_view::npos;
+  if (at == std::string_view::npos || (at > 0 && !is_bar)) return {};
+  return line.substr(at);
+}
+
 // Reads "srun: error: gpu-03: task 5: Exited with exit code 1". If there are several tasks, it is
 // unknown which was first.
-std::optional<LauncherRow> ReadSrun(std::string_view line) {
-  if (!line.starts_with("srun: error: ")) return std::nullopt;
+std::optional<LauncherRow> ReadSrun(std::string_view whole) {
+  const std::string_view line = SrunsError(whole);
+  if (line.empty()) return std::nullopt;
   const auto task = NumberBehind(line, ": task ");
   if (!task) return std::nullopt;
   LauncherRow row;
@@ -203,6 +214,9 @@ struct Phrase {
   // process that it started.
   bool is_code_next = false;
 };
+// The message of mp.spawn's exception, without its type: a program may have caught and logged it.
+constexpr std::string_view kSpawned = kOfSpawned.substr(kOfSpawned.find("process "));
+constexpr int kMostSpawned = 1023;  // a larger number is a process' own, of something else
 constexpr auto kPhrases = std::to_array<Phrase>({
     {"[rank: ", "terminated with code "},                     // Lightning
     {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
@@ -212,6 +226,8 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"ank ", " exited with code ", true},
     {"ank ", " exited with exit code ", true},
     {"ank ", " exited with status ", true},
+    {kSpawned, kEndsOfSpawned[0], true},
+    {kSpawned, kEndsOfSpawned[1], true},
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
@@ -222,8 +238,10 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     const auto rank = NumberBehind(line, phrase.rank);
     const size_t at = line.find(phrase.code);
     if (!rank || at == std::string_view::npos) continue;
-    const std::string together = fmt::format("{}{}{}", phrase.rank, *rank, phrase.code);
+    const std::string_view between = phrase.code.starts_with(' ') ? "" : " ";
+    const std::string together = fmt::format("{}{}{}{}", phrase.rank, *rank, between, phrase.code);
     if (phrase.is_code_next && line.find(together) == line.npos) continue;
+    if (phrase.rank == kSpawned && *rank > kMostSpawned) continue;
     LauncherRow row;
     row.rank = rank;
     row.pid = NumberBehind(line, "PID ");
@@ -238,6 +256,15 @@ std::optional<LauncherRow> ReadPhrase(std::string_view line) {
     return row;
   }
   return std::nullopt;
+}
+
+// mpirun's message is longer than a terminal's line, so that mails and pastes break it.
+std::optional<LauncherRow> ReadMpirunsWrapped(std::string_view line, std::string_view below) {
+  constexpr std::string_view kEnds = " exited on signal ";
+  if (line.find("noticed that process rank ") == line.npos || line.find(kEnds) != line.npos) {
+    return std::nullopt;
+  }
+  return ReadPhrase(fmt::format("{} {}", base::Trim(line), base::Trim(below)));
 }
 
 // Reads "['python', '-u', 'train.py', '--local_rank=1'] exits with return code = -11". The command
@@ -271,7 +298,7 @@ std::optional<LauncherRow> ReadDied(std::string_view line) {
 std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
   std::set<std::string_view> ends;
   for (const std::string_view line : lines) {
-    if (!line.starts_with("srun: error: ")) continue;
+    if (SrunsError(line).empty()) continue;
     const size_t tasks = line.find(": tasks ");
     const size_t end = tasks == std::string_view::npos ? tasks : line.find(": ", tasks + 2);
     if (end != std::string_view::npos) ends.insert(line.substr(end));
@@ -297,6 +324,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     const std::string_view line = lines[i];
     auto row = ReadSrun(line);
     if (!row) row = ReadPhrase(line);
+    if (!row && i + 1 < lines.size()) row = ReadMpirunsWrapped(line, lines[i + 1]);
     if (!row) row = ReadDeepSpeed(line);
     if (!row) row = ReadDied(line);
     if (!row) row = ReadProcessName(lines, i);
@@ -304,6 +332,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
       agents.emplace();
       agents->words = line;
       agents->rank = NumberBehind(line, "local_rank: ");
+      agents->pid = NumberBehind(line, "(pid: ");
       agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
     }
     if (!row) continue;
@@ -317,6 +346,14 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   if (words.rows.empty() && agents) {
     words.first_rank = agents->rank;
     words.rows.push_back(std::move(*agents));
+  } else if (agents) {
+    // The log may end within the table that follows the agent's line.
+    LauncherRow& last = words.rows.back();
+    if (last.rank && last.local_rank == agents->rank && !last.exit_code) {
+      last.exit_code = agents->exit_code;
+      last.pid = agents->pid;
+      last.words = agents->words;
+    }
   }
   return words;
 }

@@ -20,6 +20,8 @@ constexpr LaunchersWord kLaunchersWords[] = {
      2, 137},
     {"torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with exit code 4", 2,
      4},
+    {"ERROR:__main__:process 2 terminated with exit code 4", 2, 4},
+    {"caught \"process 2 terminated with signal SIGKILL\"", 2, 137},
     {"ERROR:composer.cli.launcher:Rank 1 crashed with exit code -9.", 1, 137},
     {"mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).", 1,
      137},
@@ -37,6 +39,34 @@ TEST(LauncherWords, NameARankAndItsEnd) {
     EXPECT_EQ(words.rows[0].exit_code, word.exit_code) << word.line;
     EXPECT_EQ(words.first_rank, word.rank) << word.line;
   }
+}
+
+TEST(LauncherWords, ALargeNumberIsThatOfAProcess) {
+  EXPECT_TRUE(ReadLauncherWords({"process 4711 terminated with exit code 1"}).rows.empty());
+}
+
+TEST(LauncherWords, AMessageOfMpirunMayBeBroken) {
+  for (const std::string_view end : {"exited on", "node n1"}) {
+    const std::string whole =
+        "mpirun noticed that process rank 2 with PID 7 on node n1 exited on signal 6 (Aborted).";
+    const size_t at = whole.find(end) + end.size();
+    const std::string first = whole.substr(0, at), second = whole.substr(at + 1);
+    const LauncherWords words = ReadLauncherWords({"hello", first, second});
+    ASSERT_EQ(words.rows.size(), 1U) << first;
+    EXPECT_EQ(words.first_rank, 2) << first;
+    EXPECT_EQ(words.rows[0].exit_code, 134) << first;
+  }
+}
+
+TEST(LauncherWords, TheAgentSaysHowARowEndsThatTheLogHasCut) {
+  const LauncherWords words = ReadLauncherWords(
+      {"[ERROR] failed (exitcode: -9) local_rank: 1 (pid: 42) of binary: /usr/bin/python3",
+       "Root Cause (first observed failure):", "[0]:", "  time      : 2024-03-26_16:50:50",
+       "  host      : n1", "  rank      : 5 (local_rank: 1)"});
+  ASSERT_EQ(words.rows.size(), 1U);
+  EXPECT_EQ(words.first_rank, 5);
+  EXPECT_EQ(words.rows[0].exit_code, 137);
+  EXPECT_EQ(words.rows[0].pid, 42);
 }
 
 // Its launcher prints the command of the process that it started last.
@@ -63,6 +93,15 @@ TEST(LauncherWords, WhoWasToldToEndWasNotFirst) {
                                "srun: error: n1: task 3: Exited with exit code 1"})
                 .first_rank,
             3);
+}
+
+TEST(LauncherWords, SrunWritesBehindAProgressBar) {
+  const LauncherWords words = ReadLauncherWords(
+      {"Epoch 0:   0%|          | 0/356 [00:13<?, ?it/s] srun: error: n1: task 3: Killed",
+       "srun: error: n1: task 2: Exited with exit code 1"});
+  EXPECT_EQ(words.first_rank, 3);
+  EXPECT_EQ(words.rows.at(0).host, "n1");
+  EXPECT_TRUE(ReadLauncherWords({"do not fear srun: error: n1: task 3: Killed"}).rows.empty());
 }
 
 TEST(LauncherWords, OfSeveralTasksNobodyKnowsTheFirst) {

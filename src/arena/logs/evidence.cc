@@ -320,11 +320,10 @@ class Gathering {
   }
 
   void AddJob() {
-    const std::string_view stall = api::Annotation(run_.job.job, api::kStallAnnotation);
-    const auto stalls = api::StallsOf(run_.job.job, base::Time());
-    if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
-      evidence_.stall = {stalls.back().begin, "the rank that held up the others",
-                         api::TextOfStall(stall)};
+    if (const auto last = api::LastStallOf(run_.job.job)) {
+      evidence_.stall = {last->stall.since, "the rank that held up the others",
+                         fmt::format("{} {}", last->stall.kind, last->stall.text)};
+      evidence_.stall_end = last->end;
     }
     evidence_.search_path = SearchPath();
     if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";

@@ -172,9 +172,10 @@ TEST_F(SubmitTest, AStaleIdentityIsAnErrorAndNothingStays) {
   cluster_->Put(kConfigMaps, Json(R"({"metadata": {"name": "pt-pytorchjob"}})"));
   const Ended ended = Submit({"--image=i"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(
-      ended.log.find("the job configmap pt-pytorchjob is already exist, please delete it first"),
-      std::string::npos);
+  EXPECT_NE(ended.log.find("msg=\"the job configmap pt-pytorchjob is already exist, please delete "
+                           "it first. use 'arena delete pt'\"\n"),
+            std::string::npos)
+      << ended.log;
   EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
   EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
 }

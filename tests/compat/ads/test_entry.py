@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from opctl_user import web_folder
 from waiting import await_true
 
 SCRIPT = """
@@ -240,6 +241,16 @@ def test_code_from_git_and_from_storage(nodes):
     assert "second\n" in out
     _, err = end(nodes.start_node(0, **{**remote, "OCI__RUNTIME_URI": "file:///nowhere/at/all"}), 1)
     assert "nothing at file:///nowhere/at/all" in err
+
+
+def test_code_from_the_web(nodes, tmp_path):
+    (tmp_path / "other.py").write_text("print('from the web')\n")
+    with web_folder(tmp_path) as url:
+        code = {"OCI__CODE_DIR": nodes.path("code"), "OCI__RUNTIME_TYPE": "remote", "OCI__WORKER_COUNT": "0"}
+        out, _ = end(nodes.start_node(0, OCI__RUNTIME_URI=url + "/other.py?secret=s", OCI__ENTRY_SCRIPT="other.py", **code))
+        _, err = end(nodes.start_node(0, OCI__RUNTIME_URI=url + "/nope.py?secret=s", **code), 1)
+    assert "from the web\n" in out and "secret" not in out
+    assert url + "/nope.py" in err and "secret" not in err
 
 
 def test_the_folder_of_artifacts_is_there_without_a_sync(local_nodes):

@@ -71,6 +71,12 @@ def test_creates_one_job_and_its_runs_in_order(user):
         ["/20190101/jobs"] + ["/20190101/jobRuns"] * 4)
 
 
+def test_debug_names_each_request(user):
+    assert user.submit().stderr == ""
+    lines = user.submit("-d").stderr.splitlines()
+    assert len(lines) == 5 and "create_job of data_science: HTTP 200, opc-request-id " in lines[0]
+
+
 def test_keeps_the_information_that_cancel_reads(user):
     user.submit("--job-info", "info.yaml", "-q")
     assert yaml.safe_load(user.read("info.yaml"))["jobId"] in user.mock.jobs
@@ -191,6 +197,12 @@ def test_an_interrupt_while_runs_are_created_cancels_them(user):
     (lambda text: without(text, "displayName").replace(
         "    kind: pytorch\n    spec:", "    kind: pytorch\n    spec:\n      name: mine"),
      "displayName", "mine"),
+    (lambda text: text.replace("displayName: PyTorch-Distributed", "displayName: of-${OCI__WORKER_COUNT}"),
+     "displayName", "of-3"),
+    (lambda text: text.replace("shapeName: VM.GPU2.1", "shapeConfigDetails: {ocpus: 2, memoryInGBs: 22}"),
+     "jobInfrastructureConfigurationDetails",
+     {"jobInfrastructureType": "STANDALONE", "subnetId": "ocid1.subnet.oc1.iad.s", "blockStorageSizeInGBs": 50,
+      "jobShapeConfigDetails": {"ocpus": 2.0, "memoryInGBs": 22.0}}),
 ])
 def test_the_job_says_what_the_file_says(user, change, part, expected):
     user.write("train.yaml", change(TRAIN))
@@ -217,7 +229,15 @@ def test_what_is_missing_is_said_before_any_request(user, key, message):
     assert user.mock.requests == []
 
 
+def test_references_without_end_are_refused_before_any_request(user):
+    user.write("train.yaml", TRAIN.replace("value: '1'", "value: '${NCCL_ASYNC_ERROR_HANDLING}:1'"))
+    line = user.fails("run", "-f", "train.yaml")
+    assert line.startswith("InterpolationDepthError: train.yaml: the value of NCCL_ASYNC_ERROR_HANDLING refers to itself")
+    assert user.mock.requests == []
+
+
 def test_new_runs_of_a_distributed_job_take_their_places(user):
+    user.write("train.yaml", TRAIN.replace("worker\n", "worker\n        config: {env: [{name: OF_ROLE, value: x}]}\n"))
     user.submit()
     job = next(iter(user.mock.jobs))
     for run in list(user.mock.runs):
